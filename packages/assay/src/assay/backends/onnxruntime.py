@@ -22,11 +22,13 @@ from assay.backends.onnxruntime_saving import (
 )
 from assay.backends.onnxruntime_session import LEVELS, PROVIDER, errors, session, session_options
 from assay.backends.onnxruntime_tensors import EXTENSION, PLAIN, from_ort_value, nests, to_ort_value
+from assay.backends.onnxruntime_warnings import read_warnings
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
 from assay.core.engine_info import EngineInfo, NumericDefault, Placement
 from assay.core.flow import Flow, Option
 from assay.core.measurement import OperatorTime
+from assay.core.native_warning import NativeWarning
 from assay.core.outcome import Cause
 from assay.errors import InvalidModel, Unsupported
 from assay.models.flatten import flatten, gather
@@ -78,6 +80,10 @@ class OnnxRuntime:
     def availability(self) -> Availability:
         """From the package metadata. The builds of ONNX Runtime for other devices carry other distribution names."""
         return installed("onnxruntime", "onnxruntime", "onnxruntime")
+
+    def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
+        """Those of its logger."""
+        return read_warnings(text)
 
     def prepare(self) -> None:
         """Import onnxruntime."""

@@ -11,6 +11,7 @@ from assay.core.input_plan import InputFacts
 from assay.core.job import JobKind
 from assay.core.measurement import Measurement, Memory, OperationCount, OperatorTime
 from assay.core.model import Model
+from assay.core.native_warning import NativeWarning
 from assay.core.node_error import NodeError
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.reference import Reference, Witness
@@ -73,9 +74,12 @@ class Result(msgspec.Struct, frozen=True, tag_field="kind"):
 
 
 class EngineResult(Result, frozen=True, kw_only=True):
-    """Of a job that lowers the model: `facts` are those of the engine, as far as it came."""
+    """Of a job that lowers the model: `facts` are those of the engine, as far as it came. `native_warnings` are the library's own;
+    `reads_warnings` says that the backend knows what they mean, so that a kind that is not among them did not occur."""
 
     facts: EngineInfo = EngineInfo()
+    native_warnings: tuple[NativeWarning, ...] = ()
+    reads_warnings: bool = False
 
 
 class NoopResult(Result, frozen=True, tag="noop"):
@@ -226,6 +230,11 @@ FedResult = VerifyResult | PerNodeResult | MeasureResult
 def facts_of(result: Result) -> EngineInfo:
     """Of the engine; nothing is known where none took part."""
     return result.facts if isinstance(result, EngineResult) else EngineInfo()
+
+
+def native_warnings_of(result: Result) -> tuple[NativeWarning, ...]:
+    """What the library of the engine warned of; nothing where none took part."""
+    return result.native_warnings if isinstance(result, EngineResult) else ()
 
 
 def comparisons_of(result: Result) -> tuple[Comparison, ...]:

@@ -9,7 +9,19 @@ from functools import lru_cache, partial
 import msgspec
 
 from assay.core.comparison import Direction, StatedMetric
+from assay.core.native_warning import WarningCode
 from assay.task_metrics.registry import TASK_METRICS
+
+
+WARNING_MEANING = {
+    WarningCode.INITIALIZER_DROPPED: "an initializer that no node uses was dropped",
+    WarningCode.NODE_ON_CPU: "nodes that run on the CPU and not on the device",
+    WarningCode.FUSION_SKIPPED: "nodes that were not fused or folded",
+    WarningCode.PRECISION_LOST: "values or operators in a coarser type than the model has",
+    WarningCode.FALLBACK: "a part that runs in another way than it could",
+    WarningCode.DEPRECATED: "something that a later version takes away",
+    WarningCode.OTHER: "none of the other kinds",
+}
 
 
 class MetricSpec(msgspec.Struct, frozen=True):
@@ -103,7 +115,11 @@ RECORDED = (
     MetricSpec("delegated", "", "down", "operators (or parts) that a delegate took"),
     MetricSpec("fused", "", "down", "kernels that stand for several operators of the model"),
     MetricSpec("casts", "", "up", "operators that only change type or layout: casts, (de)quantizations, reformats"),
-    MetricSpec("warnings", "", "up", "native warnings while building and running"),
+    MetricSpec("warnings", "", "up", "all warnings while building and running, of the library and of Assay"),
+    *(
+        MetricSpec(f"warnings.{code.value}", "", "up", f"warnings of the library: {meaning}")
+        for code, meaning in WARNING_MEANING.items()
+    ),
     MetricSpec("seconds", "s", "up", "wall time of the whole job"),
     _Mutated(
         "mutation.kill_rate", "", "down", "share of the mutants, equivalent ones apart, that the golden set kills"

@@ -22,7 +22,7 @@ from assay.core.result import (
 from assay.core.speed import SpeedComparison
 from assay.judge.engine_metrics import engine_metrics
 from assay.judge.metric_registry import AGAINST_FLOAT, direction
-from assay.judge.warnings_text import warnings_of
+from assay.judge.warnings_text import warning_counts
 from assay.stats import percentiles, summary
 from assay.stats.slope import slope
 
@@ -240,6 +240,6 @@ def _stages(result: Result) -> dict[str, float]:
     for one in result.stage_times:
         name = f"stage.{one.stage.value}_s"
         named[name] = named.get(name, 0.0) + one.seconds
-    named["warnings"] = float(len(warnings_of(result)))
+    named.update(warning_counts(result))
     named["seconds"] = result.seconds
     return named

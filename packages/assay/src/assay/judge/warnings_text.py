@@ -1,14 +1,66 @@
-"""What a verdict does not rest on, in words."""
+"""What a verdict does not rest on, and what the library of an engine warned of: in words, and as counts."""
 
 from __future__ import annotations
 
-from assay.core.result import LossResult, Result, UntakenBranch
+from collections import defaultdict
+from collections.abc import Iterable
+
+from assay.core.native_warning import NativeWarning, WarningCode
+from assay.core.result import EngineResult, LossResult, Result, UntakenBranch, native_warnings_of
+
+NAMES_SHOWN = 5
+CRITICAL = tuple(code for code in WarningCode if code is not WarningCode.OTHER)
+"""Kinds of native warnings that say what is wrong, in the order shown."""
+
+_WORDS = {
+    WarningCode.INITIALIZER_DROPPED: "{count} unused {initializers} dropped",
+    WarningCode.NODE_ON_CPU: "{count} {nodes} on the CPU",
+    WarningCode.FUSION_SKIPPED: "fusion skipped for {count} {nodes}",
+    WarningCode.PRECISION_LOST: "precision lost in {count} {places}",
+    WarningCode.FALLBACK: "{count} {parts} in another way than asked for",
+    WarningCode.DEPRECATED: "deprecated, {count} {times}",
+    WarningCode.OTHER: "{count} other {warnings}",
+}
+_NOUNS = ("initializers", "nodes", "places", "parts", "times", "warnings")
 
 
 def warnings_of(result: Result) -> tuple[str, ...]:
-    """Branches that no sample takes first, then what the job itself warns of."""
+    """Branches that no sample takes first, then what the library warns of, then what the job itself notes."""
     untaken = result.untaken_branches if isinstance(result, LossResult) else ()
-    return (*map(_untaken, untaken), *result.warnings)
+    return (*map(_untaken, untaken), *grouped_warnings(native_warnings_of(result)), *result.warnings)
+
+
+def warning_counts(result: Result) -> dict[str, float]:
+    """All of them as `warnings`; those of the library by kind, where its backend knows what they mean."""
+    native = native_warnings_of(result)
+    untaken = len(result.untaken_branches) if isinstance(result, LossResult) else 0
+    named = {"warnings": float(untaken + len(result.warnings) + sum(one.count for one in native))}
+    if isinstance(result, EngineResult) and result.reads_warnings:
+        named |= {f"warnings.{code.value}": 0.0 for code in WarningCode}
+        for one in native:
+            named[f"warnings.{one.code.value}"] += one.count
+    return named
+
+
+def critical_warnings(native: Iterable[NativeWarning]) -> tuple[str, ...]:
+    """A sentence for each kind but `other`: "fusion skipped for 3 nodes: a, b, c"."""
+    return grouped_warnings(one for one in native if one.code in CRITICAL)
+
+
+def grouped_warnings(native: Iterable[NativeWarning]) -> tuple[str, ...]:
+    """A sentence for each kind, with the first names, or the library's own words where it names nothing."""
+    by_code: dict[WarningCode, list[NativeWarning]] = defaultdict(list)
+    for one in native:
+        by_code[one.code].append(one)
+    return tuple(_sentence(code, by_code[code]) for code in WarningCode if by_code[code])
+
+
+def _sentence(code: WarningCode, found: list[NativeWarning]) -> str:
+    count = sum(one.count for one in found)
+    nouns = {noun: noun if count != 1 else noun[:-1] for noun in _NOUNS}
+    names = list(dict.fromkeys(one.node or one.text for one in found))
+    more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+    return f"{_WORDS[code].format(count=count, **nouns)}: {', '.join(names[:NAMES_SHOWN])}{more}"
 
 
 def _untaken(one: UntakenBranch) -> str:

@@ -14,6 +14,7 @@ import msgspec
 
 from assay.core.digest import sha256_bytes
 from assay.core.engine_info import EngineInfo
+from assay.core.native_warning import NativeWarning
 from assay.core.outcome import Stage
 from assay.core.speed import BaselineEngine
 from assay.models.cache_eviction import Entry, entry_of, size_bytes, used_now
@@ -49,7 +50,7 @@ class CachedFailure(msgspec.Struct, frozen=True):
 class CachedArtifact(msgspec.Struct, frozen=True):
     """What is known of an artifact without loading it. `facts` are those of its lowering, with its size and digest;
     `changed`, `takes`, `gives` and `standard` (a file name, "" for none) what transforms did to the model before, with
-    the digest of the standard's folder; `warnings` what was said meanwhile. With a `refusal` there are no files."""
+    the digest of the standard's folder; `warnings` what was noted meanwhile, `native_warnings` what the library said. With a `refusal` there are no files."""
 
     key: str
     case: str
@@ -61,6 +62,7 @@ class CachedArtifact(msgspec.Struct, frozen=True):
     standard: str = ""
     standard_digest: str = ""
     warnings: tuple[str, ...] = ()
+    native_warnings: tuple[NativeWarning, ...] = ()
     refusal: CachedFailure | None = None
 
 

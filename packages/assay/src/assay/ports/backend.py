@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from assay.core.flow import Flow
+from assay.core.native_warning import NativeWarning
 from assay.ports.engine import Engine
 from assay.ports.values import Availability, OptionSpec
 
@@ -149,3 +150,18 @@ def prepare_to_load(backend: Backend) -> None:
         backend.prepare_to_load()
     else:
         backend.prepare()
+
+
+@runtime_checkable
+class ReadsWarnings(Protocol):
+    """A backend that knows what the warnings of its library mean. Without it, what the library prints is not read, and no goal over a
+    kind of warning can be kept."""
+
+    def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
+        """Of what the library printed in one stage of a job, or gave by Python's `warnings`. What says nothing of the model (the machine
+        has no GPU, a cache was made) is left out."""
+        ...
+
+
+class NativeText(UserWarning):
+    """The category by which a backend that listens to its library's own logger passes on what was said there."""

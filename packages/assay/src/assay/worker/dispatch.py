@@ -6,7 +6,7 @@ import shutil
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
@@ -46,8 +46,11 @@ from assay.errors import (
     Unsupported,
     UsageError,
 )
+from assay.ports import ReadsWarnings
 from assay.worker.describe_exception import exception_text
+from assay.worker.engine.lower import backend_class
 from assay.worker.library_versions import library_versions
+from assay.worker.native_warnings import distinct, is_native, read_warnings
 from assay.worker.scratch_dir import scratch_dir
 from assay.worker.stages import Stages
 
@@ -76,7 +79,10 @@ def execute(job: Job, stages: Stages) -> AnyResult:
                 observed = _handler_of(type(job))(msgspec.structs.replace(job, scratch=own), stages)
         except BaseException as error:  # noqa: BLE001  the wall: whatever a backend raises is an observation, not our failure
             observed = _failure(job, error, stages)
-    texts = tuple(dict.fromkeys(_text_of(one.message)[:500] for one in caught))
+    library = [one for one in caught if isinstance(observed, EngineResult) and is_native(one)]
+    texts = tuple(dict.fromkeys(_text_of(one.message)[:500] for one in caught if one not in library))
+    if isinstance(observed, EngineResult):
+        observed = _with_native_warnings(observed, job, stages, library)
     return msgspec.structs.replace(
         observed,
         stage=stages.reached,
@@ -86,6 +92,24 @@ def execute(job: Job, stages: Stages) -> AnyResult:
         versions=observed.versions or _versions(job.flow.backend),
         seconds=time.perf_counter() - begin,
     )
+
+
+def _with_native_warnings(
+    observed: AnyResult, job: Job, stages: Stages, caught: Sequence[warnings.WarningMessage]
+) -> AnyResult:
+    """Of the engine of this job. Where another engine is loaded beside it nobody can say whose words were printed."""
+    backend = None
+    with suppress(Exception):
+        backend = backend_class(job.flow.backend)()
+    printed = () if _two_engines(job) else stages.printed
+    found = distinct([*stages.warned, *read_warnings(backend, printed, caught)])
+    return msgspec.structs.replace(
+        observed, native_warnings=found, reads_warnings=isinstance(backend, ReadsWarnings) and not _two_engines(job)
+    )
+
+
+def _two_engines(job: Job) -> bool:
+    return isinstance(job, CompareSpeedJob | AlternateJob)
 
 
 def _text_of(warning: Warning | str) -> str:

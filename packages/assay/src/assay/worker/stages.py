@@ -8,13 +8,16 @@ from contextlib import contextmanager
 
 from assay.core.engine_info import EngineInfo
 from assay.core.input_plan import InputFacts
+from assay.core.native_warning import NativeWarning
 from assay.core.outcome import Stage
 from assay.core.result import StageTime
+from assay.worker import native_log
 
 
 class Stages:
     """Announces each stage through `crumb`, and keeps its wall seconds. `built` is what is known of the artifact,
-    `inputs` what is fed: recorded when a later stage fails. `check` is called at the end of each stage: what it raises is of that stage."""
+    `inputs` what is fed: recorded when a later stage fails. `printed` is what native libraries wrote in each, `warned` what they warned of when an artifact
+    was built that this job only loads. `check` is called at the end of each stage: what it raises is of that stage."""
 
     def __init__(self, crumb: Callable[[Stage], None], check: Callable[[Stage], None] = lambda stage: None) -> None:
         self._crumb, self._check = crumb, check
@@ -22,15 +25,20 @@ class Stages:
         self.times: list[StageTime] = []
         self.built = EngineInfo()
         self.inputs: tuple[InputFacts, ...] = ()
+        self.printed: list[str] = []
+        self.warned: tuple[NativeWarning, ...] = ()
 
     @contextmanager
     def enter(self, stage: Stage) -> Iterator[None]:
         """The seconds are kept when the stage fails, too."""
         self._crumb(stage)
         self.reached = stage
+        start = native_log.position() if stage in native_log.HEARD else -1
         begin = time.perf_counter()
         try:
             yield
             self._check(stage)
         finally:
             self.times.append(StageTime(stage, time.perf_counter() - begin))
+            if text := native_log.printed_since(start):
+                self.printed.append(text)

@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from assay import plugins
 from assay.core.digest import sha256_bytes, value_digest
 from assay.core.engine_info import EngineInfo
 from assay.core.job import EngineJob, RefusalCache
+from assay.core.native_warning import NativeWarning
 from assay.core.outcome import Stage
 from assay.errors import Lowering, Undelegated, Unsupported
 from assay.models.artifacts import Artifacts, CachedArtifact, CachedFailure, artifacts_folder
@@ -33,6 +35,7 @@ from assay.models.out_of_memory import out_of_memory
 from assay.ports import Backend
 from assay.worker.engine.apply_transforms import TransformedModel
 from assay.worker.engine.model_format import model_path
+from assay.worker.native_warnings import is_native, read_warnings
 from assay.worker.stages import Stages
 
 OWN_CODE = (
@@ -64,16 +67,30 @@ _FOLDERS = ("ASSAY_CACHE", "TORCHINDUCTOR_CACHE_DIR", "TVM_CACHE_DIR")
 """Say where, not how."""
 
 
+@dataclass
+class Said:
+    """While a model was lowered: Assay's own notes, and the warnings of the library."""
+
+    notes: list[str] = field(default_factory=list)
+    native: tuple[NativeWarning, ...] = ()
+
+
 @contextmanager
-def capture_warnings() -> Iterator[list[str]]:
-    """The warnings given inside, which are given on."""
-    told: list[str] = []
+def capture_warnings(backend: Backend, stages: Stages) -> Iterator[Said]:
+    """What is noted inside, which is given on, and what the library warned of."""
+    said = Said()
+    begin = len(stages.printed)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield told
+        yield said
+    native = [one for one in caught if is_native(one)]
+    said.native = read_warnings(backend, stages.printed[begin:], native)
+    stages.warned += said.native
+    del stages.printed[begin:]
     for one in caught:
-        told.append(str(one.message))
-        warnings.warn(str(one.message), stacklevel=2)
+        if one not in native:
+            said.notes.append(str(one.message))
+            warnings.warn(str(one.message), stacklevel=1)  # of this file, so that it stays one of Assay's own
 
 
 def look_up(job: EngineJob, backend: Backend) -> tuple[str, CachedArtifact | None]:
@@ -108,7 +125,7 @@ def reusable(kept: CachedArtifact) -> tuple[Path, TransformedModel, EngineInfo]:
 
 
 def store(
-    key: str, job: EngineJob, folder: Path, rewritten: TransformedModel, facts: EngineInfo, told: list[str]
+    key: str, job: EngineJob, folder: Path, rewritten: TransformedModel, facts: EngineInfo, said: Said
 ) -> None:
     """For the next job that asks the same; of a job that loads no artifacts none are kept."""
     if not job.reuse:
@@ -121,7 +138,8 @@ def store(
         rewritten.changed,
         rewritten.takes,
         rewritten.gives,
-        warnings=tuple(told),
+        warnings=tuple(said.notes),
+        native_warnings=said.native,
     )
     _cache().keep(kept, folder, rewritten.standard)
 

@@ -8,12 +8,18 @@ from pathlib import Path
 from assay.core.digest import value_digest
 from assay.core.engine_info import EngineInfo
 from assay.core.job import VerifyJob
+from assay.core.native_warning import NativeWarning
 from assay.models.artifacts import Artifacts, CachedArtifact
 from assay.worker.engine.apply_transforms import TransformedModel
 
 
 def leave(
-    job: VerifyJob, folder: Path, rewritten: TransformedModel, built: EngineInfo, warnings: Sequence[str]
+    job: VerifyJob,
+    folder: Path,
+    rewritten: TransformedModel,
+    built: EngineInfo,
+    warnings: Sequence[str],
+    native_warnings: tuple[NativeWarning, ...] = (),
 ) -> None:
     """A copy of the engine in `job.artifact_dir`, which the run removes; "" leaves none. Nothing happens where it is large."""
     if not job.artifact_dir or find(job) is not None:
@@ -27,6 +33,7 @@ def leave(
         rewritten.takes,
         rewritten.gives,
         warnings=tuple(warnings),
+        native_warnings=native_warnings,
     )
     Artifacts(job.artifact_dir).keep(entry, folder, rewritten.standard)
 

@@ -14,6 +14,7 @@ from assay import plugins
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow
 from assay.core.job import EngineJob, VerifyJob
+from assay.core.native_warning import NativeWarning
 from assay.core.outcome import Stage
 from assay.errors import NotRunnable, Unsupported
 from assay.models.files import folder_digest
@@ -39,7 +40,9 @@ class Lowered:
     rewritten: TransformedModel
     reused: str = ""
     told: tuple[str, ...] = ()
-    """What was said while it was lowered, where another job may ask for it again."""
+    """What was noted while it was lowered, where another job may ask for it again."""
+    warned: tuple[NativeWarning, ...] = ()
+    """What the library warned of, there too."""
 
     def facts(self, engine: Engine) -> EngineInfo:
         """The engine's own facts, what the artifact weighs, and the transforms that came before."""
@@ -56,7 +59,7 @@ def lower(job: EngineJob, stages: Stages) -> Lowered:
     """Raises what the backend raises. The artifact lies in a folder of its own below `job.scratch`, or in the cache where
     the job asks for one that is there already. What was refused before is refused at once, where the job asks for that."""
     with stages.enter(Stage.IMPORT), import_without_gc():
-        backend: Backend = _backend(job.flow.backend)()
+        backend: Backend = backend_class(job.flow.backend)()
         job = msgspec.structs.replace(job, flow=_sized(job, backend))
         # Before anything is imported: libraries set variables of their own.
         left = handover.find(job) if isinstance(job, VerifyJob) else None
@@ -68,24 +71,25 @@ def lower(job: EngineJob, stages: Stages) -> Lowered:
     if left is not None and isinstance(job, VerifyJob):
         for text in left.warnings:
             warnings.warn(text, stacklevel=2)
-        stages.built = left.facts
+        stages.built, stages.warned = left.facts, left.native_warnings
         folder, changed = handover.opened(job, left)
         return Lowered(backend, folder, left.facts.artifact_bytes, left.facts.artifact_digest, changed)
     if kept is not None:
         if kept.refusal is not None:
             artifact_cache.raise_cached_failure(key, kept, kept.refusal, stages)
+        stages.warned += kept.native_warnings
         folder, changed, stages.built = artifact_cache.reusable(kept)
         return Lowered(backend, folder, kept.facts.artifact_bytes, kept.facts.artifact_digest, changed, key)
     if not key:
         if not (isinstance(job, VerifyJob) and job.artifact_dir):
             return _lower(job, backend, stages)
-        with artifact_cache.capture_warnings() as told:
+        with artifact_cache.capture_warnings(backend, stages) as said:
             lowered = _lower(job, backend, stages)
-        return replace(lowered, told=tuple(told))
-    with artifact_cache.capture_warnings() as told, artifact_cache.keep_failures(key, job, stages):
+        return replace(lowered, told=tuple(said.notes), warned=said.native)
+    with artifact_cache.capture_warnings(backend, stages) as said, artifact_cache.keep_failures(key, job, stages):
         lowered = _lower(job, backend, stages)
-    artifact_cache.store(key, job, lowered.folder, lowered.rewritten, stages.built, told)
-    return replace(lowered, told=tuple(told))
+    artifact_cache.store(key, job, lowered.folder, lowered.rewritten, stages.built, said)
+    return replace(lowered, told=tuple(said.notes), warned=said.native)
 
 
 def _lower(job: EngineJob, backend: Backend, stages: Stages) -> Lowered:
@@ -108,14 +112,15 @@ def _sized(job: EngineJob, backend: Backend) -> Flow:
 
 
 @cache
-def _backend(name: str) -> Any:
+def backend_class(name: str) -> Any:
+    """The class of that name. Raises Unavailable for one that is not known here."""
     # Kept: looking through the entry points of a large environment takes 5 ms, a small case 2.
     return plugins.load("assay.backends", name)
 
 
 def rewritten(job: EngineJob, stages: Stages) -> Path:
     """The model after the transforms of the flow, in their order."""
-    return apply_transforms(job, model_path(job, _backend(job.flow.backend).accepts), stages).model
+    return apply_transforms(job, model_path(job, backend_class(job.flow.backend).accepts), stages).model
 
 
 def load(lowered: Lowered, job: EngineJob, stages: Stages) -> Engine:

@@ -76,7 +76,7 @@ def verify(job: VerifyJob, stages: Stages) -> VerifyResult:
     coarser = find_lower_precision(job.flow.precision, facts, lambda: model_precision(_lowered_from(job, lowered)))
     seen = replace(seen, findings=seen.findings + ran.unlike + coarser)
     if seen.is_open:
-        leave(job, lowered.folder, lowered.rewritten, stages.built, lowered.told)
+        leave(job, lowered.folder, lowered.rewritten, stages.built, lowered.told, lowered.warned)
     return _recorded(job, lowered.rewritten, ran, facts, seen)
 
 

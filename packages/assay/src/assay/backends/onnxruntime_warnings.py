@@ -1,0 +1,41 @@
+"""What the warnings of ONNX Runtime's logger mean. Their words are those of 1.16 to 1.31; the file and line in front change."""
+
+from __future__ import annotations
+
+import re
+
+from assay.backends.warning_rules import classified, plain_lines, rule
+from assay.core.native_warning import NativeWarning, WarningCode
+
+RULES = (
+    # Assay saves the optimized graph, for the machine that it runs on: this is its own doing.
+    rule(None, r"Serializing optimized model with Graph Optimization level"),
+    # Of the machine, once in each process: which devices and processors it has.
+    rule(None, r"device discovery failed|Failed to detect devices|Unknown CPU vendor|cpuid_info|pthread_setaffinity"),
+    rule(WarningCode.INITIALIZER_DROPPED, r"Removing initializer '(?P<node>[^']*)'"),
+    rule(WarningCode.INITIALIZER_DROPPED, r"Initializer (?P<node>\S+) appears in graph inputs"),
+    rule(WarningCode.FUSION_SKIPPED, r"can't constant fold \S+ node '(?P<node>[^']*)'"),
+    rule(WarningCode.FUSION_SKIPPED, r"(?:fusion|fuse)\b.*(?:skip|not (?:be )?(?:fused|applied|supported)|fail|unable)"),
+    rule(WarningCode.FUSION_SKIPPED, r"(?:skip|unable to|cannot|can't)\w* .*\b(?:fusion|fuse)"),
+    rule(WarningCode.NODE_ON_CPU, r"fallback to CPU execution for node: (?P<node>\S+)"),
+    rule(WarningCode.NODE_ON_CPU, r"Some nodes were not assigned to the preferred execution providers"),
+    rule(WarningCode.NODE_ON_CPU, r"(?P<count>\d+) Memcpy nodes are added to the graph (?P<node>\S+)"),
+    rule(WarningCode.FALLBACK, r"provider '?(?P<node>\w+)'? is not in available provider"),
+    rule(WarningCode.FALLBACK, r"Fall(?:ing)? ?back to (?P<node>[^.]*)"),
+    rule(WarningCode.FALLBACK, r"Failed to create (?P<node>\w*ExecutionProvider)"),
+    rule(WarningCode.PRECISION_LOST, r"(?:cast|convert|truncat)\w* (?:down )?(?:to|from) (?:int32|float16|fp16|bfloat16)"),
+    rule(WarningCode.PRECISION_LOST, r"(?:lose|loss of|lost|reduced) precision|denormal|flush.to.zero"),
+    rule(WarningCode.DEPRECATED, r"deprecated"),
+)  # fmt: skip
+
+_LOGGED = re.compile(r"\S+ \S+ \[[WE]:onnxruntime:[^,]*, (?P<place>\S+) [^\]]*\] (?P<words>.*)")
+_SPELLED = re.compile(r".*UserWarning: (?P<words>.*)")
+
+
+def read_warnings(text: str) -> tuple[NativeWarning, ...]:
+    """Of what the logger wrote; a line without its mark is no warning, unless Python's `warnings` gave it."""
+    lines = plain_lines(text)
+    logged = [found["words"] for one in lines if (found := _LOGGED.match(one) or _SPELLED.match(one))]
+    if logged or len(lines) != 1:
+        return classified(logged, RULES)
+    return classified(lines, RULES, others=False)

@@ -1,0 +1,50 @@
+"""How a backend's file says what the warnings of its library mean: a table of patterns, read line by line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from assay.core.native_warning import NativeWarning, WarningCode
+
+Rule = tuple[WarningCode | None, re.Pattern[str]]
+"""The code (None: it says nothing of the model, and is left out) and the words; group `node` names what it is about, `count` how many."""
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def rule(code: WarningCode | None, pattern: str) -> Rule:
+    """Upper and lower case are the same."""
+    return code, re.compile(pattern, re.IGNORECASE)
+
+
+def plain_lines(text: str) -> list[str]:
+    """Without colours and empty lines."""
+    return [line.strip() for line in _COLOUR.sub("", text).splitlines() if line.strip()]
+
+
+def classified(said: Iterable[str], rules: Sequence[Rule], *, others: bool = True) -> tuple[NativeWarning, ...]:
+    """Of each warning what the first rule makes of it that fits; what none fits is `other`, or left out."""
+    found = []
+    for words in said:
+        hit = next(((code, match) for code, pattern in rules if (match := pattern.search(words))), None)
+        if hit is None:
+            found += [NativeWarning(WarningCode.OTHER, text=words)] if others else []
+        elif hit[0] is not None:
+            named = hit[1].groupdict()
+            count = named.get("count") or "1"
+            found.append(NativeWarning(hit[0], named.get("node") or "", words, int(count)))
+    return tuple(found)
+
+
+def reader(
+    warning: str, rules: Sequence[Rule], *, others: bool = True
+) -> Callable[[str], tuple[NativeWarning, ...]]:
+    """A function from what was printed to warnings. `warning` matches a line that is one, with its words as group `words`."""
+    line = re.compile(warning)
+
+    def read(text: str) -> tuple[NativeWarning, ...]:
+        lines = [(found["words"] if (found := line.match(one)) else None) for one in plain_lines(text)]
+        return classified([one for one in lines if one], rules, others=others)
+
+    return read
