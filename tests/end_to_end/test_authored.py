@@ -82,7 +82,7 @@ def test_an_engine_is_fed_as_the_case_says(
             engine.run = lambda tensors: (seen.extend(tensors.values()), run(tensors))[1]
             return engine
 
-    monkeypatch.setattr("assay.worker.engine.lower._backend", lambda name: Seeing)
+    monkeypatch.setattr("assay.worker.engine.lower.backend_class", lambda name: Seeing)
     x = np.random.default_rng(0).standard_normal((2, 3, 4, 5)).astype(np.float32)
     model = open_model(_relu(tmp_path))
     write_golden(

@@ -14,7 +14,7 @@ from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.job import Job, VerifyJob
 from assay.core.outcome import Outcome, Stage
-from assay.core.result import Result
+from assay.core.result import Result, native_warnings_of
 from assay.judge.job_outcome import with_outcome
 from assay.worker import dispatch
 from assay.worker.stages import Stages
@@ -66,7 +66,9 @@ def test_what_is_not_right_yet_is_loaded_by_the_job_that_asks_again(job: Job, lo
     assert Stage.LOWER not in [one.stage for one in second.stage_times]
     assert first.comparisons == second.comparisons
     assert first.facts == second.facts
-    assert all("said while it was lowered" in one.warnings for one in (first, second))
+    assert all(
+        "said while it was lowered" in [said.text for said in native_warnings_of(one)] for one in (first, second)
+    )
 
 
 @pytest.mark.usefixtures("wrong")

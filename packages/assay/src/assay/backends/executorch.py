@@ -17,8 +17,10 @@ from assay.backends.executorch_lower import Built, bounded, lowered, quietly
 from assay.backends.executorch_patches import import_runtime
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
+from assay.backends.torch_warnings import read_warnings
 from assay.core.engine_info import EngineInfo, Placement
 from assay.core.flow import Flow, Option
+from assay.core.native_warning import NativeWarning
 from assay.errors import NotRunnable, Unsupported
 from assay.models.program import open_program
 from assay.models.torch_patches import quicken
@@ -76,6 +78,10 @@ class ExecuTorch:
     def availability(self) -> Availability:
         """From the package metadata."""
         return installed("executorch", "executorch", "executorch")
+
+    def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
+        """Those of torch's exporter and of its own loggers."""
+        return read_warnings(text)
 
     def prepare(self) -> None:
         """Import the compiler, the kernels of quantized operators, and the runtime."""

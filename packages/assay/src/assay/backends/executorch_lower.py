@@ -12,6 +12,7 @@ import msgspec
 from assay.backends.executorch_delegates import DELEGATES, partitioners
 from assay.backends.executorch_errors import lowering_failure
 from assay.backends.placements import count
+from assay.backends.torch_warnings import without_deprecations
 from assay.core.engine_info import Placement
 from assay.core.flow import Flow, Sizes, sizes_to_build
 from assay.core.model import TensorSpec
@@ -66,7 +67,7 @@ def lowered(program: Program, delegate: str, bounds: dict[str, tuple[int, int]])
     """The record and the program. The bounds of the record are those that were kept: on its way to the edge dialect
     executorch (1.4) makes some programs for the example's sizes without a word. Raises errors of `assay.errors.Lowering`,
     or MemoryError."""
-    with quietly():
+    with without_deprecations():
         chosen = partitioners(delegate)
         from executorch.exir import to_edge_transform_and_lower
 
@@ -176,7 +177,7 @@ def _range(sizes: Sizes | None, most: int, *, stated: bool) -> tuple[int, int]:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """torch and executorch warn of their own deprecations at every lowering."""
+    """torch and executorch warn of their own deprecations when they are imported."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

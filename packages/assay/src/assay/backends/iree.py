@@ -15,11 +15,13 @@ from assay.backends.cpu_features import check_processor
 from assay.backends.iree_compile import DEMOTION, Target, compiled, narrows_doubles
 from assay.backends.iree_errors import runtime_failure
 from assay.backends.iree_runtime import TYPES, features_of, open_device, to_device, to_host
+from assay.backends.iree_warnings import read_warnings
 from assay.backends.onnx_loader import Signature, load_checked, refuse_types, signature_of
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
 from assay.core.engine_info import EngineInfo, NumericDefault, Placement
 from assay.core.flow import Flow, Option
+from assay.core.native_warning import NativeWarning
 from assay.errors import InvalidModel
 from assay.models.files import file_digest
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
@@ -74,6 +76,10 @@ class IREE:
         """From the package metadata, of compiler and runtime."""
         compiler = installed("iree-base-compiler", "iree", "iree")
         return compiler if not compiler.available else installed("iree-base-runtime", "iree", "iree")
+
+    def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
+        """Those of its output."""
+        return read_warnings(text)
 
     def prepare(self) -> None:
         """Import compiler and runtime."""

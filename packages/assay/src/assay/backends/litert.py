@@ -13,11 +13,13 @@ from assay.backends.artifact import read_artifact, read_record
 from assay.backends.availability import installed
 from assay.backends.check_inputs import check_inputs
 from assay.backends.litert_convert import converted, first_number
+from assay.backends.litert_warnings import read_warnings
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import count
 from assay.core.engine_info import EngineInfo, Placement
 from assay.core.flow import Flow, Option
 from assay.core.model import TensorSpec
+from assay.core.native_warning import NativeWarning
 from assay.errors import InvalidModel, Unsupported
 from assay.models.program import open_program
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
@@ -69,6 +71,10 @@ class LiteRt:
             installed("ai-edge-quantizer", "ai_edge_quantizer", "litert"),
         ]
         return next((one for one in parts if not one.available), parts[0])
+
+    def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
+        """Those of its output."""
+        return read_warnings(text)
 
     def prepare(self) -> None:
         """Import the converter and the runtime."""

@@ -10,9 +10,11 @@ import msgspec
 from assay.backends.availability import installed
 from assay.backends.onnx_loader import Signature, load_checked, signature_of
 from assay.backends.onnxruntime_qnn_session import QnnEngine, Settings, compiled, opened, register
+from assay.backends.onnxruntime_warnings import read_warnings
 from assay.backends.options import positive, resolve_options
 from assay.core.flow import Flow, dimension_key, sizes_to_build
 from assay.core.model import TensorSpec
+from assay.core.native_warning import NativeWarning
 from assay.ports import Availability, OptionSpec
 
 _LARGEST_FILE = 2**31 - 1
@@ -45,6 +47,10 @@ class OnnxRuntimeQnn:
         plugin = installed("onnxruntime-qnn", "onnxruntime_qnn", "qnn")
         runtime = installed("onnxruntime", "onnxruntime", "qnn")
         return plugin if runtime.available else runtime
+
+    def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
+        """Those of ONNX Runtime's logger."""
+        return read_warnings(text)
 
     def prepare(self) -> None:
         """Import onnxruntime and register the plug-in."""

@@ -16,6 +16,7 @@ from assay.backends.check_inputs import check_inputs
 from assay.backends.errors import openvino_failure, unusable_artifact
 from assay.backends.openvino_defaults import DEFAULTS_OFF, GROUP_SIZE, numeric_defaults, turned_off
 from assay.backends.openvino_runtime_graph import DEVICE, NAMES, numbers_in_bytes, placements
+from assay.backends.openvino_warnings import read_warnings
 from assay.backends.options import positive, resolve_options
 from assay.backends.packing import FOUR_BIT, pack, unpack
 from assay.core.dtype import numpy_dtype
@@ -23,6 +24,7 @@ from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
 from assay.core.measurement import OperatorTime
 from assay.core.model import TensorSpec
+from assay.core.native_warning import NativeWarning
 from assay.errors import Unsupported
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
@@ -96,6 +98,10 @@ class OpenVINO:
     def availability(self) -> Availability:
         """From the package metadata."""
         return installed("openvino", "openvino", "openvino")
+
+    def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
+        """Those of its output."""
+        return read_warnings(text)
 
     def prepare(self) -> None:
         """Import openvino."""

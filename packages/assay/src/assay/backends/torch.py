@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from assay.backends.availability import installed
 from assay.backends.options import positive, resolve_options
 from assay.backends.torch_cache import own_folder
+from assay.backends.torch_warnings import read_warnings
 from assay.core.flow import Flow, Option
+from assay.core.native_warning import NativeWarning
 from assay.errors import Unavailable, UsageError
 from assay.ports import Availability, OptionSpec
 
@@ -43,6 +45,10 @@ class Torch:
     def availability(self) -> Availability:
         """From the package metadata."""
         return installed("torch", "torch", "torch")
+
+    def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
+        """Those of its loggers and of its compiler."""
+        return read_warnings(text)
 
     def prepare(self) -> None:
         """Import torch. What Inductor compiles is kept for the next job, in its own folder: it remembers where its compiled

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import shutil
 import tempfile
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +15,7 @@ from assay.backends.check_inputs import check_inputs
 from assay.backends.placements import coarsest, count
 from assay.backends.torch_cache import clean_folder
 from assay.backends.torch_errors import torch_failure
+from assay.backends.torch_warnings import without_deprecations
 from assay.core.dtype import dtype_name
 from assay.core.engine_info import EngineInfo, NumericDefault, Placement
 from assay.core.flow import Option
@@ -278,19 +277,12 @@ def _threads(options: dict[str, Option]) -> Iterator[None]:
 
 @contextmanager
 def _compiling(options: dict[str, Option]) -> Iterator[None]:
-    """One compiler at a time and no pool of processes, which would outlive the job; what torch warns of while it compiles
-    (its own deprecations, the first use of a feature) is nobody's business."""
+    """One compiler at a time and no pool of processes, which would outlive the job. Of what torch warns while it compiles its own
+    deprecations are left out: no model can change them."""
     import torch
     from torch._inductor import config
 
     clean_folder()
     settings = {"compile_threads": 1, "emulate_precision_casts": options["emulate_precision_casts"] is True}
-    logger = logging.getLogger("torch")
-    before = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings(), torch.no_grad(), _threads(options), config.patch(settings):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logger.setLevel(before)
+    with torch.no_grad(), _threads(options), config.patch(settings), without_deprecations():
+        yield

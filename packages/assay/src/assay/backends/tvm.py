@@ -23,8 +23,10 @@ from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest, count
 from assay.backends.tvm_compile import compiled, features_of, target_of
 from assay.backends.tvm_errors import broken, tvm_failure
+from assay.backends.tvm_warnings import read_warnings
 from assay.core.engine_info import EngineInfo, Placement
 from assay.core.flow import Flow, Option
+from assay.core.native_warning import NativeWarning
 from assay.errors import NotRunnable, Unsupported
 from assay.models.files import file_digest
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
@@ -70,6 +72,10 @@ class TVM:
     def availability(self) -> Availability:
         """From the package metadata."""
         return installed("apache-tvm", "tvm", "tvm")
+
+    def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
+        """Those of its output."""
+        return read_warnings(text)
 
     def prepare(self) -> None:
         """Import tvm and its ONNX importer."""

@@ -37,9 +37,7 @@ def classified(said: Iterable[str], rules: Sequence[Rule], *, others: bool = Tru
     return tuple(found)
 
 
-def reader(
-    warning: str, rules: Sequence[Rule], *, others: bool = True
-) -> Callable[[str], tuple[NativeWarning, ...]]:
+def reader(warning: str, rules: Sequence[Rule], *, others: bool = True) -> Callable[[str], tuple[NativeWarning, ...]]:
     """A function from what was printed to warnings. `warning` matches a line that is one, with its words as group `words`."""
     line = re.compile(warning)
 

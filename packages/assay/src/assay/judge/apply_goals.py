@@ -19,11 +19,13 @@ from assay.judge.expectations import matches
 from assay.judge.losses import needs_reference
 from assay.judge.metric_registry import recorded_by
 from assay.judge.metrics import metrics, samples_missing, stated_by
+from assay.judge.warnings_text import warnings_of
 
 Figures = Mapping[str, float]
 Numbered = Mapping[str, Figures]
 """Job key to metrics."""
 
+WARNINGS_SHOWN = 3
 EXEMPT = frozenset({VerdictStatus.SKIP, VerdictStatus.ERROR, VerdictStatus.XFAIL})
 """Jobs with these words owe no metrics."""
 
@@ -107,7 +109,7 @@ def _kept(goal: Goal, one: DraftVerdict, now: Numbered, then: Numbered) -> Viola
         if base is None:
             return _no_baseline(goal, whose, observed, flow if same_run else "")
         complaint = goal_rules.relative(goal, observed, base, whose, stated)
-    return _with_doubt(complaint, one)
+    return _with_warnings(_with_doubt(complaint, one), one)
 
 
 def _explains_itself(goal: Goal, cell: Sequence[DraftVerdict]) -> bool:
@@ -133,6 +135,14 @@ def _with_doubt(complaint: Violation | None, one: DraftVerdict) -> Violation | N
     if complaint is None or not unsettled or not complaint.metric.startswith(("latency.", "throughput.")):
         return complaint
     return replace(complaint, text=f"{complaint.text} (the warm-up had not settled: raise warmup-s in [measure])")
+
+
+def _with_warnings(complaint: Violation | None, one: DraftVerdict) -> Violation | None:
+    """What was warned of, behind a violated limit on how often."""
+    if complaint is None or one.result is None or complaint.metric.partition(".")[0] != "warnings":
+        return complaint
+    told = "; ".join(warnings_of(one.result)[:WARNINGS_SHOWN])
+    return replace(complaint, text=f"{complaint.text}: {told}") if told else complaint
 
 
 def _no_baseline(goal: Goal, whose: str, observed: float, flow: str) -> Violation:

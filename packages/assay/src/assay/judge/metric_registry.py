@@ -12,7 +12,6 @@ from assay.core.comparison import Direction, StatedMetric
 from assay.core.native_warning import WarningCode
 from assay.task_metrics.registry import TASK_METRICS
 
-
 WARNING_MEANING = {
     WarningCode.INITIALIZER_DROPPED: "an initializer that no node uses was dropped",
     WarningCode.NODE_ON_CPU: "nodes that run on the CPU and not on the device",

@@ -25,9 +25,14 @@ _NOUNS = ("initializers", "nodes", "places", "parts", "times", "warnings")
 
 
 def warnings_of(result: Result) -> tuple[str, ...]:
-    """Branches that no sample takes first, then what the library warns of, then what the job itself notes."""
+    """What the job notes, then what the library warns of."""
+    return (*notes_of(result), *grouped_warnings(native_warnings_of(result)))
+
+
+def notes_of(result: Result) -> tuple[str, ...]:
+    """Branches that no sample takes first, then what the job itself notes."""
     untaken = result.untaken_branches if isinstance(result, LossResult) else ()
-    return (*map(_untaken, untaken), *grouped_warnings(native_warnings_of(result)), *result.warnings)
+    return (*map(_untaken, untaken), *result.warnings)
 
 
 def warning_counts(result: Result) -> dict[str, float]:

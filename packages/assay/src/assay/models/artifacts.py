@@ -50,7 +50,8 @@ class CachedFailure(msgspec.Struct, frozen=True):
 class CachedArtifact(msgspec.Struct, frozen=True):
     """What is known of an artifact without loading it. `facts` are those of its lowering, with its size and digest;
     `changed`, `takes`, `gives` and `standard` (a file name, "" for none) what transforms did to the model before, with
-    the digest of the standard's folder; `warnings` what was noted meanwhile, `native_warnings` what the library said. With a `refusal` there are no files."""
+    the digest of the standard's folder; `warnings` what was noted meanwhile,
+    `native_warnings` what the library said. With a `refusal` there are no files."""
 
     key: str
     case: str

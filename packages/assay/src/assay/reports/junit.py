@@ -5,9 +5,10 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
-from assay.core.result import ComparedResult, Result
+from assay.core.result import ComparedResult, Result, native_warnings_of
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
+from assay.judge.warnings_text import critical_warnings
 from assay.judge.witnesses import described
 from assay.options.repro import repro_line
 from assay.reports.rows import Entry, entries, run_verdicts
@@ -56,6 +57,8 @@ def _case(suite: ET.Element, run: Run, entry: Entry) -> None:
     node = ET.SubElement(
         suite, "testcase", classname=one_line(flow), name=f"{one_line(case)} [{entry.kind}]", time=f"{seconds:.3f}"
     )
+    if entry.result is not None:
+        _properties(node, entry.result)
     kind = ELEMENT.get(entry.word)
     if kind is not None:
         said = ET.SubElement(node, kind, message=one_line(entry.reason))
@@ -64,6 +67,15 @@ def _case(suite: ET.Element, run: Run, entry: Entry) -> None:
             said.text = _story(run, entry)
     if entry.result is not None and entry.result.log:
         ET.SubElement(node, "system-out").text = sanitize(shortened(sanitize(entry.result.log), LOG_LIMIT))
+
+
+def _properties(node: ET.Element, result: Result) -> None:
+    """Before anything else in a test case: critical warnings."""
+    told = [("critical warning", text) for text in critical_warnings(native_warnings_of(result))]
+    if told:
+        holder = ET.SubElement(node, "properties")
+        for name, value in told:
+            ET.SubElement(holder, "property", name=name, value=one_line(value))
 
 
 def _story(run: Run, entry: Entry) -> str:

@@ -11,6 +11,7 @@ from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.options.repro import repro_line
 from assay.reports import format as text
 from assay.reports.columns import Column, columns_of
+from assay.reports.critical import TITLE, critical
 from assay.reports.mutation_scores import GROUPS, mutation_scores, table
 from assay.reports.rows import EXIT_MEANING, SEVERITY, Row, counts, group_identical, headline, rows, run_verdicts
 from assay.reports.sanitize import one_line
@@ -44,6 +45,7 @@ class Markdown:
             "",
             *_table(found),
             *_mutation_scores(results),
+            *_critical(found),
             *_speed_comparisons(found),
             *_failures(run, found),
             *_about(run, len(results)),
@@ -114,6 +116,16 @@ def _failures(run: Run, found: Sequence[Row]) -> list[str]:
     if len(bad) > FAILURES_SHOWN:
         lines += [f"{len(bad) - FAILURES_SHOWN} more are in the other reports.", ""]
     return lines
+
+
+def _critical(found: Sequence[Row]) -> list[str]:
+    told = critical(found)
+    names = [(escaped(one.case, 120), escaped(one.flow, 120), escaped(one.text)) for one in told[:FAILURES_SHOWN]]
+    lines = [f"### {TITLE}", ""] if told else []
+    lines += [f"- {case} · {flow}: {text}" for case, flow, text in names]
+    if len(told) > FAILURES_SHOWN:
+        lines += [f"- {len(told) - FAILURES_SHOWN} more are in the other reports."]
+    return [*lines, ""] if told else []
 
 
 def _speed_comparisons(found: Sequence[Row]) -> list[str]:

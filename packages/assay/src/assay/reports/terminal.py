@@ -12,8 +12,9 @@ from assay.core.result import ChangeResult, PerNodeResult, Result, facts_of, inp
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.judge.coverage import FIRST
-from assay.judge.warnings_text import warnings_of
+from assay.judge.warnings_text import notes_of, warnings_of
 from assay.options.repro import repro_line
+from assay.reports.critical import TITLE, critical
 from assay.reports.details import detail_lines
 from assay.reports.mutation_scores import mutation_scores, shown
 from assay.reports.node_errors import node_tables
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 QUIET = (VerdictStatus.PASS.value, VerdictStatus.XFAIL.value)
 FAILURES_SHOWN = 40
+CRITICAL_SHOWN = 20
 INPUTS_SHOWN = 6
 SWEEP_SHOWN = 3
 """Batch sizes of a measurement from which on they are a sweep; of a comparison, two are."""
@@ -63,6 +65,7 @@ class Terminal:
                 if together[0].word not in QUIET:
                     _failure(console, run, together)
         _remarks(console, found)
+        _critical(console, found)
         _speed_comparisons(console, found)
         for upgrade in upgrades(found):
             console.print(f"\n{one_line(upgrade.case)} | {one_line(upgrade.flow)}: old beside new", style="bold")
@@ -133,10 +136,10 @@ def _more(inputs: Sequence[InputFacts]) -> str:
 def _remarks(console: Console, found: Sequence[Row]) -> None:
     """A pass may rest on less than it seems (another oracle, a branch that was never run): that is told, once."""
     told = [
-        (entry, warnings_of(entry.result)[0])
+        (entry, notes_of(entry.result)[0])
         for row in found
         for entry in row.entries
-        if entry.word == VerdictStatus.PASS.value and entry.result is not None and warnings_of(entry.result)
+        if entry.word == VerdictStatus.PASS.value and entry.result is not None and notes_of(entry.result)
     ]
     if told:
         entry, warning = told[0]
@@ -144,6 +147,16 @@ def _remarks(console: Console, found: Sequence[Row]) -> None:
         names = " | ".join(map(one_line, (*entry.names, entry.kind)))
         console.print()
         _prose(console, f"warning: {names}: {one_line(warning)}{more}")
+
+
+def _critical(console: Console, found: Sequence[Row]) -> None:
+    told = critical(found)
+    if told:
+        console.print(f"\n{TITLE}", style="bold")
+    for one in told[:CRITICAL_SHOWN]:
+        _prose(console, f"  {one.case} | {one.flow}: {one.text}")
+    if len(told) > CRITICAL_SHOWN:
+        _prose(console, f"  and {len(told) - CRITICAL_SHOWN} more: --report html=FILE shows all")
 
 
 def _speed_comparisons(console: Console, found: Sequence[Row]) -> None:

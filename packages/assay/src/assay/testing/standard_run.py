@@ -6,6 +6,7 @@ from typing import Any
 
 from assay.core.comparison import Finding
 from assay.core.engine_info import EngineInfo
+from assay.core.native_warning import NativeWarning, WarningCode
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Expectation, Goal, Policy
 from assay.core.result import Result, StageTime
@@ -116,6 +117,11 @@ def _that_disagreed() -> tuple[Result, ...]:
             findings=(values, shape),
             task_metrics={"top1_agreement": 0.984, "top5_agreement": 1.0, "kl_divergence": 2.1e-4},
             warnings=("INFERENCE_PRECISION_HINT f32 was requested, f16 is the actual precision",),
+            native_warnings=tuple(
+                NativeWarning(WarningCode.FUSION_SKIPPED, node, f"{node} <is> not fused")
+                for node in ("Conv_3", "Add_4", "Relu_5")
+            ),
+            reads_warnings=True,
             log="\x1b[33m[ WARN ]\x1b[0m <Conv_3> & others were fused\n",
         ),
         make_result(

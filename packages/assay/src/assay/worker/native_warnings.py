@@ -30,7 +30,7 @@ def read_warnings(
     """Each once, in the order given. What is printed means something only to a backend that reads it; of what came by `warnings` the
     category tells the rest."""
     found: list[NativeWarning] = []
-    reader = backend if isinstance(backend, ReadsWarnings) else None
+    reader: ReadsWarnings | None = backend if isinstance(backend, ReadsWarnings) else None
     if reader is not None:
         for text in printed:
             found += reader.read_warnings(text)

@@ -16,8 +16,8 @@ from assay.worker import native_log
 
 class Stages:
     """Announces each stage through `crumb`, and keeps its wall seconds. `built` is what is known of the artifact,
-    `inputs` what is fed: recorded when a later stage fails. `printed` is what native libraries wrote in each, `warned` what they warned of when an artifact
-    was built that this job only loads. `check` is called at the end of each stage: what it raises is of that stage."""
+    `inputs` what is fed: recorded when a later stage fails. `printed` is what native libraries wrote in each stage, `warned` what
+    they warned of when the artifact was built. `check` is called at the end of each stage: what it raises is of that stage."""
 
     def __init__(self, crumb: Callable[[Stage], None], check: Callable[[Stage], None] = lambda stage: None) -> None:
         self._crumb, self._check = crumb, check

@@ -17,7 +17,9 @@ from assay.backends.tensorrt.engine import DECLARED, PLAN, Declared, TensorRTEng
 from assay.backends.tensorrt.logs import Listener
 from assay.backends.tensorrt.precision import BF16, FP8, FP16, FP32, INT8, NAMES, TF32
 from assay.backends.tensorrt.settings import Settings
+from assay.backends.tensorrt.warnings import read_warnings
 from assay.core.flow import Flow, Option, sizes_to_build
+from assay.core.native_warning import NativeWarning
 from assay.errors import Unavailable, UsageError
 from assay.ports import Availability, OptionSpec
 
@@ -70,6 +72,10 @@ class TensorRT:
         found = availability()
         install = "" if found.available or found.version else _INSTALL
         return Availability(found.available, found.version, found.reason, install)
+
+    def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
+        """Those of its logger."""
+        return read_warnings(text)
 
     def prepare(self) -> None:
         """Import tensorrt, after a process that did so came back. Raises Unavailable with the reason."""

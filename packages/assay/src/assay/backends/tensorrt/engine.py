@@ -19,11 +19,12 @@ from assay.backends.tensorrt.api import Api
 from assay.backends.tensorrt.inspector import parse_layers
 from assay.backends.tensorrt.logs import Listener, failure, remarks
 from assay.backends.tensorrt.settings import Settings
+from assay.backends.tensorrt.warnings import PREFIX
 from assay.core.dtype import dtype_name, numpy_dtype
 from assay.core.engine_info import EngineInfo
 from assay.errors import NotRunnable, Unsupported
 from assay.models.files import file_digest
-from assay.ports import Tensor, Tensors
+from assay.ports import NativeText, Tensor, Tensors
 
 PLAN, DECLARED = "model.plan", "declared.json"
 _TYPES = {
@@ -61,7 +62,7 @@ class TensorRTEngine:
         self._stream = device.stream()
         self._types = {name: self._type(name) for name in self._names()}
         for text in remarks(listener.lines):
-            warnings.warn(f"TensorRT: {text}", stacklevel=2)
+            warnings.warn(NativeText(f"{PREFIX}{text}"), stacklevel=2)
 
     def run(self, tensors: Tensors) -> dict[str, Tensor]:
         """Raises ValueError for inputs that the model does not declare, and for shapes outside of the profile."""

@@ -76,6 +76,7 @@ _RULES: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
 _STAMP = re.compile(
     r"^(?:\[\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d\] )?(?:\[([VIWEF])\] )?(?:\[TRT\] )?(?:\[([VIWEF])\] )?(?:\[TRT\] )?"
 )
+_REMARKABLE = re.compile(r"deprecated|\bfus(?:e|ed|ing|ion)\b|fall(?:s|ing)? ?back|running on the GPU", re.IGNORECASE)
 _LETTERS = {"V": "VERBOSE", "I": "INFO", "W": "WARNING", "E": "ERROR", "F": "INTERNAL_ERROR"}
 _NODES = (
     re.compile(r"implementation for node (?:\{ForeignNode\[)?([^\]\.}]+)"),
@@ -155,9 +156,14 @@ def node_of(text: str) -> str:
 
 
 def remarks(lines: Sequence[Line]) -> tuple[str, ...]:
-    """What a successful build said that a person should know: precision given up, integers narrowed, libraries mixed."""
+    """What a successful build said that a person should know: precision given up, integers narrowed, libraries mixed, layers that were
+    not fused, fell back, or will be gone."""
     told = (Kind.PRECISION, Kind.NARROWED, Kind.LIBRARY)
-    return tuple(dict.fromkeys(short(line.text) for line in lines if classify(line) in told))
+    return tuple(dict.fromkeys(short(line.text) for line in lines if classify(line) in told or _is_remark(line)))
+
+
+def _is_remark(line: Line) -> bool:
+    return line.severity == "WARNING" and _REMARKABLE.search(line.text) is not None
 
 
 def short(text: str, limit: int = 400) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from pathlib import Path
 
 from assay.backends.artifact import read_record
@@ -12,13 +13,16 @@ from assay.backends.options import resolve_options
 from assay.backends.tensorrt.availability import device_missing
 from assay.backends.tensorrt.backend import OPTIONS, TYPES, flows, settings_of
 from assay.backends.tensorrt.build import format_sizes, require_sizes
+from assay.backends.tensorrt.logs import parse_log, remarks
 from assay.backends.tensorrt.precision import carried_by, require_quantized, require_types
 from assay.backends.tensorrt.trtexec import build_command
 from assay.backends.tensorrt.trtexec_engine import DECLARED, LAYERS, PLAN, Declared, TrtexecEngine
 from assay.backends.tensorrt.trtexec_program import NAME, find, run
+from assay.backends.tensorrt.warnings import PREFIX, read_warnings
 from assay.core.flow import Flow, sizes_to_build
+from assay.core.native_warning import NativeWarning
 from assay.errors import InvalidModel, Lowering, Unavailable
-from assay.ports import Availability
+from assay.ports import Availability, NativeText
 
 
 class Trtexec:
@@ -42,6 +46,10 @@ class Trtexec:
         reason = f"no CUDA device: {missing}." if missing else ""
         return Availability(not missing, found.version_text, reason)
 
+    def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
+        """Those of trtexec."""
+        return read_warnings(text)
+
     def prepare(self) -> None:
         """Raises Unavailable where it is not on PATH. Nothing is imported."""
         find()
@@ -64,7 +72,8 @@ class Trtexec:
         command = build_command(
             program.path, model.absolute(), plan, signature.inputs, settings, dims, program.version[0]
         )
-        run(command, folder, "building")
+        for text in remarks(parse_log(run(command, folder, "building"))):
+            warnings.warn(NativeText(f"{PREFIX}{text}"), stacklevel=1)
         for file in (PLAN, LAYERS):
             if not (folder / file).is_file():
                 raise Lowering(f"trtexec {program.version_text} ended well and wrote no {file}.")

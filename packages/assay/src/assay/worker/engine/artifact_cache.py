@@ -124,9 +124,7 @@ def reusable(kept: CachedArtifact) -> tuple[Path, TransformedModel, EngineInfo]:
     return known.files(kept), rewritten, msgspec.structs.replace(kept.facts, reused=kept.key)
 
 
-def store(
-    key: str, job: EngineJob, folder: Path, rewritten: TransformedModel, facts: EngineInfo, said: Said
-) -> None:
+def store(key: str, job: EngineJob, folder: Path, rewritten: TransformedModel, facts: EngineInfo, said: Said) -> None:
     """For the next job that asks the same; of a job that loads no artifacts none are kept."""
     if not job.reuse:
         return

@@ -145,9 +145,9 @@ def _elsewhere(job: VerifyJob, sample: Values, stages: Stages) -> Values:
 def _threaded(job: VerifyJob, misuse: ErrorCase) -> VerifyJob:
     if misuse.kind != "threads":
         return job
-    from assay.worker.engine.lower import _backend
+    from assay.worker.engine.lower import backend_class
 
-    if not any(one.name == "threads" for one in _backend(job.flow.backend).options):
+    if not any(one.name == "threads" for one in backend_class(job.flow.backend).options):
         raise Unsupported(f"backend '{job.flow.backend}' has no option of threads", cause="other")
     flow: Flow = msgspec.structs.replace(job.flow, options={**job.flow.options, "threads": misuse.value})
     return msgspec.structs.replace(job, flow=flow)

@@ -1,0 +1,44 @@
+"""What torch, its compiler and ExecuTorch warn of: by their loggers (`W1126 04:47:16.557000 14666 torch/x.py:630] words`) and by
+Python's `warnings`."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from assay.backends.warning_rules import classified, plain_lines, rule
+from assay.core.native_warning import NativeWarning, WarningCode
+
+RULES = (
+    # torch's own way of compiling, which no model changes.
+    rule(None, r"register_constant\(\)|is deprecated and will be (?:an error|removed)|torchao|Redirects are currently not supported"),
+    rule(WarningCode.FALLBACK, r"does not support code generation for (?P<node>[^.]*)"),
+    rule(WarningCode.FALLBACK, r"make_fallback\((?P<node>[^)]*)\)|using (?P<kernel>\w+) fallback"),
+    rule(WarningCode.FALLBACK, r"graph break|fall(?:s|ing)? ?back|falling back to eager|fallback kernel"),
+    rule(WarningCode.NODE_ON_CPU, r"skipping cudagraphs|copied? to (?:the )?cpu|runs? on (?:the )?cpu"),
+    rule(WarningCode.FUSION_SKIPPED, r"(?:cannot|can't|unable to|not|skip\w*) fus"),
+    rule(WarningCode.FUSION_SKIPPED, r"Not enough SMs to use (?P<node>\w+)"),
+    rule(WarningCode.PRECISION_LOST, r"TensorFloat32|reduced precision|loss of precision|lose precision|truncat\w+ (?:to )?int"),
+    rule(WarningCode.DEPRECATED, r"deprecated"),
+)  # fmt: skip
+
+_LOGGED = re.compile(r"[WE]\d{4} [\d:.]+ +\d+ \S+:\d+\] (?:\[[^\]]*\] )*(?P<words>.*)")
+_PRINTED = re.compile(r"\S+:\d+: \w*Warning: (?P<words>.*)")
+
+
+def read_warnings(text: str) -> tuple[NativeWarning, ...]:
+    """Of what the loggers wrote; a line by itself is what Python's `warnings` gave."""
+    lines = plain_lines(text)
+    logged = [found["words"] for one in lines if (found := _LOGGED.match(one) or _PRINTED.match(one))]
+    return classified(logged, RULES) if logged or len(lines) != 1 else classified(lines, RULES, others=False)
+
+
+@contextmanager
+def without_deprecations() -> Iterator[None]:
+    """Of what is called inside: a library's use of its own old functions."""
+    with warnings.catch_warnings():
+        for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
+            warnings.simplefilter("ignore", category)
+        yield

@@ -1,0 +1,32 @@
+"""Critical warnings: what the library of an engine itself warned of, a line for each case and flow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from assay.core.result import native_warnings_of
+from assay.judge.warnings_text import critical_warnings
+from assay.reports.rows import Row
+from assay.reports.sanitize import one_line
+
+TITLE = "Critical warnings"
+
+
+class Critical(msgspec.Struct, frozen=True):
+    """One kind of warning: "fusion skipped for 3 nodes: a, b, c"."""
+
+    case: str
+    flow: str
+    text: str
+
+
+def critical(found: Sequence[Row]) -> list[Critical]:
+    """In the order of the rows; what several jobs of a row were warned of, once."""
+    told = []
+    for row in found:
+        native = [one for entry in row.entries if entry.result for one in native_warnings_of(entry.result)]
+        for text in critical_warnings(dict.fromkeys(native)):
+            told.append(Critical(one_line(row.case), one_line(row.flow), one_line(text)))
+    return told

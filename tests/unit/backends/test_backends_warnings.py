@@ -1,0 +1,127 @@
+"""What each library's own words become: a code, the node, how many. The lines are what the libraries wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from assay.backends import (
+    iree_warnings,
+    litert_warnings,
+    onnxruntime_warnings,
+    openvino_warnings,
+    torch_warnings,
+    tvm_warnings,
+)
+from assay.backends.tensorrt import warnings as tensorrt_warnings
+from assay.core.native_warning import NativeWarning, WarningCode
+
+Read = Callable[[str], tuple[NativeWarning, ...]]
+ORT = "\x1b[0;93m2026-11-26 04:43:37.52 [W:onnxruntime:, {place} f] {words}\x1b[m\n"
+
+
+def _ort(place: str, words: str) -> str:
+    return ORT.format(place=place, words=words)
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "code", "node"),
+    [
+        (
+            onnxruntime_warnings.read_warnings,
+            _ort("graph.cc:5777", "Removing initializer 'spare'. It is not used by any node and should be removed."),
+            WarningCode.INITIALIZER_DROPPED,
+            "spare",
+        ),
+        (
+            onnxruntime_warnings.read_warnings,
+            _ort(
+                "constant_folding.cc:588",
+                "Could not find a CPU kernel and hence can't constant fold Erf node 'erf_const'",
+            ),
+            WarningCode.FUSION_SKIPPED,
+            "erf_const",
+        ),
+        (
+            onnxruntime_warnings.read_warnings,
+            _ort(
+                "session_state.cc:1263",
+                "Some nodes were not assigned to the preferred execution providers which may ...",
+            ),
+            WarningCode.NODE_ON_CPU,
+            "",
+        ),
+        (
+            onnxruntime_warnings.read_warnings,
+            "Specified provider 'CUDAExecutionProvider' is not in available provider names.Available providers: 'CPU'",
+            WarningCode.FALLBACK,
+            "CUDAExecutionProvider",
+        ),
+        (
+            torch_warnings.read_warnings,
+            "Torchinductor does not support code generation for complex operators. Performance may be worse than eager.",
+            WarningCode.FALLBACK,
+            "complex operators",
+        ),
+        (
+            torch_warnings.read_warnings,
+            "W1126 04:47:16.557000 14666 torch/_inductor/utils.py:1436] [0/0] Not enough SMs to use max_autotune_gemm mode",
+            WarningCode.FUSION_SKIPPED,
+            "max_autotune_gemm",
+        ),
+        (
+            tvm_warnings.read_warnings,
+            "[04:47:16] /src/runtime/x.cc:12: Warning: One or more operators have not been tuned.",
+            WarningCode.FALLBACK,
+            "",
+        ),
+        (iree_warnings.read_warnings, "m.mlir:4:2: warning: truncating f64 to f32", WarningCode.PRECISION_LOST, ""),
+        (openvino_warnings.read_warnings, "[ WARNING ] This property is deprecated", WarningCode.DEPRECATED, ""),
+        (
+            litert_warnings.read_warnings,
+            "W0000 00:00:17.12 34 cc.cc:12] failed to apply XNNPACK delegate",
+            WarningCode.FALLBACK,
+            "",
+        ),
+        (
+            tensorrt_warnings.read_warnings,
+            "[11/26/2026-04:47:16] [W] [TRT] Missing scale and zero-point for tensor conv1, expect fall back to non-int8 implementation",
+            WarningCode.PRECISION_LOST,
+            "",
+        ),
+        (
+            tensorrt_warnings.read_warnings,
+            "TensorRT: Your ONNX model has been generated with INT64 weights",
+            WarningCode.PRECISION_LOST,
+            "",
+        ),
+    ],
+)
+def test_words_become_a_code_and_a_node(read: Read, text: str, code: WarningCode, node: str) -> None:
+    (found,) = read(text)
+    assert (found.code, found.node) == (code, node)
+    assert found.text
+    assert "\x1b" not in found.text
+
+
+def test_what_assay_does_itself_or_the_machine_lacks_is_no_warning_of_the_model() -> None:
+    text = _ort(
+        "inference_session.cc:3240", "Serializing optimized model with Graph Optimization level greater than ..."
+    )
+    text += _ort("device_discovery.cc:164", "GPU device discovery failed: no such file")
+    assert onnxruntime_warnings.read_warnings(text) == ()
+
+
+def test_copies_between_devices_are_counted() -> None:
+    text = _ort(
+        "transformer_memcpy.cc:74", "12 Memcpy nodes are added to the graph main_graph for CUDAExecutionProvider."
+    )
+    (found,) = onnxruntime_warnings.read_warnings(text)
+    assert (found.code, found.count) == (WarningCode.NODE_ON_CPU, 12)
+
+
+def test_unknown_words_are_other_and_plain_output_is_nothing() -> None:
+    (found,) = onnxruntime_warnings.read_warnings(_ort("x.cc:1", "something new") + "a line that is printed\n")
+    assert found == NativeWarning(WarningCode.OTHER, "", "something new")
+    assert onnxruntime_warnings.read_warnings("a line that is printed") == ()
