@@ -76,6 +76,21 @@ def test_the_rule_of_fused_pools_is_not_that_of_products_and_moves() -> None:
     assert budget(_derived(model, TIES), _rounded(AFTER, 0.5)) > 1.0
 
 
+@pytest.mark.parametrize("behind", ["", "c = Relu(b)"])
+def test_a_mean_of_two_at_a_padded_edge_is_exact_and_one_of_three_is_not(behind: str) -> None:
+    """A window of three over equal numbers has their mean only where an engine divides; by times a third it may miss the tie."""
+    pool = f"a = Unsqueeze(d, one)\nb = AveragePool<kernel_shape=[3], pads=[1, 1]>(a)\n{behind}"
+    model = _net(0.5, 3, f"{pool}\nm = Squeeze({'c' if behind else 'b'}, one)")
+    model.graph.initializer.append(numpy_helper.from_array(np.array([1]), "one"))
+    profile = _derived(model, np.full((1, 18), 1.25, np.float32))
+    even = np.full((1, 18), 2.0)
+    assert budget(profile, _rounded(even, 0.5)) <= 1.0
+    for place, decided in ((0, True), (17, True), (5, False)):
+        other = even.copy()
+        other[0, place] = 3.0
+        assert (budget(profile, _rounded(other, 0.5)) > 1.0) == decided
+
+
 def test_a_scale_that_is_no_power_of_two_leaves_ties_open() -> None:
     profile = _derived(_net(0.1, 3), (TIES * np.float32(0.2)).astype(np.float32))
     for right in (EVEN, AFTER):

@@ -124,18 +124,32 @@ class AveragePool(AveragePool_19):
         if x.dtype.name not in _FAST or _disputed(kernel, attributes):
             return _own(super()._run(x, **attributes))
         window = window_of(x.shape[2:], kernel, attributes)
-        inside = np.ones((1, 1, *x.shape[2:]), x.dtype)
-        if attributes.get("count_include_pad"):
-            padded_size = (n + b + e for n, b, e in zip(x.shape[2:], window.begin, window.end, strict=True))
-            inside = np.pad(np.ones((1, 1, *padded_size), x.dtype), [(0, 0), (0, 0), *((0, s) for s in window.slack)])
-        else:
-            inside = window.pad(inside, 0)
-        padded = window.pad(x, 0)
-        total, count = np.zeros((*x.shape[:2], *window.out), x.dtype), np.zeros((1, 1, *window.out), x.dtype)
+        padded, total = window.pad(x, 0), np.zeros((*x.shape[:2], *window.out), x.dtype)
         for _, where in window.positions():
             total += padded[where]
-            count += inside[where]
+        count = _averaged(window, x.shape[2:], attributes).astype(x.dtype)
         return (total / count,)
+
+
+def averaged(x: Tensor, attributes: Mapping[str, Any]) -> Tensor | None:
+    """How many numbers each mean of AveragePool is of, for every window; None where onnx.reference decides that."""
+    kernel = attributes["kernel_shape"]
+    if _disputed(kernel, attributes):
+        return None
+    return _averaged(window_of(x.shape[2:], kernel, attributes), x.shape[2:], attributes)
+
+
+def _averaged(window: Window, size: tuple[int, ...], attributes: Mapping[str, Any]) -> Tensor:
+    inside = np.ones((1, 1, *size))
+    if attributes.get("count_include_pad"):
+        padded_size = (n + b + e for n, b, e in zip(size, window.begin, window.end, strict=True))
+        inside = np.pad(np.ones((1, 1, *padded_size)), [(0, 0), (0, 0), *((0, s) for s in window.slack)])
+    else:
+        inside = window.pad(inside, 0)
+    count = np.zeros((1, 1, *window.out))
+    for _, where in window.positions():
+        count += inside[where]
+    return count
 
 
 def convolved(x: Tensor, w: Tensor, b: Tensor | None, attributes: Mapping[str, Any]) -> Tensor:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
+from assay.numerics.oracle.convolution import averaged
 from assay.numerics.oracle.hooks import Call
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.numerics.tolerance.rules.drift import reduced, with_drift, with_share_of_drift
@@ -62,13 +63,8 @@ def _channels(call: Call, value: Tensor) -> tuple[int | None, tuple[int, ...]]:
 
 def exact_mean(site: RuleSite, unit: Arithmetic) -> bool:
     """Whether sums and means of dyadic numbers along some axes are exact: a mean only of as many as a power of two, everywhere."""
-    x, attributes = site.call.inputs[0], site.call.attributes
+    x = site.call.inputs[0]
     count = x.size / max(1, site.value.size)
-    if site.call.operator == "AveragePool":
-        count = float(math.prod(attributes["kernel_shape"]))
-        padded = any(attributes.get("pads") or ()) and not attributes.get("count_include_pad")
-        if padded or attributes.get("ceil_mode") or text_of(attributes.get("auto_pad") or "NOTSET") != "NOTSET":
-            return False
     sums = "Sum" in site.call.operator
     if not sums and not is_power_of_two(count):
         return False
@@ -76,6 +72,22 @@ def exact_mean(site: RuleSite, unit: Arithmetic) -> bool:
     return holds(largest(x) * count, step, unit.accumulate) and holds(
         largest(site.value), step / (1.0 if sums else count), unit.storage
     )
+
+
+def exact_windows(site: RuleSite, unit: Arithmetic) -> Tensor:
+    """Which windows of AveragePool have the exact mean of dyadic numbers, of as many as a power of two: at an edge that is padded they
+    are of fewer. It broadcasts to the result."""
+    x = site.call.inputs[0]
+    count = averaged(x, site.call.attributes)
+    none = np.zeros((1,) * x.ndim, bool)
+    if count is None:
+        return none
+    windows: Tensor = np.frexp(count)[0] == 0.5
+    if not windows.any():
+        return none
+    step, most = float(step_of(x).min()), float(count[windows].max())
+    held = holds(largest(x) * most, step, unit.accumulate) and holds(largest(x), step / most, unit.storage)
+    return windows if held else none
 
 
 def total(terms: float, value: Tensor, squares: Tensor, unit: Arithmetic) -> Tensor:
@@ -123,7 +135,10 @@ def reduction(site: RuleSite, unit: Arithmetic) -> Variance:
     axes = site.call.inputs[1:]
     if "Sum" in site.call.operator and whole(x) and fits(np.asarray(np.sum(np.abs(x))), unit.accumulate):
         return EXACT
-    if site.call.operator != "CumSum" and exact_mean(site, unit):
+    if site.call.operator not in ("CumSum", "AveragePool") and exact_mean(site, unit):
+        return EXACT
+    exact = exact_windows(site, unit) if site.call.operator == "AveragePool" else np.zeros(1, bool)
+    if exact.all():
         return EXACT
     terms = max(1.0, x.size / max(1, site.value.size))
     if site.call.operator == "CumSum":
@@ -135,7 +150,7 @@ def reduction(site: RuleSite, unit: Arithmetic) -> Variance:
         squares = squares / terms
     variance = total(terms, site.value, squares, unit)
     if site.call.operator in ("CumSum", "AveragePool"):
-        return variance
+        return np.where(exact, variance.dtype.type(0), variance) if exact.any() else variance
     return with_drift(variance, reduced(site.call), unit, site.value, 1.0 if "Sum" in site.call.operator else terms)
 
 

@@ -33,7 +33,7 @@ from assay.numerics.tolerance.rules.rounding_rules import RuleSite, Variance
 from assay.ports import Tensor
 
 EXACTLY = "exactly"
-"""The operand of a place before a grid: whether nothing rounds on the way to it since the last grid."""
+"""The operand of a place before a grid: whether nothing rounds on the way to it since the last grid, of all of it or of each element."""
 ELEMENTWISE = "elementwise"
 """Whether it comes out of a sum or a product of two numbers, or an average pool."""
 TIPPING = 8.0
@@ -65,7 +65,8 @@ def steps(site: RuleSite, unit: Arithmetic) -> Variance:
     if site.call.operator in DYNAMIC:
         return (unit.accumulate * 4) ** 2 / 3 * (np.square(value) + 255.0**2)
     plain = unit.steps**2 + (unit.accumulate * 4) ** 2 / 3 * np.square(value)
-    if unit.storage > _SINGLE or not _is_exact(site, unit):
+    exact = _is_exact(site, unit) if unit.storage <= _SINGLE else False
+    if not np.any(exact):
         return plain
     zero = _zero_point(site.call, value.shape)
     room = 2.0 ** (_bits(site.call) + _ROOM)
@@ -76,7 +77,7 @@ def steps(site: RuleSite, unit: Arithmetic) -> Variance:
         tips = (np.rint(whole) != whole) & (above <= TIPPING * added + _COLLAPSED * np.abs(value))
     if unit.ties and may_choose(site, unit.ties):
         tips |= np.any([otherwise(value, zero, rule) != 0.0 for rule in READINGS[unit.ties]], axis=0)
-    found: Variance = np.where(tips, max(added, _SEEN) ** 2, 0.0)
+    found: Variance = np.where(exact, np.where(tips, max(added, _SEEN) ** 2, 0.0), plain)
     return found
 
 
@@ -87,22 +88,20 @@ def may_choose(site: RuleSite, declared: str) -> bool:
 
 def chooses(site: RuleSite, unit: Arithmetic, declared: str, rule: str) -> bool:
     """Whether there is a tie of an exact value here that the rule of the flow decides otherwise than half to even."""
-    if (
-        not may_choose(site, declared)
-        or unit.storage > _SINGLE
-        or site.call.operator in DYNAMIC
-        or not _is_exact(site, unit)
-    ):
+    if not may_choose(site, declared) or unit.storage > _SINGLE or site.call.operator in DYNAMIC:
+        return False
+    exact = _is_exact(site, unit)
+    if not np.any(exact):
         return False
     zero = _zero_point(site.call, site.value.shape)
-    return bool(otherwise(site.value, zero, rule).any())
+    return bool(np.any(exact & (otherwise(site.value, zero, rule) != 0.0)))
 
 
-def _is_exact(site: RuleSite, unit: Arithmetic) -> bool:
-    """Whether every engine has the same value there."""
+def _is_exact(site: RuleSite, unit: Arithmetic) -> bool | Tensor:
+    """Whether every engine has the same value there; of each element where that differs."""
     call = site.call
     if call.operator == "QuantizeLinear":
-        return bool(site.operands.get(EXACTLY)) and are_powers_of_two(call.inputs[1])
+        return site.operands.get(EXACTLY, False) if are_powers_of_two(call.inputs[1]) else False
     known = record_of(call.operator)
     if known.terms is None or len(known.scales) != _OF_PRODUCT:
         return False

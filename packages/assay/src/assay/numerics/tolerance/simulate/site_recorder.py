@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.numerics.operators.index import record_of
 from assay.numerics.oracle.hooks import Call, Values
 from assay.numerics.oracle.kernels.recurrent import Squares
 from assay.numerics.tolerance.arithmetic import Arithmetic
@@ -24,6 +25,7 @@ from assay.ports import Tensor
 _ELEMENTWISE = ("Add", "AveragePool", "GlobalAveragePool", "Mul")
 _BETWEEN = ("Clip", "Flatten", "Identity", "Relu", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
 """What a backend may do behind these before it rounds."""
+_BOUNDS = ("Clip", "Relu")
 FEW = 3
 """Places of one operator from which on those of one kind are asked about together."""
 
@@ -49,8 +51,10 @@ class SiteRecorder(Noisy):
         self._keep = keep
         self._sites: list[RuleSite] = []
         self.exact, self.decided = set(kept or ()), set(kept or ())
+        self._partly: dict[str, Tensor] = {}
         self._made = frozenset(graph.producers) if kept is not None and keep else frozenset()
         self._rounded = False
+        self._unrounded: Tensor | None = None
 
     def is_noisy(self, outputs: tuple[str, ...]) -> bool:
         """Whether an operator adds any noise. One that was not met (the body of a function was) may."""
@@ -74,7 +78,7 @@ class SiteRecorder(Noisy):
 
     def node(self, call: Call, results: Values, again: Callable[..., Values]) -> Values:
         self.places.setdefault(call.outputs, RoundingSites())
-        self._rounded = False
+        self._rounded, self._unrounded = False, None
         found = super().node(call, results, again)
         self._note_exact(call, results)
         return found
@@ -90,11 +94,26 @@ class SiteRecorder(Noisy):
         silent = not self._rounded and self._counts(call)
         exact = silent and not call.marked and all(name in self.exact or is_whole(one) for name, one in reads)
         decided = silent and all(name in self.decided for name, _ in reads)
+        self._note_partly(call, results, [name for name, one in reads if name not in self.exact and not is_whole(one)])
         for name, one in zip(call.outputs, results, strict=False):
             if name in self._made and (exact or is_whole(one)):
                 self.exact.add(name)
             if name in self._made and decided:
                 self.decided.add(name)
+
+    def _note_partly(self, call: Call, results: Values, inexact: Sequence[str]) -> None:
+        """Which elements no engine can compute otherwise, where others round: of an operator of exact values, and of one behind it
+        that keeps each in its place."""
+        name = call.outputs[0]
+        if name not in self._made or name not in self._graph.gridded or call.marked:
+            return
+        if not inexact and self._unrounded is not None:
+            self._partly[name] = self._unrounded
+        elif not self._rounded and tuple(inexact) == call.reads[:1] and inexact[0] in self._partly:
+            before = self._partly[inexact[0]]
+            in_place = call.operator in _BOUNDS or record_of(call.operator).order == "kept"
+            if in_place and before.size == np.size(results[0]):
+                self._partly[name] = before.reshape(np.shape(results[0]))
 
     def site(self, kind: str, value: Tensor, call: Call, operands: Mapping[str, Any]) -> Tensor:
         """Its rule is asked when the operator is done: those of many steps have many places that are alike."""
@@ -103,9 +122,9 @@ class SiteRecorder(Noisy):
             self._sites.append(RuleSite(kind, value, call, known, no_again))
         return value
 
-    def _before_grid(self, name: str) -> dict[str, bool]:
+    def _before_grid(self, name: str) -> dict[str, bool | Tensor]:
         """What a tie rule must know of a value that is put on a grid."""
-        found = {EXACTLY: name in self.exact}
+        found = {EXACTLY: self._partly.get(name, name in self.exact)}
         while (node := self._graph.producers.get(name)) is not None and node.op_type in _BETWEEN:
             name = node.input[0]
         return {**found, ELEMENTWISE: node is not None and node.op_type in _ELEMENTWISE}
@@ -140,6 +159,10 @@ class SiteRecorder(Noisy):
     def _at(self, kind: str, value: Tensor, call: Call, variance: Callable[[], Any]) -> Tensor:
         if self._keep:
             deviation = deviation_of(variance(), value)
+            self._unrounded = None
+            if deviation is not None and not self._rounded and self.in_single(call.outputs):
+                zeros = np.broadcast_to(deviation == 0.0, value.shape)
+                self._unrounded = zeros if zeros.any() else None
             self._rounded = self._rounded or deviation is not None
             self.products += products_of(call, value)
             if deviation is not None and self.in_single(call.outputs) and is_silent(deviation, value):
