@@ -13,6 +13,7 @@ from assay.core.dtype import UNIT_ROUNDOFF, dtype_name
 from assay.numerics.element_types import extremes
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, OutputNoise
 from assay.numerics.tolerance.judge.output_judgement import OutputJudgement, worst_at
+from assay.numerics.tolerance.judge.rare_jumps import rare_jumps
 from assay.numerics.tolerance.judge.statistics import ELEMENT_LIMIT, Statistics, statistics
 from assay.numerics.tolerance.judge.systematic_error import Side, Systematic, shared, systematic
 from assay.ports import Tensor
@@ -83,11 +84,16 @@ def judge_float(
             findings = (_leaning(noise.name, leans),)
     if fixed := _moved_though_fixed(noise, actual, expected, profile):
         budgets, findings = {**budgets, "budget_element": math.inf, "budget_used": math.inf}, (fixed,)
+    mistrust = "" if near else _mistrust(share * seen)
+    if profile.header.arithmetic.weight_levels and budgets["budget_norm"] <= 1.0 < budgets["budget_used"]:
+        parts = [one.error for one in samples], [one.variance for one in samples], expected
+        if chance := rare_jumps(*parts, profile.header.draws):
+            budgets, findings, mistrust = {**budgets, "budget_used": 1.0}, (), chance
     return OutputJudgement(
         noise.name,
         metrics={**budgets, "noise_share": share},
         findings=findings,
-        degenerate="" if near else _mistrust(share * seen),
+        degenerate=mistrust,
         notes=(*_odd(noise.name, found, profile), *_set_aside(noise.name, left_out, samples)),
         worst=tuple(worst_at(at, actual, expected) for at in found.worst),
         allowed=ELEMENT_LIMIT * math.sqrt(2 * math.log(2 * max(1, found.elements)) + 2) * found.noise,

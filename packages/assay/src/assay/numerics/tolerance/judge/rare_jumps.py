@@ -1,0 +1,42 @@
+"""Noise that comes as rare whole jumps: of gates that saturate, in flows that store their weights in eight bits.
+
+    state of 128 numbers, 8 draws     two numbers moved by 1 in some draw, the others by nothing
+    an engine                         a third number is off by 1
+
+A draw turns a gate or it does not: after a few draws nobody knows which other gates an engine turns. How much of it there is together
+is known, and so the norm of all errors still decides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from assay.ports import Tensor
+
+FEWER = 8
+"""Noise lies in so many times fewer elements than the values do, where it comes as jumps."""
+
+
+def rare_jumps(errors: Sequence[Tensor], variances: Sequence[Tensor], values: Sequence[Tensor], draws: int) -> str:
+    """Why the limit of an element tells nothing; empty where the noise is spread as the values are, or where an element is further off
+    than any draw may have moved one."""
+    of_noise = sum(_spread_over(one) for one in variances)
+    of_values = sum(_spread_over(np.square(one)) for one in values)
+    if not 0.0 < of_noise < draws * len(variances) or FEWER * of_noise > of_values:
+        return ""
+    most = math.sqrt(draws * max(float(one.max(initial=0.0)) for one in variances))
+    if max(float(np.abs(one).max(initial=0.0)) for one in errors) > most:
+        return ""
+    return (
+        f"its noise comes as jumps of up to {most:.3g} in few elements (some {of_noise:.0f} of {sum(one.size for one in errors)}), "
+        "and which of them jump is chance; together they are off by no more than a correct flow may be"
+    )
+
+
+def _spread_over(weights: Tensor) -> float:
+    """Over how many elements something lies: as many as there are where all have the same (the inverse participation ratio)."""
+    total = float(np.sum(weights))
+    return total * (total / float(np.sum(np.square(weights)))) if total > 0.0 else 0.0
