@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from assay.backends.availability import installed
 from assay.backends.options import positive, resolve_options
 from assay.backends.torch_cache import own_folder
+from assay.backends.torch_tf32 import OPTION as TF32
 from assay.backends.torch_warnings import read_warnings
 from assay.core.flow import Flow, Option
 from assay.core.native_warning import NativeWarning
@@ -34,6 +35,7 @@ class Torch:
         ),
         OptionSpec("threads", 1, help="threads inside one operator"),
         OptionSpec("device", "cpu", ("cpu", "cuda"), "where it is compiled for and runs"),
+        TF32,
     )
     flows = (
         Flow(name="torch-eager", backend="torch"),

@@ -15,6 +15,7 @@ from assay.backends.check_inputs import check_inputs
 from assay.backends.placements import coarsest, count
 from assay.backends.torch_cache import clean_folder
 from assay.backends.torch_errors import torch_failure
+from assay.backends.torch_tf32 import tf32_as_asked, tf32_defaults
 from assay.backends.torch_warnings import without_deprecations
 from assay.core.dtype import dtype_name
 from assay.core.engine_info import EngineInfo, NumericDefault, Placement
@@ -48,7 +49,7 @@ class TorchEngine:
 
         check_inputs(tensors, self._program.inputs)
         fed = {name: _widened(array) for name, array in tensors.items()} if self._wide else tensors
-        with _translated(), torch.no_grad(), _threads(self._options):
+        with _translated(), torch.no_grad(), _threads(self._options), tf32_as_asked(self._options):
             args, kwargs = _to(self._program.arguments(fed), self._options)
             results = self._program.results(self._call(*args, **kwargs))
             return {name: to_numpy(value) for name, value in results.items()}
@@ -67,7 +68,7 @@ class TorchEngine:
             begin, end = event(enable_timing=True), event(enable_timing=True)
 
         def timed() -> float:
-            with _translated(), torch.no_grad():
+            with _translated(), torch.no_grad(), tf32_as_asked(self._options):
                 begin.record()
                 self._call(*args, **kwargs)
                 end.record()
@@ -97,7 +98,8 @@ class TorchEngine:
             precision="float64" if self._wide else coarsest(graph),
             placements=placements,
             options={name: str(value) for name, value in self._options.items()},
-            numeric_defaults=_unrounded(graph, self._options),
+            numeric_defaults=_unrounded(graph, self._options)
+            + tf32_defaults(self._options, ((one.operator, one.precision) for one in graph)),
         )
 
 
@@ -284,5 +286,5 @@ def _compiling(options: dict[str, Option]) -> Iterator[None]:
 
     clean_folder()
     settings = {"compile_threads": 1, "emulate_precision_casts": options["emulate_precision_casts"] is True}
-    with torch.no_grad(), _threads(options), config.patch(settings), without_deprecations():
+    with torch.no_grad(), _threads(options), config.patch(settings), tf32_as_asked(options), without_deprecations():
         yield
