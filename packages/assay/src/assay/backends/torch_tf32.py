@@ -42,10 +42,8 @@ def tf32_defaults(options: Mapping[str, Option], operators: Iterable[tuple[str, 
     """Of an engine with these operators (name, type of the result): TF32 where torch chose it."""
     if options["device"] == "cpu" or options["tf32"] != "default":
         return ()
-    import torch
-
     taken = any(kind == "float32" and any(word in name for word in _CUDNN) for name, kind in operators)
-    if not taken or torch.backends.cudnn.conv.fp32_precision != "tf32":
+    if not taken or _settings()[0].fp32_precision != "tf32":
         return ()
     return (NumericDefault("cudnn.conv.fp32_precision", "tf32", "coarse-products", OPTION.name, "off"),)
 
@@ -53,4 +51,5 @@ def tf32_defaults(options: Mapping[str, Option], operators: Iterable[tuple[str, 
 def _settings() -> tuple[Any, ...]:
     import torch
 
-    return torch.backends.cudnn.conv, torch.backends.cudnn.rnn, torch.backends.cuda.matmul
+    backends: Any = torch.backends
+    return backends.cudnn.conv, backends.cudnn.rnn, backends.cuda.matmul
