@@ -18,6 +18,7 @@ from assay.commands.check import run_check
 from assay.core.model import TensorSpec
 from assay.core.outcome import Outcome
 from assay.core.result import Result
+from assay.judge.finding_text import finding_text
 from assay.models.conversion import convert_to
 from assay.models.expose_intermediates import expose_intermediates, part
 from assay.models.expose_program_intermediates import expose_program_intermediates
@@ -215,7 +216,7 @@ def test_a_node_that_gives_another_shape_is_named(precision: str, body: str, nam
     )
     assert seen is not None
     assert seen.budget == np.inf
-    assert f"has shape {given}" in seen.text
+    assert f"has shape {list(given)}" in finding_text(seen.finding)
 
 
 def test_a_part_of_a_model_is_a_model_with_what_it_needs() -> None:

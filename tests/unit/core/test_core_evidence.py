@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from assay.core.comparison import Comparison, Finding
-from assay.core.evidence import blocking, passed_over
+from assay.core.comparison import Comparison
+from assay.core.evidence import blocking
+from assay.core.finding import Finding, FindingCode, facts
+from assay.judge.warnings_text import passed_over
+
+POOR_REFERENCE = Finding("degenerate", "scores", FindingCode.REFERENCE_CONSTANT, facts(value=0.1, elements=640))
 
 GOOD = Comparison("scores", "float32", (1, 10), 1, 10)
-CONSTANT = Comparison("mask", "float32", (1, 4), 1, 4, degenerate="the reference is constant (1)", uninformative=True)
-DOUBTED = Comparison("boxes", "float32", (1, 4), 1, 4, degenerate="zeros would pass")
+CONSTANT = Comparison("mask", "float32", (1, 4), 1, 4, degenerate=POOR_REFERENCE, uninformative=True)
+DOUBTED = Comparison("boxes", "float32", (1, 4), 1, 4, degenerate=POOR_REFERENCE)
 COUNT = Comparison("count", "int64", (), 1, 1)
-WRONG = Comparison("scores", "float32", (1, 10), 1, 10, findings=(Finding("values", "scores", "off"),))
+WRONG = Comparison("scores", "float32", (1, 10), 1, 10, findings=(Finding("values", "scores"),))
 
 CASES: dict[str, tuple[list[Comparison], list[str]]] = {
     "others carry it": ([CONSTANT, GOOD], []),
@@ -32,7 +36,8 @@ def test_what_keeps_the_answer_open(name: str) -> None:
 def test_what_the_answer_does_not_rest_on_is_told() -> None:
     bounds = Comparison("y", "uint8", (1, 100), 1, 100, share_at_bounds=0.75)
     assert list(passed_over([CONSTANT, GOOD, bounds])) == [
-        "output 'mask': the reference is constant (1): it was compared, and proves nothing; the answer rests on 'scores', 'y'",
+        "output 'mask': the reference is constant (0.1) in all 640 elements: it was compared, and proves nothing; "
+        "the answer rests on 'scores', 'y'",
         "output 'y': 75 % of the reference are at the bounds of uint8: there any larger value would have passed; the answer rests on "
         "the other elements",
     ]

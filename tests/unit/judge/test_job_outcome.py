@@ -8,20 +8,23 @@ import pytest
 from msgspec.structs import replace
 
 from assay.core.case import Case
-from assay.core.comparison import Comparison, Finding
+from assay.core.comparison import Comparison
 from assay.core.empty_result import empty_result
 from assay.core.engine_info import EngineInfo
+from assay.core.finding import Finding, FindingCode, facts
 from assay.core.flow import Flow
 from assay.core.job import ChangeJob, Job, MeasureJob, PerNodeJob, VerifyJob
 from assay.core.model import Model
-from assay.core.node_error import NodeError
+from assay.core.node_error import NodeError, NodeSummary
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.judge.job_outcome import as_observed, with_outcome
 
+POOR_REFERENCE = Finding("degenerate", "scores", FindingCode.REFERENCE_CONSTANT, facts(value=0.1, elements=640))
+
 CASE = Case("case", Model("model", "model.onnx", "0" * 64))
 FLOW = Flow("flow", "backend", precision="float16")
-WRONG = Finding("values", "y", "y is off")
-POOR = Comparison("y", "float32", (2,), 1, 2, degenerate="the reference is constant")
+WRONG = Finding("values", "y")
+POOR = Comparison("y", "float32", (2,), 1, 2, degenerate=POOR_REFERENCE)
 FINER = EngineInfo(precision="float32")
 DEFAULTS: dict[str, Any] = {"case": CASE, "flow": FLOW}
 
@@ -30,12 +33,12 @@ DEFAULTS: dict[str, Any] = {"case": CASE, "flow": FLOW}
     ("job", "observed", "outcome", "detail", "cause"),
     [
         (VerifyJob(**DEFAULTS), {}, Outcome.OK, "", Cause.NONE),
-        (VerifyJob(**DEFAULTS), {"findings": (WRONG,)}, Outcome.MISMATCH, "y is off", Cause.NONE),
+        (VerifyJob(**DEFAULTS), {"findings": (WRONG,)}, Outcome.MISMATCH, "values", Cause.NONE),
         (
             VerifyJob(**DEFAULTS),
             {"findings": (WRONG, WRONG), "outcome": Outcome.UNDELEGATED, "detail": "nothing was delegated"},
             Outcome.MISMATCH,
-            "y is off (and 1 more)",
+            "values (and 1 more)",
             Cause.NONE,
         ),
         (
@@ -50,7 +53,7 @@ DEFAULTS: dict[str, Any] = {"case": CASE, "flow": FLOW}
             VerifyJob(**DEFAULTS),
             {"comparisons": (POOR,)},
             Outcome.MISTRUSTED,
-            "output 'y': the reference is constant; such a pass proves nothing",
+            "output 'y': the reference is constant (0.1) in all 640 elements; such a pass proves nothing",
             Cause.NONE,
         ),
         (
@@ -81,7 +84,13 @@ DEFAULTS: dict[str, Any] = {"case": CASE, "flow": FLOW}
             "it fell",
             Cause.NONE,
         ),
-        (PerNodeJob(**DEFAULTS), {"detail": "nothing"}, Outcome.MISTRUSTED, "nothing", Cause.NONE),
+        (
+            PerNodeJob(**DEFAULTS),
+            {"summary": NodeSummary(0, 3)},
+            Outcome.MISTRUSTED,
+            "0 nodes are right on their own inputs, 3 could not be judged",
+            Cause.NONE,
+        ),
         (
             PerNodeJob(**DEFAULTS),
             {"detail": "1 node", "node_errors": (NodeError(0, "n", "Add", "y", budget_used=0.5),)},
@@ -89,7 +98,7 @@ DEFAULTS: dict[str, Any] = {"case": CASE, "flow": FLOW}
             "1 node",
             Cause.NONE,
         ),
-        (ChangeJob(**DEFAULTS), {"findings": (WRONG,)}, Outcome.MISMATCH, "y is off", Cause.NONE),
+        (ChangeJob(**DEFAULTS), {"findings": (WRONG,)}, Outcome.MISMATCH, "values", Cause.NONE),
         (
             ChangeJob(**DEFAULTS),
             {"findings": (WRONG,), "unproven": "two engines"},

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from assay.core.case import Inputs
 from assay.core.engine_info import AppliedTransform, EngineInfo
+from assay.core.finding import Finding, FindingCode, facts
 from assay.core.job import Job
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Policy
@@ -19,9 +20,10 @@ from assay.judge import judge
 from assay.testing.builders import make_comparison, make_job, make_result
 
 DRAWN = Reference(ReferenceKind.ORACLE, "reference-f64", "", "reference", "onnxruntime")
+POOR_REFERENCE = Finding("degenerate", "scores", FindingCode.REFERENCE_CONSTANT, facts(value=0.1, elements=640))
 OWN = Reference(ReferenceKind.GOLDEN, "torch-eager", "", "torch", "onnxruntime", own_inputs=True)
 PUBLISHED = Reference(ReferenceKind.DEFINITION, "onnx", "", "", "onnxruntime", own_inputs=True)
-POOR = (make_comparison(degenerate="constant 0.1"),)
+POOR = (make_comparison(degenerate=POOR_REFERENCE),)
 CHECK = "assay check models/net.onnx --flow onnxruntime"
 CLASSES = (
     "; or by what the outputs mean, if they are scores of classes (or detection, pose, segmentation, transcription)"
@@ -81,7 +83,7 @@ def mistrusted(cause: Cause = Cause.NONE, **changes: object) -> Result:
         ),
         (
             make_result(comparisons=POOR, reference=OWN),
-            f"mistrusted: output 'scores': constant 0.1; it proves nothing; {ON_THESE}",
+            f"mistrusted: output 'scores': the reference is constant (0.1) in all 640 elements; it proves nothing; {ON_THESE}",
         ),
         (
             make_result(comparisons=(), reference=DRAWN),

@@ -6,7 +6,7 @@ from datetime import date
 
 from msgspec.structs import replace
 
-from assay.core.comparison import Finding
+from assay.core.finding import Finding
 from assay.core.outcome import Outcome
 from assay.core.policy import Goal, Policy
 from assay.core.result import Result
@@ -30,7 +30,7 @@ def test_within_the_tolerance_it_is_the_same_model() -> None:
 
 
 def test_beyond_it_the_file_is_blamed_and_no_engine() -> None:
-    over = replace(make_comparison(budget_used=3.0), findings=(Finding("values", "scores", "off"),))
+    over = replace(make_comparison(budget_used=3.0), findings=(Finding("values", "scores"),))
     verdict = _verdict(comparisons=(over,), outcome=Outcome.MISMATCH)
     assert verdict.word == "fail"
     assert verdict.reason.startswith(

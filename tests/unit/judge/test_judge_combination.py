@@ -6,7 +6,7 @@ import datetime
 
 import pytest
 
-from assay.core.comparison import Finding
+from assay.core.finding import Finding
 from assay.core.outcome import Outcome
 from assay.core.policy import Policy
 from assay.judge import judge
@@ -15,7 +15,7 @@ from assay.testing.builders import make_comparison, make_result
 
 WRONG = make_result(
     outcome=Outcome.MISMATCH,
-    comparisons=(make_comparison(budget_used=9.0, findings=(Finding("values", "scores", "Off."),)),),
+    comparisons=(make_comparison(budget_used=9.0, findings=(Finding("values", "scores"),)),),
 )
 
 

@@ -6,19 +6,22 @@ import datetime
 
 import pytest
 
-from assay.core.comparison import Finding
+from assay.core.finding import Finding, FindingCode, facts
 from assay.core.outcome import Cause, Outcome
 from assay.core.policy import Goal, Policy
 from assay.core.reference import Reference, ReferenceKind, Witness
 from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge import judge
+from assay.judge.finding_text import finding_text
 from assay.testing.builders import make_comparison, make_result
+
+POOR_REFERENCE = Finding("degenerate", "scores", FindingCode.REFERENCE_CONSTANT, facts(value=0.1, elements=640))
 
 OWN = Reference(ReferenceKind.ORACLE, "reference-f64", "", "reference", "onnxruntime", own_inputs=True)
 DRAWN = Reference(ReferenceKind.ORACLE, "reference-f64", "", "reference", "onnxruntime")
 ITSELF = Reference(ReferenceKind.ORACLE, "onnxruntime-disable", "", "onnxruntime", "onnxruntime", own_inputs=True)
-NOISY = make_comparison(degenerate="a correct flow is off by 46 % of the signal")
+NOISY = make_comparison(degenerate=POOR_REFERENCE)
 AGREE = Goal("task.top1_agreement", min=0.99)
 RIGHT = Goal("task.top1_accuracy", min=0.9)
 TWO = (Witness("openvino-f32", "openvino", agrees_with_reference=False, agrees_with_engine=True),)
@@ -33,12 +36,16 @@ def of(result: Result, *goals: Goal) -> Verdict:
 
 def noisy(reference: Reference = OWN, agreement: float = 1.0, **changes: object) -> Result:
     metrics = {"top1_agreement": agreement, "top1_accuracy": agreement}
-    given = {"outcome": Outcome.MISTRUSTED, "comparisons": (NOISY,), "detail": f"output 'scores': {NOISY.degenerate}"}
+    given = {
+        "outcome": Outcome.MISTRUSTED,
+        "comparisons": (NOISY,),
+        "detail": f"output 'scores': {finding_text(NOISY.degenerate)}",
+    }
     return make_result(reference=reference, task_metrics=metrics, **given | changes)
 
 
 def differing(agreement: float = 1.0, kind: str = "values", witnesses: tuple[Witness, ...] = TWO) -> Result:
-    compared = make_comparison(budget_used=9.0, findings=(Finding(kind, "scores", "far off"),))
+    compared = make_comparison(budget_used=9.0, findings=(Finding(kind, "scores"),))
     return noisy(OWN, agreement, outcome=Outcome.MISMATCH, comparisons=(compared,), witnesses=witnesses)
 
 
@@ -46,8 +53,8 @@ def test_a_met_task_goal_decides_and_says_so() -> None:
     verdict = of(noisy(), AGREE)
     assert (verdict.word, verdict.by_stated_limit) == (VerdictStatus.PASS, True)
     assert verdict.reason == (
-        "task metric decides: top-1 agreement 1.000 >= 0.990; without it inconclusive: output 'scores': a correct flow is off by "
-        "46 % of the signal"
+        "task metric decides: top-1 agreement 1.000 >= 0.990; without it inconclusive: output 'scores': the reference is constant "
+        "(0.1) in all 640 elements"
     )
 
 
@@ -67,7 +74,7 @@ def test_an_unmet_task_goal_fails_and_says_so() -> None:
         (noisy(), [Goal("budget_used", max=1.0)], VerdictStatus.INCONCLUSIVE),
         (noisy(), [Goal("artifact.bytes", max=1e9)], VerdictStatus.INCONCLUSIVE),
         (noisy(DRAWN), [AGREE], VerdictStatus.INCONCLUSIVE),
-        (noisy(comparisons=(NOISY, make_comparison("other", degenerate="constant 1"))), [Goal("scores.rel_l2", max=1.0)],
+        (noisy(comparisons=(NOISY, make_comparison("other", degenerate=POOR_REFERENCE))), [Goal("scores.rel_l2", max=1.0)],
          VerdictStatus.INCONCLUSIVE),
         (noisy(comparisons=(), cause=Cause.NO_REFERENCE), [AGREE], VerdictStatus.INCONCLUSIVE),
         (noisy(comparisons=(), cause=Cause.NO_REFERENCE), [RIGHT], VerdictStatus.PASS),
@@ -91,7 +98,7 @@ def test_a_disputed_reference_on_own_inputs_offers_the_limit_that_would_decide(k
 
 
 def test_where_the_reference_is_zero_the_advised_limit_is_one_that_is_recorded() -> None:
-    zero = make_comparison(metrics={"budget_used": 0.0, "max_abs": 0.0}, degenerate="the reference is all zero")
+    zero = make_comparison(metrics={"budget_used": 0.0, "max_abs": 0.0}, degenerate=POOR_REFERENCE)
     result = noisy(comparisons=(zero,))
     assert "--require 'max_abs <= 0.001'" in of(result).reason
     assert of(result, Goal("max_abs", max=0.001)).word is VerdictStatus.PASS

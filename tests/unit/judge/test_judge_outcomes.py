@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.core.comparison import Finding
+from assay.core.finding import Finding, FindingCode, facts
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Policy
 from assay.core.result import Result
@@ -17,6 +17,7 @@ from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.judge import judge
 from assay.testing.builders import make_comparison, make_measurement, make_result
 
+POOR_REFERENCE = Finding("degenerate", "scores", FindingCode.REFERENCE_CONSTANT, facts(value=0.1, elements=640))
 TODAY = datetime.date(2026, 11, 21)
 
 
@@ -29,7 +30,7 @@ def of(result: Result, policy: Policy = Policy()) -> Verdict:
 
 
 def mismatch(used: float, *kinds: str, **changes: object) -> Result:
-    findings = tuple(Finding(kind, "scores", f"text of {kind}.") for kind in kinds)
+    findings = tuple(Finding(kind, "scores") for kind in kinds)
     comparison = make_comparison(budget_used=used, findings=findings)
     return make_result(**{"outcome": Outcome.MISMATCH, "comparisons": (comparison,), **changes})
 
@@ -147,12 +148,12 @@ def test_no_budget_excuses_another_kind_of_finding(kind: str) -> None:
     for outcome in (Outcome.MISMATCH, Outcome.OK, Outcome.MISTRUSTED, Outcome.UNDELEGATED):
         verdict = of(mismatch(0.1, kind, outcome=outcome), Policy(budget_max=1e9, fail_on=("mismatch",)))
         assert verdict.word is VerdictStatus.FAIL
-        assert f"text of {kind};" in verdict.reason
+        assert f": {kind.replace('_', ' ')};" in verdict.reason
         assert kind.replace("_", " ") in verdict.reason
 
 
 def test_a_finding_of_the_whole_job_fails_too() -> None:
-    assert of(make_result(findings=(Finding("missing_output", "x", "gone"),))).word is VerdictStatus.FAIL
+    assert of(make_result(findings=(Finding("missing_output", "x"),))).word is VerdictStatus.FAIL
 
 
 @pytest.mark.parametrize("outcome", [Outcome.OK, Outcome.MISMATCH])
@@ -173,19 +174,19 @@ def test_a_mismatch_that_the_budget_does_not_explain_stands() -> None:
 
 
 def test_one_output_within_the_budget_does_not_excuse_the_other() -> None:
-    bad = make_comparison("b", budget_used=9.0, findings=(Finding("values", "b", "far off"),))
-    slight = make_comparison("a", budget_used=1.5, findings=(Finding("values", "a", "off"),))
+    bad = make_comparison("b", budget_used=9.0, findings=(Finding("values", "b"),))
+    slight = make_comparison("a", budget_used=1.5, findings=(Finding("values", "a"),))
     result = make_result(outcome=Outcome.MISMATCH, comparisons=(slight, bad))
     assert of(result, Policy(budget_max=2.0)).word is VerdictStatus.FAIL
     assert of(result, Policy(budget_max=9.0)).word is VerdictStatus.PASS
 
 
 def test_a_relaxed_budget_does_not_make_a_poor_output_trusted() -> None:
-    poor = make_comparison(budget_used=2.0, degenerate="constant 0.1", findings=(Finding("values", "scores", "off"),))
+    poor = make_comparison(budget_used=2.0, degenerate=POOR_REFERENCE, findings=(Finding("values", "scores"),))
     result = make_result(outcome=Outcome.MISMATCH, comparisons=(poor,))
     verdict = of(result, Policy(budget_max=3.0))
     assert verdict.word is VerdictStatus.INCONCLUSIVE
-    assert "constant 0.1" in verdict.reason
+    assert "constant (0.1)" in verdict.reason
 
 
 def test_an_undelegated_or_repeated_job_with_wrong_values_still_fails() -> None:

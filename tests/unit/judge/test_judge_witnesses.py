@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from assay.core.comparison import Finding
+from assay.core.finding import Finding
 from assay.core.node_error import NodeError
 from assay.core.outcome import Outcome
 from assay.core.policy import Policy
@@ -46,9 +46,7 @@ def of(result: Result, policy: Policy = Policy()) -> Verdict:
 
 
 def differing(reference: Reference, *witnesses: Witness, finding: str = "values", **changes: Any) -> Result:
-    compared = make_comparison(
-        budget_used=9.0 if finding == "values" else 0.5, findings=(Finding(finding, "scores", "far off"),)
-    )
+    compared = make_comparison(budget_used=9.0 if finding == "values" else 0.5, findings=(Finding(finding, "scores"),))
     seen = {"comparisons": (compared,), "reference": reference, "witnesses": witnesses}
     return make_result(outcome=Outcome.MISMATCH, **seen, **changes)
 
@@ -150,7 +148,7 @@ def test_an_oracle_may_be_wrong_in_values_and_shapes_and_not_in_names_and_types(
 
 
 def test_what_a_golden_says_nothing_of_is_answered_by_the_evaluator_alone() -> None:
-    finding = Finding("values", "scores", "at batch=17: far off")
+    finding = Finding("values", "scores")
     sized = make_comparison(budget_used=9.0, findings=(finding,), at="batch=17")
     result = make_result(
         outcome=Outcome.MISMATCH, comparisons=(make_comparison(), sized), findings=(finding,), reference=GOLDEN
@@ -168,8 +166,8 @@ def test_a_tighter_budget_than_the_recorded_one_needs_no_witness() -> None:
     assert of(make_result(reference=F64), Policy(budget_max=0.1)).word is VerdictStatus.FAIL
 
 
-FAR = (make_comparison(budget_used=9.0, findings=(Finding("values", "scores", "far off"),)),)
-COARSE = (Finding("precision", "", "computed in int8"),)
+FAR = (make_comparison(budget_used=9.0, findings=(Finding("values", "scores"),)),)
+COARSE = (Finding("precision", ""),)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from assay.core.case import Contract, Tolerance
 from assay.core.dtype import UNIT_ROUNDOFF, numpy_dtype
 from assay.errors import UsageError
+from assay.judge.finding_text import finding_text
 from assay.numerics.compare import compare_outputs
 from assay.numerics.compare_output import reference_of
 from assay.numerics.tolerance.default import default_tolerance, limits
@@ -86,7 +87,7 @@ def test_text_is_equal_or_not():
     assert compared(np.array([word.encode() for word in expected]), expected)[1] == []
     found, kinds = compared(np.array(["cat", "hog", "größe"]), expected)
     assert kinds == ["values"]
-    assert "expected 'dog', got 'hog'" in found.findings[0].text
+    assert "expected 'dog', got 'hog'" in finding_text(found.findings[0])
     assert found.metrics["share_out_of_tolerance"] == pytest.approx(1 / 3)
 
 
@@ -107,7 +108,7 @@ def test_complex_numbers_that_came_as_pairs_are_refused_and_it_is_said_why():
     pairs = np.array([[1, 2], [3, -4]], np.float32)
     _, findings = compare_outputs([{"o": pairs}], [{"o": expected}], Contract())
     assert [one.kind for one in findings] == ["dtype", "shape"]
-    assert "pairs of real ones" in findings[0].text
+    assert "pairs of real ones" in finding_text(findings[0])
 
 
 @pytest.mark.parametrize("name", ["complex64", "complex128"])
@@ -202,4 +203,4 @@ def test_complex_numbers_where_real_ones_are_expected_are_refused():
         (comparison,), findings = compare_outputs([{"y": actual}], [{"y": expected}], Contract())
         kinds = {one.kind for one in (*findings, *comparison.findings)}
         assert kinds == {"dtype", "unsupported_dtype"}
-        assert "(complex64, float32)" in comparison.findings[-1].text
+        assert "(complex64, float32)" in finding_text(comparison.findings[-1])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from assay.core.case import Contract, Tolerance
+from assay.judge.finding_text import finding_text
 from assay.numerics import chunks
 from assay.numerics.compare import compare_outputs
 
@@ -156,7 +157,7 @@ def test_one_sample_out_of_many_is_found_where_it_is():
     assert comparison.worst[0].index == (137, 0, 4)
     assert (comparison.samples, comparison.elements, comparison.shape) == (200, 2000, (1, 10))
     assert [finding.kind for finding in findings] == ["values"]
-    assert "[137, 0, 4]" in findings[0].text
+    assert "[137, 0, 4]" in finding_text(findings[0])
 
 
 def test_many_samples_are_one_stream():

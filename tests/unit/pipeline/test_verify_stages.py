@@ -10,8 +10,9 @@ import msgspec
 import pytest
 
 from assay.core.case import Case, Inputs
-from assay.core.comparison import Comparison, Finding
+from assay.core.comparison import Comparison
 from assay.core.empty_result import empty_result
+from assay.core.finding import Finding
 from assay.core.flow import Flow
 from assay.core.job import DeriveToleranceJob, Job, VerifyJob
 from assay.core.model import Model
@@ -28,8 +29,8 @@ from assay.pipeline.tolerances import ensure_tolerances, is_coarse
 from assay.pipeline.verify_stages import VerifyStages, coarse_suffices
 from assay.ports import JobSource
 
-WRONG = Finding("values", "y", "off")
-SHAPE = Finding("shape", "y", "of another shape")
+WRONG = Finding("values", "y")
+SHAPE = Finding("shape", "y")
 
 
 class _Workers:

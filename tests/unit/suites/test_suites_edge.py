@@ -15,6 +15,7 @@ from assay.core.flow import Flow
 from assay.core.job import Limits
 from assay.core.model import Model
 from assay.core.policy import Expectation, Policy
+from assay.judge.finding_text import finding_text
 from assay.pipeline.expected_timeouts import limits_of, with_expected_timeouts
 from assay.ports import Tensor
 from assay.suites.edge import tables
@@ -82,7 +83,7 @@ class _Spoilt:
 def test_an_engine_that_is_not_the_same_afterwards_is_told(answer: Tensor | None, told: str) -> None:
     found = _again(_Spoilt(answer), {}, {"y": np.ones(2)}, Stages(lambda stage: None))  # type: ignore[arg-type]
     assert [one.kind for one in found] == (["unusable"] if told else [])
-    assert told in "".join(one.text for one in found)
+    assert told in "".join(finding_text(one) for one in found)
 
 
 def test_a_model_that_never_ends_is_waited_for_no_longer_than_it_says_and_stopping_it_is_right() -> None:

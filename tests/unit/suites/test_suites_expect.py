@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay import plugins
-from assay.core.comparison import Finding
+from assay.core.finding import Finding
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
 from assay.errors import BadPolicy, FewerCases
@@ -82,7 +82,7 @@ def test_reasons_are_alike_for_cases_that_fail_alike() -> None:
     one = _result("a", "unsupported", detail="no kernel for Add(13) node 'n1' at /x/y.cc:12")
     two = _result("b", "unsupported", detail="no kernel for Add(14) node 'n2' at /x/z.cc:99")
     assert normalize_message(one) == normalize_message(two)
-    finding = Finding("lowest_for_infinity", "y", "…")
+    finding = Finding("lowest_for_infinity", "y")
     wrong = make_result("s/c", outcome=Outcome.MISMATCH, comparisons=(), findings=(finding,))
     assert normalize_message(wrong) == "mismatch in lowest for infinity"
 

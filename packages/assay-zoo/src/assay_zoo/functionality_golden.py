@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from assay.core.dtype import dtype_name
+from assay.judge.finding_text import finding_text
 from assay.models.goldens import Golden, read_golden
 from assay.models.load_tolerance import load_tolerance
 from assay_zoo.compliance.process import limit_self
@@ -42,8 +43,8 @@ def hold_golden(request: GoldenRequest) -> GoldenAnswer:
     comparisons, findings = judging.compare(ours, oracle.outputs, declared)
     used = max((one.metrics.get("budget_used", 0.0) for one in comparisons), default=0.0)
     where = {one.output: request.sets[one.worst[0].index[0]] for one in comparisons if one.worst and one.worst[0].index}
-    problems = tuple(f"{where.get(one.output, request.sets[0])}: {one.text}" for one in findings)
-    poor = next((f"output {one.output!r}: {one.degenerate}" for one in comparisons if one.degenerate), "")
+    problems = tuple(f"{where.get(one.output, request.sets[0])}: {finding_text(one)}" for one in findings)
+    poor = next((f"output {one.output!r}: {finding_text(one.degenerate)}" for one in comparisons if one.degenerate), "")
     return GoldenAnswer(problems, poor, float(used) if np.isfinite(used) else 1e30)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from assay.core.comparison import Comparison, Finding, WorstElement
+from assay.core.comparison import Comparison
+from assay.core.finding import Finding, WorstElement
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result, VerifyResult
 from assay_zoo.check import CheckOutcome
@@ -63,7 +64,7 @@ def test_the_data_set_at_fault_is_named() -> None:
         (2, 4),
         2,
         16,
-        (Finding("values", "y", "off"),),
+        (Finding("values", "y"),),
         {"budget_used": 9.0},
         worst=(WorstElement((1, 0, 2), 1, 2),),
     )

@@ -7,6 +7,7 @@ import pytest
 from small_graphs import budget, float32, network, noise, parsed
 
 from assay.core.case import Contract
+from assay.judge.finding_text import finding_text
 from assay.numerics.tolerance.arithmetic import arithmetic_of
 from assay.numerics.tolerance.coarse import coarsely, of_one_order
 from assay.numerics.tolerance.comparator import ToleranceComparator
@@ -49,7 +50,7 @@ def test_noise_that_is_a_share_of_the_signal_is_asked_of_the_derived_one() -> No
         DerivedTolerance(coarse.header, coarse.oracle, loud, coarse.margins),
     ).values()
     assert judged.metrics["noise_share"] < 0.1
-    assert "ill-conditioned" in judged.degenerate
+    assert "ill-conditioned" in finding_text(judged.degenerate)
 
 
 def test_what_is_rounded_to_a_grid_and_coarse_types_are_derived_at_once() -> None:

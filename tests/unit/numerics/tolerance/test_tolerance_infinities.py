@@ -9,7 +9,7 @@ from onnx import numpy_helper
 from small_graphs import budget, float32, noise, parsed
 
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.simulate.spread import Spread
+from assay.numerics.tolerance.simulate.spread import Spread, Unstable
 
 
 def masked(outside: float) -> onnx.ModelProto:
@@ -41,7 +41,7 @@ def test_a_value_of_which_noise_leaves_no_number_has_no_deviation_to_judge_by() 
     for one in range(3):
         spread.add({"y": np.array([np.nan, np.inf, np.nan, 1.1]), "z": np.array([np.nan, 1.1, 1.1, one])}, base, 1.0)
     spread.note_lost(base)
-    assert spread.unstable == {"y": "noise makes 75 % of its elements NaN or infinite"}
+    assert spread.unstable == {"y": Unstable("noise makes 75 % of its elements NaN or infinite")}
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])

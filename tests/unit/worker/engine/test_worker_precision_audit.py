@@ -8,6 +8,7 @@ import pytest
 
 from assay.core.comparison import Comparison
 from assay.core.engine_info import EngineInfo, Placement
+from assay.judge.finding_text import finding_text
 from assay.judge.finer_precision import find_higher_precision
 from assay.models.model_precision import ModelPrecision
 from assay.worker.engine.precision_audit import find_lower_precision, minor_deviations
@@ -96,7 +97,7 @@ BYTES_GO_IN = ModelPrecision(Counter({"float32": 3}), Counter({"float32": 3}), {
 def test_coarser_than_promised(asked: str, given: EngineInfo, declared: ModelPrecision, told: str) -> None:
     found = find_lower_precision(asked, given, lambda: declared)
     assert [one.kind for one in found] == (["precision"] if told else [])
-    assert all(told in one.text for one in found)
+    assert all(told in finding_text(one) for one in found)
 
 
 def test_the_model_is_not_read_where_nothing_is_coarse() -> None:

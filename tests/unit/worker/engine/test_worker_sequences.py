@@ -10,6 +10,7 @@ import numpy as np
 
 from assay.core.golden import GoldenLock
 from assay.core.model import Model, TensorSpec
+from assay.judge.finding_text import finding_text
 from assay.models.golden_samples import Golden
 from assay.worker.engine.apply_transforms import TransformedModel
 from assay.worker.engine.sequences import run_calls, run_free
@@ -58,6 +59,6 @@ def test_the_drift_on_its_own_states_is_a_figure() -> None:
 
 def test_an_engine_that_loses_its_state_is_found() -> None:
     _, findings = run_free(Sum(0.25, lost=2.3), PLAIN, golden(), MODEL)  # type: ignore[arg-type]
-    assert [one.text for one in findings] == [
+    assert [finding_text(one) for one in findings] == [
         "fed its own state, output 'sN' has another shape, or NaN or infinity where the reference has a number, at call 1 of a sequence."
     ]

@@ -13,6 +13,7 @@ from assay.backends.onnx_reference import Reference
 from assay.core.case import Case, Contract, Inputs
 from assay.core.flow import Flow
 from assay.core.job import VerifyJob
+from assay.judge.finding_text import finding_text
 from assay.models.goldens import Golden
 from assay.models.onnx_file import open_model
 from assay.numerics.tolerance.comparator import ToleranceComparator
@@ -46,7 +47,7 @@ def _found(path: Path, *, stale: bool, samples: int = 1, published: bool = False
     compare = partial(ToleranceComparator(contract).compare, declared={"y": "float32"})
     rewritten = TransformedModel(path)
     probed = perturb_input(job, engine, rewritten, golden)  # type: ignore[arg-type]
-    return [one.findings[0].text for one in check_sensitivity(job, rewritten, probed, first, compare)]
+    return [finding_text(one.findings[0]) for one in check_sensitivity(job, rewritten, probed, first, compare)]
 
 
 def test_one_sample_does_not_hide_it(tmp_path: Path) -> None:

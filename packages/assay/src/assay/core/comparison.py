@@ -7,27 +7,8 @@ from typing import Literal
 
 import msgspec
 
+from assay.core.finding import Finding, WorstElement
 from assay.core.tensor_statistics import TensorStatistics
-
-
-class Finding(msgspec.Struct, frozen=True):
-    """One defect seen by the comparator. `kind` is one of: missing_output, missing_reference (the reference has other outputs),
-    extra_output, output_order, samples, dtype, shape, nan, infinity, lowest_for_infinity, values, degenerate, empty,
-    unsupported_dtype, task, accepted (an answer where an error was due), unusable (the engine after a wrong use), function_body
-    (an operator and its body disagree), precision (computed in a coarser type than the flow promises), drift (a sequence of calls
-    that ends in NaN or infinity)."""
-
-    kind: str
-    output: str
-    text: str
-
-
-class WorstElement(msgspec.Struct, frozen=True):
-    """One of the worst elements: index (sample first), expected, actual."""
-
-    index: tuple[int, ...]
-    expected: float
-    actual: float
 
 
 class Histogram(msgspec.Struct, frozen=True):
@@ -77,7 +58,7 @@ class Evidence(msgspec.Struct, frozen=True):
     """
 
     findings: tuple[Finding, ...] = ()
-    degenerate: str = ""
+    degenerate: Finding | None = None
     corners: tuple[WorstElement, ...] = ()
     slack: float = 0.0
     budget: float | None = None
@@ -95,14 +76,14 @@ class Comparison(msgspec.Struct, frozen=True):
 
     `metrics` holds plain metrics (max_abs, max_rel, rel_l2, rmse, cosine, norm_ratio, sqnr_db, psnr_db, abs_p50, abs_p99,
     share_out_of_tolerance, budget_used ...); units are in the names. `degenerate` says why the reference or the output
-    is too poor to prove anything ("" if it is not); `uninformative`: it is the reference, which is empty, constant or at the
+    is too poor to prove anything (None if it is not); `uninformative`: it is the reference, which is empty, constant or at the
     bounds of its type, and not a doubt about the output; `share_at_bounds` of its elements are there (0.0 below a half). `at` is
     "" for the inputs of the case, or the sizes of the dynamic dimensions that it was run at besides ("batch=17"). `tolerance` is
     whose limits those are: "derived" from the graph, "learnt" from
     perturbed runs of a plain engine, "default" (a multiple of the unit roundoff, a guess where the other two were asked for), or
     "chosen" by the user; "" where results are older than the field. `actual` is what the engine's values are like.
     `stated` is what plug-ins say of the metrics that they added to `metrics`. `evidence` is what other choices of tolerance need; None
-    where nothing could be compared.
+    where nothing could be compared. `excused` are elements that were not judged, and why.
     """
 
     output: str
@@ -114,7 +95,7 @@ class Comparison(msgspec.Struct, frozen=True):
     metrics: dict[str, float] = {}
     rtol: float = 0.0
     atol: float = 0.0
-    degenerate: str = ""
+    degenerate: Finding | None = None
     worst: tuple[WorstElement, ...] = ()
     error_histogram: Histogram | None = None
     ulp_histogram: Histogram | None = None
@@ -125,3 +106,4 @@ class Comparison(msgspec.Struct, frozen=True):
     share_at_bounds: float = 0.0
     stated: dict[str, StatedMetric] = {}
     evidence: Evidence | None = None
+    excused: tuple[Finding, ...] = ()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from assay.core.finding import Finding
+
 
 class NodeError(msgspec.Struct, frozen=True):
     """One node of the engine's graph; `position` is its place there, from 0.
@@ -25,3 +27,22 @@ class NodeError(msgspec.Struct, frozen=True):
     added_rel_l2: float | None = None
     cosine: float | None = None
     max_abs: float | None = None
+
+
+class Tapping(msgspec.Struct, frozen=True):
+    """The `output` that an engine with all its tensors as outputs gives otherwise than without, and by what share of its norm: None
+    where its shape is another."""
+
+    output: str
+    share: float | None = None
+
+
+class NodeSummary(msgspec.Struct, frozen=True):
+    """How many nodes were judged and how many could not be, the names of those that are `wrong` in the order of the graph, and what
+    is wrong with the first."""
+
+    judged: int
+    left_out: int = 0
+    wrong: tuple[str, ...] = ()
+    first: Finding | None = None
+    tapping: Tapping | None = None

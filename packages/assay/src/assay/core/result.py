@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import msgspec
 
-from assay.core.comparison import Comparison, Finding
+from assay.core.comparison import Comparison
 from assay.core.engine_info import EngineInfo
+from assay.core.finding import Finding
 from assay.core.input_plan import InputFacts
 from assay.core.job import JobKind
 from assay.core.measurement import Measurement, Memory, OperationCount, OperatorTime
 from assay.core.model import Model
 from assay.core.native_warning import NativeWarning
-from assay.core.node_error import NodeError
+from assay.core.node_error import NodeError, NodeSummary
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.reference import Reference, Witness
 from assay.core.speed import SpeedComparison
@@ -135,13 +136,15 @@ class ChangeResult(Result, frozen=True, kw_only=True, tag="change"):
 
 
 class PerNodeResult(EngineResult, frozen=True, kw_only=True, tag="per_node"):
-    """`node_errors` are in the order of the graph, `comparisons` those of the nodes that use most of their limit."""
+    """`node_errors` are in the order of the graph, `comparisons` those of the nodes that use most of their limit. `summary` counts
+    the nodes; None where the job did not come so far."""
 
     comparisons: tuple[Comparison, ...] = ()
     findings: tuple[Finding, ...] = ()
     reference: Reference = Reference()
     witnesses: tuple[Witness, ...] = ()
     node_errors: tuple[NodeError, ...] = ()
+    summary: NodeSummary | None = None
     inputs: tuple[InputFacts, ...] = ()
 
 

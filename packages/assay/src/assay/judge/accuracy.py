@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from assay.core.comparison import Comparison, Finding
+from assay.core.comparison import Comparison
 from assay.core.evidence import blocking
+from assay.core.finding import Finding
 from assay.core.outcome import Outcome
 from assay.core.policy import Policy
 from assay.core.result import ChangeResult, ComparedResult, Result
 from assay.core.verdict import VerdictStatus
 from assay.judge.draft_verdict import Violation, quantity
+from assay.judge.finding_text import finding_text, names_its_output
 
 
 def violations(result: Result, policy: Policy) -> list[Violation]:
@@ -56,10 +58,10 @@ def _structural(result: ComparedResult, policy: Policy) -> Iterator[Violation]:
     for finding in _findings(result):
         if finding.kind == "values" and finding.output in told_by_figure:
             continue
-        where = "" if not finding.output or f"'{finding.output}'" in finding.text else f"output '{finding.output}': "
+        where = "" if not finding.output or names_its_output(finding) else f"output '{finding.output}': "
         yield Violation(
             VerdictStatus.FAIL,
-            f"{finding.kind.replace('_', ' ')}: {where}{finding.text.rstrip('.')}",
+            f"{finding.kind.replace('_', ' ')}: {where}{finding_text(finding).rstrip('.')}",
             advice=f"no tolerance excuses this, fix the {_at_fault(result)}",
         )
 
@@ -99,7 +101,7 @@ def _poor(result: ComparedResult) -> Iterator[Violation]:
     undecided = set(map(id, blocking(result.comparisons)))
     for one in result.comparisons:
         if id(one) in undecided:
-            text = f"mistrusted: output '{one.output}'{_at(one)}: {one.degenerate}; it proves nothing"
+            text = f"mistrusted: output '{one.output}'{_at(one)}: {finding_text(one.degenerate)}; it proves nothing"
             yield Violation(VerdictStatus.INCONCLUSIVE, text)
         elif "budget_used" not in one.metrics and not one.findings and not one.degenerate:
             text = f"output '{one.output}'{_at(one)} has no budget_used: nothing shows how far it is off"

@@ -74,4 +74,4 @@ def _comparison_by(one: Comparison, contract: Contract) -> Comparison:
     chosen = contract if one.evidence.by_default else with_table(contract)
     rtol, atol = limits(chosen, one.output, real_name(one.dtype), one.evidence.rms)
     whose = "chosen" if one.output in chosen.tolerances or "*" in chosen.tolerances else "default"
-    return replace(by_limits(one, rtol, atol), tolerance=whose)
+    return replace(by_limits(one, rtol, atol), tolerance=whose, excused=())

@@ -10,15 +10,18 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from assay.core.comparison import Comparison, Finding
+from assay.core.comparison import Comparison
 from assay.core.evidence import blocking
+from assay.core.finding import Finding, FindingCode
 from assay.core.job import AnsweredJob, Job
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import ChangeResult, ComparedResult, MeasureResult, PerNodeResult, Result, VerifyResult
+from assay.judge.finding_text import finding_text, summary_text
 from assay.judge.finer_precision import find_higher_precision
 
 _ENDED = (Outcome.OK, Outcome.UNDELEGATED, Outcome.NONDETERMINISTIC)
 """How a job ends whose answers can be judged."""
+_SPEAK_OF_OTHERS = (FindingCode.BODY_DISAGREES, FindingCode.WRONG_BEFORE_USE)
 Said = tuple[Outcome, str, Cause]
 """An outcome, why in words, and its cause."""
 R = TypeVar("R", bound=Result)
@@ -65,14 +68,24 @@ def _outcome(result: Result, job: Job) -> Said:
         case ChangeResult():
             return _of_change(result) or untouched
         case PerNodeResult() | VerifyResult() if found := findings_of(result):
-            more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-            own_words = result.detail if result.outcome is Outcome.OK else ""
-            return Outcome.MISMATCH, own_words or found[0].text + more, result.cause
-        case PerNodeResult() if all(one.budget_used is None for one in result.node_errors):
-            return Outcome.MISTRUSTED, result.detail, result.cause
+            return Outcome.MISMATCH, _seen(result, job, found), result.cause
+        case PerNodeResult() if result.summary is not None:
+            judged = any(one.budget_used is not None for one in result.node_errors)
+            outcome = result.outcome if judged else Outcome.MISTRUSTED
+            return outcome, summary_text(result.summary), result.cause
         case VerifyResult() if result.outcome is Outcome.OK and job.case.misuse is None and job.case.body is None:
             return _without_findings(result, job) or untouched
     return untouched
+
+
+def _seen(result: PerNodeResult | VerifyResult, job: Job, found: list[Finding]) -> str:
+    """What is wrong: what was seen of all nodes, or the finding that speaks of the others, or the first of them."""
+    if isinstance(result, PerNodeResult) and result.summary is not None:
+        return summary_text(result.summary)
+    if (whole := next((one for one in found if one.code in _SPEAK_OF_OTHERS), None)) is not None:
+        return finding_text(whole)
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 and job.case.misuse is None else ""
+    return finding_text(found[0]) + more
 
 
 def _of_change(result: ChangeResult) -> Said | None:
@@ -80,7 +93,7 @@ def _of_change(result: ChangeResult) -> Said | None:
         return None
     if result.unproven:
         return Outcome.MISTRUSTED, result.unproven, result.cause
-    return Outcome.MISMATCH, found[0].text, result.cause
+    return Outcome.MISMATCH, finding_text(found[0]), result.cause
 
 
 def _without_findings(result: VerifyResult, job: Job) -> Said | None:
@@ -88,7 +101,8 @@ def _without_findings(result: VerifyResult, job: Job) -> Said | None:
     if result.unproven:
         return Outcome.MISTRUSTED, result.unproven, Cause.NO_REFERENCE
     for one in blocking(result.comparisons):
-        return Outcome.MISTRUSTED, f"output '{one.output}': {one.degenerate}; such a pass proves nothing", result.cause
+        why = finding_text(one.degenerate)
+        return Outcome.MISTRUSTED, f"output '{one.output}': {why}; such a pass proves nothing", result.cause
     return _finer(result, job, _nearness(result))
 
 

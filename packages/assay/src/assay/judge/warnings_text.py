@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
+from assay.core.comparison import Comparison
+from assay.core.evidence import blocking, carries
 from assay.core.native_warning import NativeWarning, WarningCode
-from assay.core.result import EngineResult, LossResult, Result, UntakenBranch, native_warnings_of
+from assay.core.result import EngineResult, LossResult, Result, UntakenBranch, VerifyResult, native_warnings_of
+from assay.judge.finding_text import finding_text
 
 NAMES_SHOWN = 5
 CRITICAL = tuple(code for code in WarningCode if code is not WarningCode.OTHER)
@@ -30,16 +33,23 @@ def warnings_of(result: Result) -> tuple[str, ...]:
 
 
 def notes_of(result: Result) -> tuple[str, ...]:
-    """Branches that no sample takes first, then what the job itself notes."""
+    """Branches that no sample takes first, then outputs that prove nothing or were not judged whole, then what the job itself notes."""
     untaken = result.untaken_branches if isinstance(result, LossResult) else ()
-    return (*map(_untaken, untaken), *result.warnings)
+    compared = result.comparisons if isinstance(result, VerifyResult) else ()
+    seen = (*map(_untaken, untaken), *passed_over(compared), *_excused(compared), *result.warnings)
+    return tuple(dict.fromkeys(seen))
+
+
+def _excused(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    for one in comparisons:
+        for excused in one.excused:
+            yield f"output '{one.output}': {finding_text(excused)}; these were not judged"
 
 
 def warning_counts(result: Result) -> dict[str, float]:
     """All of them as `warnings`; those of the library by kind, where its backend knows what they mean."""
     native = native_warnings_of(result)
-    untaken = len(result.untaken_branches) if isinstance(result, LossResult) else 0
-    named = {"warnings": float(untaken + len(result.warnings) + sum(one.count for one in native))}
+    named = {"warnings": float(len(notes_of(result)) + sum(one.count for one in native))}
     if isinstance(result, EngineResult) and result.reads_warnings:
         named |= {f"warnings.{code.value}": 0.0 for code in WarningCode}
         for one in native:
@@ -75,3 +85,21 @@ def _untaken(one: UntakenBranch) -> str:
         return f"{told}; sizes of inputs decide it: check others with --dim NAME=SIZES"
     tried = f" ({one.tried} other values were tried)" if one.tried else ""
     return f"{told}{tried}; give inputs that take it with --inputs FILE.npz"
+
+
+def passed_over(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """What the answer does not rest on, in a sentence for each."""
+    kept = set(map(id, blocking(comparisons)))
+    carriers = ", ".join(dict.fromkeys(f"'{one.output}'" for one in comparisons if carries(one)))
+    for one in comparisons:
+        at = f" at {one.at}" if one.at else ""
+        if one.degenerate is not None and id(one) not in kept:
+            yield (
+                f"output '{one.output}'{at}: {finding_text(one.degenerate)}: it was compared, and proves nothing; the answer rests on "
+                f"{carriers}"
+            )
+        elif one.degenerate is None and (share := one.share_at_bounds):
+            yield (
+                f"output '{one.output}'{at}: {100 * share:.3g} % of the reference are at the bounds of {one.dtype}: there any larger value "
+                "would have passed; the answer rests on the other elements"
+            )

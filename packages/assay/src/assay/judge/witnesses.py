@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 
-from assay.core.comparison import Finding
+from assay.core.finding import Finding
 from assay.core.outcome import Outcome
 from assay.core.reference import Reference, ReferenceKind, Witness
 from assay.core.result import ComparedResult, PerNodeResult, Result, VerifyResult

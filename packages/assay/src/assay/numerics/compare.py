@@ -8,8 +8,9 @@ import msgspec
 import numpy as np
 
 from assay.core.case import Contract
-from assay.core.comparison import Comparison, Evidence, Finding
+from assay.core.comparison import Comparison, Evidence
 from assay.core.dtype import CONTAINERS, dtype_name
+from assay.core.finding import Finding
 from assay.numerics.compare_output import compare_output
 from assay.numerics.structure import check_structure
 from assay.ports import Tensors
@@ -76,13 +77,13 @@ def _without_doubt(comparison: Comparison) -> Comparison:
     """The reference is the answer by definition, whatever it is."""
     evidence = comparison.evidence
     if evidence is not None:
-        evidence = msgspec.structs.replace(evidence, degenerate="", peak=0.0)
-    return msgspec.structs.replace(comparison, degenerate="", evidence=evidence)
+        evidence = msgspec.structs.replace(evidence, degenerate=None, peak=0.0)
+    return msgspec.structs.replace(comparison, degenerate=None, evidence=evidence)
 
 
 def _empty(comparison: Comparison) -> Comparison:
     """Nothing is asked of an output without elements beyond its type and shape, which were compared. Where all are empty
     nothing was asked at all, and that is mistrusted."""
-    evidence = msgspec.structs.replace(comparison.evidence or Evidence(), degenerate="", budget=0.0)
+    evidence = msgspec.structs.replace(comparison.evidence or Evidence(), degenerate=None, budget=0.0)
     metrics = {**comparison.metrics, "budget_used": 0.0}
-    return msgspec.structs.replace(comparison, degenerate="", metrics=metrics, evidence=evidence)
+    return msgspec.structs.replace(comparison, degenerate=None, metrics=metrics, evidence=evidence)

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.core.case import Contract
-from assay.core.comparison import Comparison, Evidence, Finding, Histogram, OutsideCount, WorstElement
+from assay.core.comparison import Comparison, Evidence, Histogram, OutsideCount
 from assay.core.dtype import is_floating
+from assay.core.finding import Finding, FindingCode, WorstElement, facts
 from assay.numerics import degenerate, histogram, text, ulp
 from assay.numerics.accumulator import Accumulator, Point, merge
 from assay.numerics.chunks import Piece, chunks, locate, over_blocks
@@ -24,8 +25,6 @@ from assay.numerics.tolerance.fixed_limits import by_limits
 from assay.ports import Tensor
 
 FIRST_LOOK = 4096
-_KINDS = {"nan": "NaN on one side only", "infinity": "an infinity on one side only",
-          "lowest_for_infinity": "the largest finite value of a type in place of an infinity"}  # fmt: skip
 
 
 def compare_output(
@@ -46,9 +45,8 @@ def compare_output(
     halves = any(one.shape != other.shape for one, other in zip(left, right, strict=True))
     lane = ComputeType.NONE if halves else compute_type_of(left, right)
     if lane is ComputeType.NONE:
-        types = ", ".join(sorted({str(tensor.dtype) for tensor in (*actual, *expected)}))
-        why = f"Output {name!r} has elements that cannot be compared ({types}): leave it out of the model or cast it."
-        found = (Finding("unsupported_dtype", name, why),)
+        types = tuple(sorted({str(tensor.dtype) for tensor in (*actual, *expected)}))
+        found = (Finding("unsupported_dtype", name, FindingCode.INCOMPARABLE, facts(types=types)),)
         return _replace(blank, findings=found, evidence=Evidence(found, compared=False))
     if lane is ComputeType.TEXT:
         return _compare_text(blank, left, right)
@@ -63,15 +61,15 @@ def _replace(comparison: Comparison, **changes: object) -> Comparison:
 
 def _compare_text(blank: Comparison, left: Sequence[Tensor], right: Sequence[Tensor]) -> Comparison:
     if not blank.elements:
-        empty = "the reference is empty"
+        empty = degenerate.empty_reference(blank.output)
         return _replace(blank, degenerate=empty, uninformative=True, evidence=Evidence(degenerate=empty))
     wrong = text.differences(left, right)
     findings: tuple[Finding, ...] = ()
     if wrong:
         position, want, got = wrong[0]
-        where = list(locate(position, [tensor.shape for tensor in left]))
-        what = f"{len(wrong)} of {blank.elements} texts differ, first at {where}: expected {want!r}, got {got!r}."
-        findings = (Finding("values", blank.output, what),)
+        index = locate(position, [tensor.shape for tensor in left])
+        seen = facts(count=len(wrong), elements=blank.elements, index=index, expected=str(want), actual=str(got))
+        findings = (Finding("values", blank.output, FindingCode.TEXTS, seen),)
     share = len(wrong) / blank.elements
     used = math.inf if wrong else 0.0
     metrics = {"share_out_of_tolerance": share, "budget_used": used}
@@ -96,13 +94,13 @@ def _compare_numbers(
     account = _account(left, right, terms, threads, real=real)
     if needs_products(account, reference):
         account.product, account.squared_expected = _products(left, right, terms.scale, threads)
-    poor = degenerate.degenerate_reference(reference, right, dtype)
-    collapsed = degenerate.degenerate_output(account, left, dtype)
+    poor = degenerate.degenerate_reference(blank.output, reference, right, dtype)
+    collapsed = degenerate.degenerate_output(blank.output, account, left, dtype)
     findings = _clashes(blank.output, account, left)
     if collapsed and degenerate.is_vanishing(reference, account, dtype):
-        collapsed += f", where the reference has no normal number of {dtype} (at most {reference.peak:.3g})"
+        collapsed = degenerate.vanishing(collapsed, dtype, reference.peak)
     elif collapsed and not poor:
-        findings.append(Finding("degenerate", blank.output, f"{_sentence(collapsed)}; the reference is not."))
+        findings.append(Finding("degenerate", blank.output, FindingCode.COLLAPSED, about=collapsed))
     if account.outside and not real:
         findings.append(_values(blank.output, account, left, total, terms))
     integers = is_integer(left[0].dtype) if left else False
@@ -181,10 +179,6 @@ def _products(left: Sequence[Tensor], right: Sequence[Tensor], scale: float, thr
     return sum(product for product, _ in found), sum(energy for _, energy in found)
 
 
-def _sentence(words: str) -> str:
-    return words[0].upper() + words[1:]
-
-
 def _ulps(account: Accumulator) -> Histogram:
     return Histogram(tuple(float(edge) for edge in ulp.ULP_EDGES), tuple(int(number) for number in account.ulps))
 
@@ -193,28 +187,23 @@ def _worst(point: Point, tensors: Sequence[Tensor]) -> WorstElement:
     return WorstElement(locate(point.position, [tensor.shape for tensor in tensors]), point.expected, point.actual)
 
 
-def _at(point: Point, tensors: Sequence[Tensor]) -> str:
-    worst = _worst(point, tensors)
-    return f"at {list(worst.index)}: expected {worst.expected:.9g}, got {worst.actual:.9g}"
-
-
 def _clashes(output: str, account: Accumulator, tensors: Sequence[Tensor]) -> list[Finding]:
-    found = []
-    for kind, clash in account.clashes.items():
-        places = "; ".join(_at(point, tensors) for point in clash.first)
-        more = " ..." if clash.count > len(clash.first) else "."
-        found.append(Finding(kind, output, f"{clash.count} elements have {_KINDS[kind]}, {places}{more}"))
-    return found
+    return [
+        Finding(
+            kind,
+            output,
+            FindingCode(kind),
+            facts(count=int(clash.count)),
+            tuple(_worst(point, tensors) for point in clash.first),
+        )
+        for kind, clash in account.clashes.items()
+    ]
 
 
 def _values(output: str, account: Accumulator, tensors: Sequence[Tensor], total: int, terms: Terms) -> Finding:
-    share = 100.0 * account.outside / total
-    return Finding(
-        "values",
-        output,
-        f"{account.outside} of {total} elements ({share:.3g} %) differ by more than "
-        f"{terms.rtol:.3g} * |expected| + {terms.atol:.3g}, the worst {_at(account.worst[0], tensors)}.",
-    )
+    counted = facts(outside=int(account.outside), elements=total, rtol=float(terms.rtol), atol=float(terms.atol))
+    worst = _worst(account.worst[0], tensors)
+    return Finding("values", output, FindingCode.SOME_BEYOND_LIMITS, counted, (worst,))
 
 
 def reference_of(expected: Sequence[Tensor]) -> ReferenceStats:

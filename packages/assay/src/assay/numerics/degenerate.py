@@ -7,30 +7,41 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.core.dtype import is_floating
+from assay.core.finding import Finding, FindingCode, facts
 from assay.numerics.accumulator import Accumulator
 from assay.numerics.element_types import extremes, real_name, smallest_normal
 from assay.numerics.reference_stats import ReferenceStats
 from assay.ports import Tensor
 
+KIND = "degenerate"
 _FEWEST_NUMBERS = 2
 _FEWEST_WHOLE = 16
 """Counts, shapes and flags are often constant and right: a few equal integers are no sign of a collapse."""
 
 
-def degenerate_reference(reference: ReferenceStats, expected: Sequence[Tensor], dtype: str) -> str:
-    """Why the reference proves nothing, or ""."""
+def degenerate_reference(
+    output: str, reference: ReferenceStats, expected: Sequence[Tensor], dtype: str
+) -> Finding | None:
+    """Why the reference proves nothing; None where it may prove something."""
     if not reference.elements:
-        return "the reference is empty"
+        return empty_reference(output)
     if not reference.finite:
-        return f"the reference has no finite element among {reference.elements}"
-    return _degenerate("the reference", expected, dtype, reference.lowest, reference.highest, reference.finite)
+        return Finding(KIND, output, FindingCode.REFERENCE_NOT_FINITE, facts(elements=reference.elements))
+    codes = FindingCode.REFERENCE_CONSTANT, FindingCode.REFERENCE_SATURATED
+    return _collapse(output, codes, expected, dtype, (reference.lowest, reference.highest, reference.finite))
 
 
-def degenerate_output(account: Accumulator, actual: Sequence[Tensor], dtype: str) -> str:
-    """Why the output is a collapsed one, or ""."""
+def empty_reference(output: str) -> Finding:
+    """It has no element."""
+    return Finding(KIND, output, FindingCode.REFERENCE_EMPTY)
+
+
+def degenerate_output(output: str, account: Accumulator, actual: Sequence[Tensor], dtype: str) -> Finding | None:
+    """How the output is a collapsed one; None where it is not."""
     if not account.pairs:
-        return ""
-    return _degenerate("the output", actual, dtype, account.lowest, account.highest, account.pairs)
+        return None
+    codes = FindingCode.OUTPUT_CONSTANT, FindingCode.OUTPUT_SATURATED
+    return _collapse(output, codes, actual, dtype, (account.lowest, account.highest, account.pairs))
 
 
 def is_vanishing(reference: ReferenceStats, account: Accumulator, dtype: str) -> bool:
@@ -38,21 +49,35 @@ def is_vanishing(reference: ReferenceStats, account: Accumulator, dtype: str) ->
     return account.lowest == account.highest == 0.0 and reference.peak < smallest_normal(real_name(dtype))
 
 
-def _degenerate(who: str, tensors: Sequence[Tensor], dtype: str, lowest: float, highest: float, finite: int) -> str:
+def vanishing(collapse: Finding, dtype: str, peak: float) -> Finding:
+    """The collapse of an output whose reference has no normal number either."""
+    return Finding(
+        KIND, collapse.output, FindingCode.OUTPUT_VANISHES, facts(dtype=dtype, peak=float(peak)), about=collapse
+    )
+
+
+def _collapse(
+    output: str,
+    codes: tuple[FindingCode, FindingCode],
+    tensors: Sequence[Tensor],
+    dtype: str,
+    seen: tuple[float, float, int],
+) -> Finding | None:
+    """`seen` are the lowest and the highest number, and how many are finite; `codes` are those of a constant and of a saturated one."""
+    lowest, highest, finite = seen
     elements = sum(tensor.size for tensor in tensors)
     fewest = _FEWEST_NUMBERS if is_floating(dtype) else _FEWEST_WHOLE
     if lowest == highest and finite == elements and elements >= fewest:
-        what = "all zero" if lowest == 0.0 else f"constant ({lowest:.6g})"
-        return f"{who} is {what} in all {elements} elements"
+        return Finding(KIND, output, codes[0], facts(value=float(lowest), elements=elements))
     if dtype == "bool":
-        return ""
+        return None
     bottom, top = extremes(dtype)
     if elements < fewest or (lowest > bottom and highest < top and finite == elements):
-        return ""
+        return None
     at_bounds = sum(_at_bounds(tensor, bottom, top) for tensor in tensors)
     if 2 * at_bounds >= elements and elements - at_bounds < _FEWEST_WHOLE:
-        return f"{who} is saturated: {at_bounds} of {elements} elements are at the bounds of {dtype}"
-    return ""
+        return Finding(KIND, output, codes[1], facts(at_bounds=at_bounds, elements=elements, dtype=dtype))
+    return None
 
 
 def share_at_bounds(reference: ReferenceStats, expected: Sequence[Tensor], dtype: str) -> float:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from assay.core.comparison import Finding
+from msgspec.structs import replace
+
 from assay.core.dtype import dtype_name
+from assay.core.finding import Finding, FindingCode, facts
 from assay.core.tensor_parts import whole_name
 from assay.numerics.element_types import real_name
 from assay.ports import Tensors
@@ -14,40 +16,38 @@ from assay.ports import Tensors
 def check_structure(
     actual: Sequence[Tensors], expected: Sequence[Tensors], names: Sequence[str], dtypes: Mapping[str, str]
 ) -> tuple[Finding, ...]:
-    """Every difference once, told at the first sample that shows it. `dtypes` are those declared, by output."""
+    """Every difference once, at the first sample that shows it. `dtypes` are those declared, by output."""
     found: dict[tuple[str, str], Finding] = {}
 
-    def note(kind: str, output: str, text: str) -> None:
-        found.setdefault((kind, output), Finding(kind, output, text))
+    def note(finding: Finding) -> None:
+        found.setdefault((finding.kind, finding.output), finding)
 
     if len(actual) != len(expected):
-        note("samples", "", f"{len(actual)} samples where the reference has {len(expected)}: run every stored sample.")
+        note(Finding("samples", "", FindingCode.SAMPLE_COUNT, facts(seen=len(actual), due=len(expected))))
     if not expected:
-        note("empty", "", "The reference has no sample: nothing was compared.")
+        note(Finding("empty", "", FindingCode.NO_SAMPLE))
     elif not names:
-        note("empty", "", "The reference has no output: nothing was compared.")
+        note(Finding("empty", "", FindingCode.NO_OUTPUT))
     for sample, (left, right) in enumerate(zip(actual, expected, strict=False)):
-        for kind, output, text in _sample(left, right, names, dtypes):
-            note(kind, output, f"Sample {sample}: {text}")
+        for finding in _sample(left, right, names, dtypes):
+            note(replace(finding, facts=facts(sample=sample) | finding.facts))
     return tuple(found.values())
 
 
-def _sample(
-    left: Tensors, right: Tensors, names: Sequence[str], dtypes: Mapping[str, str]
-) -> list[tuple[str, str, str]]:
-    found: list[tuple[str, str, str]] = []
+def _sample(left: Tensors, right: Tensors, names: Sequence[str], dtypes: Mapping[str, str]) -> list[Finding]:
+    found: list[Finding] = []
     parts = {name for name in names if name not in left and name not in right and whole_name(name) != name}
     for name in (name for name in names if name not in left and name not in parts):
-        found.append((_kind(name, "missing_output"), name, f"output {name!r} is missing."))
+        found.append(Finding(_kind(name, "missing_output"), name, FindingCode.MISSING_OUTPUT))
     for name in (name for name in names if name not in right and name not in parts):
-        found.append(("missing_reference", name, f"the reference has no output {name!r}: record the goldens again."))
+        found.append(Finding("missing_reference", name, FindingCode.MISSING_REFERENCE))
     for name in (name for name in left if name not in names):
-        found.append((_kind(name, "extra_output"), name, f"output {name!r} is not one of the model's."))
+        found.append(Finding(_kind(name, "extra_output"), name, FindingCode.EXTRA_OUTPUT))
     for name in (name for name in right if name not in names):
-        found.append(("missing_reference", name, f"the reference has an output {name!r} that the model has not."))
+        found.append(Finding("missing_reference", name, FindingCode.EXTRA_REFERENCE))
     known, order = [name for name in left if name in names], [name for name in names if name in left]
     if known != order:
-        found.append(("output_order", "", f"outputs come as {', '.join(known)}; the model has {', '.join(order)}."))
+        found.append(Finding("output_order", "", FindingCode.OUTPUT_ORDER, facts(seen=tuple(known), due=tuple(order))))
     for name in order:
         if name in right:
             found += _tensor(name, left, right, dtypes)
@@ -59,14 +59,14 @@ def _kind(name: str, of_a_whole: str) -> str:
     return of_a_whole if whole_name(name) == name else "shape"
 
 
-def _tensor(name: str, left: Tensors, right: Tensors, dtypes: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    found: list[tuple[str, str, str]] = []
-    got, want = dtype_name(left[name].dtype), dtypes.get(name, dtype_name(right[name].dtype))
-    if got != want:
-        pairs = real_name(want) == got != want and left[name].shape == (*right[name].shape, 2)
-        why = " Complex numbers came as pairs of real ones: a converter rewrote the model." if pairs else ""
-        found.append(("dtype", name, f"output {name!r} is {got} where {want} is expected.{why}"))
+def _tensor(name: str, left: Tensors, right: Tensors, dtypes: Mapping[str, str]) -> list[Finding]:
+    found: list[Finding] = []
+    seen, due = dtype_name(left[name].dtype), dtypes.get(name, dtype_name(right[name].dtype))
+    if seen != due:
+        pairs = real_name(due) == seen != due and left[name].shape == (*right[name].shape, 2)
+        code = FindingCode.COMPLEX_AS_PAIRS if pairs else FindingCode.DTYPE
+        found.append(Finding("dtype", name, code, facts(seen=seen, due=due)))
     if left[name].shape != right[name].shape:
-        shapes = f"{list(left[name].shape)} where {list(right[name].shape)} is expected"
-        found.append(("shape", name, f"output {name!r} has shape {shapes}."))
+        shapes = facts(seen=left[name].shape, due=right[name].shape)
+        found.append(Finding("shape", name, FindingCode.SHAPE, shapes))
     return found

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import msgspec
 
-from assay.core.comparison import Finding
+from assay.core.finding import Finding
 from assay.core.job import Job, JudgedJob, VerifyJob
 from assay.core.outcome import Outcome, Stage
 from assay.core.policy import Policy

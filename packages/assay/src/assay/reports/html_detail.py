@@ -26,6 +26,7 @@ from assay.core.result import (
 )
 from assay.core.run import Run
 from assay.core.verdict import Verdict
+from assay.judge.finding_text import finding_text
 from assay.judge.operator_regressions import differences
 from assay.judge.warnings_text import warnings_of
 from assay.judge.witnesses import described
@@ -111,7 +112,7 @@ def _findings(result: Result) -> list[list[str]]:
     if not isinstance(result, ComparedResult):
         return []
     compared = {finding for comparison in result.comparisons for finding in comparison.findings}
-    return [[f.output, f.kind, f.text] for f in result.findings if f not in compared]
+    return [[f.output, f.kind, finding_text(f)] for f in result.findings if f not in compared]
 
 
 def _comparisons(result: Result) -> Iterable[dict[str, object]]:
@@ -188,8 +189,8 @@ def _comparison(compared: Comparison, what: str = "") -> dict[str, object]:
         "output": one_line(f"{compared.output}{place}{what}"),
         "about": _about(compared),
         "allowed": f"|error| ≤ {text.number(compared.atol)} + {text.number(compared.rtol)} × |expected|",
-        "findings": [[finding.kind, one_line(finding.text)] for finding in compared.findings],
-        "degenerate": one_line(compared.degenerate),
+        "findings": [[finding.kind, one_line(finding_text(finding))] for finding in compared.findings],
+        "degenerate": one_line(finding_text(compared.degenerate)),
         "metrics": dict(_metrics(compared.metrics)),
         "worst": [
             [_shape(w.index), f"{w.expected:.9g}", f"{w.actual:.9g}", text.number(w.actual - w.expected)]

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 
 import msgspec
 
+from assay.core.finding import Finding
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
+from assay.judge.finding_text import finding_text
 from assay.options.repro import repro_line
 from assay.reports.mutation_scores import mutation_scores
 from assay.reports.rows import entries
@@ -21,6 +23,8 @@ SCHEMA = "assay-report/1"
 class Json:
     """Keys: `schema`, `verdict` (word, reason, exit_code), `run`, `jobs` (key, word, reason, repro, verdicts, result),
     `mutation_scores` (of mutants, a row for each flow and operator; empty where none were injected).
+
+    A finding has its sentence beside its code and numbers, as `text`.
 
     JSON has no word for what is not finite: those metrics are the strings "NaN", "Infinity" and "-Infinity".
     """
@@ -56,7 +60,20 @@ class Json:
             ],
             "kill_rates": mutation_scores(results),
         }
-        return json.dumps(_finite(msgspec.to_builtins(document)), indent=1, allow_nan=False) + "\n"
+        return json.dumps(_finite(_in_words(msgspec.to_builtins(document))), indent=1, allow_nan=False) + "\n"
+
+
+_FINDING = {"kind", "output", "code", "facts"}
+
+
+def _in_words(value: object) -> object:
+    """The same, each finding with its sentence as `text`."""
+    if isinstance(value, dict):
+        same = {key: _in_words(item) for key, item in value.items()}
+        return {**same, "text": finding_text(msgspec.convert(value, Finding))} if value.keys() >= _FINDING else same
+    if isinstance(value, list | tuple):
+        return [_in_words(item) for item in value]
+    return value
 
 
 def _finite(value: object) -> object:

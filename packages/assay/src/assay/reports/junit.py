@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from assay.core.result import ComparedResult, Result, native_warnings_of
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
+from assay.judge.finding_text import finding_text
 from assay.judge.warnings_text import critical_warnings
 from assay.judge.witnesses import described
 from assay.options.repro import repro_line
@@ -87,7 +88,7 @@ def _story(run: Run, entry: Entry) -> str:
         compared = result if isinstance(result, ComparedResult) else None
         lines += [f"reference: {told}"] if compared and (told := described(compared.reference)) else []
         lines += [f"node: {result.node}"] if result.node else []
-        lines += [f"{one.output}: {one.kind}: {one.text}" for one in (compared.findings if compared else ())]
+        lines += [f"{one.output}: {one.kind}: {finding_text(one)}" for one in (compared.findings if compared else ())]
     lines += [f"repeat: {repro_line(run, entry.asked)}"]
     return "\n".join(one_line(line) for line in lines)
 

@@ -7,9 +7,10 @@ from typing import Any, get_args
 from msgspec.structs import replace
 
 from assay.core.case import Case, Contract, Inputs
-from assay.core.comparison import Comparison, Histogram, WorstElement
+from assay.core.comparison import Comparison, Histogram
 from assay.core.empty_result import empty_result
 from assay.core.engine_info import EngineInfo, Placement
+from assay.core.finding import WorstElement
 from assay.core.flow import Flow
 from assay.core.job import AnyJob, MeasureJob
 from assay.core.machine import Machine

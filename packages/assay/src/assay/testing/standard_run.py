@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.core.comparison import Finding
 from assay.core.engine_info import EngineInfo
+from assay.core.finding import Finding, FindingCode, WorstElement, facts
 from assay.core.native_warning import NativeWarning, WarningCode
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Expectation, Goal, Policy
@@ -102,11 +102,12 @@ def _that_passed() -> tuple[Result, ...]:
 
 
 def _that_disagreed() -> tuple[Result, ...]:
-    values = Finding(
-        "values", "scores", "19 of 640 elements are out of tolerance; the worst is 3.4 times the allowed error"
-    )
-    shape = Finding("shape", "scores", "shape (10,) where (1, 10) is expected")
-    constant = Finding("degenerate", "scores", "every element is 0.1")
+    worst = WorstElement((0, 3), 0.7, 0.71)
+    beyond = facts(outside=19, elements=640, rtol=1e-3, atol=1e-6)
+    values = Finding("values", "scores", FindingCode.SOME_BEYOND_LIMITS, beyond, (worst,))
+    shape = Finding("shape", "scores", FindingCode.SHAPE, facts(sample=0, seen=(10,), due=(1, 10)))
+    collapse = Finding("degenerate", "scores", FindingCode.OUTPUT_CONSTANT, facts(value=0.1, elements=640))
+    constant = Finding("degenerate", "scores", FindingCode.COLLAPSED, about=collapse)
     return (
         make_result(
             CLASSIFIER,
@@ -129,7 +130,7 @@ def _that_disagreed() -> tuple[Result, ...]:
             BF16,
             outcome=Outcome.MISTRUSTED,
             detail="output scores is constant (0.1): it proves nothing; give inputs that differ",
-            comparisons=(make_comparison(budget_used=0.0, degenerate="constant 0.1", findings=(constant,)),),
+            comparisons=(make_comparison(budget_used=0.0, degenerate=collapse, findings=(constant,)),),
             findings=(constant,),
         ),
     )

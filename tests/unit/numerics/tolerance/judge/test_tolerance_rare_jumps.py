@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from onnx import numpy_helper, parser
 
+from assay.judge.finding_text import finding_text
 from assay.numerics.tolerance.derive import derive_model
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
@@ -32,7 +33,7 @@ def test_a_right_engine_that_turns_another_gate_is_not_wrong(seed: int) -> None:
     assert judged.metrics["budget_element"] > 1.0
     assert not judged.findings
     assert judged.metrics["budget_used"] <= 1.0
-    assert "comes as jumps" in judged.degenerate
+    assert "comes as jumps" in finding_text(judged.degenerate)
 
 
 def test_more_than_gates_may_turn_and_numbers_that_no_gate_gives_are_wrong() -> None:
@@ -53,7 +54,7 @@ def test_noise_that_is_spread_as_the_values_are_tells_of_each_element() -> None:
     few[:3] = 1.0
     error = np.zeros(256)
     error[9] = 2.0
-    assert rare_jumps([error], [few], [values], 8)
-    assert not rare_jumps([error], [spread], [values], 8)
-    assert not rare_jumps([2 * error], [few], [values], 8)  # further than a draw may have moved one
-    assert not rare_jumps([error], [few], [few], 8)  # no other element has any value
+    assert rare_jumps("y", [error], [few], [values], 8)
+    assert not rare_jumps("y", [error], [spread], [values], 8)
+    assert not rare_jumps("y", [2 * error], [few], [values], 8)  # further than a draw may have moved one
+    assert not rare_jumps("y", [error], [few], [few], 8)  # no other element has any value

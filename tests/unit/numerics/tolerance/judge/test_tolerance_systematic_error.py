@@ -10,6 +10,7 @@ import onnx
 import pytest
 from onnx import numpy_helper, parser
 
+from assay.judge.finding_text import finding_text
 from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.oracle.hooks import Call, Hook, observed_by
 from assay.numerics.tolerance.derive import derive_model
@@ -116,7 +117,7 @@ def test_it_sees_what_the_other_statistics_do_not(profile: DerivedTolerance, fee
     judged = _judged(profile, _lie("q4", 1, np.float32(0.0603)), feeds)
     assert max(judged.metrics[one] for one in OTHERS) < 1.0, "no element, slice or norm says it"
     assert judged.metrics["budget_systematic"] == judged.metrics["budget_used"] > 1.0
-    assert "common to" in judged.findings[0].text or "repeat" in judged.findings[0].text
+    assert "common to" in finding_text(judged.findings[0]) or "repeat" in finding_text(judged.findings[0])
 
 
 @pytest.mark.parametrize("samples", [1, 2, 4])

@@ -11,15 +11,15 @@ import msgspec
 import numpy as np
 
 from assay.core.case import Contract, Tolerance
-from assay.core.comparison import Comparison, Evidence, Finding, OutsideCount
+from assay.core.comparison import Comparison, Evidence, OutsideCount
 from assay.core.dtype import UNIT_ROUNDOFF
+from assay.core.finding import Finding, FindingCode, facts
 from assay.errors import Lowering
 from assay.numerics.compare import compare_outputs
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs, suspects
 from assay.numerics.tolerance.judge.output_judgement import OutputJudgement
 from assay.numerics.tolerance.judge.statistics import NORM_LIMIT
-from assay.numerics.tolerance.simulate.spread import SHAPE
 from assay.numerics.tolerance.tolerance_tables import DERIVED, ONNX, TORCH, coarse, share_out, with_table
 from assay.ports import Tensor
 
@@ -95,18 +95,18 @@ class ToleranceComparator:
         """Where rounding decides how many rows there are, other rows are neither right nor wrong: such an answer proves
         nothing. Its type and its rank are asked for all the same."""
         outputs = self.profile.header.outputs if self.profile is not None else ()
-        reasons = {
-            one.name: one.reason
+        shapes = {
+            one.name: one.shapes
             for one in outputs
-            if one.kind == "none" and one.reason.startswith(SHAPE) and one.name not in self.contract.tolerances
+            if one.kind == "none" and one.shapes and one.name not in self.contract.tolerances
             if all(
                 one.name in mine and mine[one.name].ndim == theirs[one.name].ndim
                 for mine, theirs in zip(actual, expected, strict=False)
             )
         }
-        found = {one.output for one in findings if one.output in reasons and one.kind in _ROWS}
+        found = {one.output for one in findings if one.output in shapes and one.kind in _ROWS}
         left = tuple(
-            _other_rows(one, reasons[one.output]) if one.output in found and not one.at else one for one in comparisons
+            _other_rows(one, *shapes[one.output]) if one.output in found and not one.at else one for one in comparisons
         )
         return left, [one for one in findings if not (one.output in found and one.kind in _ROWS)]
 
@@ -123,8 +123,8 @@ class ToleranceComparator:
             if one.output in found and one.dtype.startswith(("int", "uint"))
             if one.metrics.get("share_out_of_tolerance", 1.0) <= _MOST_OTHERWISE
         }
-        reason = f"{self.contract.precision} may decide whole numbers otherwise, and no derived tolerance would show it"
-        left = tuple(_other_rows(one, reason, ("values",)) if one.output in found else one for one in comparisons)
+        precision = self.contract.precision
+        left = tuple(_other_whole_numbers(one, precision) if one.output in found else one for one in comparisons)
         return left, [one for one in findings if not (one.output in found and one.kind == "values")]
 
     def _outside_a_guess(
@@ -313,14 +313,9 @@ def _about(profile: DerivedTolerance, asked: str) -> tuple[str, ...]:
 
 
 def _outside(one: Comparison) -> Comparison:
-    """At its limit, and mistrusted: what a guess does not explain, and no more than that."""
-    used = one.metrics.get("budget_used", 0.0)
-    return msgspec.structs.replace(
-        one,
-        findings=tuple(finding for finding in one.findings if finding.kind != "values"),
-        metrics={**one.metrics, "budget_used": 1.0},
-        degenerate=f"it is off by {used:.3g} times a tolerance that is a guess, since none could be derived or learnt for it",
-    )
+    """What a guess does not explain, and no more than that."""
+    used = facts(used=one.metrics.get("budget_used", 0.0))
+    return _mistrusted(one, Finding("degenerate", one.output, FindingCode.BEYOND_A_GUESS, used), ("values",))
 
 
 def _by_default(one: Comparison) -> Comparison:
@@ -335,16 +330,26 @@ def _by_coarse(one: Comparison) -> Comparison:
 
 def _open(one: OutputJudgement) -> OutputJudgement:
     """A golden of single precision may lie beyond a coarse tolerance, and be sound."""
-    return replace(one, degenerate="the coarse tolerance does not show whether the golden itself is sound")
+    return replace(one, degenerate=Finding("degenerate", one.output, FindingCode.COARSE_GOLDEN))
 
 
-def _other_rows(one: Comparison, reason: str, kinds: tuple[str, ...] = _ROWS) -> Comparison:
-    """At its limit, and mistrusted."""
+def _other_rows(one: Comparison, first: tuple[int, ...], second: tuple[int, ...]) -> Comparison:
+    shapes = facts(first_shape=first, second_shape=second)
+    return _mistrusted(one, Finding("degenerate", one.output, FindingCode.OTHER_ROWS, shapes), _ROWS)
+
+
+def _other_whole_numbers(one: Comparison, precision: str) -> Comparison:
+    decided = Finding("degenerate", one.output, FindingCode.OTHER_WHOLE_NUMBERS, facts(precision=precision))
+    return _mistrusted(one, decided, ("values",))
+
+
+def _mistrusted(one: Comparison, why: Finding, kinds: tuple[str, ...]) -> Comparison:
+    """At its limit, and without findings of these kinds."""
     return msgspec.structs.replace(
         one,
         findings=tuple(finding for finding in one.findings if finding.kind not in kinds),
         metrics={**one.metrics, "budget_used": 1.0},
-        degenerate=f"{reason}, and its numbers are others than those of the reference",
+        degenerate=why,
     )
 
 

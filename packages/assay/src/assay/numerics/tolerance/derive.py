@@ -311,12 +311,12 @@ class Deriving:
         if drawn := drawn_by(name, self.graph):
             return msgspec.structs.replace(blank, kind="random", margin=drawn)
         kinds = {one.values[name].dtype.kind for one in samples}
-        unstable = next((one.unstable[name] for one in samples if name in one.unstable), "")
+        unstable = next((one.unstable[name] for one in samples if name in one.unstable), None)
         decision = self.decisions.get(name)
         if all(name in one.decided for one in samples) and not unstable and kinds == {"f"} and dtype == "float32":
             return msgspec.structs.replace(blank, kind="exact")
         if unstable:
-            return msgspec.structs.replace(blank, reason=unstable)
+            return msgspec.structs.replace(blank, reason=unstable.reason, shapes=unstable.shapes)
         if not kinds <= set("fbiu"):
             return msgspec.structs.replace(blank, reason=f"its elements are {dtype or 'no numbers'}")
         if decision is not None and all(f"{name}/{_key(decision)}" in one.margins for one in samples):

@@ -21,7 +21,8 @@ class OutputNoise(msgspec.Struct, frozen=True):
     """One output. `kind`: real (judged by statistics), exact (nothing rounds on the way: bit by bit), interval (whole
     numbers, or values that step: anything between `low` and `high`), ranking (an index: the `scores` decide), chosen
     (rows that are chosen by scores, in no simple order: as interval, and another choice is neither right nor wrong where one draw
-    chose otherwise), none (no tolerance could be derived, `reason` says why), random (there is no right answer). `margin` names
+    chose otherwise), none (no tolerance could be derived, `reason` says why; `shapes` are two that it has, where
+    rounding decides its shape), random (there is no right answer). `margin` names
     what decides, or draws; `storage` is the unit roundoff of the output's type, 0 where its numbers are exact."""
 
     name: str
@@ -30,6 +31,7 @@ class OutputNoise(msgspec.Struct, frozen=True):
     reason: str = ""
     margin: str = ""
     storage: float = 0.0
+    shapes: tuple[tuple[int, ...], ...] = ()
 
 
 class Tried(msgspec.Struct, frozen=True):

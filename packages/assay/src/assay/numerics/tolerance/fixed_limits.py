@@ -6,7 +6,8 @@ import math
 
 from msgspec.structs import replace
 
-from assay.core.comparison import Comparison, Evidence, Finding, WorstElement
+from assay.core.comparison import Comparison, Evidence
+from assay.core.finding import Finding, FindingCode, WorstElement, facts
 
 
 def by_limits(one: Comparison, rtol: float, atol: float) -> Comparison:
@@ -16,7 +17,7 @@ def by_limits(one: Comparison, rtol: float, atol: float) -> Comparison:
     if evidence is None:
         return one
     if not evidence.compared:
-        return replace(one, findings=evidence.findings, metrics={}, rtol=0.0, atol=0.0, degenerate="", worst=())
+        return replace(one, findings=evidence.findings, metrics={}, rtol=0.0, atol=0.0, degenerate=None, worst=())
     used, outside = _used(evidence, rtol, atol), outside_of(evidence, rtol, atol)
     figures = {**one.metrics, **evidence.metrics}
     own = {name: value for name, value in figures.items() if not is_of_tolerance(name)}
@@ -36,7 +37,7 @@ def by_limits(one: Comparison, rtol: float, atol: float) -> Comparison:
         metrics={**counted, "budget_used": total, **own} if one.elements or evidence.budget is not None else own,
         rtol=rtol,
         atol=atol,
-        degenerate=evidence.degenerate or tolerates_zeros(evidence.peak, rtol, atol),
+        degenerate=evidence.degenerate or tolerates_zeros(one.output, evidence.peak, rtol, atol),
         worst=worst,
     )
 
@@ -85,18 +86,15 @@ def _worst_first(elements: tuple[WorstElement, ...], rtol: float, atol: float) -
 
 
 def _beyond(one: Comparison, rtol: float, atol: float, outside: int | None, worst: WorstElement) -> Finding:
-    many = "" if outside is None else f"{outside} of {one.elements} "
-    share = "" if outside is None else f" ({100.0 * outside / one.elements:.3g} %)"
-    return Finding(
-        "values",
-        one.output,
-        f"{many}elements{share} differ by more than {rtol:.3g} * |expected| + {atol:.3g}, the worst at {list(worst.index)}: expected "
-        f"{worst.expected:.9g}, got {worst.actual:.9g}.",
-    )
+    limits = facts(rtol=rtol, atol=atol)
+    if outside is None:
+        return Finding("values", one.output, FindingCode.BEYOND_LIMITS, limits, (worst,))
+    counted = facts(outside=outside, elements=one.elements)
+    return Finding("values", one.output, FindingCode.SOME_BEYOND_LIMITS, counted | limits, (worst,))
 
 
-def tolerates_zeros(peak: float, rtol: float, atol: float) -> str:
-    """Why zeros would pass for a reference of at most `peak`, or "": the allowed error swallows the signal."""
-    if peak and peak <= rtol * peak + atol:
-        return f"the allowed error (rtol={rtol:.3g}, atol={atol:.3g}) is as large as the reference (at most {peak:.3g}): zeros would pass"
-    return ""
+def tolerates_zeros(output: str, peak: float, rtol: float, atol: float) -> Finding | None:
+    """That zeros would pass for a reference of at most `peak`, where the allowed error swallows the signal."""
+    if not peak or peak > rtol * peak + atol:
+        return None
+    return Finding("degenerate", output, FindingCode.ZEROS_WOULD_PASS, facts(rtol=rtol, atol=atol, peak=peak))

@@ -9,14 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from assay.core.comparison import Finding
 from assay.core.compute_types import QUANTIZED, WIDE, computing_types, unsigned
 from assay.core.dtype import UNIT_ROUNDOFF, is_floating
 from assay.core.engine_info import EngineInfo
+from assay.core.finding import Finding, FindingCode
+from assay.core.finding import facts as facts_seen
 from assay.models.model_precision import ModelPrecision, multiplies
 
 _WEIGHTS = "weights"
 _FEW = 0.5
+Beyond = tuple[str, str, int, float]
+"""Names of operators, their type, how many there are, and how many the model excuses."""
 
 
 def find_lower_precision(asked: str, facts: EngineInfo, own: Callable[[], ModelPrecision]) -> tuple[Finding, ...]:
@@ -30,12 +33,15 @@ def find_lower_precision(asked: str, facts: EngineInfo, own: Callable[[], ModelP
     if not found:
         return ()
     excused = own()
-    told = [text for kind, names in sorted(found.items()) for text in _beyond(kind, names, excused)]
-    text = f"this {asked} flow computes in a coarser type than it promises: {'; '.join(told)}."
-    return (Finding("precision", "", text),) if told else ()
+    beyond = [one for kind, names in sorted(found.items()) for one in _beyond(kind, names, excused)]
+    if not beyond:
+        return ()
+    operators, dtypes, counts, allowed = (tuple(column) for column in zip(*beyond, strict=True))
+    seen = facts_seen(asked=asked, operators=operators, dtypes=dtypes, counts=counts, allowed=allowed)
+    return (Finding("precision", "", FindingCode.LOWER_PRECISION, seen),)
 
 
-def _beyond(kind: str, names: Mapping[str, int], own: ModelPrecision) -> list[str]:
+def _beyond(kind: str, names: Mapping[str, int], own: ModelPrecision) -> list[Beyond]:
     """Which operators of an engine the model does not excuse: products are counted, as are weights. What else engines call
     by a type may be a cast or a comparison that was fused: any value of the model in so coarse a type excuses it."""
     known = {*own.multiplying, *own.weights, *own.values}.intersection({*UNIT_ROUNDOFF, *QUANTIZED})
@@ -45,15 +51,14 @@ def _beyond(kind: str, names: Mapping[str, int], own: ModelPrecision) -> list[st
     stored = {name: count for name, count in names.items() if name == _WEIGHTS}
     products = {name: count for name, count in names.items() if name not in stored and multiplies(name)}
     others = {name: count for name, count in names.items() if name not in {*stored, *products}}
-    found = []
+    found: list[Beyond] = []
     for group, allowed in (
         (products, sum(own.multiplying[one] for one in like)),
         (others, math.inf if own.values.intersection(like) else 0),
         (stored, sum(own.weights[one] for one in like)),
     ):
-        if sum(group.values()) > allowed:
-            excused = f"{sum(group.values())} of them, and the model has {allowed}" if allowed else "the model has none"
-            found.append(f"{', '.join(sorted(group)[:3])} in {kind} ({excused})")
+        if (count := sum(group.values())) > allowed:
+            found.append((", ".join(sorted(group)[:3]), kind, count, allowed))
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from assay.core.comparison import Finding
+from assay.core.finding import Finding, FindingCode, facts
 from assay.core.model import Model
 from assay.models.goldens import Golden
 from assay.models.own_data.state import as_input, first_state
@@ -47,7 +47,7 @@ def spans(sequences: Sequence[int]) -> Iterator[tuple[int, int]]:
 def run_free(
     engine: Engine, rewritten: TransformedModel, golden: Golden, model: Model
 ) -> tuple[tuple[str, ...], tuple[Finding, ...]]:
-    """The engine on its own states: how far it drifts from the reference by the end of each sequence, told for each output; and
+    """The engine on its own states: how far it drifts from the reference by the end of each sequence, for each output; and
     what no drift explains: a NaN, an infinity or a shape that the reference does not have there.
 
     Each call by itself is judged on the reference's state before this. How far small errors grow is the model's own nature,
@@ -69,11 +69,7 @@ def run_free(
             for name in theirs:
                 apart = _apart(mine.get(name), theirs[name])
                 if apart is None:
-                    text = (
-                        f"fed its own state, output '{name}' has another shape, or NaN or infinity where the reference has a number, at "
-                        f"call {step} of a sequence."
-                    )
-                    findings.setdefault(name, Finding("drift", name, text))
+                    findings.setdefault(name, Finding("drift", name, FindingCode.DRIFT, facts(call=step)))
                 elif step == count - 1:
                     drift[name] = max(drift.get(name, 0.0), apart)
     longest = max(lock.sequences)

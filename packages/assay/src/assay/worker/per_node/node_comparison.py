@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.core.dtype import UNIT_ROUNDOFF
+from assay.core.finding import Finding, FindingCode, facts
 from assay.core.tensor_parts import whole_name
 from assay.errors import Lowering, UsageError
 from assay.models.expose_intermediates import is_number, part, reads_of
@@ -55,7 +56,7 @@ class NodeValues:
     node: str
     output: str
     budget: float
-    text: str = ""
+    finding: Finding | None = None
     kind: str = ""
 
 
@@ -86,7 +87,8 @@ class NodeComparisons:
         that the engine does not give is wrong whatever is known of the rest."""
         lost = next((value.name for value in self._model.graph.output if self._lacks(value.name, node)), "")
         if lost:
-            return NodeValues(label(node), lost, math.inf, f"Output {lost!r} is missing.", "missing")
+            missing = Finding("missing_output", lost, FindingCode.NODE_OUTPUT_MISSING)
+            return NodeValues(label(node), lost, math.inf, missing, "missing")
         region = self._seen_from(node)
         seen = self._region(region, only=tuple(node.output))
         if seen is None:
@@ -110,7 +112,7 @@ class NodeComparisons:
             if wider is None:
                 break
             seen = self._less(seen, wider)
-        return NodeValues(label(node), seen.output, seen.budget, seen.text, seen.kind)
+        return NodeValues(label(node), seen.output, seen.budget, seen.finding, seen.kind)
 
     @property
     def _coarse(self) -> bool:
@@ -161,12 +163,8 @@ class NodeComparisons:
                 used = np.where(like, 0.0, np.where(finite, used, np.inf))
                 if used.max(initial=0.0) > worst:
                     worst, where = float(used.max()), name
-        text = (
-            f"Output {where!r}: it only moves or chooses what it reads, and is off by {worst:.3g} times what two roundings are."
-            if worst > 1.0
-            else ""
-        )
-        return NodeValues(label(node), where, worst, text, "exact")
+        off = Finding("values", where, FindingCode.NODE_MOVES, facts(times=worst)) if worst > 1.0 else None
+        return NodeValues(label(node), where, worst, off, "exact")
 
     def _before(self, node: NodeProto) -> list[NodeProto]:
         """The producers of what a node reads, as far as one kernel may compute them with it: what was rounded to a grid was
@@ -245,15 +243,15 @@ class NodeComparisons:
         if told := self._misshapen(self._sized(names, profile), profile, region[-1]):
             return told
         if lost := next((name for name in names if self._ranges(name, profile)), ""):
-            text = f"Output {lost!r}: NaN or an infinity where the node's own inputs give a number, or a number in its place."
-            return NodeValues(label(region[-1]), lost, math.inf, text, "range")
+            beyond = Finding("values", lost, FindingCode.NODE_RANGE)
+            return NodeValues(label(region[-1]), lost, math.inf, beyond, "range")
         worst = max(found.values(), key=lambda one: one.metrics.get("budget_used", 0.0), default=None)
         if worst is None or "budget_used" not in worst.metrics:
             return None
-        text = worst.findings[0].text if worst.findings else ""
+        first = next(iter(worst.findings), None)
         noise = profile.output(worst.output)
         kind = noise.kind if noise is not None else ""
-        return NodeValues(label(region[-1]), worst.output, worst.metrics["budget_used"], text, kind)
+        return NodeValues(label(region[-1]), worst.output, worst.metrics["budget_used"], first, kind)
 
     def _misshapen(self, names: Iterable[str], profile: DerivedTolerance, node: NodeProto) -> NodeValues | None:
         """Other sizes than the node gives; an axis of one more or less is an engine's own matter."""
@@ -261,8 +259,8 @@ class NodeComparisons:
             for one, oracle in zip(self._feeds, profile.oracle, strict=True):
                 mine, exact = one[name].shape, oracle[name].shape
                 if [size for size in mine if size != 1] != [size for size in exact if size != 1]:
-                    text = f"Output {name!r} has shape {mine}, what the node reads gives {exact}."
-                    return NodeValues(label(node), name, math.inf, text, "shape")
+                    shapes = Finding("values", name, FindingCode.NODE_SHAPE, facts(seen=mine, due=exact))
+                    return NodeValues(label(node), name, math.inf, shapes, "shape")
         return None
 
     def _sized(self, names: Iterable[str], profile: DerivedTolerance) -> list[str]:

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec.structs import replace
 
-from assay.core.comparison import Comparison, Finding
+from assay.core.comparison import Comparison
 from assay.core.empty_result import empty_result
+from assay.core.finding import Finding
 from assay.core.job import PerNodeJob
-from assay.core.node_error import NodeError
+from assay.core.node_error import NodeError, NodeSummary, Tapping
 from assay.core.outcome import Stage
 from assay.core.reference import Reference, ReferenceKind
 from assay.core.result import PerNodeResult
@@ -69,11 +70,11 @@ def compare_per_node(job: PerNodeJob, stages: Stages) -> PerNodeResult:
     blamed = [one for one in seen if one.budget > 1.0]
     return replace(
         empty_result(job),
-        detail=_detail(blamed, seen, left_out, tapping),
         node=blamed[0].node if blamed else "",
-        findings=tuple(Finding("missing_output", one.output, one.text) for one in blamed if one.output not in feeds[0]),
+        findings=tuple(replace(_finding(one), kind="missing_output") for one in blamed if one.output not in feeds[0]),
         comparisons=_comparisons(seen, feeds),
         node_errors=node_errors,
+        summary=_summary(seen, left_out, tapping),
         facts=lowered.facts(engine),
         inputs=input_facts(job.case.model, golden),
         reference=Reference(ReferenceKind.ORACLE, EVALUATOR, "", library_of(EVALUATOR), library_of(job.flow)),
@@ -114,20 +115,20 @@ def _run(job: PerNodeJob, samples: Sequence[Values], stages: Stages) -> tuple[li
     return found, lowered, engine
 
 
-def _changed(untapped: Sequence[Values], tapped: Sequence[Values]) -> str:
-    """In which output the taps changed the engine, and by how much of its norm; "" where not one bit differs."""
-    worst, where = 0.0, ""
+def _changed(untapped: Sequence[Values], tapped: Sequence[Values]) -> Tapping | None:
+    """In which output the taps changed the engine, and by how much of its norm; None where not one bit differs."""
+    worst = None
     for plain, seen in zip(untapped, tapped, strict=True):
         for name, array in plain.items():
             other = seen.get(name)
             if other is None or other.shape != array.shape:
-                return f"output '{name}' is another"
+                return Tapping(name)
             if array.tobytes() != other.tobytes() and array.dtype.kind in "fiu":
                 wide, base = other.astype(np.float64), array.astype(np.float64)
                 share = float(np.linalg.norm(wide - base) / (np.linalg.norm(base) or 1.0))
-                if share >= worst:
-                    worst, where = share, f"output '{name}' moved by {share:.2g} of its norm"
-    return where
+                if worst is None or share >= (worst.share or 0.0):
+                    worst = Tapping(name, share)
+    return worst
 
 
 def _judge(model: ModelProto, feeds: Sequence[Values], job: PerNodeJob) -> tuple[list[NodeValues], int]:
@@ -181,14 +182,14 @@ def _node_errors(
     return tuple(errors)
 
 
-def _detail(blamed: Sequence[NodeValues], judged: Sequence[NodeValues], left_out: int, tapping: str) -> str:
-    sure = f"the tapped engine's {tapping}: a fusion that ends at a tap is not judged" if tapping else ""
-    if not blamed:
-        rest = f", {left_out} could not be judged" if left_out else ""
-        told = f"{len(judged)} nodes are right on their own inputs{rest}"
-        return "; ".join(filter(None, (told, sure)))
-    more = f" (and {len(blamed) - 1} more: {', '.join(one.node for one in blamed[1:4])})" if blamed[1:] else ""
-    return "; ".join(filter(None, (f"the first wrong node is {blamed[0].node}{more}: {blamed[0].text}", sure)))
+def _summary(judged: Sequence[NodeValues], left_out: int, tapping: Tapping | None) -> NodeSummary:
+    blamed = [one for one in judged if one.budget > 1.0]
+    first = _finding(blamed[0]) if blamed else None
+    return NodeSummary(len(judged), left_out, tuple(one.node for one in blamed), first, tapping)
+
+
+def _finding(one: NodeValues) -> Finding:
+    return one.finding or Finding("values", one.output)
 
 
 def _comparisons(judged: Sequence[NodeValues], feeds: Sequence[Values]) -> tuple[Comparison, ...]:
@@ -201,7 +202,7 @@ def _comparisons(judged: Sequence[NodeValues], feeds: Sequence[Values]) -> tuple
             feeds[0][one.output].shape,
             len(feeds),
             sum(sample[one.output].size for sample in feeds),
-            findings=(Finding("values", one.output, one.text),) if one.budget > 1.0 else (),
+            findings=(replace(_finding(one), kind="values"),) if one.budget > 1.0 else (),
             metrics={"budget_used": one.budget},
         )
         for one in worst

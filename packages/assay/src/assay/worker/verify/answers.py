@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from assay.core.comparison import Finding
+from assay.core.finding import Finding
 from assay.core.job import VerifyJob
 from assay.errors import Lowering, NotRunnable, Unsupported
 from assay.models.goldens import Golden

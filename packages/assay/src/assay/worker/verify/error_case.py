@@ -13,10 +13,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from assay.core.comparison import Comparison, Finding
+from assay.core.comparison import Comparison
 from assay.core.dtype import numpy_dtype
 from assay.core.empty_result import empty_result
 from assay.core.error_case import ErrorCase
+from assay.core.finding import Finding, FindingCode, facts
 from assay.core.flow import Flow
 from assay.core.job import VerifyJob
 from assay.core.outcome import Stage
@@ -58,14 +59,14 @@ def run_error_case(job: VerifyJob, misuse: ErrorCase, stages: Stages) -> VerifyR
     with stages.enter(Stage.COMPARE):
         comparisons, findings = compared(before)
     if findings or any(one.findings for one in comparisons):
-        told = [*findings, *(finding for one in comparisons for finding in one.findings)]
-        detail = f"wrong before any wrong use: {told[0].text}"
-        return _result(job, detail, comparisons, findings, lowered, engine)
+        first = (*findings, *(finding for one in comparisons for finding in one.findings))[0]
+        before_use = Finding(first.kind, first.output, FindingCode.WRONG_BEFORE_USE, about=first)
+        return _result(job, "", comparisons, (before_use, *findings), lowered, engine)
     answer, words = _misused(job, misuse, engine, lowered.rewritten.fed([sample])[0], stages)
     accepted = _accepted(misuse, answer, compared) if answer is not None else ()
     unusable = _again(engine, lowered.rewritten.fed([sample])[0], before, stages)
     found = (*accepted, *unusable)
-    detail = found[0].text if found else f"refused: {words}" if answer is None else "answered, which is allowed here"
+    detail = "" if found else f"refused: {words}" if answer is None else "answered, which is allowed here"
     return _result(job, detail, comparisons, found, lowered, engine)
 
 
@@ -190,8 +191,9 @@ def _accepted(misuse: ErrorCase, answer: Values, compared: Any) -> tuple[Finding
     if misuse.expects == "right":
         comparisons, findings = compared(answer)
         return (*findings, *(finding for one in comparisons for finding in one.findings))
-    shapes = ", ".join(f"{name} {array.dtype}{list(array.shape)}" for name, array in answer.items())
-    return (Finding("accepted", "", f"an error was due ({describe(misuse)}), and it answered {shapes}"),)
+    outputs = tuple(f"{name} {array.dtype}{list(array.shape)}" for name, array in answer.items())
+    use = facts(use=misuse.kind, input=misuse.input, dtype=misuse.dtype, value=misuse.value)
+    return (Finding("accepted", "", FindingCode.ACCEPTED, use | facts(outputs=outputs)),)
 
 
 def _again(engine: Engine, sample: Values, before: Values, stages: Stages) -> tuple[Finding, ...]:
@@ -199,30 +201,11 @@ def _again(engine: Engine, sample: Values, before: Values, stages: Stages) -> tu
         with stages.enter(Stage.RUN):
             after = engine.run(sample)
     except Exception as error:  # noqa: BLE001  an engine that raises now is not usable
-        return (Finding("unusable", "", f"after the wrong use the engine refuses the right inputs: {_words(error)}"),)
+        return (Finding("unusable", "", FindingCode.REFUSES_AFTERWARDS, facts(error=_words(error))),)
     for name, array in before.items():
         if name not in after or not np.array_equal(array, after[name], equal_nan=array.dtype.kind == "f"):
-            text = f"after the wrong use output '{name}' is another for the same right inputs"
-            return (Finding("unusable", name, text),)
+            return (Finding("unusable", name, FindingCode.CHANGED_AFTERWARDS),)
     return ()
-
-
-def describe(misuse: ErrorCase) -> str:
-    """The wrong use in words."""
-    what = {
-        "rank": f"input '{misuse.input}' with an axis too many",
-        "shape": f"input '{misuse.input}' one longer than the model takes",
-        "empty": f"input '{misuse.input}' without elements",
-        "dtype": f"input '{misuse.input}' as {misuse.dtype}",
-        "missing": f"without input '{misuse.input}'",
-        "extra": "with an input that the model does not have",
-        "value": f"input '{misuse.input}' all {misuse.value}",
-        "model": "a model that is wrong in itself",
-        "threads": f"{misuse.value} threads",
-        "cache": "no cache folder can be made",
-        "disk": "no file can grow",
-    }
-    return what[misuse.kind]
 
 
 def _result(

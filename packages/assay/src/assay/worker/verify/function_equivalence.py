@@ -8,10 +8,12 @@ from contextlib import contextmanager
 import msgspec
 import numpy as np
 
-from assay.core.comparison import Comparison, Finding
+from assay.core.comparison import Comparison
 from assay.core.dtype import dtype_name, is_floating
 from assay.core.empty_result import empty_result
 from assay.core.engine_info import EngineInfo
+from assay.core.finding import Finding, FindingCode
+from assay.core.finding import facts as facts_seen
 from assay.core.job import VerifyJob
 from assay.core.model import Model
 from assay.core.outcome import Stage
@@ -28,7 +30,7 @@ Samples = Sequence[Mapping[str, Tensor]]
 
 
 def compare_with_function_body(job: VerifyJob, body: Model, stages: Stages) -> VerifyResult:
-    """Findings: they disagree beyond what both may be off, or in shape or type; the detail names both, and with which of them
+    """Findings: they disagree beyond what both may be off, or in shape or type; the last names both, and with which of them
     the published outputs go. A lane without an answer raises what its flow said, and which lane it was."""
     golden = load_golden(job)
     fed = [*golden.inputs, *(shuffled(sample, job.case.inputs.seed) for sample in golden.inputs)]
@@ -40,13 +42,12 @@ def compare_with_function_body(job: VerifyJob, body: Model, stages: Stages) -> V
         compared, found = compare_outputs(other, operator, contract, expected_dtypes=declared)
         comparisons, findings = tuple(_near(one) for one in compared), _beyond(found)
         if findings:
-            text = f"{job.case.model.name} and its function body {body.name} disagree: {findings[0].text}; "
-            findings += (
-                Finding("function_body", findings[0].output, text + _sides(job, golden, operator, other, declared)),
-            )
+            right = _right(job, golden, operator, other, declared)
+            seen = facts_seen(model=job.case.model.name, body=body.name, right=right)
+            first = findings[0]
+            findings += (Finding("function_body", first.output, FindingCode.BODY_DISAGREES, seen, about=first),)
     return msgspec.structs.replace(
         empty_result(job),
-        detail=findings[-1].text if findings else "",
         comparisons=comparisons,
         findings=findings,
         facts=facts,
@@ -98,14 +99,13 @@ def _beyond(found: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple(one for one in found if one.kind != "degenerate")
 
 
-def _sides(job: VerifyJob, golden: Golden, operator: Samples, body: Samples, declared: Mapping[str, str]) -> str:
+def _right(
+    job: VerifyJob, golden: Golden, operator: Samples, body: Samples, declared: Mapping[str, str]
+) -> tuple[str, ...]:
     """With which of the two the published outputs go."""
     contract, count = job.case.contract, len(golden.outputs)
-    right = [
+    return tuple(
         name
-        for name, answers in (("the operator", operator), ("the body", body))
+        for name, answers in (("operator", operator), ("body", body))
         if not compare_outputs(answers[:count], golden.outputs, contract, expected_dtypes=declared)[1]
-    ]
-    if len(right) == 2:
-        return "on the published inputs both are right, on the same numbers shuffled they part"
-    return f"the published outputs are those of {right[0] if right else 'neither'}"
+    )

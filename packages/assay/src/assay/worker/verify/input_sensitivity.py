@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from assay.core.comparison import Comparison, Finding
+from assay.core.comparison import Comparison
 from assay.core.dtype import dtype_name
+from assay.core.finding import Finding, FindingCode
 from assay.core.job import VerifyJob
 from assay.models.goldens import Golden
 from assay.ports import Engine, Tensor
@@ -102,10 +103,9 @@ def _same(one: Tensor | None, other: Tensor | None) -> bool:
 
 
 def _at(one: Comparison) -> Comparison:
-    findings = tuple(_described(finding) for finding in one.findings)
+    findings = tuple(_unmoved(finding) for finding in one.findings)
     return msgspec.structs.replace(one, at=SHOWN_INPUTS, findings=findings)
 
 
-def _described(finding: Finding) -> Finding:
-    text = f"The answer stays bit by bit the same on other inputs, where it should not. {finding.text}"
-    return msgspec.structs.replace(finding, text=text)
+def _unmoved(finding: Finding) -> Finding:
+    return Finding(finding.kind, finding.output, FindingCode.INPUTS_IGNORED, about=finding)

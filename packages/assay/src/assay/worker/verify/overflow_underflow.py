@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import msgspec
 
+from assay.core.finding import Finding, FindingCode, facts
 from assay.core.job import VerifyJob
 from assay.models.goldens import Golden
 from assay.numerics.tolerance.comparator import ToleranceComparator
@@ -16,15 +17,6 @@ from assay.worker.verify.reference_comparison import Compared, ReferenceComparis
 
 _RANGES = ("nan", "infinity")
 """Findings that the range of the model's own types may explain."""
-_BEYOND = (
-    "overflow, underflow or come from what rounding leaves of zero, in the types that the model itself declares, where double has a "
-    "number"
-)
-_SMALL = "come from numbers below the normal ones of the types that the model itself declares, which lose digits in every engine"
-_FLUSHED = (
-    "are what an engine gives that flushes numbers below the normal ones of their type to zero: declare the allowance flush-to-zero for "
-    "this flow if that is meant"
-)
 
 
 def excuse_overflow(
@@ -57,7 +49,11 @@ def excuse_overflow(
     if not kinds.isdisjoint(_RANGES):
         actual, counts = excused(model, golden.inputs, actual, golden.outputs, arithmetic)
         if counts:
-            held = _described(compare_to_reference(actual, golden, rewritten, compare, plain), counts, _BEYOND, judging)
+            held = _excused(
+                compare_to_reference(actual, golden, rewritten, compare, plain),
+                counts,
+                FindingCode.OUTSIDE_DECLARED_RANGE,
+            )
             held = _with_evidence(held, before)
     if {finding.kind for finding in held.given[1]} != {"values"}:
         return held
@@ -66,8 +62,8 @@ def excuse_overflow(
         answers, counts = underflown(model, golden.inputs, actual, golden.outputs, arithmetic, flushed=flushed)
         found = compare_to_reference(answers, golden, rewritten, compare, plain) if counts else held
         if not found.given[1]:
-            why = _SMALL if flushed == declared else _FLUSHED
-            return _with_evidence(_described(found, counts, why, judging, poor=flushed != declared), before)
+            why = FindingCode.BELOW_NORMAL if flushed == declared else FindingCode.FLUSHED_TO_ZERO
+            return _with_evidence(_excused(found, counts, why, poor=flushed != declared), before)
     return held
 
 
@@ -81,16 +77,16 @@ def _with_evidence(held: ReferenceComparison, before: ReferenceComparison) -> Re
     return replace(held, given=(comparisons, held.given[1]))
 
 
-def _described(
-    held: ReferenceComparison, counts: Mapping[str, int], why: str, judging: ToleranceComparator, *, poor: bool = False
+def _excused(
+    held: ReferenceComparison, counts: Mapping[str, int], why: FindingCode, *, poor: bool = False
 ) -> ReferenceComparison:
-    """With a warning for each output; one most of whose elements were not judged, or which is `poor`, proves nothing."""
+    """With what was not judged of each output; one most of whose elements were not judged, or which is `poor`, proves nothing."""
     comparisons = []
     for one in held.given[0]:
         if count := counts.get(one.output, 0):
-            told = f"{count} of {one.elements} elements {why}"
-            judging.remarks.append(f"output '{one.output}': {told}; these were not judged")
-            if poor or 2 * count > one.elements:
-                one = msgspec.structs.replace(one, degenerate=told)
+            excused = Finding("degenerate", one.output, why, facts(count=int(count), elements=one.elements))
+            mistrusted = poor or 2 * count > one.elements
+            degenerate = excused if mistrusted else one.degenerate
+            one = msgspec.structs.replace(one, excused=(*one.excused, excused), degenerate=degenerate)
         comparisons.append(one)
     return replace(held, given=(tuple(comparisons), held.given[1]))

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from assay.core.comparison import Comparison, Finding
+from assay.core.comparison import Comparison
+from assay.core.finding import Finding, FindingCode, facts
 from assay.core.job import VerifyJob
 from assay.core.outcome import Stage
 from assay.errors import BadInputs, Lowering, NotRunnable, Unsupported
@@ -76,7 +77,7 @@ def compare_at_shapes(
                 )
             found = compare([actual], expected)
         comparisons += [_at(one, sizes) for one in found[0]]
-        findings += [_described(one, sizes) for one in found[1]]
+        findings += [_finding_at(one, sizes) for one in found[1]]
     return ReferenceComparison((tuple(comparisons), tuple(findings)))
 
 
@@ -111,9 +112,10 @@ def _run(
 
 
 def _at(one: Comparison, sizes: Sizes) -> Comparison:
-    findings = tuple(_described(finding, sizes) for finding in one.findings)
+    findings = tuple(_finding_at(finding, sizes) for finding in one.findings)
     return msgspec.structs.replace(one, at=format_shapes(sizes), findings=findings)
 
 
-def _described(finding: Finding, sizes: Sizes) -> Finding:
-    return msgspec.structs.replace(finding, text=f"at {format_shapes(sizes)}: {finding.text}")
+def _finding_at(finding: Finding, sizes: Sizes) -> Finding:
+    at = facts(sizes=format_shapes(sizes))
+    return Finding(finding.kind, finding.output, FindingCode.AT_SIZES, at, about=finding)

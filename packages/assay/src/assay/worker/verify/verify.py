@@ -11,11 +11,12 @@ from pathlib import Path
 import msgspec
 
 from assay.core.case import Contract
-from assay.core.comparison import Comparison, Finding
+from assay.core.comparison import Comparison
 from assay.core.dtype import CONTAINERS, dtype_name, is_floating
 from assay.core.empty_result import empty_result
 from assay.core.engine_info import EngineInfo
-from assay.core.evidence import blocking, passed_over
+from assay.core.evidence import blocking
+from assay.core.finding import Finding
 from assay.core.job import VerifyJob
 from assay.core.outcome import Outcome, Stage
 from assay.core.reference import Reference
@@ -126,7 +127,7 @@ def _recorded(
     """How the job ended, before anybody judges its answers."""
     undelegated = delegation(facts)
     outcome = Outcome.UNDELEGATED if undelegated else Outcome.NONDETERMINISTIC if seen.unrepeated else Outcome.OK
-    passed, judging = _unreported_outputs(job, seen.comparisons, ran.golden), seen.judging
+    passed, judging = _unreported_outputs(job, ran.golden), seen.judging
     small = minor_deviations(job.flow.precision, facts)
     notes = (*ran.notes, *ran.drifted, *passed, *judging.notes, *judging.remarks, *small)
     return msgspec.structs.replace(
@@ -255,9 +256,8 @@ def _score(job: VerifyJob, actual: Samples, golden: Golden) -> dict[str, float]:
     )
 
 
-def _unreported_outputs(job: VerifyJob, comparisons: Sequence[Comparison], golden: Golden) -> tuple[str, ...]:
-    """What the verdict does not rest on: outputs that prove nothing, and what the model declares of its outputs where its nodes
-    give something else."""
+def _unreported_outputs(job: VerifyJob, golden: Golden) -> tuple[str, ...]:
+    """What the model declares of its outputs where its nodes give something else."""
     found = list(job.case.model.contradictions)
     for spec in job.case.model.outputs:
         shapes = [sample[spec.name].shape for sample in golden.outputs if spec.name in sample]
@@ -265,4 +265,4 @@ def _unreported_outputs(job: VerifyJob, comparisons: Sequence[Comparison], golde
         if odd is not None and spec.dtype not in CONTAINERS and not any(f"'{spec.name}'" in told for told in found):
             given = f"{format_shape(spec.shape)}, and its nodes give {format_shape(odd)}"
             found.append(f"the model declares output '{spec.name}' as {given}")
-    return (*passed_over(comparisons), *(f"{told}: judged as the nodes give it" for told in found))
+    return tuple(f"{told}: judged as the nodes give it" for told in found)

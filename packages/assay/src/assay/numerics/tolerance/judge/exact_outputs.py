@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.core.comparison import Finding
+from assay.core.finding import Finding, FindingCode, facts
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, OutputNoise
 from assay.numerics.tolerance.judge.decisions import undecided_rank
 from assay.numerics.tolerance.judge.output_judgement import OutputJudgement, worst_at
@@ -29,12 +29,7 @@ def judge_bits(noise: OutputNoise, actual: list[Tensor], expected: list[Tensor])
     findings: tuple[Finding, ...] = ()
     worst = tuple(worst_at(at, actual, expected) for at in wrong[:10])
     if wrong:
-        one = worst[0]
-        text = (
-            f"Output {noise.name!r}: all that is computed on the way to it is exact, so every bit must agree; at {list(one.index)}: "
-            f"expected {_described(one.expected)}, got {_described(one.actual)}."
-        )
-        findings = (Finding("values", noise.name, text),)
+        findings = (Finding("values", noise.name, FindingCode.NOT_BIT_EXACT, elements=worst[:1]),)
     return OutputJudgement(noise.name, metrics=metrics, findings=findings, worst=worst)
 
 
@@ -67,18 +62,12 @@ def judge_choices(
     findings: tuple[Finding, ...] = ()
     worst = tuple(worst_at(at, actual, expected) for at in wrong[:10])
     if wrong:
-        one = worst[0]
-        text = (
-            f"Output {noise.name!r}: {len(wrong)} answers differ where noise cannot have decided ({noise.margin}), first at "
-            f"{list(one.index)}: expected {_described(one.expected)}, got {_described(one.actual)}."
-        )
-        findings = (Finding("values", noise.name, text),)
-    degenerate = ""
+        decided = facts(count=len(wrong), margin=noise.margin)
+        findings = (Finding("values", noise.name, FindingCode.CHOICES, decided, worst[:1]),)
+    degenerate = None
     if others and not wrong:
-        degenerate = (
-            f"{noise.margin} chooses by less than the noise of a correct flow, and {len(others)} of its numbers are others than any noisy "
-            "evaluation chose there: neither right nor wrong; give scores that differ"
-        )
+        chosen = facts(count=len(others), margin=noise.margin)
+        degenerate = Finding("degenerate", noise.name, FindingCode.OPEN_CHOICES, chosen)
     return OutputJudgement(
         noise.name, metrics=metrics, findings=findings, degenerate=degenerate, notes=notes, worst=worst
     )

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from assay.core.comparison import Finding
 from assay.core.dtype import UNIT_ROUNDOFF, dtype_name
+from assay.core.finding import Finding, FindingCode, facts
 from assay.numerics.element_types import extremes
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, OutputNoise
 from assay.numerics.tolerance.judge.output_judgement import OutputJudgement, worst_at
@@ -84,10 +84,10 @@ def judge_float(
             findings = (_leaning(noise.name, leans),)
     if fixed := _moved_though_fixed(noise, actual, expected, profile):
         budgets, findings = {**budgets, "budget_element": math.inf, "budget_used": math.inf}, (fixed,)
-    mistrust = "" if near else _mistrust(share * seen)
+    mistrust = None if near else _mistrust(noise.name, share * seen)
     if profile.header.arithmetic.weight_levels and budgets["budget_norm"] <= 1.0 < budgets["budget_used"]:
         parts = [one.error for one in samples], [one.variance for one in samples], expected
-        if chance := rare_jumps(*parts, profile.header.draws):
+        if chance := rare_jumps(noise.name, *parts, profile.header.draws):
             budgets, findings, mistrust = {**budgets, "budget_used": 1.0}, (), chance
     return OutputJudgement(
         noise.name,
@@ -119,11 +119,7 @@ def _moved_though_fixed(
     if not wrong:
         return None
     first = worst_at(wrong[0], actual, expected)
-    text = (
-        f"Output {noise.name!r}: {len(wrong)} elements differ that no rounding can have moved, first at {list(first.index)}: "
-        f"expected {first.expected:.9g}, got {first.actual:.9g}."
-    )
-    return Finding("values", noise.name, text)
+    return Finding("values", noise.name, FindingCode.CANNOT_HAVE_MOVED, facts(count=len(wrong)), (first,))
 
 
 @dataclass(frozen=True)
@@ -202,11 +198,7 @@ def _side(
 
 
 def _leaning(name: str, leans: Systematic) -> Finding:
-    text = (
-        f"Output {name!r}: {leans.what}, {leans.used:.3g} times what roundings to either side leave together: a scale, a zero "
-        "point or a bias that is off does that."
-    )
-    return Finding("values", name, text)
+    return Finding("values", name, leans.code, {**facts(used=leans.used), **leans.place})
 
 
 def _share(samples: Sequence[_Sample]) -> float:
@@ -242,13 +234,10 @@ def _set_aside(name: str, left_out: Sequence[int], samples: Sequence[_Sample]) -
     )
 
 
-def _mistrust(share: float) -> str:
+def _mistrust(output: str, share: float) -> Finding | None:
     if share <= SHARE_LIMIT:
-        return ""
-    return (
-        f"a correct flow of this precision is off by {100 * share:.3g} % of the signal: the computation is too ill-conditioned "
-        "to prove anything at its outputs"
-    )
+        return None
+    return Finding("degenerate", output, FindingCode.ILL_CONDITIONED, facts(share=float(share)))
 
 
 def _odd(name: str, found: Statistics, profile: DerivedTolerance) -> tuple[str, ...]:
@@ -273,16 +262,12 @@ def _over(name: str, found: Statistics, actual: list[Tensor], expected: list[Ten
         return ()
     worst = max(("norm", "element", "slice"), key=lambda one: budgets[f"budget_{one}"])
     first = worst_at(found.worst[0], actual, expected)
-    told = {
-        "norm": f"the error is {found.norm:.3g} times the noise of a correct flow (limit 4)",
-        "element": f"one element is off by {found.element:.3g} times what noise explains (limit 4)",
+    code, seen = {
+        "norm": (FindingCode.ERROR_NORM, facts(times=float(found.norm))),
+        "element": (FindingCode.ERROR_ELEMENT, facts(times=float(found.element))),
         "slice": (
-            f"index {found.slice_at[1]} of axis {found.slice_at[0]} (the sample is axis 0) is off by {found.slice:.3g} times "
-            "the noise of a correct flow (limit 6)"
+            FindingCode.ERROR_SLICE,
+            facts(times=float(found.slice), axis=int(found.slice_at[0]), index=int(found.slice_at[1])),
         ),
     }[worst]
-    text = (
-        f"Output {name!r}: {told}; budget used {budgets['budget_used']:.3g}, worst at {list(first.index)}: "
-        f"expected {first.expected:.9g}, got {first.actual:.9g}."
-    )
-    return (Finding("values", name, text),)
+    return (Finding("values", name, code, seen | facts(used=float(budgets["budget_used"])), (first,)),)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from assay.core.finding import Finding, FindingCode, facts
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, OutputNoise
 from assay.numerics.tolerance.judge.exact_outputs import judge_bits, judge_choices
 from assay.numerics.tolerance.judge.float_outputs import WORST, judge_float
@@ -60,9 +61,9 @@ def _by_one(
 def _if_blind(judged: OutputJudgement, profile: DerivedTolerance) -> OutputJudgement:
     if judged.output not in profile.header.blind or judged.degenerate or judged.near:
         return judged
-    tried = [one.mutant for one in profile.header.selftest if judged.output in one.missed]
-    why = f"the derived tolerance sees none of the defects that it was tried on ({'; '.join(tried)})"
-    return replace(judged, degenerate=why)
+    tried = tuple(one.mutant for one in profile.header.selftest if judged.output in one.missed)
+    blind = Finding("degenerate", judged.output, FindingCode.SELFTEST_BLIND, facts(tried=tried))
+    return replace(judged, degenerate=blind)
 
 
 def suspects(golden: Sequence[Tensors], profile: DerivedTolerance) -> dict[str, str]:
@@ -117,7 +118,7 @@ def _judge(
     worst: int,
 ) -> OutputJudgement:
     if noise.kind == "random":
-        why = f"it is drawn at random ({noise.margin}): type and shape were compared, and no values are the right ones"
+        why = Finding("degenerate", noise.name, FindingCode.RANDOM, facts(margin=noise.margin))
         return OutputJudgement(noise.name, metrics={"budget_used": 0.0}, degenerate=why)
     steps = noise.kind == "interval" and _is_noisy(noise, actual, profile)
     if noise.kind in ("interval", "ranking", "chosen") and not steps:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from assay.core.comparison import Finding, WorstElement
+from assay.core.finding import Finding, WorstElement
 from assay.numerics.tolerance.judge.statistics import Statistics, locate
 from assay.ports import Tensor
 
@@ -20,7 +20,7 @@ class OutputJudgement:
     output: str
     metrics: dict[str, float] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
-    degenerate: str = ""
+    degenerate: Finding | None = None
     notes: tuple[str, ...] = ()
     worst: tuple[WorstElement, ...] = ()
     allowed: float = 0.0

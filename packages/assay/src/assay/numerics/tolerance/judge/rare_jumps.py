@@ -14,26 +14,27 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from assay.core.finding import Finding, FindingCode, facts
 from assay.ports import Tensor
 
 FEWER = 8
 """Noise lies in so many times fewer elements than the values do, where it comes as jumps."""
 
 
-def rare_jumps(errors: Sequence[Tensor], variances: Sequence[Tensor], values: Sequence[Tensor], draws: int) -> str:
-    """Why the limit of an element tells nothing; empty where the noise is spread as the values are, or where an element is further off
+def rare_jumps(
+    output: str, errors: Sequence[Tensor], variances: Sequence[Tensor], values: Sequence[Tensor], draws: int
+) -> Finding | None:
+    """Why the limit of an element tells nothing; None where the noise is spread as the values are, or where an element is further off
     than any draw may have moved one."""
     of_noise = sum(_spread_over(one) for one in variances)
     of_values = sum(_spread_over(np.square(one)) for one in values)
     if not 0.0 < of_noise < draws * len(variances) or FEWER * of_noise > of_values:
-        return ""
+        return None
     most = math.sqrt(draws * max(float(one.max(initial=0.0)) for one in variances))
     if max(float(np.abs(one).max(initial=0.0)) for one in errors) > most:
-        return ""
-    return (
-        f"its noise comes as jumps of up to {most:.3g} in few elements (some {of_noise:.0f} of {sum(one.size for one in errors)}), "
-        "and which of them jump is chance; together they are off by no more than a correct flow may be"
-    )
+        return None
+    seen = facts(most=most, count=round(of_noise), elements=sum(one.size for one in errors))
+    return Finding("degenerate", output, FindingCode.RARE_JUMPS, seen)
 
 
 def _spread_over(weights: Tensor) -> float:

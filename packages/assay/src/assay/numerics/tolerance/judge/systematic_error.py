@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from assay.core.finding import Fact, FindingCode, facts
 from assay.errors import Lowering
 from assay.numerics.tolerance.judge.statistics import ELEMENT_LIMIT, JUMPS, NORM_LIMIT, PSEUDO_DRAWS, SLICE_LIMIT
 from assay.numerics.tolerance.rules.rounding_steps import Exact, StepReplay, unseen
@@ -121,10 +122,11 @@ def sums(error: Wide, oracle: Wide) -> Wide:
 
 @dataclass(frozen=True)
 class Systematic:
-    """`used` is the share of its limit that the worst of the sums takes, `what` says which it is."""
+    """`used` is the share of its limit that the worst of the sums takes; `code` says which it is, `place` where."""
 
     used: float
-    what: str = ""
+    code: FindingCode = FindingCode.BARE
+    place: Mapping[str, Fact] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -191,10 +193,10 @@ def _elements(samples: Sequence[Side], draws: int) -> Systematic:
     shrunk = (draws * variance + PSEUDO_DRAWS * variance.mean()) / (draws + PSEUDO_DRAWS)
     ratios = np.abs(error) / np.sqrt(limit**2 * (shrunk + floor) + known + jump**2)
     place = int(np.argmax(ratios))
-    index = [int(one) for one in np.unravel_index(place, samples[0].error.shape)]
+    index = tuple(int(one) for one in np.unravel_index(place, samples[0].error.shape))
     if norm / NORM_LIMIT >= ratios[place]:
-        return Systematic(norm / NORM_LIMIT, "errors repeat themselves in all samples")
-    return Systematic(float(ratios[place]), f"the error at {index} repeats itself in all samples")
+        return Systematic(float(norm / NORM_LIMIT), FindingCode.REPEATED_ERRORS)
+    return Systematic(float(ratios[place]), FindingCode.REPEATED_ERROR_AT, facts(index=index))
 
 
 def _sums(samples: Sequence[Side], draws: int) -> Systematic:
@@ -209,8 +211,11 @@ def _sums(samples: Sequence[Side], draws: int) -> Systematic:
     variance = _added([np.square(one.deviations) for one in samples])
     largest = np.max(np.stack([one.largest for one in samples]), axis=0)
     one_jump = _one_jump(samples, draws)
-    worst, what, start = 0.0, "", 0
-    for kind in ("a shift", "a gain"):
+    worst, start = Systematic(0.0), 0
+    for kind, code, of_slice in (
+        ("shift", FindingCode.SHIFT, FindingCode.SHIFT_OF_SLICE),
+        ("gain", FindingCode.GAIN, FindingCode.GAIN_OF_SLICE),
+    ):
         for axis, length in groups(samples[0].error.shape):
             part = slice(start, start + length)
             start += length
@@ -222,10 +227,10 @@ def _sums(samples: Sequence[Side], draws: int) -> Systematic:
             floor = np.square(FLOAT * size[part]) + np.finfo(np.float64).tiny
             ratios = np.abs(error[part]) / np.sqrt(SLICE_LIMIT**2 * (shrunk + floor) + known + jump)
             place = int(np.argmax(ratios))
-            if ratios[place] > worst:
-                where = "all elements" if axis < 0 else f"index {place} of axis {axis} of every sample"
-                worst, what = float(ratios[place]), f"{kind} common to {where}"
-    return Systematic(worst, what)
+            if ratios[place] > worst.used:
+                where = facts(index=place, axis=int(axis)) if axis >= 0 else {}
+                worst = Systematic(float(ratios[place]), of_slice if where else code, where)
+    return worst
 
 
 def _one_jump(samples: Sequence[Side], draws: int) -> dict[str, float]:
@@ -233,8 +238,8 @@ def _one_jump(samples: Sequence[Side], draws: int) -> dict[str, float]:
     farthest = [np.maximum(one.tipped, np.sqrt(draws * one.variance)) for one in samples]
     gains = [one * np.abs(centred(side.oracle)) for one, side in zip(farthest, samples, strict=True)]
     return {
-        "a shift": max(float(one.max(initial=0.0)) for one in farthest),
-        "a gain": max(float(one.max(initial=0.0)) for one in gains),
+        "shift": max(float(one.max(initial=0.0)) for one in farthest),
+        "gain": max(float(one.max(initial=0.0)) for one in gains),
     }
 
 

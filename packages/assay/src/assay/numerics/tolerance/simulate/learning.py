@@ -24,6 +24,7 @@ from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Header,
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 from assay.numerics.tolerance.rules.rounding_steps import TIPPING
 from assay.numerics.tolerance.simulate.graph_study import CONTROL, Graph, drawn_by, study
+from assay.numerics.tolerance.simulate.spread import of_another_shape
 from assay.ports import Tensor, Tensors
 
 DRAWS = 16
@@ -217,7 +218,9 @@ def _output(name: str, base: Answers, draws: Sequence[Answers], graph: Graph, ar
         return OutputNoise(name, dtype, "random", margin=drawn, storage=blank.storage)
     shapes = {tuple(one[at][name].shape for at in range(len(base))) for one in (base, *draws)}
     if len(shapes) > 1:
-        return OutputNoise(name, dtype, "none", reason="its shape depends on rounding", storage=blank.storage)
+        of_a_sample = next(seen for at in range(len(base)) if len(seen := {one[at] for one in shapes}) > 1)
+        unstable = of_another_shape(*sorted(of_a_sample)[:2])
+        return OutputNoise(name, dtype, "none", unstable.reason, storage=blank.storage, shapes=unstable.shapes)
     if is_floating(dtype):
         return OutputNoise(name, dtype, "real", storage=blank.storage)
     return OutputNoise(name, dtype, "interval", margin="range of perturbed runs")

@@ -33,7 +33,7 @@ from assay.numerics.tolerance.simulate.graph_study import Graph
 from assay.numerics.tolerance.simulate.noise import Draw
 from assay.numerics.tolerance.simulate.perturbed_inputs import PerturbedInputs
 from assay.numerics.tolerance.simulate.site_recorder import SiteRecorder
-from assay.numerics.tolerance.simulate.spread import Spread
+from assay.numerics.tolerance.simulate.spread import Spread, Unstable
 from assay.numerics.tolerance.simulate.tie_breaking import TieRuns, TieTracker
 from assay.ports import Tensor, Tensors
 
@@ -64,7 +64,7 @@ class Sample:
     values: dict[str, Tensor] = field(default_factory=dict)
     deviations: dict[str, Tensor] = field(default_factory=dict)
     margins: dict[str, Tensor] = field(default_factory=dict)
-    unstable: dict[str, str] = field(default_factory=dict)
+    unstable: dict[str, Unstable] = field(default_factory=dict)
     decided: frozenset[str] = frozenset()
     exact: frozenset[str] = frozenset()
     recorded_bytes: int = 0

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from assay.numerics.tolerance.judge.statistics import PSEUDO_DRAWS, statistics
 from assay.ports import Tensor, Tensors
 
-SHAPE = "its shape depends on rounding"
-"""Why nothing is known of the noise of a value: how many rows there are (boxes that suppress each other) is decided by noise."""
 MOST_LOST = 0.5
 """Of the finite elements of a value: where more than these are never finite with noise, nothing is known of its noise."""
 
 
+@dataclass(frozen=True)
+class Unstable:
+    """Why nothing is known of the noise of a value. `shapes`: two that it had, where how many rows there are (boxes that suppress each
+    other) is decided by noise; empty for any other reason."""
+
+    reason: str
+    shapes: tuple[tuple[int, ...], ...] = ()
+
+
+def of_another_shape(one: tuple[int, ...], other: tuple[int, ...]) -> Unstable:
+    """A value that has both shapes."""
+    return Unstable(f"its shape depends on rounding ({one} or {other})", (one, other))
+
+
 class Spread:
     """Of the values called as in `base`; `unstable` are those whose shape depends on rounding, or that noise makes NaN or
-    infinite, with a sentence."""
+    infinite."""
 
     def __init__(self, base: Tensors) -> None:
         self._squares = {name: np.zeros(value.shape) for name, value in base.items() if value.dtype.kind == "f"}
@@ -25,14 +38,14 @@ class Spread:
         self._highest = dict(self._lowest)
         self._lost = {name: np.isfinite(base[name]) for name in self._squares}
         self._draws = 0
-        self.unstable: dict[str, str] = {}
+        self.unstable: dict[str, Unstable] = {}
 
     def add(self, noisy: Tensors, base: Tensors, amplified: float) -> None:
         """One evaluation, its noise amplified so many times."""
         self._draws += 1
         for name, value in noisy.items():
             if value.shape != base[name].shape:
-                self.unstable[name] = f"{SHAPE} ({base[name].shape} or {value.shape})"
+                self.unstable[name] = of_another_shape(base[name].shape, value.shape)
             elif name in self._squares:
                 with np.errstate(all="ignore"):
                     error = value.astype(np.float64) - base[name]
@@ -48,7 +61,8 @@ class Spread:
         for name, lost in self._lost.items():
             share = int(lost.sum()) / max(1, int(np.isfinite(base[name]).sum()))
             if self._draws and share > MOST_LOST:
-                self.unstable.setdefault(name, f"noise makes {100 * share:.0f} % of its elements NaN or infinite")
+                lost_numbers = Unstable(f"noise makes {100 * share:.0f} % of its elements NaN or infinite")
+                self.unstable.setdefault(name, lost_numbers)
 
     def deviations(self) -> dict[str, Tensor]:
         """Standard deviations of the real ones."""

@@ -1,0 +1,255 @@
+"""The sentence of each finding: the one place where what a comparison saw becomes words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from assay.core.finding import Fact, Finding, FindingCode, WorstElement
+from assay.core.node_error import NodeSummary
+
+Values = Mapping[str, Fact]
+_BEYOND = "differ by more than {rtol:.3g} * |expected| + {atol:.3g}, the worst {first}."
+_CONSTANT = "is {constant} in all {elements} elements"
+_SATURATED = "is saturated: {at_bounds} of {elements} elements are at the bounds of {dtype}"
+_WORST = "; budget used {used:.3g}, worst {first}."
+_LEANS = ", {used:.3g} times what roundings to either side leave together: a scale, a zero point or a bias that is off does that."
+_DIFFER = "first {exact}."
+_TEXTS = {
+    FindingCode.BARE: "{kind}",
+    FindingCode.SAMPLE_COUNT: "{seen} samples where the reference has {due}: run every stored sample.",
+    FindingCode.NO_SAMPLE: "The reference has no sample: nothing was compared.",
+    FindingCode.NO_OUTPUT: "The reference has no output: nothing was compared.",
+    FindingCode.MISSING_OUTPUT: "Sample {sample}: output {output!r} is missing.",
+    FindingCode.MISSING_REFERENCE: "Sample {sample}: the reference has no output {output!r}: record the goldens again.",
+    FindingCode.EXTRA_OUTPUT: "Sample {sample}: output {output!r} is not one of the model's.",
+    FindingCode.EXTRA_REFERENCE: "Sample {sample}: the reference has an output {output!r} that the model has not.",
+    FindingCode.OUTPUT_ORDER: "Sample {sample}: outputs come as {seen}; the model has {due}.",
+    FindingCode.DTYPE: "Sample {sample}: output {output!r} is {seen} where {due} is expected.",
+    FindingCode.COMPLEX_AS_PAIRS: (
+        "Sample {sample}: output {output!r} is {seen} where {due} is expected. Complex numbers came as pairs of real ones: a converter "
+        "rewrote the model."
+    ),
+    FindingCode.SHAPE: "Sample {sample}: output {output!r} has shape [{seen}] where [{due}] is expected.",
+    FindingCode.INCOMPARABLE: (
+        "Output {output!r} has elements that cannot be compared ({types}): leave it out of the model or cast it."
+    ),
+    FindingCode.TEXTS: (
+        "{count} of {elements} texts differ, first at [{index}]: expected {expected!r}, got {actual!r}."
+    ),
+    FindingCode.COLLAPSED: "{About}; the reference is not.",
+    FindingCode.OUTPUT_CONSTANT: f"the output {_CONSTANT}",
+    FindingCode.OUTPUT_SATURATED: f"the output {_SATURATED}",
+    FindingCode.OUTPUT_VANISHES: "{about}, where the reference has no normal number of {dtype} (at most {peak:.3g})",
+    FindingCode.REFERENCE_EMPTY: "the reference is empty",
+    FindingCode.REFERENCE_NOT_FINITE: "the reference has no finite element among {elements}",
+    FindingCode.REFERENCE_CONSTANT: f"the reference {_CONSTANT}",
+    FindingCode.REFERENCE_SATURATED: f"the reference {_SATURATED}",
+    FindingCode.ZEROS_WOULD_PASS: (
+        "the allowed error (rtol={rtol:.3g}, atol={atol:.3g}) is as large as the reference (at most {peak:.3g}): zeros would pass"
+    ),
+    FindingCode.ILL_CONDITIONED: (
+        "a correct flow of this precision is off by {percent:.3g} % of the signal: the computation is too ill-conditioned to prove "
+        "anything at its outputs"
+    ),
+    FindingCode.RARE_JUMPS: (
+        "its noise comes as jumps of up to {most:.3g} in few elements (some {count} of {elements}), and which of them jump is chance; "
+        "together they are off by no more than a correct flow may be"
+    ),
+    FindingCode.OPEN_CHOICES: (
+        "{margin} chooses by less than the noise of a correct flow, and {count} of its numbers are others than any noisy evaluation chose "
+        "there: neither right nor wrong; give scores that differ"
+    ),
+    FindingCode.SELFTEST_BLIND: "the derived tolerance sees none of the defects that it was tried on ({listed})",
+    FindingCode.RANDOM: (
+        "it is drawn at random ({margin}): type and shape were compared, and no values are the right ones"
+    ),
+    FindingCode.BEYOND_A_GUESS: (
+        "it is off by {used:.3g} times a tolerance that is a guess, since none could be derived or learnt for it"
+    ),
+    FindingCode.COARSE_GOLDEN: "the coarse tolerance does not show whether the golden itself is sound",
+    FindingCode.OTHER_ROWS: (
+        "its shape depends on rounding ([{first_shape}] or [{second_shape}]), and its numbers are others than those of the reference"
+    ),
+    FindingCode.OTHER_WHOLE_NUMBERS: (
+        "{precision} may decide whole numbers otherwise, and no derived tolerance would show it, and its numbers are others than those of "
+        "the reference"
+    ),
+    FindingCode.OUTSIDE_DECLARED_RANGE: (
+        "{count} of {elements} elements overflow, underflow or come from what rounding leaves of zero, in the types that the model itself "
+        "declares, where double has a number"
+    ),
+    FindingCode.BELOW_NORMAL: (
+        "{count} of {elements} elements come from numbers below the normal ones of the types that the model itself declares, which lose "
+        "digits in every engine"
+    ),
+    FindingCode.FLUSHED_TO_ZERO: (
+        "{count} of {elements} elements are what an engine gives that flushes numbers below the normal ones of their type to zero: declare "
+        "the allowance flush-to-zero for this flow if that is meant"
+    ),
+    FindingCode.NAN: "{count} elements have NaN on one side only, {shown}",
+    FindingCode.INFINITY: "{count} elements have an infinity on one side only, {shown}",
+    FindingCode.LOWEST_FOR_INFINITY: (
+        "{count} elements have the largest finite value of a type in place of an infinity, {shown}"
+    ),
+    FindingCode.BEYOND_LIMITS: f"elements {_BEYOND}",
+    FindingCode.SOME_BEYOND_LIMITS: "{outside} of {elements} elements ({outside_percent:.3g} %) " + _BEYOND,
+    FindingCode.NOT_BIT_EXACT: (
+        "Output {output!r}: all that is computed on the way to it is exact, so every bit must agree; {exact}."
+    ),
+    FindingCode.CHOICES: (
+        "Output {output!r}: {count} answers differ where noise cannot have decided ({margin}), " + _DIFFER
+    ),
+    FindingCode.CANNOT_HAVE_MOVED: (
+        "Output {output!r}: {count} elements differ that no rounding can have moved, first {first}."
+    ),
+    FindingCode.ERROR_NORM: (
+        "Output {output!r}: the error is {times:.3g} times the noise of a correct flow (limit 4)" + _WORST
+    ),
+    FindingCode.ERROR_ELEMENT: (
+        "Output {output!r}: one element is off by {times:.3g} times what noise explains (limit 4)" + _WORST
+    ),
+    FindingCode.ERROR_SLICE: (
+        "Output {output!r}: index {index} of axis {axis} (the sample is axis 0) is off by {times:.3g} times the noise of a correct flow "
+        "(limit 6)" + _WORST
+    ),
+    FindingCode.REPEATED_ERRORS: "Output {output!r}: errors repeat themselves in all samples" + _LEANS,
+    FindingCode.REPEATED_ERROR_AT: "Output {output!r}: the error at [{index}] repeats itself in all samples" + _LEANS,
+    FindingCode.SHIFT: "Output {output!r}: a shift common to all elements" + _LEANS,
+    FindingCode.SHIFT_OF_SLICE: (
+        "Output {output!r}: a shift common to index {index} of axis {axis} of every sample" + _LEANS
+    ),
+    FindingCode.GAIN: "Output {output!r}: a gain common to all elements" + _LEANS,
+    FindingCode.GAIN_OF_SLICE: (
+        "Output {output!r}: a gain common to index {index} of axis {axis} of every sample" + _LEANS
+    ),
+    FindingCode.LOWER_PRECISION: "this {asked} flow computes in a coarser type than it promises: {coarser}.",
+    FindingCode.DRIFT: (
+        "fed its own state, output {output!r} has another shape, or NaN or infinity where the reference has a number, at call {call} of a "
+        "sequence."
+    ),
+    FindingCode.NODE_OUTPUT_MISSING: "Output {output!r} is missing.",
+    FindingCode.NODE_MOVES: (
+        "Output {output!r}: it only moves or chooses what it reads, and is off by {times:.3g} times what two roundings are."
+    ),
+    FindingCode.NODE_RANGE: (
+        "Output {output!r}: NaN or an infinity where the node's own inputs give a number, or a number in its place."
+    ),
+    FindingCode.NODE_SHAPE: "Output {output!r} has shape [{seen}], what the node reads gives [{due}].",
+    FindingCode.INPUTS_IGNORED: "The answer stays bit by bit the same on other inputs, where it should not. {about}",
+    FindingCode.AT_SIZES: "at {sizes}: {about}",
+    FindingCode.BODY_DISAGREES: "{model} and its function body {body} disagree: {about}; {published}",
+    FindingCode.WRONG_BEFORE_USE: "wrong before any wrong use: {about}",
+    FindingCode.ACCEPTED: "an error was due ({wrong_use}), and it answered {outputs}",
+    FindingCode.REFUSES_AFTERWARDS: "after the wrong use the engine refuses the right inputs: {error}",
+    FindingCode.CHANGED_AFTERWARDS: "after the wrong use output {output!r} is another for the same right inputs",
+}
+_WRONG_USES = {
+    "rank": "input '{input}' with an axis too many",
+    "shape": "input '{input}' one longer than the model takes",
+    "empty": "input '{input}' without elements",
+    "dtype": "input '{input}' as {dtype}",
+    "missing": "without input '{input}'",
+    "extra": "with an input that the model does not have",
+    "value": "input '{input}' all {value}",
+    "model": "a model that is wrong in itself",
+    "threads": "{value} threads",
+    "cache": "no cache folder can be made",
+    "disk": "no file can grow",
+}
+_PUBLISHED = {
+    (): "the published outputs are those of neither",
+    ("operator",): "the published outputs are those of the operator",
+    ("body",): "the published outputs are those of the body",
+    ("operator", "body"): "on the published inputs both are right, on the same numbers shuffled they part",
+}
+_MADE: dict[FindingCode, Callable[[Values], dict[str, object]]] = {
+    FindingCode.OUTPUT_CONSTANT: lambda of: {"constant": _constant(of)},
+    FindingCode.REFERENCE_CONSTANT: lambda of: {"constant": _constant(of)},
+    FindingCode.ILL_CONDITIONED: lambda of: {"percent": 100.0 * _number(of["share"])},
+    FindingCode.SELFTEST_BLIND: lambda of: {"listed": "; ".join(map(str, _listed(of["tried"])))},
+    FindingCode.SOME_BEYOND_LIMITS: lambda of: {
+        "outside_percent": 100.0 * _number(of["outside"]) / _number(of["elements"])
+    },
+    FindingCode.LOWER_PRECISION: lambda of: {"coarser": _coarser(of)},
+    FindingCode.BODY_DISAGREES: lambda of: {"published": _PUBLISHED[tuple(map(str, _listed(of["right"])))]},
+    FindingCode.ACCEPTED: lambda of: {"wrong_use": _WRONG_USES[str(of["use"])].format(**of)},
+}
+"""What a sentence says besides the facts themselves."""
+
+
+def finding_text(finding: Finding | None) -> str:
+    """The sentence; "" where there is no finding."""
+    if finding is None:
+        return ""
+    values = finding.facts
+    made = _MADE[finding.code](values) if finding.code in _MADE else {}
+    shown = {name: ", ".join(map(str, value)) if isinstance(value, tuple) else value for name, value in values.items()}
+    about = finding_text(finding.about)
+    named = {"kind": finding.kind.replace("_", " "), "output": finding.output, "about": about}
+    if about:
+        named["About"] = about[0].upper() + about[1:]
+    return _TEXTS[finding.code].format(**{**named, **_elements(finding, values), **shown, **made})
+
+
+def names_its_output(finding: Finding) -> bool:
+    """Whether the sentence has the name of the output in it."""
+    return "{output" in _TEXTS[finding.code] or (finding.about is not None and names_its_output(finding.about))
+
+
+def summary_text(summary: NodeSummary) -> str:
+    """What judging each node showed: the first that is wrong, or that none is."""
+    tapping = summary.tapping
+    moved = ""
+    if tapping is not None:
+        how = "is another" if tapping.share is None else f"moved by {tapping.share:.2g} of its norm"
+        moved = f"the tapped engine's output '{tapping.output}' {how}: a fusion that ends at a tap is not judged"
+    if summary.first is None:
+        rest = f", {summary.left_out} could not be judged" if summary.left_out else ""
+        return "; ".join(filter(None, (f"{summary.judged} nodes are right on their own inputs{rest}", moved)))
+    others = summary.wrong[1:]
+    more = f" (and {len(others)} more: {', '.join(others[:3])})" if others else ""
+    first = f"the first wrong node is {summary.wrong[0]}{more}: {finding_text(summary.first)}"
+    return "; ".join(filter(None, (first, moved)))
+
+
+def _elements(finding: Finding, values: Values) -> dict[str, object]:
+    if not finding.elements:
+        return {}
+    places = "; ".join(map(_at, finding.elements))
+    more = " ..." if "count" in values and _number(values["count"]) > len(finding.elements) else "."
+    first = finding.elements[0]
+    exact = f"at {list(first.index)}: expected {_in_full(first.expected)}, got {_in_full(first.actual)}"
+    return {"first": _at(first), "exact": exact, "shown": places + more}
+
+
+def _at(one: WorstElement) -> str:
+    return f"at {list(one.index)}: expected {one.expected:.9g}, got {one.actual:.9g}"
+
+
+def _in_full(answer: float) -> str:
+    """Whole numbers in full: two large ones differ in their last digits."""
+    return f"{answer:.0f}" if answer.is_integer() else f"{answer:.9g}"
+
+
+def _constant(values: Values) -> str:
+    value = _number(values["value"])
+    return "all zero" if value == 0.0 else f"constant ({value:.6g})"
+
+
+def _coarser(values: Values) -> str:
+    """`Conv, MatMul in int8 (the model has none); ...`."""
+    columns = (_listed(values[name]) for name in ("operators", "dtypes", "counts", "allowed"))
+    return "; ".join(
+        f"{operators} in {dtype} ({f'{count} of them, and the model has {allowed}' if allowed else 'the model has none'})"
+        for operators, dtype, count, allowed in zip(*columns, strict=True)
+    )
+
+
+def _number(value: Fact) -> float:
+    assert isinstance(value, int | float)
+    return value
+
+
+def _listed(value: Fact) -> tuple[int | float | str, ...]:
+    assert isinstance(value, tuple)
+    return value
