@@ -8,9 +8,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from assay.backends.availability import installed
 from assay.backends.cpu_features import sums_saturate
 from assay.backends.errors import onnxruntime_failure, unusable_artifact
+from assay.backends.onnxruntime_passes import optimizers_run, plain_code
 from assay.backends.onnxruntime_profile import end_profile, ignoring_errors, placements_of, profile, times_of
 from assay.backends.onnxruntime_saving import (
     ARTIFACT,
@@ -53,6 +56,7 @@ class OnnxRuntime:
         OptionSpec("optimization", "all", tuple(LEVELS), "graph optimization level"),
         OptionSpec("threads", 1, help="threads inside one operator"),
         OptionSpec("int8_sums", "fast", ("fast", "exact"), "on x86 without VNNI, fast saturates at 16 bits"),
+        OptionSpec("disabled_optimizers", "", help="graph optimizers to leave out, with a semicolon between two"),
     )
     flows = (
         Flow(name="onnxruntime", backend="onnxruntime", allowances=_FUSED),
@@ -76,6 +80,24 @@ class OnnxRuntime:
             for transform in ("fp16", "int8-qdq:per-tensor", "int8-qdq:per-channel", "int8-dynamic")
         ),
     )
+
+    levels = tuple({"optimization": level} for level in LEVELS)
+
+    def passes_run(self, model: Path, flow: Flow) -> tuple[str, ...]:
+        """From the log of one session. The rules of a rule-based transformer are not logged: all that are known may have run."""
+        options = resolve_options(self.options, flow)
+        made = session_options(str(options["optimization"]), positive(options, "threads", flow), options)
+        return optimizers_run(model, made)
+
+    def without_passes(self, flow: Flow, names: Sequence[str]) -> Flow:
+        """By `disabled_optimizers`."""
+        said = str(flow.options.get("disabled_optimizers", ""))
+        left_out = ";".join(dict.fromkeys([*filter(None, said.split(";")), *names]))
+        return replace(flow, options={**flow.options, "disabled_optimizers": left_out})
+
+    def plain_code(self, flow: Flow) -> str:
+        """A session with the options of the flow."""
+        return plain_code(resolve_options(self.options, flow))
 
     def availability(self) -> Availability:
         """From the package metadata. The builds of ONNX Runtime for other devices carry other distribution names."""

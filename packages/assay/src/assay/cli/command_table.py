@@ -41,6 +41,11 @@ COMMANDS = (
         "Inject known miscompilations into a model or a suite, one at a time, and count how many its inputs reveal.",
     ),
     Command(
+        "triage",
+        "assay.cli.triage:triage",
+        "Find the cause of a red verdict: the node or combination, the smallest model, the pass, and a script that shows it.",
+    ),
+    Command(
         "demo",
         "assay.cli.setup:demo",
         "Check the three digit models of the repository on two flows, with measuring, and write the HTML report.",

@@ -20,7 +20,9 @@ from assay.core.job import (
     MeasureJob,
     PerNodeJob,
     ReferenceJob,
+    RegionJob,
     SearchInputsJob,
+    ValuesJob,
     VerifyJob,
 )
 from assay.core.outcome import Stage
@@ -70,6 +72,11 @@ def activity(job: Job, stage: Stage) -> str:
             return f"listing the mutants of {case}"
         case SearchInputsJob():
             return f"looking for inputs of {case} on which {flow} shows its mutant"
+        case ValuesJob():
+            return f"evaluating every value of {case} in float64"
+        case RegionJob():
+            parts = len(job.windows)
+            return f"running {parts if parts > 1 else 'a'} part{'s' if parts > 1 else ''} of {case} on {flow}"
         case _:
             return f"{job.kind.replace('_', ' ')} of {case} on {flow}"
 

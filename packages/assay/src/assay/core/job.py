@@ -11,6 +11,7 @@ import msgspec
 from assay.core.case import LARGEST, Case
 from assay.core.digest import value_digest
 from assay.core.flow import Flow
+from assay.core.region import RegionEdit
 from assay.core.speed import AlternatingSide, BaselineEngine, SpeedRule
 from assay.errors import UsageError
 
@@ -31,6 +32,8 @@ class JobKind(enum.StrEnum):
     SEARCH_INPUTS = "search_inputs"
     MUTATION_SCORE = "mutation_score"
     CHANGE = "change"
+    EVALUATE_VALUES = "evaluate_values"
+    VERIFY_REGION = "verify_region"
 
 
 class RefusalCache(enum.StrEnum):
@@ -231,6 +234,37 @@ class MutationScoreJob(Job, frozen=True, tag="mutation_score"):
     """What the driver sums up of all mutants of a case: no worker does it."""
 
 
+class ValuesJob(InputsJob, frozen=True, kw_only=True, tag="evaluate_values"):
+    """Evaluate every inner value of the model in float64 on its sample `sample`, into the folder `values_dir`, with the model as an ONNX
+    graph after the transforms of the flow."""
+
+    values_dir: str
+    sample: int = 0
+
+
+class RegionJob(EngineJob, frozen=True, kw_only=True, tag="verify_region"):
+    """Build parts of the graph in `values_dir` as one model, feed them their values from there, and compare what comes out. `windows`
+    are the parts, each the places of its nodes in the graph; `outputs` what the model gives ("": what leaves the parts); `taps` are
+    inner values that it gives besides. `derive`: judged by a tolerance; False: errors alone. `edits` are made first, and all values
+    are evaluated again. `list_passes`: say which passes of the backend change the model. The model and its values are left in
+    `save_dir` ("": nowhere)."""
+
+    values_dir: str
+    windows: tuple[tuple[int, ...], ...]
+    outputs: tuple[str, ...] = ()
+    taps: tuple[str, ...] = ()
+    edits: tuple[RegionEdit, ...] = ()
+    derive: bool = True
+    list_passes: bool = False
+    save_dir: str = ""
+
+    @property
+    def key(self) -> str:
+        """Also what is asked of the graph: many such jobs have one case and flow."""
+        asked = (self.values_dir, self.windows, self.outputs, self.taps, self.edits, self.derive, self.list_passes)
+        return f"{self.case.name}|{self.flow.name}|{self.kind}|{value_digest((*asked, self.save_dir, self.flow))[:16]}"
+
+
 AnyJob = (
     NoopJob
     | InspectJob
@@ -245,6 +279,8 @@ AnyJob = (
     | ListMutantsJob
     | SearchInputsJob
     | MutationScoreJob
+    | ValuesJob
+    | RegionJob
 )
 """Every kind of job: what is read from a message or from the history."""
 

@@ -16,6 +16,7 @@ from assay.core.native_warning import NativeWarning
 from assay.core.node_error import NodeError, NodeSummary
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.reference import Reference, Witness
+from assay.core.region import RegionError, RegionGraph
 from assay.core.speed import SpeedComparison
 
 
@@ -203,6 +204,22 @@ class MutationScoreResult(Result, frozen=True, kw_only=True, tag="mutation_score
     scores: dict[str, float] = {}
 
 
+class ValuesResult(Result, frozen=True, kw_only=True, tag="evaluate_values"):
+    """The values lie in the folder of the job, with the model; `graph` is that model."""
+
+    graph: RegionGraph = RegionGraph()
+
+
+class RegionResult(EngineResult, frozen=True, kw_only=True, tag="verify_region"):
+    """One error for each part. `passes` changed the model, in their order; `sizes` are those of axes of inputs and weights, and `tensors`
+    the names of these."""
+
+    errors: tuple[RegionError, ...] = ()
+    passes: tuple[str, ...] = ()
+    sizes: tuple[int, ...] = ()
+    tensors: tuple[str, ...] = ()
+
+
 AnyResult = (
     NoopResult
     | InspectResult
@@ -217,6 +234,8 @@ AnyResult = (
     | ListMutantsResult
     | SearchInputsResult
     | MutationScoreResult
+    | ValuesResult
+    | RegionResult
 )
 """Every kind of result: what is read from a message or from the history."""
 

@@ -3,10 +3,11 @@ for a backend that does not have it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from assay.core.flow import Flow
+from assay.core.flow import Flow, Option
 from assay.core.native_warning import NativeWarning
 from assay.ports.engine import Engine
 from assay.ports.values import Availability, OptionSpec
@@ -165,3 +166,31 @@ class ReadsWarnings(Protocol):
 
 class NativeText(UserWarning):
     """The category by which a backend that listens to its library's own logger passes on what was said there."""
+
+
+@runtime_checkable
+class SwitchesPasses(Protocol):
+    """A backend whose passes can be left out one by one. Without it: triage tries the values of its options alone."""
+
+    @property
+    def levels(self) -> tuple[Mapping[str, Option], ...]:
+        """Options that run fewer passes than the next, the fewest first."""
+        ...
+
+    def passes_run(self, model: Path, flow: Flow) -> tuple[str, ...]:
+        """Called in a worker: the names of those that changed the model, and of those that may have and do not say so."""
+        ...
+
+    def without_passes(self, flow: Flow, names: Sequence[str]) -> Flow:
+        """The flow with these left out, whatever it leaves out already. Names that it does not know change nothing."""
+        ...
+
+
+@runtime_checkable
+class ShowsPlainUse(Protocol):
+    """A backend that shows how it is called without Assay. Without it: triage writes the smallest model and no script."""
+
+    def plain_code(self, flow: Flow) -> str:
+        """Python that defines `run(model, inputs)`, from an `onnx.ModelProto` and arrays by name to arrays by name, with the options
+        of the flow. It may import numpy, onnx and the library alone."""
+        ...

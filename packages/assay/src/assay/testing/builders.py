@@ -73,6 +73,8 @@ def _needed(kind: str, flow: Flow, model: Model) -> dict[str, Any]:
         "derive_tolerance": {"tolerance_dir": "tolerance"},
         "list_mutants": {"output_path": "mutants.json", "sites": 1, "seed": 0},
         "search_inputs": {"output_dir": "inputs"},
+        "evaluate_values": {"values_dir": "values"},
+        "verify_region": {"values_dir": "values", "windows": ((0, 1), (2,))},
     }
     return needed.get(kind, {})
 

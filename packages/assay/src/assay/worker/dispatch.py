@@ -28,6 +28,8 @@ from assay.core.job import (
     MeasureJob,
     PerNodeJob,
     ReferenceJob,
+    RegionJob,
+    ValuesJob,
     VerifyJob,
 )
 from assay.core.outcome import Cause, Outcome, Stage
@@ -64,6 +66,8 @@ _HANDLERS: dict[type[Job], str] = {
     DeriveToleranceJob: "reference.derive_tolerance:derive_tolerance",
     ChangeJob: "inputs.original:compare_change",
     PerNodeJob: "per_node.per_node:compare_per_node",
+    ValuesJob: "regions.evaluate_values:evaluate_values",
+    RegionJob: "regions.verify_region:verify_region",
 }
 """Module and function below this package: a worker imports what it is asked for."""
 

@@ -90,7 +90,7 @@ class NodeComparisons:
             missing = Finding("missing_output", lost, FindingCode.NODE_OUTPUT_MISSING)
             return NodeValues(label(node), lost, math.inf, missing, "missing")
         region = self._seen_from(node)
-        seen = self._region(region, only=tuple(node.output))
+        seen = self.judge_region(region, only=tuple(node.output))
         if seen is None:
             return None
         if seen.budget > 1.0 and node.op_type == "QuantizeLinear" and seen.kind != "shape":
@@ -98,7 +98,7 @@ class NodeComparisons:
         if self._coarse and node.op_type in CHOOSING and len(region) == 1:
             return self._moved(node)
         if self._coarse and seen.budget > 1.0 and len(region) == 1:
-            seen = self._less(seen, self._region(self._unrounded(node), only=tuple(node.output)))
+            seen = self._less(seen, self.judge_region(self._unrounded(node), only=tuple(node.output)))
         for _ in range(MERGED):
             if not seen.budget > 1.0:
                 break
@@ -108,7 +108,7 @@ class NodeComparisons:
             if len(grown) == len(region):
                 break
             region = sorted(grown.values(), key=lambda one: self._order[id(one)])
-            wider = self._region(region, only=tuple(node.output))
+            wider = self.judge_region(region, only=tuple(node.output))
             if wider is None:
                 break
             seen = self._less(seen, wider)
@@ -233,7 +233,7 @@ class NodeComparisons:
         name = node.input[place] if place < len(node.input) else ""
         return numpy_helper.to_array(self._weights[name]) if name in self._weights else self._feeds[0].get(name)
 
-    def _region(self, region: Sequence[NodeProto], only: tuple[str, ...] = ()) -> NodeValues | None:
+    def judge_region(self, region: Sequence[NodeProto], only: tuple[str, ...] = ()) -> NodeValues | None:
         """The region's outputs (`only` those) against its float64 evaluation on the engine's own inputs."""
         try:
             profile, names = self._profile(region, only)
@@ -252,6 +252,16 @@ class NodeComparisons:
         noise = profile.output(worst.output)
         kind = noise.kind if noise is not None else ""
         return NodeValues(label(region[-1]), worst.output, worst.metrics["budget_used"], first, kind)
+
+    def judge_window(self, nodes: Sequence[NodeProto], outputs: tuple[str, ...]) -> NodeValues | None:
+        """A part that was built alone. One that ends on a grid may be a step off next to a tie, as a node may."""
+        seen = self.judge_region(nodes, only=outputs)
+        if seen is None or seen.budget <= 1.0 or seen.kind == "shape":
+            return seen
+        last = next((node for node in nodes if seen.output in node.output), nodes[-1])
+        if last.op_type == "QuantizeLinear":
+            return self._at_ties(last, nodes) or seen
+        return seen
 
     def _misshapen(self, names: Iterable[str], profile: DerivedTolerance, node: NodeProto) -> NodeValues | None:
         """Other sizes than the node gives; an axis of one more or less is an engine's own matter."""

@@ -1,0 +1,29 @@
+"""`assay triage`: from a red verdict to its cause."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import typer
+
+from assay.cli.common import command_line, progress_bar
+from assay.cli.from_options import from_options, read_options
+from assay.options.triage import TriageOptions
+
+
+@from_options(TriageOptions)
+def triage(given: Mapping[str, Any]) -> None:
+    from assay.commands.triage import run_triage
+    from assay.triage.text import lines
+
+    options = read_options(TriageOptions, given, command=command_line(sys.argv[1:], TriageOptions))
+    with progress_bar() as progress:
+        found = run_triage(options, progress, lambda text: print(text, flush=True))
+    for cause in found.causes:
+        print("\n".join(lines(cause)))
+        print(f"  page: {cause.folder}/cause.html")
+    for text in found.left:
+        print(text)
+    raise typer.Exit(found.exit_code)

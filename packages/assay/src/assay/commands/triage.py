@@ -1,0 +1,125 @@
+"""`assay triage` as a function: every red verdict of a model or of a run, to its cause."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from assay.commands.check import prepared
+from assay.commands.composition import open_services
+from assay.core.job import JobKind, VerifyJob
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.core.verdict import RunVerdict, VerdictStatus
+from assay.errors import RunNotFound, UsageError
+from assay.options.check import check_options
+from assay.options.groups import DEFAULT_HISTORY
+from assay.options.triage import TriageOptions
+from assay.pipeline.check import check
+from assay.pipeline.open_run import judge_run
+from assay.pipeline.progress import SILENT, Progress
+from assay.pipeline.services import Services
+from assay.triage.cause import Cause
+from assay.triage.context import end_of
+from assay.triage.triage import Verdict, triage_verdict
+
+RED = (VerdictStatus.FAIL, VerdictStatus.ERROR)
+MODELS = (".onnx", ".pt2")
+
+
+@dataclass(frozen=True)
+class Triaged:
+    """`causes` of each red verdict, gravest first; `left` are sentences about those that were not looked into."""
+
+    run: Run
+    causes: tuple[Cause, ...]
+    left: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0: nothing is red; 1 else."""
+        return 1 if self.causes or self.left else 0
+
+
+def run_triage(
+    options: TriageOptions, progress: Progress = SILENT, tell: Callable[[str], None] = lambda text: None
+) -> Triaged:
+    """Raises UsageError for a run without a red job, and for a job that is not there or not red."""
+    with _opened(options, progress) as (run, results, judgement, house):
+        jobs, left = _red(run, judgement, options.job)
+        by_key = {one.job_key: one for one in results}
+        verdicts = [Verdict(job, by_key[job.key]) for job in jobs]
+        verdicts.sort(key=_gravity)
+        causes: list[Cause] = []
+        for verdict in verdicts:
+            folder = options.output / _safe(f"{verdict.job.case.name}-{verdict.job.flow.name}")
+            deadline = time.monotonic() + options.time_limit_s
+            causes += triage_verdict(verdict, house, folder.absolute(), deadline, tell)
+        return Triaged(run, tuple(causes), tuple(left))
+
+
+def _gravity(verdict: Verdict) -> tuple[bool, float]:
+    """What gives no answer first, then by how far the answer is off."""
+    end = end_of(verdict.result)
+    return end.kind == "values", -end.size
+
+
+@contextmanager
+def _opened(options: TriageOptions, progress: Progress) -> Iterator[tuple[Run, Sequence[Result], RunVerdict, Services]]:
+    if _is_model(options.target):
+        if options.job:
+            raise UsageError("--job names a job of a run, and this is a model; leave it out, or name the run")
+        asked = replace(
+            check_options(options), models=(Path(options.target),), only_kind="verify", command=options.command
+        )
+        with prepared(asked, progress) as (request, house):
+            checked = check(request, house)
+            yield checked.run, checked.results, checked.judgement, house
+        return
+    with open_services(options.history or DEFAULT_HISTORY, workers=options.workers, progress=progress) as house:
+        try:
+            run = house.store.run(options.target)
+        except RunNotFound as error:
+            raise RunNotFound(f"{options.target!r} is no file, and {error}") from None
+        results = house.store.results(run.id)
+        yield run, results, judge_run(run, results, house), house
+
+
+def _is_model(target: str) -> bool:
+    return Path(target).suffix.lower() in MODELS or Path(target).is_file() or ":" in target
+
+
+def _red(run: Run, judgement: RunVerdict, only: str) -> tuple[list[VerifyJob], list[str]]:
+    """The jobs to look into, and a sentence for each red one that triage has no way for. Raises UsageError."""
+    red = {one.job_key: one for one in judgement.verdicts if one.job_key and one.word in RED}
+    jobs = {job.key: job for job in run.jobs}
+    if only and only not in jobs:
+        raise UsageError(f"run {run.id} has no job {only!r}; `assay report {run.id}` names them")
+    if only and only not in red:
+        raise UsageError(f"job {only!r} of run {run.id} is not red: there is nothing to triage")
+    if not red:
+        raise UsageError(f"run {run.id} has no red job: there is nothing to triage")
+    chosen = [only] if only else list(red)
+    found: dict[tuple[str, str], VerifyJob] = {}
+    left = []
+    for key in chosen:
+        job = jobs[key]
+        if isinstance(job, VerifyJob) and job.case.misuse is None and job.case.body is None:
+            found[job.case.name, job.flow.name] = job
+    for key in chosen:
+        job = jobs[key]
+        if not isinstance(job, VerifyJob) and (job.case.name, job.flow.name) not in found:
+            left.append(_not_looked_into(key, job.kind, red[key].reason))
+    return [*found.values()], left
+
+
+def _not_looked_into(key: str, kind: JobKind, reason: str) -> str:
+    return f"{key} is red ({reason}): triage looks into answers, and this is a {kind.value} job"
+
+
+def _safe(name: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "model"

@@ -1,0 +1,56 @@
+"""Parts of a graph as triage speaks of them: nodes by their place in the graph, and what was seen of a part that ran alone."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class GraphNode(msgspec.Struct, frozen=True):
+    """One node of the main graph, with the names of the values that it reads (its bodies included) and writes."""
+
+    name: str
+    operator: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """How it is called in a report."""
+        return f"{self.name or self.writes[0]} ({self.operator})"
+
+
+class RegionGraph(msgspec.Struct, frozen=True):
+    """A main graph. `known` are the names of all values that were evaluated: a part can be cut there."""
+
+    nodes: tuple[GraphNode, ...] = ()
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+
+
+class RegionEdit(msgspec.Struct, frozen=True):
+    """One simplification of a small model. `kind`: "size" (every axis of `size` becomes `to`), or "fill" (the tensor `name` is filled
+    by the rule `fill`)."""
+
+    kind: str
+    size: int = 0
+    to: int = 0
+    name: str = ""
+    fill: str = ""
+
+
+class RegionError(msgspec.Struct, frozen=True):
+    """How far the output of a part that ran alone is from its float64 evaluation. `window` is its place among the parts of the job.
+
+    `kind` is "" (within its tolerance), or what is wrong: "values", "range" (NaN or an infinity on one side), "shape", "missing".
+    `budget` is the share of its tolerance that it uses, None where none could be derived; `rel_l2` the norm of the difference over that
+    of the right answer; `share` that of the elements off by more than a thousandth of the largest; `bias` the mean difference over the mean
+    absolute one."""
+
+    window: int
+    output: str
+    kind: str = ""
+    budget: float | None = None
+    rel_l2: float = 0.0
+    share: float = 0.0
+    bias: float = 0.0

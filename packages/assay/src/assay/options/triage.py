@@ -1,0 +1,44 @@
+"""The options of `assay triage`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.options.declaration import option
+from assay.options.groups import (
+    ConfigOptions,
+    ConfiguredHistoryOptions,
+    FlowOptions,
+    PolicyOptions,
+    TimeoutOptions,
+    TransformOptions,
+    WorkerOptions,
+)
+from assay.options.model_groups import AnswerOptions, InputOptions, JudgeOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class TriageOptions(
+    FlowOptions,
+    TransformOptions,
+    AnswerOptions,
+    InputOptions,
+    JudgeOptions,
+    PolicyOptions,
+    ConfigOptions,
+    TimeoutOptions,
+    WorkerOptions,
+    ConfiguredHistoryOptions,
+):
+    """What a user may say. `target` is a file, or a run of the history."""
+
+    target: str = option(
+        "", "A model to check and triage, or a run of the history.", metavar="MODEL|RUN", argument=True, needed=True
+    )
+    job: str = option("", "Triage this job of the run alone, as the report names it.", metavar="KEY")
+    time_limit_s: float = option(
+        600.0, "Seconds for each red verdict; the best so far is reported.", flag="--time-limit", least=1.0
+    )
+    output: Path = option(Path("triage"), "Folder for the small models, scripts and pages.", metavar="FOLDER")
+    command: str = "assay triage"

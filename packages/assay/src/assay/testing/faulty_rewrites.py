@@ -1,0 +1,115 @@
+"""Wrong rewrites of a graph, as a compiler makes them: right on most graphs, wrong where one narrow pattern stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto
+
+Match = list[Any]
+
+
+class Rewriter:
+    """A graph that is being rewritten. `site` is the name of the last node of the pattern ("": any); the graph may call it
+    `NAME@NUMBER`."""
+
+    def __init__(self, model: ModelProto, site: str) -> None:
+        self.model, self._site = model, site
+        self.producer = {name: node for node in model.graph.node for name in node.output}
+        self.outputs = {value.name for value in model.graph.output}
+
+    def chains(self, *operators: str) -> Iterator[Match]:
+        """Nodes of these operators, each read by the next through its first input and by nothing else."""
+        for node in list(self.model.graph.node):
+            if self._site and node.name.partition("@")[0] != self._site:
+                continue
+            match = [node]
+            while len(match) < len(operators):
+                before = self.producer.get(match[0].input[0]) if match[0].input else None
+                if before is None or self._is_seen(before.output[0]):
+                    break
+                match.insert(0, before)
+            if [one.op_type for one in match] == list(operators):
+                yield match
+
+    def _is_seen(self, name: str) -> bool:
+        """By more than one reader: no fusion goes across it."""
+        readers = sum(name in node.input for node in self.model.graph.node)
+        return name in self.outputs or readers > 1
+
+    def remove(self, node: NodeProto) -> None:
+        """Its readers read what it read first; an output of the graph stays one."""
+        if node.output[0] in self.outputs:
+            node.op_type, node.input[:] = "Identity", node.input[:1]
+            node.ClearField("attribute")
+            return
+        for other in self.model.graph.node:
+            other.input[:] = [node.input[0] if name == node.output[0] else name for name in other.input]
+        self.model.graph.node.remove(node)
+
+    def attribute(self, node: NodeProto, name: str, value: Any) -> None:
+        """Set, whatever it was."""
+        from onnx import helper
+
+        for one in list(node.attribute):
+            if one.name == name:
+                node.attribute.remove(one)
+        node.attribute.append(helper.make_attribute(name, value))
+
+
+def _folded_pad(graph: Rewriter) -> None:
+    """Zeros become no elements at all."""
+    for pad, pool in graph.chains("Pad", "MaxPool"):
+        graph.remove(pad)
+        graph.attribute(pool, "pads", [1, 1, 1, 1])
+
+
+def _lost_relu(graph: Rewriter) -> None:
+    for _, relu, _ in graph.chains("Conv", "Relu", "Conv"):
+        graph.remove(relu)
+
+
+def _swapped_scale(graph: Rewriter) -> None:
+    """(x * a) + b becomes (x + b) * a."""
+    for scale, shift in graph.chains("Mul", "Add"):
+        scale.op_type, shift.op_type = "Add", "Mul"
+        scale.input[1], shift.input[1] = shift.input[1], scale.input[1]
+
+
+def _cancelled_transposes(graph: Rewriter) -> None:
+    for first, second in graph.chains("Transpose", "Transpose"):
+        graph.remove(first)
+        graph.remove(second)
+
+
+def _lost_middle(graph: Rewriter) -> None:
+    for _, middle, _, _ in graph.chains("Sigmoid", "Neg", "Exp", "Add"):
+        graph.remove(middle)
+
+
+def _wrong_slope(graph: Rewriter) -> None:
+    for (node,) in graph.chains("LeakyRelu"):
+        graph.attribute(node, "alpha", 0.25)
+
+
+def _wrong_function(graph: Rewriter) -> None:
+    for (node,) in graph.chains("Softplus"):
+        node.op_type = "Softsign"
+
+
+REWRITES: dict[str, tuple[Callable[[Rewriter], None], tuple[str, ...]]] = {
+    "folded_pad": (_folded_pad, ("Pad", "MaxPool")),
+    "lost_relu": (_lost_relu, ("Conv", "Relu", "Conv")),
+    "swapped_scale": (_swapped_scale, ("Mul", "Add")),
+    "cancelled_transposes": (_cancelled_transposes, ("Transpose", "Transpose")),
+    "lost_middle": (_lost_middle, ("Sigmoid", "Neg", "Exp", "Add")),
+}
+"""Faults of a pass: each with the pattern that it is wrong on."""
+
+KERNELS: dict[str, tuple[Callable[[Rewriter], None], tuple[str, ...]]] = {
+    "wrong_slope": (_wrong_slope, ("LeakyRelu",)),
+    "wrong_function": (_wrong_function, ("Softplus",)),
+}
+"""Faults of one operator, whatever is switched off."""

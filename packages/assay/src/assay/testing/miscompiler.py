@@ -1,0 +1,100 @@
+"""A backend that rewrites graphs wrongly where one narrow pattern stands: what triage has to find."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from assay.backends.onnxruntime import OnnxRuntime, OnnxRuntimeEngine
+from assay.backends.options import resolve_options
+from assay.core.flow import Flow, Option
+from assay.errors import Unsupported, UsageError
+from assay.ports import Availability, OptionSpec
+from assay.testing.faulty_rewrites import KERNELS, REWRITES, Rewriter
+
+PREPARATION = "prepare"
+"""A pass that changes nothing by itself, and without which no other finds its pattern."""
+
+
+class Miscompiler:
+    """ONNX Runtime without optimization, behind a compiler of one pass for each of `REWRITES`. With `untapped` no fault shows in a graph
+    of more than one output."""
+
+    name = "miscompiler"
+    accepts = "onnx"
+    dynamic = True
+    options = (
+        OptionSpec("fault", "none", help="what goes wrong: a name of REWRITES or KERNELS, crash or refuse"),
+        OptionSpec("site", "", help="the name of the last node of the pattern; empty: wherever it stands"),
+        OptionSpec("untapped", False, help="the fault is gone when the graph has a second output"),
+        OptionSpec("level", "full", ("none", "full"), "whether passes run"),
+        OptionSpec("disabled", "", help="passes to leave out, with a semicolon between two"),
+    )
+    flows = (Flow(name="miscompiler", backend="miscompiler"),)
+    levels: tuple[Mapping[str, Option], ...] = ({"level": "none"}, {"level": "full"})
+
+    def availability(self) -> Availability:
+        """That of ONNX Runtime."""
+        return OnnxRuntime().availability()
+
+    def prepare(self) -> None:
+        """Import onnxruntime."""
+        OnnxRuntime().prepare()
+
+    def lower(self, model: Path, flow: Flow) -> OnnxRuntimeEngine:
+        """What is left after its passes."""
+        folder = Path(tempfile.mkdtemp(prefix="miscompiled-"))
+        return OnnxRuntime().lower(_rewritten(model, folder, resolve_options(self.options, flow)), _plain())
+
+    def load(self, folder: Path, flow: Flow) -> OnnxRuntimeEngine:  # noqa: ARG002  the port's
+        """What `save` left."""
+        return OnnxRuntime().load(folder, _plain())
+
+    def passes_run(self, model: Path, flow: Flow) -> tuple[str, ...]:  # noqa: ARG002  the port's
+        """All: it does not say which changed anything."""
+        return (PREPARATION, *REWRITES)
+
+    def without_passes(self, flow: Flow, names: Sequence[str]) -> Flow:
+        """By `disabled`."""
+        before = [one for one in str(flow.options.get("disabled", "")).split(";") if one]
+        return replace(flow, options={**flow.options, "disabled": ";".join(dict.fromkeys([*before, *names]))})
+
+
+def _plain() -> Flow:
+    return Flow(name="onnxruntime-disable", backend="onnxruntime", options={"optimization": "disable"})
+
+
+def _rewritten(model: Path, folder: Path, options: Mapping[str, Option]) -> Path:
+    import onnx
+
+    proto = onnx.load(str(model))
+    fault, left_out = str(options["fault"]), str(options["disabled"]).split(";")
+    graph = Rewriter(proto, str(options["site"]))
+    if options["untapped"] and len(proto.graph.output) > 1:
+        return model
+    if fault in ("crash", "refuse"):
+        _fail(fault, graph)
+        return model
+    if fault in REWRITES and options["level"] == "full" and not {fault, PREPARATION} & set(left_out):
+        REWRITES[fault][0](graph)
+    elif fault in KERNELS:
+        KERNELS[fault][0](graph)
+    elif fault not in ("none", *REWRITES):
+        raise UsageError(f"the miscompiler has no fault {fault!r}; use one of: none, {', '.join((*REWRITES, *KERNELS))}")
+    path = folder / "rewritten.onnx"
+    onnx.save(proto, str(path))
+    return path
+
+
+def _fail(fault: str, graph: Rewriter) -> None:
+    """Where two Transposes follow one another."""
+    if not any(graph.chains("Transpose", "Transpose")):
+        return
+    if fault == "crash":
+        import ctypes
+
+        ctypes.string_at(0)
+    raise Unsupported("The compiler has no rule for two Transposes.", node="")

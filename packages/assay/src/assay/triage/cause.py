@@ -1,0 +1,70 @@
+"""What triage found of one red verdict: codes and numbers; the words are made by `triage/text.py`."""
+
+from __future__ import annotations
+
+import enum
+
+import msgspec
+
+from assay.core.flow import Option
+from assay.triage.passes import Cure
+from assay.triage.symptom import Symptom
+
+
+class Where(enum.StrEnum):
+    """What is wrong. `whole`: nothing smaller than the model could be shown to be."""
+
+    NODE = "node"
+    COMBINATION = "combination"
+    WHOLE = "whole"
+
+
+class Doubt(enum.StrEnum):
+    """What was not established."""
+
+    NOT_REPEATED = "not_repeated"
+    NO_VALUES = "no_values"
+    NOT_LOCALIZED = "not_localized"
+    OUT_OF_TIME = "out_of_time"
+    NO_SWITCHES = "no_switches"
+    SLIPPED = "slipped"
+    NO_SCRIPT = "no_script"
+    SCRIPT_UNCONFIRMED = "script_unconfirmed"
+    CURE_UNCONFIRMED = "cure_unconfirmed"
+
+
+class Cause(msgspec.Struct, frozen=True):
+    """`symptom` is that of the part, `end` that of the verdict, `small_error` the relative L2 error of the small model after it was made
+    simpler. `nodes` and `operators` are those of the small model in their order, of the `nodes_of_model` that there were. `explains`
+    is the share of the end's error that goes when the part gives right values.
+
+    `options` are those under which it fails with the least, `cures` make it right (`tried` changes were tried); `whole_cured` says
+    whether the first makes the whole right, too, and `cost` how many times as long that takes. `healing_taps` are inner values that
+    make the part right when they are outputs. `folder` has the small model, the script and the pages."""
+
+    job_key: str
+    model: str
+    flow: str
+    backend: str
+    versions: dict[str, str]
+    where: Where
+    end: Symptom
+    symptom: Symptom
+    nodes: tuple[str, ...] = ()
+    operators: tuple[str, ...] = ()
+    nodes_of_model: int = 0
+    explains: float | None = None
+    kernel: bool = False
+    cures: tuple[Cure, ...] = ()
+    tried: int = 0
+    options: dict[str, Option] = {}
+    whole_cured: bool | None = None
+    cost: float | None = None
+    small_error: float | None = None
+    healing_taps: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    folder: str = ""
+    script: str = ""
+    known_as: str = ""
+    seconds: float = 0.0
+    asked: int = 0

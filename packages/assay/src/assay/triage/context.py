@@ -1,0 +1,93 @@
+"""What is known of one red verdict before it is looked into."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from assay import plugins
+from assay.core.job import RegionJob, ValuesJob, VerifyJob, other_kind
+from assay.core.outcome import Outcome
+from assay.core.result import RegionResult, Result, ValuesResult, comparisons_of
+from assay.pipeline.services import Services
+from assay.ports import Backend
+from assay.triage.graph import Graph, Places
+from assay.triage.prober import Prober
+from assay.triage.symptom import Symptom
+
+
+@dataclass
+class Context:
+    """`end` is what the verdict says of the model's outputs, `sample` where that is worst. `tell` is called with each sentence that a
+    person who waits should see."""
+
+    job: VerifyJob
+    end: Symptom
+    sample: int
+    services: Services
+    folder: Path
+    deadline: float
+    tell: Callable[[str], None] = lambda text: None
+    begin: float = field(default_factory=time.monotonic)
+
+    @property
+    def backend(self) -> Backend:
+        """Of the flow; its library is not imported here."""
+        made: Backend = plugins.load("assay.backends", self.job.flow.backend)()
+        return made
+
+    async def values(self) -> ValuesResult:
+        """Every value of the model in float64."""
+        asked = other_kind(self.job, ValuesJob, values_dir=str(self.folder / "values"), sample=self.sample)
+        result = await self.services.jobs.run(asked)
+        assert isinstance(result, ValuesResult)
+        return result
+
+    def prober(self) -> Prober:
+        """Of the parts of the model."""
+        job = other_kind(self.job, RegionJob, values_dir=str(self.folder / "values"), windows=())
+        return Prober(self.services, job, self.deadline)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """The model under triage, and how wrong it is as a whole: rebuilt from the values, without any tap."""
+
+    context: Context
+    graph: Graph
+    prober: Prober
+    everything: Places
+    result: RegionResult
+
+    @property
+    def error(self) -> float:
+        """At the outputs, relative L2."""
+        return end_error(self.result)
+
+
+def end_error(result: RegionResult) -> float:
+    """Of the worst output of a part that ran alone; infinite where nothing came back."""
+    return max((one.rel_l2 for one in result.errors), default=float("inf"))
+
+
+def end_of(result: Result) -> Symptom:
+    """What is wrong at the outputs of the model, as far as a size can be given."""
+    if result.outcome is not Outcome.MISMATCH:
+        return Symptom(f"{result.outcome.value} {result.signal}".strip())
+    findings = getattr(result, "findings", ())
+    wrong = {one.output for one in findings}
+    compared = [one for one in comparisons_of(result) if not one.at]
+    bad = [one for one in compared if one.findings or one.output in wrong] or compared
+    worst = max(bad, key=lambda one: one.metrics.get("budget_used", 0.0), default=None)
+    if worst is None:
+        return Symptom("values", next(iter(wrong), ""))
+    return Symptom("values", worst.output, worst.metrics.get("rel_l2", float("inf")), worst.metrics.get("budget_used"))
+
+
+def failing_sample(result: Result) -> int:
+    """The sample with the worst element of the worst output."""
+    output = end_of(result).output
+    worst = [one.worst for one in comparisons_of(result) if one.output == output and one.worst and not one.at]
+    return worst[0][0].index[0] if worst and worst[0][0].index else 0

@@ -1,0 +1,91 @@
+"""The graph of the model under triage, as sets of places of its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from functools import cached_property
+
+from assay.core.region import RegionGraph
+
+Places = frozenset[int]
+_CONSTANT = "Constant"
+_FROM_GRID, _TO_GRID = "DequantizeLinear", "QuantizeLinear"
+
+
+class Graph:
+    """What can be asked of the graph without a backend."""
+
+    def __init__(self, graph: RegionGraph) -> None:
+        self.nodes, self.outputs, self.known = graph.nodes, graph.outputs, frozenset(graph.known)
+        self.producer = {name: place for place, node in enumerate(graph.nodes) for name in node.writes}
+
+    @cached_property
+    def readers(self) -> dict[str, list[int]]:
+        """The places of the nodes that read a value."""
+        found: dict[str, list[int]] = {}
+        for place, node in enumerate(self.nodes):
+            for name in node.reads:
+                found.setdefault(name, []).append(place)
+        return found
+
+    @cached_property
+    def order(self) -> list[int]:
+        """Places by depth-first search from the outputs, constants apart: a pattern whose nodes lie far apart in the file is
+        together here."""
+        seen: dict[int, None] = {}
+        for output in self.outputs:
+            stack = [(self.producer[output], False)] if output in self.producer else []
+            while stack:
+                place, entered = stack.pop()
+                if place in seen:
+                    continue
+                if entered:
+                    seen[place] = None
+                    continue
+                stack.append((place, True))
+                before = [self.producer[name] for name in self.nodes[place].reads if name in self.producer]
+                stack += [(one, False) for one in reversed(before) if one not in seen]
+        return [place for place in seen if self.nodes[place].operator != _CONSTANT]
+
+    def closed(self, places: Iterable[int]) -> Places:
+        """With what must not be cut off: constants, and what comes from a grid with what put it there (a kernel of quantized
+        numbers is made of these)."""
+        found = set(places)
+        todo = list(found)
+        while todo:
+            for name in self.nodes[todo.pop()].reads:
+                before = self.producer.get(name)
+                if before is None or before in found:
+                    continue
+                glued = self.nodes[before].operator in (_CONSTANT, _FROM_GRID)
+                grid = self.nodes[before].operator == _TO_GRID and any(
+                    self.nodes[one].operator == _FROM_GRID and one in found for one in self.readers[name]
+                )
+                if glued or grid or name not in self.known:
+                    found.add(before)
+                    todo.append(before)
+        return frozenset(found)
+
+    def before(self, output: str, within: Collection[int] | None = None) -> Places:
+        """The nodes (of `within`) that the value is computed by, constants apart from none."""
+        found: set[int] = set()
+        todo = [self.producer[output]] if output in self.producer else []
+        while todo:
+            place = todo.pop()
+            if place in found or (within is not None and place not in within):
+                continue
+            found.add(place)
+            todo += [self.producer[name] for name in self.nodes[place].reads if name in self.producer]
+        return frozenset(found)
+
+    def size(self, places: Iterable[int]) -> int:
+        """Nodes, constants apart."""
+        return sum(self.nodes[place].operator != _CONSTANT for place in places)
+
+    def labels(self, places: Iterable[int]) -> list[str]:
+        """In the order of the graph, constants apart."""
+        return [self.nodes[place].label for place in sorted(places) if self.nodes[place].operator != _CONSTANT]
+
+    def operators(self, places: Iterable[int]) -> list[str]:
+        """In the order of the graph, constants apart."""
+        return [self.nodes[place].operator for place in sorted(places) if self.nodes[place].operator != _CONSTANT]

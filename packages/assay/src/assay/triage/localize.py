@@ -1,0 +1,66 @@
+"""Where: the narrowest window of the graph that is wrong when it is built alone, from values that float64 gives.
+
+Windows of 1, 2, 4 ... nodes are unconnected parts of one model, so that one build judges them all, and a second one those that are
+moved by half a window. No window has an output that the whole graph does not need: a tap keeps fusions from happening.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assay.core.outcome import Outcome
+from assay.core.region import RegionError
+from assay.triage.graph import Graph, Places
+from assay.triage.prober import Prober
+from assay.triage.symptom import Symptom, symptom_of
+
+WIDTHS = (1, 2, 4, 8, 16, 32)
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A part that is wrong alone, and its output that is."""
+
+    places: Places
+    symptom: Symptom
+
+
+async def suspects(graph: Graph, prober: Prober, avoid: Places = frozenset()) -> list[Suspect]:
+    """Of the first width at which a window is wrong, gravest first; none where no window is. Windows that touch `avoid` are
+    not asked."""
+    order = [place for place in graph.order if place not in avoid]
+    for width in WIDTHS:
+        if width > len(order) and width > 1:
+            break
+        halves = [0] if width == 1 else [0, width // 2]
+        routes = [_wrong(graph, prober, _windows(graph, order, width, start)) for start in halves]
+        found = [one for each in await prober.services.jobs.all_of(routes) for one in each]
+        if found:
+            return sorted(found, key=lambda one: -(one.symptom.budget or one.symptom.size))
+    return []
+
+
+def _windows(graph: Graph, order: Sequence[int], width: int, start: int) -> list[Places]:
+    pieces = [order[at : at + width] for at in range(start, len(order), width)]
+    if start:
+        pieces.append(order[:start])
+    return [graph.closed(piece) for piece in pieces if piece]
+
+
+async def _wrong(graph: Graph, prober: Prober, windows: Sequence[Places]) -> list[Suspect]:
+    """Asked at once; in halves where the backend does not take them all."""
+    if not windows:
+        return []
+    result = await prober.ask(windows)
+    if result.outcome is not Outcome.OK and len(windows) > 1:
+        middle = len(windows) // 2
+        return [*await _wrong(graph, prober, windows[:middle]), *await _wrong(graph, prober, windows[middle:])]
+    if result.outcome is not Outcome.OK:
+        seen = symptom_of(result)
+        return [Suspect(windows[0], seen)] if seen is not None else []
+    return [_suspect(windows[one.window], one) for one in result.errors if one.kind]
+
+
+def _suspect(places: Places, error: RegionError) -> Suspect:
+    return Suspect(places, Symptom(error.kind, error.output, error.rel_l2, error.budget))

@@ -1,0 +1,75 @@
+"""The page of a cause as Markdown, HTML and JSON."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+
+import msgspec
+
+from assay.triage.cause import Cause
+from assay.triage.text import brought, doubts, size, title_of, where, workaround
+
+
+def write_pages(cause: Cause) -> list[Path]:
+    """`cause.md`, `cause.html` and `cause.json` in the folder of the cause."""
+    folder = Path(cause.folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    pages = {"cause.md": _markdown(cause), "cause.html": _html(cause)}
+    for name, text in pages.items():
+        (folder / name).write_text(text)
+    (folder / "cause.json").write_bytes(msgspec.json.format(msgspec.json.encode(_finite(cause)), indent=2))
+    return [folder / name for name in (*pages, "cause.json")]
+
+
+def _finite(cause: Cause) -> object:
+    return msgspec.to_builtins(cause)
+
+
+def _rows(cause: Cause) -> list[tuple[str, str]]:
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(cause.versions.items()))
+    rows = [
+        ("model", cause.model),
+        ("flow", cause.flow),
+        ("where", where(cause)),
+        (
+            "smallest model",
+            f"{len(cause.nodes)} of {cause.nodes_of_model} nodes, {size(cause)}" if cause.nodes else "none",
+        ),
+        ("nodes", ", ".join(cause.nodes)),
+        ("brought by", brought(cause)),
+        ("workaround", workaround(cause) or "none known"),
+        ("known as", cause.known_as),
+        ("versions", versions),
+        ("script", Path(cause.script).name if cause.script else ""),
+        ("took", f"{cause.seconds:.1f} s, {cause.asked} probes"),
+    ]
+    return [(name, text) for name, text in rows if text]
+
+
+def _markdown(cause: Cause) -> str:
+    table = "\n".join(f"- **{name}**: {text}" for name, text in _rows(cause))
+    open_ = "".join(f"- {text}\n" for text in doubts(cause))
+    told = f"\n## Not established\n\n{open_}" if open_ else ""
+    return f"# {title_of(cause)}\n\n{table}\n{told}{_code(cause)}"
+
+
+def _code(cause: Cause) -> str:
+    if not cause.script:
+        return ""
+    return f"\n## Script\n\n```python\n{Path(cause.script).read_text()}```\n"
+
+
+def _html(cause: Cause) -> str:
+    rows = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>" for name, text in _rows(cause))
+    told = "".join(f"<li>{html.escape(text)}</li>" for text in doubts(cause))
+    open_ = f"<h2>Not established</h2><ul>{told}</ul>" if told else ""
+    script = f"<h2>Script</h2><pre>{html.escape(Path(cause.script).read_text())}</pre>" if cause.script else ""
+    title = html.escape(title_of(cause))
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
+        "<style>body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
+        "th{text-align:left;vertical-align:top;padding:.2rem 1rem .2rem 0;white-space:nowrap}"
+        "pre{overflow:auto;padding:1rem;background:#8881}</style>"
+        f"<h1>{title}</h1><table>{rows}</table>{open_}{script}</html>\n"
+    )

@@ -1,0 +1,226 @@
+"""One part of the graph that fails alone: what cures it, and the smallest model that fails in the same way."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from assay.core.flow import Flow
+from assay.core.outcome import Outcome
+from assay.core.result import RegionResult
+from assay.triage.cause import Cause, Doubt, Where
+from assay.triage.context import Whole, end_error
+from assay.triage.graph import Places
+from assay.triage.localize import Suspect
+from assay.triage.passes import Brought, find_cures
+from assay.triage.prober import OutOfTime, Prober
+from assay.triage.reduce import minimize, shortest_prefix
+from assay.triage.shrink import Edits, shrink
+from assay.triage.symptom import Symptom, symptom_of
+
+EDITED = 64.0
+"""As `symptom.WITHIN`, where sizes and numbers change and a cure says whether it is the same failure."""
+
+
+@dataclass
+class Part:
+    """`places` fail alone, with `output` as the only output; `explains` is the share of the end's error that goes when the part gives
+    right values. The rest is found by `cause`."""
+
+    whole: Whole
+    output: str
+    places: Places
+    symptom: Symptom
+    explains: float | None
+    doubts: list[Doubt] = field(default_factory=list)
+    small_error: float | None = None
+
+    @classmethod
+    async def of(cls, whole: Whole, suspect: Suspect) -> Part | None:
+        """Of a suspect, with the one output alone where that fails, too; None where it does not fail again."""
+        output = suspect.symptom.output
+        if not output:
+            return cls(whole, whole.graph.outputs[0], suspect.places, suspect.symptom, None)
+        places = whole.graph.before(output, suspect.places)
+        again = symptom_of(await whole.prober.ask([places], outputs=(output,)))
+        if again is None:
+            return None
+        explains = await _explained(whole, places)
+        return cls(whole, output, places, again, explains)
+
+    @property
+    def first_sentence(self) -> str:
+        """What a person who waits is told first."""
+        labels = self.whole.graph.labels(self.places)
+        named = ", ".join(labels[:4]) + (f" and {len(labels) - 4} more" if len(labels) > 4 else "")
+        return f"wrong alone: {named}"
+
+    async def cause(self, number: int) -> tuple[Cause, Places]:
+        """All that can be found in the time given, and the places of the smallest set."""
+        brought, small = Brought(self.whole.context.job.flow), self.places
+        folder = self.whole.context.folder / f"cause-{number + 1}"
+        try:
+            brought = await self._brought(self.whole.prober, self.places)
+            small = await self._fewest(brought)
+            await self._saved(small, brought, folder)
+            brought = await self._again(small, brought)
+        except OutOfTime:
+            small = self.places
+            self.doubts.append(Doubt.OUT_OF_TIME)
+        cured = await self._whole_cured(brought)
+        explains = self.explains if small == self.places else await self._explained_by(small)
+        return self._made(folder, small, brought, cured, explains), small
+
+    async def _brought(self, prober: Prober, places: Places) -> Brought:
+        async def ask(flow: Flow, listed: bool) -> RegionResult:
+            return await prober.ask([places], flow, outputs=(self.output,), list_passes=listed)
+
+        context = self.whole.context
+        return await find_cures(context.backend, context.job.flow, ask, self._is_like)
+
+    def _is_like(self, result: RegionResult) -> bool:
+        return self.symptom.is_like(symptom_of(result))
+
+    async def _fewest(self, brought: Brought) -> Places:
+        """Fails as before with the least that fails, and is right under the cure: the same defect."""
+        graph, prober = self.whole.graph, self.whole.prober
+        cure = _cured(brought)
+
+        async def right(places: Places, output: str) -> bool:
+            if cure is None:
+                return True
+            return is_right(await prober.ask([places], cure, outputs=(output,)))
+
+        async def fails(places: Places) -> bool:
+            result = await prober.ask([places], brought.flow, outputs=(self.output,))
+            return self._is_like(result) and await right(places, self.output)
+
+        async def fails_at(value: str, places: Places) -> bool:
+            seen = symptom_of(await prober.ask([places], brought.flow, outputs=(value,)))
+            return seen is not None and seen.kind == self.symptom.kind and await right(places, value)
+
+        best = self.places
+        if graph.size(best) > 1:
+            self.output, best = await shortest_prefix(graph, self.output, best, fails_at)
+            self.symptom = symptom_of(await prober.ask([best], brought.flow, outputs=(self.output,))) or self.symptom
+        return await minimize(graph, self.output, best, fails, lambda places: None)
+
+    async def _saved(self, places: Places, brought: Brought, folder: Path) -> None:
+        """The small model, and a simpler one where that fails as well; left in `folder`."""
+        prober, outputs, cure = self.whole.prober, (self.output,), _cured(brought)
+        raw = folder / "reduced"
+        first = await prober.ask([places], brought.flow, outputs=outputs, save_dir=str(raw))
+        smaller = prober.on(str(raw))
+        nodes = [tuple(range(len(places)))]
+
+        async def tries(edits: Edits) -> RegionResult | None:
+            result = await smaller.ask(nodes, brought.flow, outputs=outputs, edits=edits)
+            if not self._is_like_edited(result, cure is not None):
+                return None
+            if cure is not None and not is_right(await smaller.ask(nodes, cure, outputs=outputs, edits=edits)):
+                return None
+            return result
+
+        best: list[Edits] = [()]
+        try:
+            await shrink(first, tries, lambda edits: best.append(edits))
+        finally:
+            late = Prober(smaller.services, smaller.job, float("inf"))
+            saved = str(folder / "smallest")
+            last = await late.ask(nodes, brought.flow, outputs=outputs, edits=best[-1], save_dir=saved)
+            self.small_error = end_error(last)
+            shutil.rmtree(raw, ignore_errors=True)
+
+    def _is_like_edited(self, result: RegionResult, guarded: bool) -> bool:
+        seen = symptom_of(result)
+        if not guarded or seen is None or seen.kind != "values" or self.symptom.kind != "values":
+            return self.symptom.is_like(seen)
+        return self.symptom.size / EDITED <= seen.size <= self.symptom.size * EDITED
+
+    async def _again(self, small: Places, brought: Brought) -> Brought:
+        """The cures of the small model: another one is another defect."""
+        if small == self.places:
+            return brought
+        again = await self._brought(self.whole.prober, small)
+        before = {one.names for one in brought.cures}
+        if before and not before & {one.names for one in again.cures}:
+            self.doubts.append(Doubt.SLIPPED)
+        return again
+
+    async def _explained_by(self, places: Places) -> float | None:
+        try:
+            return await _explained(self.whole, places)
+        except OutOfTime:
+            return self.explains
+
+    async def _whole_cured(self, brought: Brought) -> bool | None:
+        """Whether the first cure makes the model of the user right, under the options of the user; those that do not come last."""
+        context, prober = self.whole.context, self.whole.prober
+        if not brought.cures:
+            return None
+        flow = replace(context.job.flow, options={**context.job.flow.options, **brought.cures[0].options})
+        try:
+            result = await prober.ask([self.whole.everything], flow, outputs=self.whole.graph.outputs, derive=False)
+        except OutOfTime:
+            return None
+        return result.outcome is Outcome.OK and end_error(result) < self.whole.error / 4
+
+    def _made(self, folder: Path, small: Places, brought: Brought, cured: bool | None, explains: float | None) -> Cause:
+        context, graph = self.whole.context, self.whole.graph
+        single = graph.size(small) == 1
+        return Cause(
+            job_key=context.job.key,
+            model=context.job.case.name,
+            flow=context.job.flow.name,
+            backend=context.job.flow.backend,
+            versions=self.whole.result.versions,
+            where=Where.NODE if single else Where.COMBINATION,
+            end=context.end,
+            symptom=self.symptom,
+            nodes=tuple(graph.labels(small)),
+            operators=tuple(graph.operators(small)),
+            nodes_of_model=graph.size(self.whole.everything),
+            explains=explains,
+            kernel=brought.kernel,
+            cures=tuple(brought.cures),
+            tried=brought.tried,
+            whole_cured=cured,
+            doubts=tuple(self.doubts),
+            folder=str(folder),
+            options=brought.flow.options,
+            small_error=self.small_error,
+            seconds=time.monotonic() - context.begin,
+            asked=self.whole.prober.asked,
+        )
+
+
+def _cured(brought: Brought) -> Flow | None:
+    """The failing flow with its first cure."""
+    if not brought.cures:
+        return None
+    return replace(brought.flow, options={**brought.flow.options, **brought.cures[0].options})
+
+
+def is_right(result: RegionResult) -> bool:
+    """Whether the part gave what float64 gives."""
+    return result.outcome is Outcome.OK and not any(one.kind for one in result.errors)
+
+
+async def _explained(whole: Whole, places: Places) -> float | None:
+    """The share of the end's error that goes when the part gives right values; None where the rest alone cannot be run."""
+    rest = whole.everything - places
+    outputs = [name for name in whole.graph.outputs if whole.graph.producer.get(name) in rest]
+    if not outputs:
+        return 1.0
+    needed: set[int] = set()
+    for name in outputs:
+        needed |= whole.graph.before(name, rest)
+    result = await whole.prober.ask([whole.graph.closed(needed) - places], outputs=tuple(outputs), derive=False)
+    if result.outcome is not Outcome.OK or not whole.error:
+        return None
+    left = max((one.rel_l2 for one in result.errors), default=0.0)
+    return max(0.0, 1.0 - left / whole.error)

@@ -1,0 +1,119 @@
+"""What brought it: the level, the pass or the option without which the part is right; or a kernel, where none matters."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+from msgspec.structs import replace
+
+from assay.core.flow import Flow, Option
+from assay.core.outcome import Outcome
+from assay.core.result import RegionResult
+from assay.ports import Backend, OptionSpec, SwitchesPasses
+
+Asks = Callable[[Flow, bool], Awaitable[RegionResult]]
+"""Runs the part on a flow; True: its passes are listed."""
+
+
+class Cure(msgspec.Struct, frozen=True):
+    """A change after which the part is right. `kind` is "pass" (or several), "level" or "option"."""
+
+    kind: str
+    names: tuple[str, ...]
+    options: dict[str, Option]
+
+
+@dataclass(frozen=True)
+class Brought:
+    """`flow` is the one that fails with the least; `cures` are all that were found, the narrowest first. `kernel`: the lowest level fails,
+    too, and no option matters. `tried` counts what was changed without effect."""
+
+    flow: Flow
+    cures: tuple[Cure, ...] = ()
+    kernel: bool = False
+    tried: int = 0
+
+
+async def find_cures(backend: Backend, flow: Flow, ask: Asks, fails: Callable[[RegionResult], bool]) -> Brought:
+    """Whether passes can be switched is the backend's matter; the values of its options are tried in any case."""
+    if isinstance(backend, SwitchesPasses):
+        found = await _by_passes(backend, backend.options, flow, ask, fails)
+        if found.cures:
+            return found
+        options = await _by_options(backend, found.flow, ask)
+        return Brought(found.flow, options.cures, found.kernel and not options.cures, found.tried + options.tried)
+    return await _by_options(backend, flow, ask)
+
+
+async def _by_passes(
+    backend: SwitchesPasses, specs: Sequence[OptionSpec], flow: Flow, ask: Asks, fails: Callable[[RegionResult], bool]
+) -> Brought:
+    levels = list(backend.levels)
+    said = {spec.name: spec.default for spec in specs} | flow.options
+    at = next((place for place, one in enumerate(levels) if one.items() <= said.items()), None)
+    asked = levels if at is None else levels[: at + 1]
+    right: list[Mapping[str, Option]] = []
+    lowest = flow
+    for level in asked:
+        lowest = replace(flow, options={**flow.options, **level})
+        if fails(await ask(lowest, False)):
+            break
+        right.append(level)
+    else:
+        return Brought(flow)
+    if not right:
+        return Brought(lowest, kernel=True, tried=1)
+    level_cure = Cure("level", tuple(str(one) for one in right[-1].values()), dict(right[-1]))
+    names = (await ask(lowest, True)).passes
+    alone = []
+    for name in names:
+        without = backend.without_passes(lowest, [name])
+        if _is_right(await ask(without, False)):
+            alone.append(Cure("pass", (name,), _changed(lowest, without)))
+    if alone:
+        return Brought(lowest, (*alone, level_cure), tried=len(names))
+    together = await _together(backend, lowest, names, ask)
+    cures = (Cure("pass", together, _changed(lowest, backend.without_passes(lowest, together))),) if together else ()
+    return Brought(lowest, (*cures, level_cure), tried=len(names))
+
+
+async def _together(backend: SwitchesPasses, flow: Flow, names: Sequence[str], ask: Asks) -> tuple[str, ...]:
+    """The smallest set found without which the part is right, where two passes do the same; () where there is none."""
+    left = list(names)
+    if not left or not _is_right(await ask(backend.without_passes(flow, left), False)):
+        return ()
+    for name in names:
+        fewer = [one for one in left if one != name]
+        if fewer and _is_right(await ask(backend.without_passes(flow, fewer), False)):
+            left = fewer
+    return tuple(left)
+
+
+async def _by_options(backend: Backend, flow: Flow, ask: Asks) -> Brought:
+    """Each other value of each option that has few."""
+    cures, tried = [], 0
+    for spec in backend.options:
+        for value in _others(spec, flow.options.get(spec.name, spec.default)):
+            tried += 1
+            changed = replace(flow, options={**flow.options, spec.name: value})
+            result = await ask(changed, False)
+            if _is_right(result):
+                cures.append(Cure("option", (f"{spec.name}={value}",), {spec.name: value}))
+    return Brought(flow, tuple(cures), kernel=False, tried=tried)
+
+
+def _others(spec: OptionSpec, value: Option) -> list[Option]:
+    if isinstance(spec.default, bool):
+        return [not value]
+    return [one for one in spec.choices if one != value]
+
+
+def _changed(flow: Flow, other: Flow) -> dict[str, Option]:
+    """What to set on the user's own flow."""
+    return {name: value for name, value in other.options.items() if flow.options.get(name) != value}
+
+
+def _is_right(result: RegionResult) -> bool:
+    return result.outcome is Outcome.OK and not any(one.kind for one in result.errors)

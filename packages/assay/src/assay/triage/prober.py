@@ -1,0 +1,48 @@
+"""Questions about parts of the graph: each a job in the pool, asked once, while there is time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec.structs import replace
+
+from assay.core.flow import Flow
+from assay.core.job import RegionJob
+from assay.core.result import RegionResult
+from assay.errors import HarnessError
+from assay.pipeline.services import Services
+
+
+class OutOfTime(HarnessError):
+    """The time that a user gave is over: what is known so far is reported."""
+
+
+@dataclass
+class Prober:
+    """`job` is the question that all others are made from. `asked` counts those that were not known already."""
+
+    services: Services
+    job: RegionJob
+    deadline: float
+    asked: int = 0
+    _known: dict[str, RegionResult] = field(default_factory=dict)
+
+    async def ask(self, windows: Sequence[Collection[int]], flow: Flow | None = None, **said: Any) -> RegionResult:
+        """What the flow (that of the job, unless another is named) makes of these parts. Raises OutOfTime."""
+        asked = tuple(tuple(sorted(one)) for one in windows)
+        job = replace(self.job, windows=asked, flow=flow or self.job.flow, **said)
+        if job.key not in self._known:
+            if time.monotonic() > self.deadline:
+                raise OutOfTime("the time is over")
+            self.asked += 1
+            result = await self.services.jobs.run(job)
+            assert isinstance(result, RegionResult)
+            self._known[job.key] = result
+        return self._known[job.key]
+
+    def on(self, values_dir: str) -> Prober:
+        """The same, of another graph."""
+        return Prober(self.services, replace(self.job, values_dir=values_dir), self.deadline, self.asked, self._known)

@@ -1,0 +1,114 @@
+"""A script that its vendor can run: numpy, onnx and the library. It fails with the defect and passes without."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from assay.core.environment import Interpreter
+from assay.core.flow import Flow
+from assay.ports import Backend, ShowsPlainUse
+from assay.triage.cause import Cause
+
+NAME = "repro.py"
+SCRIPT_S = 120.0
+_CODE = "smallest/model.py"
+
+_MAIN = '''
+
+def error(given, right):
+    """Relative L2 distance; infinite where shapes differ, or where one side alone has no number."""
+    given, right = np.asarray(given).astype(np.float64), np.asarray(right).astype(np.float64)
+    if given.shape != right.shape or not np.array_equal(np.isfinite(given), np.isfinite(right)):
+        return np.inf
+    finite = np.isfinite(right)
+    return float(np.linalg.norm((given - right)[finite]) / (np.linalg.norm(right[finite]) or 1.0))
+
+
+arms = sys.argv[1:] or list(ARMS)
+wrong = False
+for arm in arms:
+    given = ARMS[arm](model, inputs)
+    for name, right in expected.items():
+        far = error(given[name], right)
+        print(f"{arm}: output {name!r}: relative error {far:.3g}{'  WRONG' if far > LIMIT else ''}")
+        print("  expected", np.asarray(right).reshape(-1)[:8].tolist())
+        print("  got     ", np.asarray(given[name]).reshape(-1)[:8].tolist())
+        wrong = wrong or (arm == "fails" and far > LIMIT)
+        if arm != "fails" and far > LIMIT:
+            sys.exit(3)
+sys.exit(int(wrong))
+'''
+
+
+def write_script(cause: Cause, backend: Backend, flow: Flow, title: str) -> str:
+    """The path of the script; "" where there is no small model, or the backend does not show its plain use."""
+    code = Path(cause.folder) / _CODE
+    if not isinstance(backend, ShowsPlainUse) or not code.is_file():
+        return ""
+    model = code.read_text()
+    packed = "zlib." in model
+    imports = ["import sys"]
+    imports = ["import base64", *imports, "import zlib"] if packed else imports
+    used = ["helper"] + (["numpy_helper"] if "numpy_helper." in model else [])
+    more = ["import ml_dtypes"] if "ml_dtypes." in model else []
+    more += ["import numpy as np"] + (["import onnx"] if "onnx.GraphProto" in model else [])
+    parts = [
+        f'"""{title}"""',
+        "",
+        *imports,
+        "",
+        *more,
+        f"from onnx import {', '.join(used)}",
+        "",
+        model,
+        f"LIMIT = {_limit(cause):.3g}",
+        "",
+        "",
+        _defined(backend, replace(flow, options={**flow.options, **cause.options}), "fails"),
+    ]
+    arms = ["fails"]
+    if cause.cures:
+        parts += ["", _defined(backend, _cured(cause, flow), "cured")]
+        arms.append("cured")
+    parts += ["", f"ARMS = {{{', '.join(f'{one!r}: {one}' for one in arms)}}}"]
+    path = Path(cause.folder) / NAME
+    path.write_text("\n".join(parts) + _MAIN)
+    return str(path)
+
+
+def _limit(cause: Cause) -> float:
+    """Between what is right and what is wrong, on a scale of factors: an eighth of the error, and at most a hundredth."""
+    size = cause.small_error if cause.small_error is not None else cause.symptom.size
+    return min(size / 8.0, 1e-2) if size and size != float("inf") else 1e-2
+
+
+def _cured(cause: Cause, flow: Flow) -> Flow:
+    return replace(flow, options={**flow.options, **cause.options, **cause.cures[0].options})
+
+
+def _defined(backend: ShowsPlainUse, flow: Flow, name: str) -> str:
+    return backend.plain_code(flow).replace("def run(", f"def {name}(", 1)
+
+
+def run_script(path: str, interpreter: Interpreter, arm: str) -> int | None:
+    """Its exit code with that arm; None where it does not end in time, or cannot be started."""
+    try:
+        done = subprocess.run(
+            [interpreter.program, path, arm],
+            capture_output=True,
+            timeout=SCRIPT_S,
+            check=False,
+            env=_clean(interpreter.environ(os.environ)),
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.returncode
+
+
+def _clean(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if not name.startswith("PYTHONPATH")}

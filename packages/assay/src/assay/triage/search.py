@@ -1,0 +1,98 @@
+"""From a red verdict to its causes, on one page:
+
+every value in float64 -> does the whole fail again? -> suspects -> (a part: cures -> fewer nodes -> smaller -> script) -> the rest
+"""
+
+from __future__ import annotations
+
+from assay.core.outcome import Outcome
+from assay.core.region import RegionGraph
+from assay.core.result import RegionResult
+from assay.triage.cause import Cause, Doubt, Where
+from assay.triage.context import Context, Whole, end_error
+from assay.triage.graph import Graph, Places
+from assay.triage.localize import Suspect, suspects
+from assay.triage.part import Part
+from assay.triage.prober import OutOfTime
+from assay.triage.symptom import WITHIN, Symptom, symptom_of
+
+MOST_CAUSES = 3
+"""Of one verdict."""
+EXPLAINS = 0.1
+"""Of the end's error: a part that is wrong alone and explains less is not the cause of this verdict."""
+LEFT = 0.2
+"""Of the end's error: with more left, another cause is looked for."""
+MOST_SUSPECTS = 8
+
+
+async def find_causes(context: Context) -> list[Cause]:
+    """Gravest first. Each claim is confirmed on an engine without taps; what was not is among the doubts of the cause."""
+    values = await context.values()
+    if values.outcome is not Outcome.OK:
+        return [_unlocated(context, Graph(RegionGraph()), Doubt.NO_VALUES)]
+    graph, prober = Graph(values.graph), context.prober()
+    everything = frozenset(range(len(graph.nodes)))
+    causes: list[Cause] = []
+    try:
+        result = await prober.ask([everything], outputs=graph.outputs, derive=False)
+        if not _repeats(context, result):
+            return [_unlocated(context, graph, Doubt.NOT_REPEATED)]
+        whole = Whole(context, graph, prober, everything, result)
+        avoid: Places = frozenset()
+        while len(causes) < MOST_CAUSES:
+            part = await _part(whole, avoid)
+            if part is None:
+                break
+            context.tell(part.first_sentence)
+            cause, places = await part.cause(len(causes))
+            causes.append(cause)
+            avoid |= places
+            if cause.explains is None or cause.explains >= 1.0 - LEFT:
+                break
+    except OutOfTime:
+        return causes or [_unlocated(context, graph, Doubt.OUT_OF_TIME)]
+    return causes or [_unlocated(context, graph, Doubt.NOT_LOCALIZED)]
+
+
+def _repeats(context: Context, result: RegionResult) -> bool:
+    """Whether the model fails again when it is built from its graph, as large as before."""
+    if result.outcome is not Outcome.OK:
+        return (symptom_of(result) or Symptom("")).kind == context.end.kind
+    error = end_error(result)
+    return context.end.kind == "values" and (
+        (error >= context.end.size / WITHIN and error > 0.0) or any(one.kind for one in result.errors)
+    )
+
+
+async def _part(whole: Whole, avoid: Places) -> Part | None:
+    """The suspect that explains most of the end's error; where no window is wrong, all that an output is computed by."""
+    found = [] if whole.result.outcome is not Outcome.OK else await suspects(whole.graph, whole.prober, avoid)
+    for suspect in found[:MOST_SUSPECTS]:
+        part = await Part.of(whole, suspect)
+        if part is not None and (part.explains is None or part.explains >= EXPLAINS):
+            return part
+    if avoid:
+        return None
+    worst = max(whole.result.errors, key=lambda one: one.rel_l2, default=None)
+    if worst is None:
+        seen = symptom_of(whole.result)
+        return Part(whole, whole.graph.outputs[0], whole.everything, seen, None) if seen is not None else None
+    places = whole.graph.before(worst.output)
+    symptom = Symptom(worst.kind or "values", worst.output, worst.rel_l2, worst.budget)
+    return await Part.of(whole, Suspect(places, symptom))
+
+
+def _unlocated(context: Context, graph: Graph, doubt: Doubt) -> Cause:
+    return Cause(
+        job_key=context.job.key,
+        model=context.job.case.name,
+        flow=context.job.flow.name,
+        backend=context.job.flow.backend,
+        versions={},
+        where=Where.WHOLE,
+        end=context.end,
+        symptom=context.end,
+        nodes_of_model=len(graph.nodes),
+        doubts=(doubt,),
+        folder=str(context.folder),
+    )

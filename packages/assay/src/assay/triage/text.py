@@ -1,0 +1,120 @@
+"""The words for what triage found: made from codes and numbers, in one place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from assay.triage.cause import Cause, Doubt, Where
+from assay.triage.passes import Cure
+
+_DOUBTS = {
+    Doubt.NOT_REPEATED: "the model did not fail again when it was built from its graph, so nothing smaller was looked for",
+    Doubt.NO_VALUES: "the model cannot be evaluated in float64, so no part of it can be run alone",
+    Doubt.NOT_LOCALIZED: "no part of the model is wrong alone",
+    Doubt.OUT_OF_TIME: "the time was over: this is the best so far, --time-limit gives more",
+    Doubt.NO_SWITCHES: "this backend has nothing that can be switched off",
+    Doubt.SLIPPED: "the small model is made right by other options than the part that it was made from: it may show another defect",
+    Doubt.NO_SCRIPT: "no script was written: this backend does not say how it is called without Assay",
+    Doubt.SCRIPT_UNCONFIRMED: "the script did not fail when it was run by itself",
+    Doubt.CURE_UNCONFIRMED: "the script did not pass with the workaround",
+}
+
+
+def title_of(cause: Cause) -> str:
+    """One line."""
+    version = cause.versions.get(cause.backend, "")
+    what = " + ".join(dict.fromkeys(cause.operators)) if len(cause.operators) <= 6 else f"{len(cause.operators)} nodes"
+    return f"{cause.backend} {version}".strip() + f": {_wrong(cause)} by {what or 'the model'}{_by(cause)}"
+
+
+def _wrong(cause: Cause) -> str:
+    kind = cause.symptom.kind
+    words = {"values": "wrong values", "range": "NaN or infinity", "shape": "a wrong shape", "missing": "no output"}
+    return words.get(kind, kind)
+
+
+def _by(cause: Cause) -> str:
+    if cause.cures and cause.cures[0].kind == "pass":
+        return f" ({', '.join(cause.cures[0].names)})"
+    return " (a kernel, not a pass)" if cause.kernel else ""
+
+
+def lines(cause: Cause) -> Iterator[str]:
+    """What a terminal shows of it."""
+    yield title_of(cause)
+    yield f"  where: {where(cause)}"
+    if cause.nodes:
+        yield f"  smallest: {len(cause.nodes)} of {cause.nodes_of_model} nodes, {size(cause)}"
+    yield f"  brought by: {brought(cause)}"
+    if told := workaround(cause):
+        yield f"  workaround: {told}"
+    if cause.script:
+        yield f"  script: {cause.script}"
+    for doubt in cause.doubts:
+        yield f"  not established: {_DOUBTS[doubt]}"
+
+
+def where(cause: Cause) -> str:
+    """The node or the combination, and what it explains."""
+    share = "" if cause.explains is None else f"; it explains {100 * cause.explains:.0f} % of the error of the model"
+    match cause.where:
+        case Where.NODE:
+            return f"the node {cause.nodes[0]} is wrong on its own inputs{share}"
+        case Where.COMBINATION:
+            return f"a combination: {', '.join(cause.nodes)} are wrong together{share}"
+    return "the whole model: no smaller part was found"
+
+
+def size(cause: Cause) -> str:
+    """Of the error of the small model."""
+    symptom = cause.symptom
+    if symptom.kind != "values":
+        return _wrong(cause)
+    far = "no bound" if math.isinf(symptom.size) else f"relative error {symptom.size:.2g}"
+    budget = symptom.budget
+    return far if budget is None or math.isinf(budget) else f"{far}, {budget:.3g} times its tolerance"
+
+
+def brought(cause: Cause) -> str:
+    """The pass, the level or the option; or that none matters."""
+    if cause.cures:
+        first = cause.cures[0]
+        others = [", ".join(one.names) for one in cause.cures[1:] if one.kind == first.kind]
+        more = f"; also right without {', '.join(others[:6])}" if others and first.kind == "pass" else ""
+        return f"{_named(first)}{more}"
+    if cause.kernel:
+        return "a kernel, not a pass: it is wrong at the lowest optimization level, too"
+    if cause.where is Where.WHOLE:
+        return "not known"
+    if cause.tried:
+        return f"no option of the backend matters ({cause.tried} were tried)"
+    return "not known: the backend has no passes or options that can be switched"
+
+
+def _named(cure: Cure) -> str:
+    match cure.kind:
+        case "pass":
+            return (
+                f"the pass {cure.names[0]}" if len(cure.names) == 1 else f"the passes {', '.join(cure.names)} together"
+            )
+        case "level":
+            return f"optimization: it is right at {', '.join(cure.names)}"
+    return f"an option: it is right with {', '.join(cure.names)}"
+
+
+def workaround(cause: Cause) -> str:
+    """The options to set, and whether the whole model is right with them."""
+    if not cause.cures:
+        return ""
+    options = " ".join(f"--option {name}={value}" for name, value in cause.cures[0].options.items())
+    whole = "not tried on the whole model"
+    if cause.whole_cured is not None:
+        whole = f"the whole model is {'right' if cause.whole_cured else 'still wrong'} with it"
+    cost = "" if cause.cost is None else f"; it takes {cause.cost:.2f} times as long"
+    return f"{options} ({whole}{cost})"
+
+
+def doubts(cause: Cause) -> list[str]:
+    """A sentence each."""
+    return [_DOUBTS[one] for one in cause.doubts]

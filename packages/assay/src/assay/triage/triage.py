@@ -1,0 +1,70 @@
+"""A red verdict in, pages out: the causes, each with its smallest model and a script that was run by itself."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from assay.core.environment import Interpreter
+from assay.core.job import VerifyJob
+from assay.core.result import Result
+from assay.pipeline.ensure_references import ensure_references
+from assay.pipeline.services import Services
+from assay.triage.cause import Cause, Doubt
+from assay.triage.context import Context, end_of, failing_sample
+from assay.triage.pages import write_pages
+from assay.triage.script import run_script, write_script
+from assay.triage.search import find_causes
+from assay.triage.text import title_of
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A job that is red, and what it observed."""
+
+    job: VerifyJob
+    result: Result
+
+
+def triage_verdict(
+    verdict: Verdict, services: Services, folder: Path, deadline: float, tell: Callable[[str], None]
+) -> list[Cause]:
+    """Written below `folder`, which is made empty first."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    context = Context(
+        verdict.job, end_of(verdict.result), failing_sample(verdict.result), services, folder, deadline, tell
+    )
+    causes = services.jobs.complete(_searched(context))
+    shutil.rmtree(folder / "values", ignore_errors=True)
+    finished = [_finished(cause, context) for cause in causes]
+    for cause in finished:
+        write_pages(cause)
+    return finished
+
+
+async def _searched(context: Context) -> list[Cause]:
+    await ensure_references([context.job], context.services)
+    return await find_causes(context)
+
+
+def _finished(cause: Cause, context: Context) -> Cause:
+    """With its script, run by itself before anybody sees it."""
+    if not cause.nodes:
+        return cause
+    flow = replace(context.job.flow, transforms=())
+    path = write_script(cause, context.backend, flow, title_of(cause))
+    if not path:
+        return replace(cause, doubts=(*cause.doubts, Doubt.NO_SCRIPT))
+    interpreter = Interpreter(sys.executable)
+    doubts = [*cause.doubts]
+    if run_script(path, interpreter, "fails") != 1:
+        doubts.append(Doubt.SCRIPT_UNCONFIRMED)
+    if cause.cures and run_script(path, interpreter, "cured") != 0:
+        doubts.append(Doubt.CURE_UNCONFIRMED)
+    return replace(cause, script=path, doubts=tuple(doubts))

@@ -1,0 +1,140 @@
+"""Parts of a graph as one model: what they read from elsewhere are its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assay.errors import Lowering
+from assay.models.expose_intermediates import reads_of
+from assay.ports import Tensor
+from assay.worker.regions.values import GraphValues
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto, NodeProto
+
+
+@dataclass
+class Window:
+    """One part of the model: its nodes, the names of its outputs, and of each new name the one in the whole graph."""
+
+    nodes: list[NodeProto]
+    outputs: list[str]
+    names: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Region:
+    """A model of unconnected parts. `feeds` are its inputs, in the types that it declares."""
+
+    model: ModelProto
+    windows: list[Window]
+    feeds: dict[str, Tensor]
+
+
+def build_region(
+    values: GraphValues, windows: Sequence[Sequence[int]], outputs: Sequence[str] = (), taps: Sequence[str] = ()
+) -> Region:
+    """One part for each window, the places of its nodes in the graph of `values`. Without `outputs` it gives whatever leaves a part;
+    names are kept where there is one part. Raises Lowering where a value that a part reads was not evaluated."""
+    from onnx import helper
+
+    whole = values.model
+    weights = {tensor.name: tensor for tensor in whole.graph.initializer}
+    inputs: dict[str, Any] = {}
+    used: dict[str, None] = {}
+    feeds: dict[str, Tensor] = {}
+    built: list[Window] = []
+    ends: list[Any] = []
+    for number, places in enumerate(windows):
+        nodes = [whole.graph.node[place] for place in sorted(places)]
+        gives = [*(outputs or leaving(whole, nodes, values)), *taps]
+        own = {name for node in nodes for name in node.output if name}
+        read = [
+            name
+            for name in dict.fromkeys(name for node in nodes for name in reads_of(node))
+            if name and name not in own
+        ]
+        used |= dict.fromkeys(name for name in read if name in weights)
+        entering = [name for name in read if name not in weights]
+        suffix = f"@{number}" if len(windows) > 1 else ""
+        new = {name: f"{name}{suffix}" for name in (*entering, *own)} if suffix else {}
+        nodes = [_renamed(node, new, suffix) for node in nodes] if suffix else nodes
+        for name in entering:
+            feeds[new.get(name, name)] = _value(values, name)
+            inputs[new.get(name, name)] = _described(whole, name, feeds[new.get(name, name)], new.get(name, name))
+        built.append(Window(nodes, [new.get(one, one) for one in gives], {new.get(one, one): one for one in gives}))
+        ends += [_described(whole, name, _value(values, name), new.get(name, name)) for name in gives]
+    graph = helper.make_graph(
+        [node for window in built for node in window.nodes],
+        "part",
+        [*inputs.values()],
+        ends,
+        [weights[name] for name in used],
+    )
+    model = helper.make_model(
+        graph, opset_imports=list(whole.opset_import), ir_version=whole.ir_version, functions=list(whole.functions)
+    )
+    return Region(model, built, feeds)
+
+
+def leaving(whole: ModelProto, nodes: Sequence[NodeProto], values: Mapping[str, Tensor]) -> list[str]:
+    """What the nodes compute that anything else sees, or nothing reads."""
+    inside = {tuple(node.output) for node in nodes}
+    read = {name for node in nodes for name in reads_of(node)}
+    others = {name for node in whole.graph.node if tuple(node.output) not in inside for name in reads_of(node)} | {
+        value.name for value in whole.graph.output
+    }
+    made = [name for node in nodes for name in node.output if name]
+    return [name for name in made if name in values and (name in others or name not in read)]
+
+
+def _value(values: GraphValues, name: str) -> Tensor:
+    try:
+        return values[name]
+    except KeyError:
+        raise Lowering(f"the value {name!r} was not evaluated, so the graph cannot be cut there") from None
+
+
+def _described(whole: ModelProto, name: str, array: Tensor, new: str) -> Any:
+    """With the sizes of the value; an input or output of the whole model as that declares it, symbolic sizes included."""
+    from onnx import ValueInfoProto, helper
+
+    for value in (*whole.graph.input, *whole.graph.output):
+        if value.name == name and value.type.tensor_type.HasField("shape"):
+            copy = ValueInfoProto()
+            copy.CopyFrom(value)
+            copy.name = new
+            return copy
+    return helper.make_tensor_value_info(new, helper.np_dtype_to_tensor_dtype(np.asarray(array).dtype), array.shape)
+
+
+def _renamed(node: NodeProto, new: Mapping[str, str], suffix: str) -> NodeProto:
+    from onnx import NodeProto
+
+    copy = NodeProto()
+    copy.CopyFrom(node)
+    copy.name = f"{node.name}{suffix}" if node.name else ""
+    copy.input[:] = [new.get(name, name) for name in node.input]
+    copy.output[:] = [new.get(name, name) for name in node.output]
+    for one in copy.attribute:
+        if one.HasField("g"):
+            _rename_free(one.g, new)
+    return copy
+
+
+def _rename_free(graph: GraphProto, new: Mapping[str, str]) -> None:
+    """What a body reads from outside, under its new name."""
+    own = {one.name for one in (*graph.input, *graph.initializer)}
+    own |= {name for node in graph.node for name in node.output}
+    free = {name: other for name, other in new.items() if name not in own}
+    for node in graph.node:
+        node.input[:] = [free.get(name, name) for name in node.input]
+        for one in node.attribute:
+            if one.HasField("g"):
+                _rename_free(one.g, free)
+    for value in graph.output:
+        value.name = free.get(value.name, value.name)

@@ -1,0 +1,158 @@
+"""A graph with its values, as files in a folder: every value in float64, and the type in which an engine would have it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from assay.core.dtype import dtype_name, is_floating, numpy_dtype
+from assay.core.region import GraphNode, RegionGraph
+from assay.errors import Unsupported
+from assay.models.expose_intermediates import reads_of
+from assay.numerics.oracle.decompose import expanded
+from assay.numerics.tolerance.simulate.evaluation import as_type, wide_evaluator
+from assay.ports import Tensor
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+MODEL = "model.onnx"
+_INDEX = "values.json"
+_INSIDE = 2**30
+"""Bytes up to which weights are kept inside of the file; protobuf ends at 2 GiB."""
+
+
+class _Stored(msgspec.Struct):
+    """One value: its file, and the type that the graph declares."""
+
+    name: str
+    file: str
+    dtype: str
+
+
+class GraphValues(Mapping[str, Tensor]):
+    """The model of a folder and its values. Each is read when it is asked for, in its declared type."""
+
+    def __init__(self, folder: Path) -> None:
+        import onnx
+
+        self._folder = folder
+        self.model: ModelProto = onnx.load(str(folder / MODEL))
+        stored = msgspec.json.decode((folder / _INDEX).read_bytes(), type=list[_Stored])
+        self._stored = {one.name: one for one in stored}
+
+    def wide(self, name: str) -> Tensor:
+        """In float64, or as whole numbers. Raises KeyError."""
+        found: Tensor = np.load(self._folder / self._stored[name].file, mmap_mode="r", allow_pickle=False)
+        return found
+
+    def __getitem__(self, name: str) -> Tensor:
+        with np.errstate(over="ignore"):
+            return np.asarray(self.wide(name)).astype(numpy_dtype(self._stored[name].dtype))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._stored)
+
+    def __len__(self) -> int:
+        return len(self._stored)
+
+
+@lru_cache(maxsize=2)
+def open_values(folder: Path) -> GraphValues:
+    """The folder is not written again once it is there."""
+    return GraphValues(folder)
+
+
+def save_values(folder: Path, model: ModelProto, values: Mapping[str, Tensor], dtypes: Mapping[str, str]) -> None:
+    """`values` in float64 or whole numbers; `dtypes` those of the graph, where they differ."""
+    folder.mkdir(parents=True, exist_ok=True)
+    save_model(model, folder / MODEL)
+    stored = []
+    for place, (name, array) in enumerate(values.items()):
+        file = f"{place}.npy"
+        np.save(folder / file, array, allow_pickle=False)
+        stored.append(_Stored(name, file, dtypes.get(name) or dtype_name(array.dtype)))
+    (folder / _INDEX).write_bytes(msgspec.json.encode(stored))
+
+
+def save_model(model: ModelProto, path: Path) -> Path:
+    """In one file, with its weights beside it where it would be too large."""
+    import onnx
+
+    large = sum(len(tensor.raw_data) for tensor in model.graph.initializer) > _INSIDE
+    location = f"{path.name}.data" if large else None
+    onnx.save(model, str(path), save_as_external_data=large, location=location)
+    return path
+
+
+def evaluate(model: ModelProto, sample: Mapping[str, Tensor], wanted: Iterable[str]) -> dict[str, Tensor]:
+    """Those of the `wanted` values that are tensors of numbers, in float64. Raises Lowering where the model cannot be evaluated."""
+    wide = expanded(model)
+    there = {name for node in wide.graph.node for name in node.output}
+    outputs = [value.name for value in model.graph.output]
+    taps = [name for name in dict.fromkeys(wanted) if name in there and name not in outputs]
+    with np.errstate(all="ignore"):
+        found = wide_evaluator(wide, {}).evaluate(as_type(sample, np.float64), taps)
+    pairs = zip((*outputs, *taps), found, strict=True)
+    return {name: _plain(value) for name, value in pairs if _is_tensor(value)}
+
+
+def _is_tensor(value: object) -> bool:
+    return (isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fiub") or _is_small(value)
+
+
+def _is_small(value: object) -> bool:
+    """Types of ml_dtypes: numbers whose kind numpy does not know."""
+    return isinstance(value, np.ndarray) and is_floating(dtype_name(value.dtype))
+
+
+def _plain(value: Tensor) -> Tensor:
+    array = np.asarray(value)
+    if array.dtype.kind in "iub":
+        return array
+    return array.astype(np.float64)
+
+
+def declared_dtypes(model: ModelProto) -> dict[str, str]:
+    """The element type of every value of the main graph, as far as it can be inferred."""
+    import onnx
+    from onnx import helper
+
+    shaped = onnx.shape_inference.infer_shapes(model)
+    infos = (*shaped.graph.value_info, *shaped.graph.input, *shaped.graph.output)
+    found = {}
+    for value in infos:
+        element = value.type.tensor_type.elem_type
+        if element and element != onnx.TensorProto.STRING:
+            found[value.name] = dtype_name(np.dtype(helper.tensor_dtype_to_np_dtype(element)))
+    return found
+
+
+def graph_of(model: ModelProto, known: Iterable[str]) -> RegionGraph:
+    """What the driver is told of it."""
+    weights = {tensor.name for tensor in model.graph.initializer}
+    return RegionGraph(
+        tuple(
+            GraphNode(
+                node.name,
+                node.op_type,
+                tuple(dict.fromkeys(name for name in reads_of(node) if name)),
+                tuple(name for name in node.output if name),
+            )
+            for node in model.graph.node
+        ),
+        tuple(value.name for value in model.graph.input if value.name not in weights),
+        tuple(value.name for value in model.graph.output),
+        tuple(known),
+    )
+
+
+def require_plain(model: ModelProto) -> None:
+    """Raises Unsupported for what cannot be cut into parts."""
+    if model.graph.sparse_initializer:
+        raise Unsupported("A model with sparse weights cannot be cut into parts.", cause="other")

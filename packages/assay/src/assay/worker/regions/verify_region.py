@@ -1,0 +1,119 @@
+"""Does a part of the graph, built alone, give what float64 gives? The smallest question that triage asks of a backend."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from msgspec.structs import replace
+
+from assay.core.case import Case, Contract, Inputs
+from assay.core.empty_result import empty_result
+from assay.core.job import RegionJob
+from assay.core.outcome import Stage
+from assay.core.region import RegionError
+from assay.core.result import RegionResult
+from assay.models.onnx_file import open_model
+from assay.ports import SwitchesPasses, Tensor
+from assay.worker.engine.lower import load, lower
+from assay.worker.per_node.node_comparison import NodeComparisons
+from assay.worker.regions.build_region import Region, Window, build_region
+from assay.worker.regions.describe_region import save_region
+from assay.worker.regions.edit_region import edited, sizes_of
+from assay.worker.regions.values import open_values, save_model
+from assay.worker.stages import Stages
+
+VISIBLE = 1e-3
+"""Of the largest number of an output: an element that is off by more is counted."""
+SEEN_WITHOUT_TOLERANCE = 1e-2
+"""Relative L2 distance from which an output is called wrong where no tolerance could be derived."""
+
+Values = Mapping[str, Tensor]
+
+
+def verify_region(job: RegionJob, stages: Stages) -> RegionResult:
+    """Raises what the backend raises of the part."""
+    values = open_values(Path(job.values_dir))
+    with stages.enter(Stage.TRANSFORM):
+        region = build_region(values, job.windows, job.outputs, job.taps)
+        wide = {new: values.wide(old) for window in region.windows for new, old in window.names.items()}
+        if job.edits:
+            region, wide = edited(region, job.edits)
+        folder = Path(tempfile.mkdtemp(prefix="region-", dir=job.scratch or None))
+        path = save_model(region.model, folder / "region.onnx")
+        asked = _asked(job, path)
+        if job.save_dir:
+            save_region(Path(job.save_dir), region, wide)
+    lowered = lower(asked, stages)
+    engine = load(lowered, asked, stages)
+    with stages.enter(Stage.RUN):
+        given = dict(engine.run(region.feeds))
+    with stages.enter(Stage.COMPARE):
+        errors = [_error(number, window, region, given, wide, job) for number, window in enumerate(region.windows)]
+        backend = lowered.backend
+        listed = job.list_passes and isinstance(backend, SwitchesPasses)
+        passes = backend.passes_run(path, asked.flow) if listed and isinstance(backend, SwitchesPasses) else ()
+    sizes, tensors = sizes_of(region)
+    return replace(empty_result(job), errors=tuple(errors), passes=tuple(passes), sizes=sizes, tensors=tensors)
+
+
+def _asked(job: RegionJob, path: Path) -> RegionJob:
+    """The job of an engine for the part alone: its transforms were made before."""
+    model = open_model(path)
+    case = Case(job.case.name, model, Inputs(seed=job.case.inputs.seed), Contract(precision=job.flow.precision))
+    return replace(job, case=case, flow=replace(job.flow, transforms=()), reference_dir="", original_dir="")
+
+
+def _error(number: int, window: Window, region: Region, given: Values, wide: Values, job: RegionJob) -> RegionError:
+    outputs = window.outputs
+    lost = next((name for name in outputs if name not in given), "")
+    if lost:
+        return RegionError(number, lost, "missing", math.inf, math.inf, 1.0)
+    judged = _judged(window, region, given, job) if job.derive else None
+    output = judged.output if judged is not None else max(outputs, key=lambda name: _distance(given[name], wide[name]))
+    far = _distance(given[output], wide[output])
+    if judged is not None:
+        kind = (judged.kind if judged.kind in ("shape", "range") else "values") if judged.budget > 1.0 else ""
+    elif given[output].shape != wide[output].shape:
+        kind = "shape"
+    else:
+        kind = "" if far < SEEN_WITHOUT_TOLERANCE else "range" if math.isinf(far) else "values"
+    share, bias = _shape_of_error(given[output], wide[output])
+    budget = judged.budget if judged is not None else None
+    return RegionError(number, region.windows[number].names.get(output, output), kind, budget, far, share, bias)
+
+
+def _judged(window: Window, region: Region, given: Values, job: RegionJob):  # type: ignore[no-untyped-def]
+    feeds = {**region.feeds, **{name: np.asarray(given[name]) for name in window.outputs}}
+    comparisons = NodeComparisons(
+        region.model, [feeds], job.flow.precision, tuple(job.flow.allowances), job.case.inputs.seed
+    )
+    return comparisons.judge_window(window.nodes, tuple(window.outputs))
+
+
+def _distance(given: Tensor, exact: Tensor) -> float:
+    """Relative L2 distance; infinite where shapes differ, or where one side alone has no number."""
+    if given.shape != exact.shape:
+        return math.inf
+    mine, theirs = np.asarray(given).astype(np.float64), np.asarray(exact, np.float64)
+    finite = np.isfinite(mine)
+    if not np.array_equal(finite, np.isfinite(theirs)):
+        return math.inf
+    difference = float(np.linalg.norm((mine - theirs)[finite]))
+    return difference / (float(np.linalg.norm(theirs[finite])) or 1.0) if difference else 0.0
+
+
+def _shape_of_error(given: Tensor, exact: Tensor) -> tuple[float, float]:
+    """The share of elements that are visibly off, and how much of the error has one sign."""
+    if given.shape != exact.shape or not exact.size:
+        return 1.0, 0.0
+    with np.errstate(all="ignore"):
+        difference = np.asarray(given).astype(np.float64) - np.asarray(exact, np.float64)
+    largest = float(np.abs(exact[np.isfinite(exact)]).max(initial=0.0)) or 1.0
+    off = ~(np.abs(difference) <= VISIBLE * largest)
+    finite = difference[np.isfinite(difference)]
+    mean = float(np.abs(finite).mean()) if finite.size else 0.0
+    return float(off.mean()), float(finite.mean()) / mean if mean else 0.0

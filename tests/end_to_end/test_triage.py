@@ -1,0 +1,117 @@
+"""From a red verdict to its cause: on a backend that rewrites graphs wrongly, and on a real defect of ONNX Runtime."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import ModelProto, helper, numpy_helper
+
+from assay.commands.triage import run_triage
+from assay.errors import UsageError
+from assay.options.triage import TriageOptions
+from assay.testing.faulty_rewrites import KERNELS, REWRITES
+from assay.testing.planted_nets import PlantedNet
+from assay.triage.cause import Cause, Where
+
+NODES = 36
+
+
+def causes_of(model: ModelProto, tmp_path: Path, flow: str, **options: Any) -> tuple[Cause, ...]:
+    """Of a model on a flow."""
+    path = tmp_path / "net.onnx"
+    onnx.save(model, path)
+    asked = TriageOptions(
+        target=str(path),
+        flows=(flow,),
+        options=options,
+        history=str(tmp_path / "history"),
+        output=tmp_path / "triage",
+    )
+    return run_triage(asked).causes
+
+
+@pytest.mark.parametrize("fault", [*REWRITES, *KERNELS])
+def test_a_planted_fault_is_named_with_its_pass(fault: str, tmp_path: Path) -> None:
+    net = PlantedNet(NODES, seed=3)
+    pattern = net.sites[fault][0]
+    (cause,) = causes_of(net.model, tmp_path, "miscompiler", fault=fault, site=pattern[-1])
+    assert [one.partition(" ")[0] for one in cause.nodes] == pattern
+    assert cause.where is (Where.NODE if len(pattern) == 1 else Where.COMBINATION)
+    assert cause.explains is not None and cause.explains > 0.99
+    if fault in KERNELS:
+        assert cause.kernel and not cause.cures
+    else:
+        assert fault in {name for one in cause.cures for name in one.names} and cause.whole_cured
+
+
+def test_a_fault_that_no_tap_may_see_is_found_all_the_same(tmp_path: Path) -> None:
+    net = PlantedNet(NODES, seed=3)
+    pattern = net.sites["swapped_scale"][0]
+    (cause,) = causes_of(net.model, tmp_path, "miscompiler", fault="swapped_scale", site=pattern[-1], untapped=True)
+    assert [one.partition(" ")[0] for one in cause.nodes] == pattern
+
+
+def test_a_crash_is_reduced_to_what_crashes(tmp_path: Path) -> None:
+    net = PlantedNet(NODES, seed=3)
+    pattern = net.sites["cancelled_transposes"][0]
+    (cause,) = causes_of(net.model, tmp_path, "miscompiler", fault="crash", site=pattern[-1])
+    assert [one.partition(" ")[0] for one in cause.nodes] == pattern
+    assert cause.symptom.kind == "crash SIGSEGV"
+
+
+def padded() -> ModelProto:
+    """A pattern of docs/findings/onnxruntime-pad-before-max-pool.py inside of other nodes."""
+    weights = [
+        numpy_helper.from_array(np.array([0, 0, 1, 1, 0, 0, 1, 1]), "pads"),
+        numpy_helper.from_array(np.array(0, np.float32), "value"),
+        numpy_helper.from_array(np.array(3, np.float32), "three"),
+    ]
+    nodes = [
+        helper.make_node("Tanh", ["x"], ["t"]),
+        helper.make_node("Sub", ["t", "three"], ["s"]),
+        helper.make_node("Pad", ["s", "pads", "value"], ["p"]),
+        helper.make_node("MaxPool", ["p"], ["m"], kernel_shape=[2, 2]),
+        helper.make_node("Sigmoid", ["m"], ["y"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "padded",
+        [helper.make_tensor_value_info("x", 1, [1, 4, 8, 8])],
+        [helper.make_tensor_value_info("y", 1, [1, 4, 9, 9])],
+        weights,
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+
+
+def test_a_real_defect_ends_in_a_script_that_fails_with_it_and_passes_without(tmp_path: Path) -> None:
+    (cause,) = causes_of(padded(), tmp_path, "onnxruntime")
+    assert cause.operators == ("Pad", "MaxPool")
+    assert cause.cures[0].names == ("Pad_Fusion",)
+    assert not cause.doubts
+    for arm, code in (("fails", 1), ("cured", 0)):
+        assert subprocess.run([sys.executable, cause.script, arm], check=False).returncode == code
+    assert "--option disabled_optimizers=Pad_Fusion" in (Path(cause.folder) / "cause.md").read_text()
+    small = onnx.load(Path(cause.folder) / "smallest" / "model.onnx")
+    assert [one.dim_value for one in small.graph.input[0].type.tensor_type.shape.dim] == [1, 1, 1, 1]
+
+
+def test_a_run_without_a_red_job_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="has no red job"):
+        causes_of(PlantedNet(NODES, seed=3).model, tmp_path, "miscompiler")
+
+
+def test_a_run_of_the_history_is_triaged_by_its_job(tmp_path: Path) -> None:
+    causes_of(padded(), tmp_path, "onnxruntime")
+    history, output = str(tmp_path / "history"), tmp_path / "again"
+    (cause,) = run_triage(
+        TriageOptions(target="last", job="net|onnxruntime|verify", history=history, output=output)
+    ).causes
+    assert cause.operators == ("Pad", "MaxPool")
+    with pytest.raises(UsageError, match="has no job 'other'"):
+        run_triage(TriageOptions(target="last", job="other", history=history, output=output))

@@ -1,0 +1,72 @@
+"""Which nodes are left: delta debugging over graphs whose failing sets are known."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+from assay.core.region import GraphNode, RegionGraph
+from assay.triage.graph import Graph, Places
+from assay.triage.reduce import minimize, shortest_prefix
+
+
+def chain(length: int, operators: dict[int, str] = {}) -> Graph:
+    """v0 -> v1 -> ... ; node N writes vN and reads the value before."""
+    nodes = tuple(
+        GraphNode(f"n{place}", operators.get(place, "Relu"), (f"v{place - 1}" if place else "x",), (f"v{place}",))
+        for place in range(length)
+    )
+    known = ("x", *(f"v{place}" for place in range(length)))
+    return Graph(RegionGraph(nodes, ("x",), (f"v{length - 1}",), known))
+
+
+def finished(route: Coroutine[Any, Any, Any]) -> Any:
+    """What a route returns that waits for nothing."""
+    with pytest.raises(StopIteration) as stop:
+        route.send(None)
+    return stop.value.value
+
+
+@pytest.mark.parametrize("needed", [{5}, {4, 5}, {3, 4, 5, 6}])
+def test_what_is_left_is_what_fails(needed: set[int]) -> None:
+    graph = chain(40)
+    asked = []
+
+    async def fails(places: Places) -> bool:
+        asked.append(places)
+        return needed <= places
+
+    output = f"v{max(needed)}"
+    left = finished(minimize(graph, output, graph.before(output), fails, lambda places: None))
+    assert left == needed
+    assert len(set(asked)) == len(asked) or len(asked) < 40
+
+
+def test_the_shortest_beginning_ends_at_the_fault() -> None:
+    graph = chain(64)
+
+    async def fails_at(value: str, places: Places) -> bool:
+        assert value and places
+        return {20, 21} <= places
+
+    output, places = finished(shortest_prefix(graph, "v63", graph.before("v63"), fails_at))
+    assert output == "v21"
+    assert places == frozenset(range(22))
+
+
+def test_what_comes_from_a_grid_brings_what_put_it_there() -> None:
+    graph = chain(6, {2: "QuantizeLinear", 3: "DequantizeLinear", 4: "MatMul"})
+    assert graph.closed({4}) == {2, 3, 4}
+    assert graph.closed({5}) == {5}
+
+
+def test_constants_are_never_cut_off_and_do_not_count() -> None:
+    nodes = (
+        GraphNode("c", "Constant", (), ("k",)),
+        GraphNode("m", "Mul", ("x", "k"), ("y",)),
+    )
+    graph = Graph(RegionGraph(nodes, ("x",), ("y",), ("x", "k", "y")))
+    assert graph.closed({1}) == {0, 1}
+    assert graph.size({0, 1}) == 1
+    assert graph.labels({0, 1}) == ["m (Mul)"]
