@@ -50,7 +50,7 @@ def every_flow() -> tuple[str, ...]:
     return tuple(
         flow.name
         for flow in sorted(flows, key=lambda flow: (flow.backend, flow.name))
-        if flow.backend in own - {"faulty"}
+        if flow.backend in own - {*plugins.FAULTY}
     )
 
 

@@ -43,11 +43,14 @@ def test_a_planted_fault_is_named_with_its_pass(fault: str, tmp_path: Path) -> N
     (cause,) = causes_of(net.model, tmp_path, "miscompiler", fault=fault, site=pattern[-1])
     assert [one.partition(" ")[0] for one in cause.nodes] == pattern
     assert cause.where is (Where.NODE if len(pattern) == 1 else Where.COMBINATION)
-    assert cause.explains is not None and cause.explains > 0.99
+    assert cause.explains is not None
+    assert cause.explains > 0.99
     if fault in KERNELS:
-        assert cause.kernel and not cause.cures
+        assert cause.kernel
+        assert not cause.cures
     else:
-        assert fault in {name for one in cause.cures for name in one.names} and cause.whole_cured
+        assert fault in {name for one in cause.cures for name in one.names}
+        assert cause.whole_cured
 
 
 def test_a_fault_that_no_tap_may_see_is_found_all_the_same(tmp_path: Path) -> None:

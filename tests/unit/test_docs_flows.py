@@ -21,11 +21,11 @@ def row(flow: Flow) -> str:
 
 
 def ours() -> list[Flow]:
-    """Without those of other packages that are installed here, and without the backend that fails on demand."""
+    """Without those of other packages that are installed here, and without the backends that fail on demand."""
     own = {point.name for point in metadata.distribution("assay").entry_points if point.group == plugins.BACKENDS}
     flows = plugins.catalogue().flows.values()
     return sorted(
-        (flow for flow in flows if flow.backend in own - {"faulty"}), key=lambda flow: (flow.backend, flow.name)
+        (flow for flow in flows if flow.backend in own - {*plugins.FAULTY}), key=lambda flow: (flow.backend, flow.name)
     )
 
 

@@ -33,6 +33,7 @@ from assay.suites.onnx_functions import OnnxFunctions
 from assay.suites.onnx_node import OnnxNode
 from assay.suites.operators import Operators
 from assay.testing.faulty_backend import Faulty, FaultyEngine
+from assay.testing.miscompiler import Miscompiler
 from assay.transforms.coreml_int8 import CoremlInt8
 from assay.transforms.fp16 import Float16
 from assay.transforms.int8_dynamic import Int8Dynamic
@@ -43,10 +44,12 @@ from assay.transforms.vulkan_int8 import VulkanInt8
 from assay.transforms.xnnpack_int8 import XnnpackInt8
 
 BACKENDS: list[type[ports.Backend]] = [
-    ExecuTorch, Faulty, IREE, LiteRt, MNN, Ncnn, OnnxRuntime, OnnxRuntimeQnn, OpenVINO, Reference, TVM, TensorRT, Torch, Trtexec,
+    ExecuTorch, Faulty, IREE, LiteRt, MNN, Miscompiler, Ncnn, OnnxRuntime, OnnxRuntimeQnn, OpenVINO, Reference, TVM, TensorRT, Torch,
+    Trtexec,
 ]  # fmt: skip
 DYNAMIC: list[type[ports.Dynamic]] = [
-    ExecuTorch, Faulty, IREE, LiteRt, MNN, Ncnn, OnnxRuntime, OnnxRuntimeQnn, OpenVINO, Reference, TVM, TensorRT, Torch, Trtexec,
+    ExecuTorch, Faulty, IREE, LiteRt, MNN, Miscompiler, Ncnn, OnnxRuntime, OnnxRuntimeQnn, OpenVINO, Reference, TVM, TensorRT, Torch,
+    Trtexec,
 ]  # fmt: skip
 SIZED: list[type[ports.BuiltForSizes]] = [ExecuTorch, LiteRt, Ncnn, OnnxRuntimeQnn, TensorRT, Trtexec]
 NAMED: list[type[ports.NamesLibrary]] = [OnnxRuntimeQnn, Trtexec]
@@ -54,6 +57,8 @@ INTEGERS: list[type[ports.DeclaresIntegers]] = [Ncnn]
 SHIPPING: list[type[ports.ShipsEnvironment]] = [ExecuTorch, LiteRt, OnnxRuntimeQnn]
 FORKABLE: list[type[ports.Forkable]] = [ExecuTorch]
 LESS: list[type[ports.LoadsWithLess]] = [ExecuTorch]
+SWITCHING: list[type[ports.SwitchesPasses]] = [Miscompiler, OnnxRuntime]
+PLAIN: list[type[ports.ShowsPlainUse]] = [OnnxRuntime]
 
 ENGINES: list[type[ports.Engine]] = [
     ExecuTorchEngine, FaultyEngine, IREEEngine, LiteRtEngine, MNNEngine, NcnnEngine, OnnxRuntimeEngine, OpenVINOEngine,
@@ -99,6 +104,8 @@ def test_every_plugin_of_ours_is_read(group: str, table: list[type]) -> None:
         (ports.ShipsEnvironment, SHIPPING, BACKENDS),
         (ports.Forkable, FORKABLE, BACKENDS),
         (ports.LoadsWithLess, LESS, BACKENDS),
+        (ports.SwitchesPasses, SWITCHING, BACKENDS),
+        (ports.ShowsPlainUse, PLAIN, BACKENDS),
         (ports.SupportsBind, BINDING, ENGINES),
         (ports.DeviceTimed, DEVICE_TIMED, ENGINES),
         (ports.SelfTimed, SELF_TIMED, ENGINES),

@@ -6,13 +6,16 @@ from collections.abc import Coroutine
 from typing import Any
 
 import pytest
+
 from assay.core.region import GraphNode, RegionGraph
 from assay.triage.graph import Graph, Places
 from assay.triage.reduce import minimize, shortest_prefix
 
 
-def chain(length: int, operators: dict[int, str] = {}) -> Graph:
+def chain(length: int, operators: dict[int, str] | None = None) -> Graph:
     """v0 -> v1 -> ... ; node N writes vN and reads the value before."""
+    if operators is None:
+        operators = {}
     nodes = tuple(
         GraphNode(f"n{place}", operators.get(place, "Relu"), (f"v{place - 1}" if place else "x",), (f"v{place}",))
         for place in range(length)
@@ -47,7 +50,8 @@ def test_the_shortest_beginning_ends_at_the_fault() -> None:
     graph = chain(64)
 
     async def fails_at(value: str, places: Places) -> bool:
-        assert value and places
+        assert value
+        assert places
         return {20, 21} <= places
 
     output, places = finished(shortest_prefix(graph, "v63", graph.before("v63"), fails_at))

@@ -33,6 +33,10 @@ class Catalogue:
     broken: dict[str, str]
 
 
+FAULTY = ("faulty", "miscompiler")
+"""Backends that are wrong on demand, for tests: no list of flows shows them."""
+
+
 def names(group: str) -> list[str]:
     """All names of a group (`assay.backends`), sorted, broken plug-ins included: nothing is imported."""
     return sorted(_points(group))
@@ -127,7 +131,7 @@ def find_flow(name: str) -> Flow:
         if name == backend or name.startswith(f"{backend}-"):
             raise UnknownName(f"flow {name!r} is not available: {reason}")
     # Faulty flows are for tests: no way to deploy a model.
-    offered = [one for one, flow in found.flows.items() if flow.backend != "faulty"]
+    offered = [one for one, flow in found.flows.items() if flow.backend not in FAULTY]
     raise UnknownName(f"{unknown('flow', name, offered)} (assay flows lists them all)")
 
 

@@ -22,8 +22,6 @@ LONGEST = 140
 """Characters of a reason, which is two lines at 80 columns; `assay doctor FLOW` shows all of it."""
 OTHER_MODELS = "a flow that has no use for the tiny model may run another one: assay check MODEL.onnx --flow FLOW"
 LOWERED = "compiles, cannot run here"
-HIDDEN = ("faulty",)
-"""For tests: no way to deploy a model."""
 
 _REMARK = re.compile(r" \([^()]{30,}\)")
 _CLAUSE = re.compile(r"[;.](?= )")
@@ -64,7 +62,7 @@ def flow_groups(history: Path, trials: Trials | None = None) -> list[Group]:
     environments = open_environments(history)
     known = trials or Trials()
     groups = []
-    for backend in sorted(found.backends.keys() - set(HIDDEN)):
+    for backend in sorted(found.backends.keys() - set(plugins.FAULTY)):
         own = [flow for flow in found.flows.values() if flow.backend == backend]
         groups.append(
             Group(backend, tuple(_line(flow, state_of(flow, environments.availability(flow)), known) for flow in own))

@@ -83,7 +83,9 @@ def _rewritten(model: Path, folder: Path, options: Mapping[str, Option]) -> Path
     elif fault in KERNELS:
         KERNELS[fault][0](graph)
     elif fault not in ("none", *REWRITES):
-        raise UsageError(f"the miscompiler has no fault {fault!r}; use one of: none, {', '.join((*REWRITES, *KERNELS))}")
+        raise UsageError(
+            f"the miscompiler has no fault {fault!r}; use one of: none, {', '.join((*REWRITES, *KERNELS))}"
+        )
     path = folder / "rewritten.onnx"
     onnx.save(proto, str(path))
     return path

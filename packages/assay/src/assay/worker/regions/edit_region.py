@@ -81,10 +81,7 @@ def _resize(model: ModelProto, feeds: dict[str, Tensor], size: int, to: int) -> 
         feeds[name] = _cut(array, size, to)
     for tensor in model.graph.initializer:
         array = numpy_helper.to_array(tensor)
-        if _is_list(array):
-            changed = np.where(array == size, to, array).astype(array.dtype)
-        else:
-            changed = _cut(array, size, to)
+        changed = np.where(array == size, to, array).astype(array.dtype) if _is_list(array) else _cut(array, size, to)
         if changed.shape != array.shape or not np.array_equal(changed, array):
             tensor.CopyFrom(numpy_helper.from_array(np.ascontiguousarray(changed).reshape(changed.shape), tensor.name))
     for node in model.graph.node:
