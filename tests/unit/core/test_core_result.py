@@ -22,6 +22,8 @@ ROOMS = {
     "derive_tolerance": ("worker/reference",),
     "verify": ("worker/verify", "pipeline"),
     "per_node": ("worker/per_node", "pipeline"),
+    "evaluate_values": ("worker/regions",),
+    "verify_region": ("worker/regions",),
     "change": ("worker/inputs", "pipeline"),
     "measure": ("worker/timing",),
     "compare_speed": ("worker/timing",),
@@ -44,7 +46,9 @@ def test_each_kind_has_one_type_of_job_and_one_of_result() -> None:
 @pytest.mark.parametrize("kind", list(JobKind))
 def test_a_job_starts_from_the_result_of_its_kind(kind: JobKind) -> None:
     result = empty_result(make_job(kind=kind))
-    assert (result.kind, result.job_key) == (kind, f"digits-classifier|onnxruntime|{kind}")
+    assert result.kind == kind
+    # Many questions about parts of one graph have one case, flow and kind.
+    assert result.job_key.startswith(f"digits-classifier|onnxruntime|{kind}")
 
 
 @pytest.mark.parametrize("kind", get_args(AnyResult), ids=_tag)
