@@ -21,7 +21,7 @@ from assay.core.error_case import ErrorCase
 from assay.core.job import Job, Limits, MeasureJob, VerifyJob, other_kind
 from assay.core.model import Model
 from assay.core.outcome import Outcome
-from assay.launch import supervisor
+from assay.launch import staff
 from assay.launch.idle import IdleWorkers
 from assay.launch.job_queue import WorkerKey, leaves_as_it_was
 from assay.launch.lane import Lane
@@ -54,7 +54,7 @@ def _lives(process: psutil.Process) -> bool:
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Started]:
-    seen, plain = _Started(), supervisor.WorkerProcess
+    seen, plain = _Started(), staff.WorkerProcess
 
     def noted(*arguments: object) -> object:
         before = set(psutil.Process().children())
@@ -62,7 +62,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Started]:
         seen.processes += set(psutil.Process().children()) - before
         return made
 
-    monkeypatch.setattr(supervisor, "WorkerProcess", noted)
+    monkeypatch.setattr(staff, "WorkerProcess", noted)
     yield seen
     assert not seen.living
 

@@ -64,17 +64,17 @@ def test_each_death_is_blamed_on_its_job(linear: Path, golden: Path, children: s
 def test_a_suspect_is_repeated_in_a_process_that_was_not_forked(
     linear: Path, golden: Path, children: set[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from assay.launch import supervisor
+    from assay.launch import staff
 
     started: list[bool] = []
-    plain = supervisor.WorkerProcess
+    plain = staff.WorkerProcess
 
     def noted(*arguments: object) -> object:
         made = plain(*arguments)  # type: ignore[arg-type]
         started.append(made.forked)
         return made
 
-    monkeypatch.setattr(supervisor, "WorkerProcess", noted)
+    monkeypatch.setattr(staff, "WorkerProcess", noted)
     jobs = [faulty_job("bad", "segfault", model=open_model(linear), golden=golden)]
     with Preforked(FLOWS) as ahead:
         (result,) = Pool(1, ahead=ahead).launch(JobList(jobs))
@@ -94,18 +94,18 @@ def test_a_server_that_is_gone_costs_no_job(linear: Path, golden: Path, children
 def test_a_server_that_hangs_costs_no_job(
     linear: Path, golden: Path, children: set[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from assay.launch import supervisor
+    from assay.launch import staff
 
-    plain, usual_s = supervisor.WorkerProcess, supervisor.START_LIMIT_S
+    plain, usual_s = staff.WorkerProcess, staff.START_LIMIT_S
 
     def impatient(*arguments: object) -> object:
         """With workers that were asked of the server, not with those that are started instead."""
         made = plain(*arguments)  # type: ignore[arg-type]
-        monkeypatch.setattr(supervisor, "START_LIMIT_S", 1.0 if made.forked else usual_s)
+        monkeypatch.setattr(staff, "START_LIMIT_S", 1.0 if made.forked else usual_s)
         return made
 
     monkeypatch.setattr("assay.launch.fork_server.PATIENCE_S", 1.0)
-    monkeypatch.setattr(supervisor, "WorkerProcess", impatient)
+    monkeypatch.setattr(staff, "WorkerProcess", impatient)
     model = open_model(linear)
     jobs = [faulty_job(f"{n}", "none", model=model, golden=golden) for n in range(6)]
     with Preforked(FLOWS) as ahead:

@@ -14,7 +14,7 @@ from assay import plugins
 from assay.core.job import Job, Limits
 from assay.core.outcome import Outcome
 from assay.core.result import Result
-from assay.launch import supervisor
+from assay.launch import staff
 from assay.launch.pool import Pool
 from assay.models.onnx_file import open_model
 from assay.testing.launcher_checks import faulty_job
@@ -46,7 +46,7 @@ def _launched(pool: Pool, jobs: Sequence[Job], between: Callable[[], None] = lam
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[psutil.Process]]:
     """Worker processes that were started in this test."""
     seen: list[psutil.Process] = []
-    plain = supervisor.WorkerProcess
+    plain = staff.WorkerProcess
 
     def noted(*arguments: Any) -> Any:
         before = set(psutil.Process().children())
@@ -54,7 +54,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[psutil.Process]]:
         seen.extend(set(psutil.Process().children()) - before)
         return made
 
-    monkeypatch.setattr(supervisor, "WorkerProcess", noted)
+    monkeypatch.setattr(staff, "WorkerProcess", noted)
     yield seen
     assert not any(map(psutil.Process.is_running, seen))
 
@@ -87,7 +87,7 @@ def test_no_more_wait_than_twice_the_workers(started: list[psutil.Process], kind
 def test_one_that_is_large_ends_where_another_starts(
     started: list[psutil.Process], kinds: list[Job], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(supervisor, "LARGEST_BYTES", 0)
+    monkeypatch.setattr(staff, "LARGEST_BYTES", 0)
     _launched(Pool(1), [kinds[0], kinds[1], kinds[0]])
     assert len(started) == 3
     _launched(Pool(1), [kinds[0], kinds[0]])

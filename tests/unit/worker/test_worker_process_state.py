@@ -15,8 +15,10 @@ from assay.testing.builders import make_result
 from assay.worker.process_state import ProcessState
 
 _LOOK = """
-import sys
+import ctypes, sys
+import assay.worker.dispatch
 from assay.testing.acts import ACTS
+ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)
 from assay.worker.process_state import ProcessState
 import os
 report = os.dup(1)

@@ -42,8 +42,8 @@ class Result(msgspec.Struct, frozen=True, tag_field="kind"):
 
     `stage` is the stage reached last; `node` the offending node where the backend names it; `signal` the name of the
     signal of a crash; `attempts` counts processes tried; `only_after_other_jobs` marks a crash that a fresh process did
-    not repeat; `log` is the bounded native stdout and stderr, `log_file` where it was written to with the rest that is
-    known of the job ("": nowhere). A worker says how the job itself ended; what its answers are worth says the judge: then `observed`
+    not repeat; `jobs_before` counts the jobs that its process had done before it; `log` is the bounded native stdout and stderr,
+    `log_file` where it was written to with the rest that is known of the job ("": nowhere). A worker says how the job itself ended; what its answers are worth says the judge: then `observed`
     and `observed_detail` are what the worker said.
     """
 
@@ -61,6 +61,7 @@ class Result(msgspec.Struct, frozen=True, tag_field="kind"):
     signal: str = ""
     attempts: int = 1
     only_after_other_jobs: bool = False
+    jobs_before: int = 0
     stage_times: tuple[StageTime, ...] = ()
     warnings: tuple[str, ...] = ()
     log: str = ""

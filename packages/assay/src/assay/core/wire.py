@@ -49,9 +49,10 @@ class Changed(enum.StrEnum):
     STREAMS = "streams"
     PATCHED = "patched"
     COLLECTOR = "collector"
-    RECURSION = "recursion"
+    INTERPRETER = "interpreter"
     IMPORT_PATH = "import_path"
     TRACE = "trace"
+    DEATH = "death"
 
 
 class Done(msgspec.Struct, frozen=True, tag=True):

@@ -15,8 +15,8 @@ _WORDS = {
     Changed.UMASK: "the umask",
     Changed.TEMPORARY: "the folder for temporary files",
     Changed.SIGNALS: "signal handlers or the signal mask",
-    Changed.TIMER: "a timer that is still running",
-    Changed.FLOATING_POINT: "the floating-point mode (rounding, or subnormal numbers as zero)",
+    Changed.TIMER: "a timer that is still set",
+    Changed.FLOATING_POINT: "the floating-point mode (rounding, subnormal numbers as zero, or exceptions that end the process)",
     Changed.NUMPY: "how numpy reports floating-point errors",
     Changed.LOCALE: "the locale",
     Changed.LIMITS: "resource limits",
@@ -28,9 +28,10 @@ _WORDS = {
     Changed.STREAMS: "the standard streams of Python",
     Changed.PATCHED: "patched functions of Python or numpy",
     Changed.COLLECTOR: "the garbage collector",
-    Changed.RECURSION: "the recursion limit",
+    Changed.INTERPRETER: "the recursion limit or the switch interval",
     Changed.IMPORT_PATH: "the import path",
     Changed.TRACE: "a trace or profile function",
+    Changed.DEATH: "that it ends with its driver",
 }
 
 

@@ -53,10 +53,12 @@ def no_environment(job: Job, why: str) -> Result:
     return _result(job, Stage.START, Outcome.UNAVAILABLE, Cause.NO_ENVIRONMENT, why)
 
 
-def timed_out(job: Job, stage: Stage) -> Result:
-    """The supervisor's timer killed it."""
+def timed_out(job: Job, stage: Stage, *, stopped: bool = False) -> Result:
+    """The supervisor's timer killed it. `stopped`: its process was stopped the first time."""
     limit = job.limits.importing_s if stage is Stage.IMPORT else job.limits.timeout_s
     text = f"no answer within {limit:g} s while in stage {stage.value}"
+    if stopped:
+        text += "; its process was stopped (SIGSTOP), and it was run again in another"
     return _result(job, stage, Outcome.TIMEOUT, Cause.TIMEOUT, text)
 
 
@@ -88,6 +90,14 @@ def after_retry(first: Result, second: Result) -> Result:
         f"{first.detail}; alone in a fresh process it gave {second.outcome.value}: it crashes only after other jobs"
     )
     return msgspec.structs.replace(first, attempts=2, only_after_other_jobs=True, detail=detail)
+
+
+def after_stop(result: Result) -> Result:
+    """What it gave in another process, when its first one was stopped."""
+    if result.outcome is Outcome.TIMEOUT:
+        return msgspec.structs.replace(result, attempts=2)
+    note = "it was run again: the first time its process was stopped (SIGSTOP), which anybody may have done"
+    return msgspec.structs.replace(result, attempts=2, warnings=(*result.warnings, note))
 
 
 def _result(job: Job, stage: Stage, outcome: Outcome, cause: Cause, detail: str, name: str = "") -> Result:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -10,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from assay.core.fork_protocol import FORK, REFUSED, RUNNING, WAIT
@@ -18,8 +19,6 @@ from assay.launch import process_tree
 from assay.launch.temp_folder import remove_folder, temp_folder
 
 _NUMBER = struct.Struct("<i")
-PATIENCE_S = 60.0
-"""For an answer, imports included: what takes longer is not waited for, but ended."""
 
 
 class ForkServer:
@@ -27,8 +26,9 @@ class ForkServer:
 
     def __init__(self, flows: Sequence[str], variables: Mapping[str, str]) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._socket.settimeout(PATIENCE_S)
-        self._waiting: deque[Forked] = deque()
+        self._socket.setblocking(False)
+        self._waiting: deque[Callable[[int], None]] = deque()
+        self.is_gone = False
         command = [
             sys.executable,
             "-m",
@@ -62,29 +62,39 @@ class ForkServer:
             socket.send_fds(self._socket, [struct.pack("<ci", FORK, 0)], [connection, log])
         except OSError:
             return None
-        self._waiting.append(worker)
+        self._waiting.append(worker.take_number)
         return worker
 
-    def ask(self, worker: Forked) -> int:
-        """Its exit code, or RUNNING. Where the server is gone, its workers are killed by the kernel."""
+    def ask_code(self, worker: Forked) -> None:
+        """How it ended, or that it has not: told to `worker` once the server has answered."""
         try:
-            self.hear()
-            if worker.pid <= 0:
-                return -signal.SIGKILL
             self._socket.send(struct.pack("<ci", WAIT, worker.pid))
-            return int(_NUMBER.unpack(self._socket.recv(_NUMBER.size))[0])
-        except (OSError, struct.error):
-            return -signal.SIGKILL
+        except BlockingIOError:
+            return
+        except OSError:
+            self._gone()
+            return
+        worker.asked = True
+        self._waiting.append(worker.take_code)
 
     def hear(self) -> None:
-        """Wait for the numbers of all workers that were asked for. One that hangs is ended: then none of them comes."""
+        """What the server has answered meanwhile. Where it is gone, its workers are killed by the kernel."""
         while self._waiting:
             try:
                 answer = self._socket.recv(_NUMBER.size)
+            except BlockingIOError:
+                return
             except OSError:
-                self.end()
                 answer = b""
-            self._waiting.popleft().pid = _NUMBER.unpack(answer)[0] if answer else REFUSED
+            if len(answer) < _NUMBER.size:
+                self._gone()
+                return
+            self._waiting.popleft()(_NUMBER.unpack(answer)[0])
+
+    def _gone(self) -> None:
+        self.is_gone = True
+        while self._waiting:
+            self._waiting.popleft()(REFUSED)
 
     def end(self) -> None:
         """Its workers end with it."""
@@ -101,29 +111,52 @@ class ForkServer:
 
 class Forked:
     """As much of `subprocess.Popen` as is needed, of a process that is the server's child. It is not reaped, and its number
-    not used again, before it was seen to have ended here."""
+    not used again, before it was seen to have ended here. Nothing waits for the server."""
 
     def __init__(self, server: ForkServer) -> None:
         self._server = server
         self._code: int | None = None
         self._number = 0
+        self.asked = False
 
     @property
     def pid(self) -> int:
-        """Known when it says hello; negative where there is no such process."""
+        """Known when it says hello: 0 before; negative where there is no such process."""
         if not self._number:
             self._server.hear()
         return self._number
 
-    @pid.setter
-    def pid(self, number: int) -> None:
+    def take_number(self, number: int) -> None:
+        """Of the process that was forked, or REFUSED."""
         self._number = number
+        if number <= 0:
+            self._code = -signal.SIGKILL
+
+    def take_code(self, code: int) -> None:
+        """Its exit code, or RUNNING, or REFUSED where nobody knows it."""
+        self.asked = False
+        if code != RUNNING:
+            self._code = -signal.SIGKILL if code == REFUSED else code
+
+    def abandon(self) -> None:
+        """It has no number yet, and is not waited for: it ends when it finds its socket closed, and else with the server."""
+        if self._code is None:
+            self._code = -signal.SIGKILL
 
     def poll(self) -> int | None:
-        if self._code is None:
-            code = self._server.ask(self)
-            self._code = None if code == RUNNING else code
+        """What is known now: the server is asked, and its answer is found by the next call."""
+        self._server.hear()
+        if self._code is None and self._server.is_gone:
+            self._code = -signal.SIGKILL
+        if self._code is None and self._number > 0 and not self.asked:
+            self._server.ask_code(self)
         return self._code
+
+    def poll_until(self, patience_s: float) -> int | None:
+        """The same; the server has so long to answer."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self.wait(patience_s)
+        return None
 
     def wait(self, timeout: float | None = None) -> int:
         """Raises subprocess.TimeoutExpired."""
@@ -131,5 +164,5 @@ class Forked:
         while (code := self.poll()) is None:
             if deadline is not None and time.monotonic() >= deadline:
                 raise subprocess.TimeoutExpired("a forked worker", timeout or 0.0)
-            time.sleep(0.001)
+            time.sleep(0.0005)
         return code

@@ -65,11 +65,13 @@ def environ_of(kind: WorkerKey, environ: Mapping[str, str]) -> Mapping[str, str]
 
 @dataclass
 class Pending:
-    """A job on its way: what it gave when it crashed first, and whether it was handed back by a worker that died."""
+    """A job on its way: what it gave when it crashed first, whether it was handed back by a worker that died, and whether its
+    process was stopped."""
 
     job: Job
     crashed: Result | None = None
     sent_again: bool = False
+    stopped: bool = False
 
 
 class JobQueue:

@@ -17,7 +17,8 @@ from assay.launch.process import WorkerProcess
 class Lane:
     """`program` and `variables` are what its process was started with; `keep` says that no job has given it a reason to end with
     the launch; `fresh` that it has had no job, nor was forked; `waited` that it had nothing to do since its last
-    job; `closed` that nobody has the other end of its socket; `watched` that its death is looked for."""
+    job; `closed` that nobody has the other end of its socket; `watched` that its death is looked for; `jobs_before` is how many jobs its
+    process had done before the one in hand."""
 
     process: WorkerProcess
     kind: WorkerKey
@@ -35,6 +36,7 @@ class Lane:
     step: Step = UNKNOWN
     deadline: float = 0.0
     peak_bytes: int = 0
+    jobs_before: int = 0
 
     @property
     def is_busy(self) -> bool:

@@ -16,8 +16,9 @@ from assay.core.outcome import Stage
 from assay.core.step import UNKNOWN, Step
 from assay.core.wire import SHARED_BYTES, Answer, crumb, stage_of, step_bytes, step_of
 from assay.errors import WorkerFailed
-from assay.launch import process_tree
+from assay.launch import process_tree, shared_memory
 from assay.launch.fork_server import Forked, ForkServer
+from assay.launch.left_behind import look_once
 from assay.launch.temp_folder import remove_folder, temp_folder
 from assay.launch.worker_connection import WorkerConnection
 
@@ -26,6 +27,8 @@ LOG_BYTES = 64 * 1024
 LOG_LIMIT_BYTES = 8 * 1024 * 1024
 """A worker's log file is cut when it grows past this, so that a flood cannot fill the disk."""
 
+CODE_S = 0.05
+"""For the process that has forked a worker to say how it ended."""
 END_S = 10.0
 """For a process that was killed to be gone."""
 
@@ -40,7 +43,10 @@ class WorkerProcess:
         variables: Mapping[str, str] | None = None,
         server: ForkServer | None = None,
     ) -> None:
+        look_once()
         self.jobs_done = 0
+        self._begun_s = time.time()
+        self._shared, self._makers = set[str](), set[int]()
         self._log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  closed in `finish`
         os.set_inheritable(self._log.fileno(), True)
         # O_APPEND: after a cut the child's next write lands at the new end, not after a hole.
@@ -122,6 +128,15 @@ class WorkerProcess:
         """How many packets were ignored since the last job was sent."""
         return self._connection.noise
 
+    @property
+    def answered_late(self) -> bool:
+        """Whether it goes on with the job before: it has answered that once more."""
+        return self._connection.answered_late
+
+    def is_stopped(self) -> bool:
+        """Whether somebody has stopped it (SIGSTOP)."""
+        return process_tree.is_stopped(self._child.pid)
+
     def is_silent(self) -> bool:
         """Whether it lives and has said nothing that was not read: what is read next then answers the next job."""
         return self._connection.is_silent() and self._child.poll() is None
@@ -159,15 +174,21 @@ class WorkerProcess:
 
     def exit_code(self) -> int | None:
         """How it ended (negative: the signal); None while it lives."""
+        if isinstance(self._child, Forked) and process_tree.is_dead(self._child.pid):
+            return self._child.poll_until(CODE_S)
         return self._child.poll()
 
     def kill(self) -> None:
         """It, and all that descends from it. Waits for nothing."""
         self._connection.close()
         pid = self._child.pid
+        if pid <= 0 and isinstance(self._child, Forked):
+            self._child.abandon()
         if pid > 0 and self._child.poll() is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGSTOP)  # so that it makes no others meanwhile
+                self._makers = {pid, *process_tree.descendants(pid)}
+                self._shared = shared_memory.held_files(self._makers, self._begun_s)
                 process_tree.kill_below(pid)
                 os.kill(pid, signal.SIGKILL)
         process_tree.kill_orphans()
@@ -178,6 +199,8 @@ class WorkerProcess:
             return False
         process_tree.ended(self._child.pid)
         process_tree.kill_orphans()
+        shared_memory.remove_files(self._shared)
+        shared_memory.remove_segments({self._child.pid, *self._makers})
         self._close()
         return True
 

@@ -15,22 +15,47 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 
 MARK = "_ASSAY_WORKER_OF"
 """Not one of ASSAY_*: those are part of what an artifact is kept under."""
-_value = f"{os.getpid()}-{secrets.token_hex(8)}"
 _lock = threading.Lock()
 _started: set[int] = set()
 _adopted = [False]
+_doomed: dict[int, bytes] = {}
+"""Processes that were killed here, by their number, and when they began: those that become children of this process are reaped."""
+_sessions: set[bytes] = set()
+"""Of all workers that were started here."""
+_STATE, _SESSION, _BORN = 0, 3, 19
 _PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 36, 37
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _KILL_ROUNDS = 50
 """Of looking for processes that were made while others were being ended."""
 
 
+def born(pid: int) -> str:
+    """When that process began, in the kernel's own unit: with its number, its name for ever. "0" where there is none."""
+    return _field(pid, _BORN).decode() or "0"
+
+
+@cache
+def _mark() -> str:
+    return f"{os.getpid()}-{born(os.getpid())}-{secrets.token_hex(8)}"
+
+
+def drivers_of(pid: int) -> list[tuple[int, str]]:
+    """Number and beginning of each driver that it was started below."""
+    with suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
+        for variable in file.read().split(b"\0"):
+            if variable.startswith(f"{MARK}=".encode()):
+                marks = [one.split("-") for one in variable.decode(errors="replace").partition("=")[2].split()]
+                return [(int(mark[0]), mark[1]) for mark in marks if len(mark) == 3 and mark[0].isdigit()]
+    return []
+
+
 def marked(variables: dict[str, str]) -> dict[str, str]:
     """Those of a process that is known as ours later."""
-    return {**variables, MARK: f"{os.environ.get(MARK, '')} {_value}"}
+    return {**variables, MARK: f"{os.environ.get(MARK, '')} {_mark()}"}
 
 
 @contextmanager
@@ -39,7 +64,12 @@ def starting() -> Iterator[Callable[[int], None]]:
     with _lock:
         if not _started:
             _adopted[:] = [_adopt_orphans()]
-        yield _started.add
+        yield _know
+
+
+def _know(pid: int) -> None:
+    _started.add(pid)
+    _sessions.add(str(pid).encode())
 
 
 def ended(pid: int) -> None:
@@ -98,9 +128,35 @@ def tree_bytes(pid: int, limit: int) -> int:
     """Of that process and all below it. What a copy shares with its parent is counted once where that decides about `limit`."""
     own, below = resident_bytes(pid), descendants(pid)
     total = own + sum(map(resident_bytes, below))
-    if not below or own > limit or total <= limit:
-        return total
-    return sum(_share_bytes(one) for one in [pid, *below])
+    files = memory_files([pid, *below])
+    if files and total + files > limit:
+        files = max(files - sum(_mapped_bytes(one) for one in [pid, *below]), 0)
+    if not below or own > limit or total + files <= limit:
+        return total + files
+    return sum(_share_bytes(one) for one in [pid, *below]) + files
+
+
+def memory_files(processes: list[int]) -> int:
+    """Bytes of files that lie in memory and that these processes hold open: they are no process's own memory."""
+    found: dict[tuple[int, int], int] = {}
+    for pid in processes:
+        with suppress(OSError):
+            for number in os.listdir(f"/proc/{pid}/fd"):
+                path = f"/proc/{pid}/fd/{number}"
+                with suppress(OSError):
+                    if os.readlink(path).startswith(("/memfd:", "/dev/shm/", "/dev/zero")):
+                        file = os.stat(path)
+                        found[file.st_dev, file.st_ino] = file.st_blocks * 512
+    return sum(found.values())
+
+
+def _mapped_bytes(pid: int) -> int:
+    """Of such files, as far as they count as that process's own memory."""
+    with suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/status", "rb") as file:
+        for line in file:
+            if line.startswith(b"RssShmem:"):
+                return int(line.split()[1]) * 1024
+    return 0
 
 
 def _share_bytes(pid: int) -> int:
@@ -118,54 +174,77 @@ def _share_bytes(pid: int) -> int:
 def kill_below(pid: int) -> None:
     """All that descends from that process. Each is stopped before its children are looked for, so that it makes no others meanwhile."""
     for _ in range(_KILL_ROUNDS):
-        below = [one for one in descendants(pid) if _is_alive(one)]
+        below = [one for one in descendants(pid) if not is_dead(one)]
         if not below:
             return
         for one in below:
             _signal(one, signal.SIGSTOP)
-        for one in [*below, *descendants(pid)]:
-            _signal(one, signal.SIGKILL)
+        for one in {*below, *descendants(pid)}:
+            _kill(one)
 
 
 def kill_orphans() -> bool:
-    """What workers of this driver have left when they died: its children that carry the mark and that it did not start. Whether there
-    were any."""
+    """What workers of this driver have left when they died: its children that carry the mark, or a worker's session, and that it did not
+    start. Whether there were any."""
     with _lock:
-        orphans = [one for one in children(os.getpid()) if one not in _started and _is_marked(one)]
+        orphans = [one for one in children(os.getpid()) if one not in _started and _is_of_a_worker(one)]
     for one in orphans:
         _signal(one, signal.SIGSTOP)
         kill_below(one)
-        _signal(one, signal.SIGKILL)
-    for one in orphans:
-        _reap(one)
+        _kill(one)
+    reap()
     return bool(orphans)
 
 
-def _reap(pid: int, patience_s: float = 1.0) -> None:
+def reap(patience_s: float = 0.0) -> None:
+    """What was killed and has become a child of this process. Waits at most so long for those that have not ended."""
     deadline = time.monotonic() + patience_s
+    while True:
+        for pid, born in list(_doomed.items()):
+            if born != _field(pid, _BORN) or _is_reaped(pid):
+                _doomed.pop(pid, None)
+        if not _doomed or time.monotonic() >= deadline:
+            return
+        time.sleep(0.001)
+
+
+def _is_reaped(pid: int) -> bool:
+    """False where it has not ended, or is the child of another, who reaps it."""
     with suppress(ChildProcessError):
-        while not os.waitpid(pid, os.WNOHANG)[0] and time.monotonic() < deadline:
-            time.sleep(0.001)
-
-
-def _is_marked(pid: int) -> bool:
-    with suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
-        return _value.encode() in file.read()
+        return bool(os.waitpid(pid, os.WNOHANG)[0])
     return False
 
 
-def _state(pid: int) -> bytes:
+def _kill(pid: int) -> None:
+    born = _field(pid, _BORN)
+    if born:
+        _doomed[pid] = born
+        _signal(pid, signal.SIGKILL)
+
+
+def _is_of_a_worker(pid: int) -> bool:
+    """One that has ended shows no variables, but its session."""
+    with suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
+        if _mark().encode() in file.read():
+            return True
+    return _field(pid, _SESSION) in _sessions
+
+
+def _field(pid: int, place: int) -> bytes:
+    """Of /proc/PID/stat (proc(5)), counted from the state; b"" where it is gone."""
     with suppress(OSError, IndexError), open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
-        return file.read().rpartition(b")")[2].split()[0]
+        return file.read().rpartition(b")")[2].split()[place]
     return b""
 
 
-def _is_dead(pid: int) -> bool:
-    return _state(pid) in (b"Z", b"X", b"")
+def is_dead(pid: int) -> bool:
+    """Whether it has ended, reaped or not."""
+    return _field(pid, _STATE) in (b"Z", b"X", b"")
 
 
-def _is_alive(pid: int) -> bool:
-    return not _is_dead(pid)
+def is_stopped(pid: int) -> bool:
+    """Whether a signal has stopped it."""
+    return _field(pid, _STATE) == b"T"
 
 
 def _signal(pid: int, number: int) -> None:

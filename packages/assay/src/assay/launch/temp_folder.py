@@ -5,20 +5,60 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import threading
+import time
 from contextlib import suppress
+
+from assay.launch.process_tree import born
+
+PREFIX = "assay-worker-"
+"""Then the number of its driver, when that began, and random letters."""
+_removals: list[threading.Thread] = []
+REMOVAL_S = 60.0
+"""At the end of a launch, for folders with very many files."""
 
 
 def temp_folder() -> str:
     """A new one, where the driver keeps its own temporary files."""
-    return tempfile.mkdtemp(prefix="assay-worker-")
+    return tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-{born(os.getpid())}-")
 
 
 def remove_folder(folder: str) -> None:
-    """Folders that forbid it included."""
+    """Folders that forbid it included. What takes time is done meanwhile (see `wait_for_removals`)."""
     with suppress(OSError):
         os.rmdir(folder)  # nearly always empty
         return
+    if os.path.isdir(folder):
+        removal = threading.Thread(target=_remove, args=(folder,), name=f"removes {folder}", daemon=True)
+        _removals.append(removal)
+        removal.start()
+
+
+def wait_for_removals() -> None:
+    """Until what was begun has ended."""
+    deadline = time.monotonic() + REMOVAL_S
+    while _removals:
+        _removals.pop().join(max(deadline - time.monotonic(), 0.0))
+
+
+def remove_left_folders() -> None:
+    """Those of drivers of this user that were killed."""
+    with suppress(OSError), os.scandir(tempfile.gettempdir()) as found:
+        for entry in found:
+            parts = entry.name.removeprefix(PREFIX).split("-")
+            named = entry.name.startswith(PREFIX) and len(parts) == 3 and parts[0].isdigit() and parts[1].isdigit()
+            if named and born(int(parts[0])) != parts[1] and _is_own(entry):
+                _remove(entry.path)
+
+
+def _remove(folder: str) -> None:
     for path, _, _ in os.walk(folder):
         with suppress(OSError):
             os.chmod(path, 0o700)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_own(entry: os.DirEntry[str]) -> bool:
+    with suppress(OSError):
+        return entry.is_dir(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_uid == os.getuid()
+    return False

@@ -22,7 +22,8 @@ PACKETS_AT_ONCE = 64
 
 class WorkerConnection:
     """`theirs` is what the worker inherits. The kernel says who has written a packet (SO_PASSCRED): a copy of the worker that writes is
-    not the worker, which is known by its greeting. `noise` counts what was ignored since the last question."""
+    not the worker, which is known by its greeting. `noise` counts what was ignored since the last question; `answered_late` says that the
+    worker itself has answered the question before once more."""
 
     def __init__(self) -> None:
         self.socket, self.theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -30,6 +31,8 @@ class WorkerConnection:
         self.socket.setblocking(False)
         self.pid = 0
         self.noise = 0
+        self.answered_late = False
+        self._asked = self._asked_before = b""
         self._message = Message(secrets.token_bytes(TOKEN_BYTES))
         self._unsent: deque[bytes] = deque()
 
@@ -41,7 +44,8 @@ class WorkerConnection:
     def ask(self, job: Job) -> None:
         """Raises OSError where the worker is gone."""
         token = secrets.token_bytes(TOKEN_BYTES)
-        self.noise = 0
+        self.noise, self.answered_late = 0, False
+        self._asked_before, self._asked = self._asked, token
         self._message.expect(token)
         self._unsent.clear()
         self._unsent.extend(packets(token, encode(job)))
@@ -83,6 +87,7 @@ class WorkerConnection:
             body = self._message.add(packet)
         except NoPacket:
             self.noise += 1
+            self.answered_late |= bool(self._asked_before) and packet.startswith(self._asked_before)
             return None
         self.pid = sender
         return body

@@ -21,6 +21,8 @@ from assay.core.job import Job, Limits, VerifyJob
 from assay.core.model import Model
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result
+from assay.launch import process_tree
+from assay.launch.shared_memory import segments
 from assay.testing.acts import ACTS
 from assay.testing.faulty_backend import IMPORT_ACT
 
@@ -31,8 +33,10 @@ PATIENCE_S = 60.0
 """Of any other, however busy the machine is."""
 MEMORY_BYTES = 600_000_000
 INNOCENT = "innocent"
-BY_IMPORTS = ("environment", "signal", "thread", "descriptor", "import path", "recursion")
-"""What a library may change when it is imported or used for the first time: a job that imports something need not be warned of it."""
+BY_IMPORTS = ("environment", "signal", "descriptor", "import path", "recursion", "switch interval")
+"""What a library may change when it is imported: no warning tells it."""
+UNDONE_BY_IMPORTS = ("garbage collector",)
+"""What is put back when an import ends."""
 _MARK = "ASSAY_ACTS_RUN"
 
 
@@ -124,7 +128,8 @@ def problem_of(asked: ActJob, result: Result) -> str:
         return f"it is {_shown(result)}; it must be {act.outcome}/{act.cause} in {stage}"
     if act.says not in result.detail or (act.signal and result.signal != act.signal):
         return f"the detail does not say {act.says!r}: {_shown(result)}"
-    if act.changed and act.changed not in BY_IMPORTS and not any(act.changed in text for text in result.warnings):
+    allowed = (*BY_IMPORTS, *UNDONE_BY_IMPORTS) if asked.stage is Stage.IMPORT else ()
+    if act.changed and act.changed not in allowed and not any(act.changed in text for text in result.warnings):
         return f"no warning says {act.changed!r}: {result.warnings}"
     return ""
 
@@ -154,6 +159,7 @@ def problems_of(asked: Sequence[ActJob], results: Sequence[Result]) -> dict[str,
 def nothing_left(wait: Callable[[], None] = lambda: None) -> Iterator[list[str]]:
     """The list is filled with what is left when the block ends: processes, and files in the folder for temporary ones."""
     left: list[str] = []
+    before_shared = _shared_memory()
     mark = uuid.uuid4().hex
     with tempfile.TemporaryDirectory(prefix="assay-acts-", ignore_cleanup_errors=True) as folder:
         before = (os.environ.get("TMPDIR"), tempfile.tempdir)
@@ -169,6 +175,14 @@ def nothing_left(wait: Callable[[], None] = lambda: None) -> Iterator[list[str]]
         wait()
         left += [f"process {number}" for number in marked(mark)]
         left += [f"file {name}" for name in os.listdir(folder)]
+        left += [f"memory {name}" for name in _shared_memory() - before_shared]
+        left += [f"zombie {number}" for number in process_tree.children(os.getpid()) if process_tree.is_dead(number)]
+
+
+def _shared_memory() -> set[str]:
+    """Of Python's own making, and segments whose maker is gone."""
+    found = {name for name in os.listdir("/dev/shm") if name.startswith("psm_")} if os.path.isdir("/dev/shm") else set()
+    return found | {f"segment {number}" for number, maker, _ in segments() if process_tree.is_dead(maker)}
 
 
 def marked(mark: str) -> list[int]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from assay.core.outcome import Cause, Outcome
-from assay.testing import acts_on_processes, acts_on_state, acts_that_raise
+from assay.testing import acts_on_interpreter, acts_on_others, acts_on_processes, acts_on_state, acts_that_raise
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ def _leaves(commit: Callable[[], None], changed: str) -> Act:
 
 
 _p, _s, _r = acts_on_processes, acts_on_state, acts_that_raise
+_i, _o = acts_on_interpreter, acts_on_others
 
 ACTS: dict[str, Act] = {
     # Copies, children and the connection
@@ -70,6 +71,24 @@ ACTS: dict[str, Act] = {
     "closes_all_and_lives": _exits(_p.closes_all_and_lives, "closed its connection"),
     "closes_all": _exits(_p.closes_all, "closed its connection"),
     "shuts_sockets_down": _exits(_p.shuts_sockets_down, "closed its connection"),
+    "fork_in_thread": _leaves(_p.fork_in_thread, "processes"),
+    "stopped_child": _leaves(_p.stopped_child, "processes"),
+    "zombies": Act(_p.zombies),
+    "becomes_another_program": _exits(_p.becomes_another_program, "closed its connection"),
+    "answers_with_token": _exits(_p.answers_with_token, "another job"),
+    "greets_again": _exits(_p.greets_again, "greets again"),
+    "shared_memory_left": _leaves(_p.shared_memory_left, "processes"),
+    "system_v_memory_left": Act(_p.system_v_memory_left),
+    # The processes around it
+    "stops_driver": _raises(_o.stops_driver, "PermissionError"),
+    "kills_driver": _raises(_o.kills_driver, "PermissionError"),
+    "terminates_group_of_driver": _raises(_o.terminates_group_of_driver, "PermissionError"),
+    "signals_everybody": _raises(_o.signals_everybody, "PermissionError"),
+    "stops_workers_beside": Act(_o.stops_workers_beside),
+    "kills_workers_beside": Act(_o.kills_workers_beside),
+    "traces_driver": _raises(_o.traces_driver, "PermissionError"),
+    "limits_driver": _raises(_o.limits_driver, "PermissionError"),
+    "slows_driver": _raises(_o.slows_driver, "PermissionError"),
     # It does not end
     "stops_itself": _hangs(_p.stops_itself),
     "hangs_deaf": _hangs(_p.hangs_deaf),
@@ -81,6 +100,7 @@ ACTS: dict[str, Act] = {
     "child_eats_memory": _grows(_p.child_eats_memory),
     "far_grandchild_eats_memory": _grows(_p.far_grandchild_eats_memory),
     "eats_memory": _grows(_p.eats_memory),
+    "eats_memory_of_no_process": _grows(_p.eats_memory_of_no_process),
     # It ends
     "kills_itself": _dies(_p.kills_itself, "SIGKILL"),
     "terminates_itself": _dies(_p.terminates_itself, "SIGTERM"),
@@ -138,6 +158,24 @@ ACTS: dict[str, Act] = {
     "import_path": _leaves(_s.import_path, "import path"),
     "trace": _leaves(_s.trace, "trace"),
     "temporary_files": Act(_s.temporary_files),
+    # What the next job would find: below what a program sets on purpose
+    "lives_on_without_driver": _leaves(_i.lives_on_without_driver, "ends with its driver"),
+    "timer_of_kernel": _leaves(_i.timer_of_kernel, "timer"),
+    "alarm": _leaves(_i.alarm, "timer"),
+    "traps_division": _leaves(_i.traps_division, "floating-point"),
+    "json_patched": _leaves(_i.json_patched, "patched"),
+    "socket_patched": _leaves(_i.socket_patched, "patched"),
+    "harness_patched": _leaves(_i.harness_patched, "patched"),
+    "own_number_patched": _leaves(_i.own_number_patched, "patched"),
+    "module_replaced": _leaves(_i.module_replaced, "patched"),
+    "collector_calls_back": _leaves(_i.collector_calls_back, "garbage collector"),
+    "finalizer_raises": Act(_i.finalizer_raises),
+    "switch_interval": _leaves(_i.switch_interval, "switch interval"),
+    "import_finder": _leaves(_i.import_finder, "import path"),
+    "raw_thread": _leaves(_i.raw_thread, "thread"),
+    "thread_that_crashes_later": _leaves(_i.thread_that_crashes_later, "thread"),
+    "thread_that_raises_later": _leaves(_i.thread_that_raises_later, "thread"),
+    "memory_file": _leaves(_i.memory_file, "descriptor"),
 }  # fmt: skip
 if len(os.sched_getaffinity(0)) > 1:
     ACTS["affinity"] = _leaves(_s.affinity, "affinity")

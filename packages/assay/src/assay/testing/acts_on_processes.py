@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from typing import Any
 
 from assay.core.packets import TOKEN_BYTES, packets
 from assay.core.wire import Done, Hello, encode
@@ -275,3 +276,81 @@ def leaves_from_thread() -> None:
 def leaves_by_c() -> None:
     """exit(3), handlers and all."""
     ctypes.CDLL(None).exit(5)
+
+
+def fork_in_thread() -> None:
+    """The copy has that thread alone."""
+
+    def fork() -> None:
+        if not os.fork():
+            _sleep()
+
+    thread = threading.Thread(target=fork)
+    thread.start()
+    thread.join()
+
+
+def stopped_child() -> None:
+    """It answers no signal but the last."""
+    child = os.fork()
+    if not child:
+        os.kill(os.getpid(), signal.SIGSTOP)
+        _sleep()
+    os.waitpid(child, os.WUNTRACED)
+
+
+def zombies() -> None:
+    """Children that nobody waits for, and orphans."""
+    for _ in range(20):
+        if not os.fork():
+            if not os.fork():
+                os._exit(0)
+            os._exit(0)
+
+
+def becomes_another_program() -> None:
+    """Its number stays, its connection does not."""
+    os.execv(_SLEEP[0], _SLEEP)
+
+
+def _connection() -> Any:
+    """The worker's own, from where it is used."""
+    frame = sys._getframe()
+    while "driver" not in frame.f_locals and frame.f_back is not None:
+        frame = frame.f_back
+    return frame.f_locals["driver"]
+
+
+def answers_with_token() -> None:
+    """It has found the connection itself, and answers a question that was not asked."""
+    from assay.testing.builders import make_result
+
+    _connection().send(Done(make_result("somebody else's case")))
+    _sleep()
+
+
+def greets_again() -> None:
+    """It has found the connection itself."""
+    _connection().send(Hello("3"))
+    _sleep()
+
+
+def eats_memory_of_no_process() -> None:
+    """Pages of a file that lies in memory belong to nobody's resident memory."""
+    file, piece = os.memfd_create("assay-act"), b"x" * (16 << 20)
+    for _ in range(100):
+        os.write(file, piece)
+        time.sleep(0.02)
+    _sleep()
+
+
+def shared_memory_left() -> None:
+    """As a pool of workers leaves it when it is killed."""
+    from multiprocessing import shared_memory
+
+    _held.append(shared_memory.SharedMemory(create=True, size=1 << 16))
+
+
+def system_v_memory_left() -> None:
+    """It outlives every process."""
+    ctypes.CDLL(None).shmget(0, 1 << 16, 0o1600)

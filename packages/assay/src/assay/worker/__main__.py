@@ -10,6 +10,8 @@ import signal
 import socket
 import sys
 
+from assay.worker.guard import guard
+
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -29,7 +31,10 @@ def adopt_orphans() -> None:
 
 
 def main() -> None:
-    die_with_parent(int(sys.argv[2]))
+    driver, forking = int(sys.argv[2]), bool(sys.argv[3:])
+    die_with_parent(driver)
+    if not forking:
+        guard(driver)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable()
     from assay.models.import_without_gc import own_process
@@ -37,10 +42,14 @@ def main() -> None:
 
     own_process()
     connection: socket.socket | None = socket.socket(fileno=int(sys.argv[1]))
-    if connection is not None and sys.argv[3:]:
+    if connection is not None:
+        connection.set_inheritable(False)  # another program has no use for it
+    if connection is not None and forking:
         from assay.worker.fork_server import serve_forks
 
         connection = serve_forks(connection, sys.argv[4:])
+        if connection is not None:
+            guard(driver, os.getppid())
     if connection is not None:
         adopt_orphans()
         serve(connection)

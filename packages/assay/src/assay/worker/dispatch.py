@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -11,6 +10,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
+from time import perf_counter
 from typing import cast
 
 import msgspec
@@ -75,7 +75,7 @@ _HANDLERS: dict[type[Job], str] = {
 def execute(job: Job, stages: Stages) -> AnyResult:
     """Exactly one result, whatever happens short of the death of the process."""
     started = datetime.now(UTC).isoformat(timespec="milliseconds")
-    begin = time.perf_counter()
+    begin = perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -94,7 +94,7 @@ def execute(job: Job, stages: Stages) -> AnyResult:
         warnings=observed.warnings + texts[:20],
         started_at=started,
         versions=observed.versions or _versions(job.flow.backend),
-        seconds=time.perf_counter() - begin,
+        seconds=perf_counter() - begin,
     )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import errno
-import os
 import select
 import socket
+from os import _exit, close, dup, fstat, getpid
 from typing import Never
 
 from assay.core.packets import RECEIVE_BYTES, Message, NoPacket, packets
@@ -20,13 +20,13 @@ class DriverConnection:
 
     def __init__(self, connection: socket.socket, token: bytes) -> None:
         self._socket, self._token = connection, token
-        self._owner = os.getpid()
+        self._owner = getpid()
         self._number = connection.fileno()
-        found = os.fstat(self._number)
+        found = fstat(self._number)
         self._identity = (found.st_dev, found.st_ino)
         self._poll = select.poll()
         self._poll.register(self._number, 0)  # errors alone
-        self._spare = [os.dup(2) for _ in range(SPARE)]
+        self._spare = [dup(2) for _ in range(SPARE)]
 
     def receive(self) -> bytes | None:
         """The next question; None where the driver has closed its end."""
@@ -54,18 +54,18 @@ class DriverConnection:
     def check(self) -> None:
         """At the end of each stage: a copy of the worker ends here, and so does a worker that has closed its connection, so that the
         stage in which it happened is the last. Raises OSError where no file can be opened any more."""
-        if os.getpid() != self._owner:
-            os._exit(0)
+        if getpid() != self._owner:
+            _exit(0)
         if self._poll.poll(0):
             lost()
         try:
-            found = os.fstat(self._number)
+            found = fstat(self._number)
         except OSError:
             lost()
         if (found.st_dev, found.st_ino) != self._identity:
             lost()
         try:
-            os.close(os.dup(self._number))
+            close(dup(self._number))
         except OSError as error:
             if error.errno != errno.EMFILE:
                 raise
@@ -75,9 +75,9 @@ class DriverConnection:
     def release_spare(self) -> None:
         """For whoever must report that there are no others."""
         while self._spare:
-            os.close(self._spare.pop())
+            close(self._spare.pop())
 
 
 def lost() -> Never:
     """Nobody can be told any more."""
-    os._exit(LOST_CONNECTION)
+    _exit(LOST_CONNECTION)

@@ -7,43 +7,51 @@ shorter way. Allocators and globals of native libraries are not seen.
 from __future__ import annotations
 
 import _thread
-import builtins
 import ctypes
 import gc
 import locale
-import math
 import os
 import resource
 import signal
+import stat
 import sys
 import tempfile
-import time
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from assay.core.wire import Changed
+from assay.worker.environ_state import EnvironState
+from assay.worker.patched_names import PatchedNames
 
 _native_signal: Any = import_module("_signal")
 """Without the enumerations of `signal`, which take 15 µs for all signals."""
 _NUMBERS = tuple(number for number in range(1, 32) if number not in (signal.SIGKILL, signal.SIGSTOP))
 _LIMITS = tuple(getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_"))
 _TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
-_MODULES: tuple[ModuleType, ...] = (time, np, np.linalg, math, builtins, os)
-"""Whose functions the harness relies on when it times, compares and writes."""
-BY_IMPORTS = frozenset(
-    (Changed.ENVIRON, Changed.SIGNALS, Changed.THREADS, Changed.DESCRIPTORS, Changed.IMPORT_PATH, Changed.RECURSION)
-)
-"""What libraries do when they are imported or used for the first time: a variable with the number of their threads, a pool of
-threads, a device that stays open."""
+RELIED_ON = (
+    "time", "numpy", "numpy.linalg", "math", "builtins", "os", "json", "struct", "socket", "msgspec", "gc", "shutil",
+    "assay.core.wire", "assay.core.packets", "assay.core.result", "assay.core.empty_result", "assay.worker.serve",
+    "assay.worker.dispatch", "assay.worker.stages", "assay.worker.driver_connection", "assay.worker.process_state",
+    "assay.worker.verify.verify", "assay.numerics.tolerance.comparator",
+)  # fmt: skip
+"""Modules whose functions the harness uses when it times, compares, writes and answers."""
+AT_IMPORT = frozenset((Changed.ENVIRON, Changed.SIGNALS, Changed.DESCRIPTORS, Changed.IMPORT_PATH, Changed.INTERPRETER))
+"""What libraries change when they are imported: a variable with the number of their threads, a database that stays open. And threads
+of their own kind (`_library_threads`)."""
 _ONE, _THREE, _SMALL, _SUBNORMAL = 1.0, 3.0, 3e-308, 5e-324
 _MASKS = slice(32 - 3, 35 - 3)
 """Signals that are blocked, ignored and caught: fields 32 to 34 of /proc/self/stat (proc(5)), where the state, field 3, comes first
 behind the name."""
+_PR_GET_PDEATHSIG = 2
+_C = ctypes.CDLL(None)
+_trapped: Callable[[], int] = getattr(_C, "fegetexcept", None) or (lambda: 0)
+with suppress(OSError):
+    _trapped = getattr(ctypes.CDLL("libm.so.6"), "fegetexcept", _trapped)
 
 
 class ProcessState:
@@ -51,55 +59,86 @@ class ProcessState:
 
     def __init__(self) -> None:
         tempfile.gettempdir()  # chosen at its first use
-        self._stat = os.open("/proc/self/stat", os.O_RDONLY | os.O_CLOEXEC) if os.path.exists("/proc/self/stat") else -1
-        self._environ = _Environ()
-        self._modules = [(module, list(vars(module).values())) for module in _MODULES]
-        self._names = [dict(vars(module)) for module in _MODULES]
+        self._stat, self._timers = _open("/proc/self/stat"), _open("/proc/self/timers")
+        self._death = ctypes.c_int()
+        self._environ = EnvironState()
+        self._patched = PatchedNames(RELIED_ON)
+        self._threads = _thread._count()
         self._readers: tuple[tuple[Changed, Callable[[], Any]], ...] = (
             (Changed.DIRECTORY, _directory),
             (Changed.UMASK, _umask),
             (Changed.TEMPORARY, lambda: tempfile.tempdir),
             (Changed.SIGNALS, self._signals),
-            (Changed.TIMER, lambda: [_native_signal.getitimer(one)[0] > 0 for one in _TIMERS]),
+            (Changed.TIMER, self._timers_set),
             (Changed.FLOATING_POINT, _floating_point),
             (Changed.NUMPY, np.geterr),
             (Changed.LOCALE, lambda: locale.setlocale(locale.LC_ALL)),
             (Changed.LIMITS, lambda: [resource.getrlimit(one) for one in _LIMITS]),
             (Changed.AFFINITY, lambda: os.sched_getaffinity(0)),
             (Changed.PRIORITY, lambda: (os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0))),
-            (Changed.THREADS, _thread._count),
+            (Changed.THREADS, lambda: max(_thread._count(), self._threads)),
             (Changed.DESCRIPTORS, _descriptors),
             (Changed.STREAMS, lambda: (id(sys.stdout), id(sys.stderr), id(sys.stdin))),
-            (Changed.COLLECTOR, lambda: (gc.isenabled(), gc.get_threshold())),
-            (Changed.RECURSION, sys.getrecursionlimit),
-            (Changed.IMPORT_PATH, lambda: list(sys.path)),
+            (Changed.COLLECTOR, lambda: (gc.isenabled(), gc.get_threshold(), len(gc.callbacks))),
+            (Changed.INTERPRETER, lambda: (sys.getrecursionlimit(), sys.getswitchinterval())),
+            (Changed.IMPORT_PATH, lambda: (list(sys.path), len(sys.meta_path), len(sys.path_hooks))),
             (Changed.TRACE, lambda: (sys.gettrace(), sys.getprofile())),
+            (Changed.DEATH, self._dies_with_driver),
         )
+        self._reads = [read for _, read in self._readers]
         self._imported = 0
-        self._known = [read() for _, read in self._readers]
+        self._known = [read() for read in self._reads]
+        self._open = _open_files()
 
     def changed(self) -> tuple[Changed, ...]:
         """In what it differs."""
-        found = [what for (what, read), known in zip(self._readers, self._known, strict=True) if _differs(read, known)]
+        try:
+            same = [read() for read in self._reads] == self._known
+        except Exception:  # noqa: BLE001  a directory that is gone, no descriptor that is free
+            same = False
+        found = [] if same else [what for place, (what, _) in enumerate(self._readers) if self._differs(place)]
         if self._environ.changed():
             found.append(Changed.ENVIRON)
-        if any(map(self._patched, range(len(_MODULES)))):
+        if self._patched.changed():
             found.append(Changed.PATCHED)
         if has_children():
             found.append(Changed.PROCESSES)
         return tuple(found)
 
-    def accept_imports(self, *, first_use: bool = False) -> None:
-        """What libraries have brought that were imported since the last look, or used for the first time: each later job finds it,
-        too (BY_IMPORTS)."""
-        if len(sys.modules) == self._imported and not first_use:
+    def accept_imports(self) -> None:
+        """What libraries have brought that were imported since the last look: each later job finds it, too."""
+        if len(sys.modules) == self._imported:
             return
         self._imported = len(sys.modules)
         for place, (what, read) in enumerate(self._readers):
-            if what in BY_IMPORTS:
+            if what in AT_IMPORT:
                 with suppress(OSError):
                     self._known[place] = read()
-        self._environ = _Environ()
+        self._environ = EnvironState()
+        self._open = _open_files()
+        self._accept_threads()
+
+    def accept_first_use(self) -> None:
+        """What libraries keep from their first use on: a pool of threads, a device, a queue of the kernel. A file is none."""
+        self._accept_threads()
+        now = _open_files()
+        if not any(kind is stat.S_IFREG for number, kind in now.items() if self._open.get(number) != kind):
+            with suppress(OSError):
+                self._known[self._place(Changed.DESCRIPTORS)] = _descriptors()
+            self._open = now
+
+    def _accept_threads(self) -> None:
+        if _thread._count() <= _library_threads():
+            self._threads = self._known[self._place(Changed.THREADS)] = _thread._count()
+
+    def _place(self, what: Changed) -> int:
+        return [one for one, _ in self._readers].index(what)
+
+    def _differs(self, place: int) -> bool:
+        try:
+            return bool(self._reads[place]() != self._known[place])
+        except Exception:  # noqa: BLE001  as above
+            return True
 
     def _signals(self) -> object:
         masks = b""
@@ -109,24 +148,42 @@ class ProcessState:
                 masks = b" ".join(fields[_MASKS])
         return masks, [_native_signal.getsignal(one) for one in _NUMBERS]
 
-    def _patched(self, place: int) -> bool:
-        """What a module has besides is no patch: numpy imports some of its parts when they are asked for."""
-        module, values = self._modules[place]
-        with suppress(Exception):
-            if list(vars(module).values()) == values:
-                return False
-        now, known = vars(module), self._names[place]
-        if any(now.get(name) is not value for name, value in known.items()):
-            return True
-        self._modules[place], self._names[place] = (module, list(now.values())), dict(now)
-        return False
+    def _timers_set(self) -> object:
+        posix = os.pread(self._timers, 1, 0) if self._timers >= 0 else b""
+        return posix, [_native_signal.getitimer(one)[0] > 0 for one in _TIMERS]
+
+    def _dies_with_driver(self) -> int:
+        _C.prctl(_PR_GET_PDEATHSIG, ctypes.byref(self._death), 0, 0, 0)
+        return self._death.value
 
 
-def _differs(read: Callable[[], Any], known: Any) -> bool:
+def _open(path: str) -> int:
+    """-1 where the system has no such file."""
     try:
-        return bool(read() != known)
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return True
+        return -1
+
+
+def _library_threads() -> int:
+    """Threads that are of a library's own type, or of a pool that waits for work; a plain thread with a function of somebody is none."""
+    found = 0
+    for one in threading.enumerate():
+        target = getattr(one, "_target", None)
+        pooled = str(getattr(target, "__module__", "")).startswith("concurrent.futures.")
+        own = type(one) is not threading.Thread and type(one).__module__ not in ("threading", "__main__")
+        found += own or pooled
+    return found
+
+
+def _open_files() -> dict[int, int]:
+    """The kind of each open file by its number, the one that is read for it apart."""
+    found: dict[int, int] = {}
+    with suppress(OSError):
+        for name in os.listdir("/proc/self/fd"):
+            with suppress(OSError):
+                found[int(name)] = stat.S_IFMT(os.fstat(int(name)).st_mode)
+    return found
 
 
 def _directory() -> tuple[int, int]:
@@ -140,8 +197,9 @@ def _umask() -> int:
     return now
 
 
-def _floating_point() -> tuple[bool, ...]:
-    """Seen by its results, so that no processor has to be known: rounding of a sum both ways, subnormal results and operands."""
+def _floating_point() -> tuple[object, ...]:
+    """Seen by its results, so that no processor has to be known: rounding of a sum both ways, subnormal results and operands. And
+    which exceptions end the process."""
     tiny = 2.0**-54 * _ONE
     return (
         _ONE + tiny == _ONE,
@@ -149,15 +207,24 @@ def _floating_point() -> tuple[bool, ...]:
         -_ONE - tiny == -_ONE,
         _SMALL / _THREE == 0.0,
         _SUBNORMAL * _ONE == 0.0,
+        _trapped(),
     )
 
 
 def _descriptors() -> tuple[object, ...]:
-    """The lowest that is free, which is another one where one was opened below it or closed; and what the standard ones are."""
+    """How many there are (Linux 6.2), the lowest that is free, which is another one where one was opened below it or closed, and what the
+    standard ones are."""
     free = os.dup(2)
     os.close(free)
     standard = [os.fstat(one) for one in range(3)]
-    return free, *((one.st_dev, one.st_ino) for one in standard)
+    return _count_of_open(), free, *((one.st_dev, one.st_ino) for one in standard)
+
+
+def _count_of_open() -> int:
+    try:
+        return os.stat("/proc/self/fd").st_size
+    except OSError:
+        return 0
 
 
 def has_children() -> bool:
@@ -169,42 +236,3 @@ def has_children() -> bool:
             return False
         if found is None:
             return True
-
-
-class _Environ:
-    """Python's view, and the one of the C library, which Python does not see."""
-
-    def __init__(self) -> None:
-        self._python = dict(self._data())
-        self._pointer = ctypes.POINTER(ctypes.c_char_p).in_dll(ctypes.CDLL(None), "environ")
-        self._read()
-
-    @staticmethod
-    def _data() -> dict[bytes, bytes]:
-        """Undecoded: os.environ itself takes 20 µs to compare."""
-        return os.environ._data  # type: ignore[attr-defined, no-any-return]
-
-    def _read(self) -> None:
-        self._texts = self._all()
-        self._address, self._raw = self._place(), self._slots(len(self._texts))
-
-    def _place(self) -> int:
-        return ctypes.cast(self._pointer, ctypes.c_void_p).value or 0
-
-    def _slots(self, count: int) -> bytes:
-        return ctypes.string_at(self._place(), 8 * (count + 1)) if self._place() else b""
-
-    def _all(self) -> list[bytes]:
-        found: list[bytes] = []
-        while self._place() and (text := self._pointer[len(found)]) is not None:
-            found.append(text)
-        return found
-
-    def changed(self) -> bool:
-        if self._data() != self._python:
-            return True
-        if self._place() == self._address and self._slots(len(self._texts)) == self._raw:
-            return False
-        before = sorted(self._texts)
-        self._read()
-        return sorted(self._texts) != before

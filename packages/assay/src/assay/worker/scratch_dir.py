@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from os import getpid
 from pathlib import Path
 
 KEPT = "kept-"
@@ -27,14 +28,14 @@ def scratch_dir(parent: str) -> Iterator[str]:
         with tempfile.TemporaryDirectory(prefix="job-", ignore_cleanup_errors=True) as own:
             yield own
         return
-    owner = os.getpid()
+    owner = getpid()
     own = f"{parent}/worker-{owner}"
     os.makedirs(own, exist_ok=True)
     before, tempfile.tempdir = tempfile.tempdir, own
     try:
         yield own
     finally:
-        if os.getpid() == owner:  # not a copy that a backend has forked
+        if getpid() == owner:  # not a copy that a backend has forked
             tempfile.tempdir = before
             _empty(own)
 

@@ -8,6 +8,7 @@ import os
 import socket
 import sys
 from contextlib import suppress
+from os import getpid
 
 import msgspec
 
@@ -46,11 +47,12 @@ def serve(connection: socket.socket) -> None:
             driver.send(Done(NoopResult(job.key, job.case.name, job.flow.name, "", Outcome.OK, Stage.START)))
             continue
         result = _execute(job, shared, driver, state)
-        with suppress(Exception):  # whatever a backend has made of the streams and of the collector
+        with suppress(BaseException):  # whatever a backend has made of the streams and of the collector
             _tidy(first)
             sys.stdout.flush()
             sys.stderr.flush()
-        state.accept_imports(first_use=first)
+        if first:
+            state.accept_first_use()
         first = False
         _answer(driver, job, result, state.changed())
 
@@ -75,14 +77,14 @@ def _answer(driver: DriverConnection, job: Job, result: AnyResult, changed: tupl
 
 
 def _execute(job: Job, shared: mmap.mmap, driver: DriverConnection, state: ProcessState) -> AnyResult:
-    owner = os.getpid()
+    owner = getpid()
 
     def enter(stage: Stage) -> None:
-        if os.getpid() == owner:  # a copy does not say where the worker is
+        if getpid() == owner:  # a copy does not say where the worker is
             shared[:] = crumb(stage) + step_bytes(UNKNOWN)
 
     def step(found: Step) -> None:
-        if os.getpid() == owner:
+        if getpid() == owner:
             shared[1:] = step_bytes(found)
 
     def check(stage: Stage) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import perf_counter
 
 from assay.core.engine_info import EngineInfo
 from assay.core.input_plan import InputFacts
@@ -34,11 +34,11 @@ class Stages:
         self._crumb(stage)
         self.reached = stage
         start = native_log.position() if stage in native_log.HEARD else -1
-        begin = time.perf_counter()
+        begin = perf_counter()
         try:
             yield
             self._check(stage)
         finally:
-            self.times.append(StageTime(stage, time.perf_counter() - begin))
+            self.times.append(StageTime(stage, perf_counter() - begin))
             if text := native_log.printed_since(start):
                 self.printed.append(text)

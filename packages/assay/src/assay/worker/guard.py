@@ -1,0 +1,84 @@
+"""What a worker and all that descends from it may not do to the processes around it: stop, kill, trace or slow down its driver.
+
+Landlock scopes signals to the worker's own tree (Linux 6.12: its siblings are safe, too). A filter of system calls refuses what names the
+driver, on any kernel. Neither needs root or a namespace. Where the system has none of both, nothing is refused.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import struct
+import sys
+from collections.abc import Iterable
+
+_LANDLOCK_CREATE, _LANDLOCK_RESTRICT, _SCOPE_SIGNAL = 444, 446, 2
+_NO_NEW_PRIVILEGES = 38
+_SECCOMP, _FILTER, _NO_MITIGATION = (317, 277), 1, 4
+"""seccomp(2); without what slows a process down against itself, which older kernels add."""
+_REFUSED = (
+    (0, ((62, 129), (200, 130), (234, 131), (129, 138), (297, 240), (434, 434), (302, 261))),
+    (0, ((203, 122), (144, 119), (142, 118), (314, 274), (310, 270), (311, 271))),
+    (1, ((141, 140), (101, 117), (251, 30))),
+)  # fmt: skip
+"""By the place of the argument that names a process, on x86_64 and on aarch64: kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo,
+pidfd_open, prlimit64, sched_setaffinity, sched_setscheduler, sched_setparam, sched_setattr, process_vm_readv, process_vm_writev; and
+setpriority, ptrace, ioprio_set."""
+_MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+_ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
+_LOAD, _EQUAL, _RETURN = 0x20, 0x15, 0x06
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
+_MOST = 2**32 - 1
+
+
+def guard(*processes: int) -> None:
+    """From here on, for this process and what it starts: nothing that ends or slows down those."""
+    if sys.platform != "linux" or os.uname().machine not in _MACHINES:
+        return
+    library = ctypes.CDLL(None, use_errno=True)
+    column, architecture = _MACHINES[os.uname().machine]
+    program = seccomp_program(column, architecture, {one & _MOST for pid in processes for one in _names_of(pid)})
+    lines = ctypes.create_string_buffer(program, len(program))
+    loaded = ctypes.create_string_buffer(struct.pack("=H6xQ", len(program) // 8, ctypes.addressof(lines)))
+    filtered = (_SECCOMP[column], _FILTER, _NO_MITIGATION, loaded)
+    if library.syscall(*filtered) and ctypes.get_errno() == errno.EACCES:  # an ordinary user
+        library.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+        library.syscall(*filtered)
+    scope = ctypes.create_string_buffer(struct.pack("=3Q", 0, 0, _SCOPE_SIGNAL), 24)
+    ruleset = library.syscall(_LANDLOCK_CREATE, scope, 24, 0)
+    if ruleset >= 0:
+        library.syscall(_LANDLOCK_RESTRICT, ruleset, 0)
+        os.close(ruleset)
+
+
+def _names_of(pid: int) -> tuple[int, ...]:
+    """Itself, its group, and everybody."""
+    try:
+        group = os.getpgid(pid)
+    except ProcessLookupError:
+        return (pid, -1)
+    return (pid, -group, -1)
+
+
+def seccomp_program(column: int, architecture: int, processes: Iterable[int]) -> bytes:
+    """EPERM for what names one of them (the low words of their numbers); everything else is allowed."""
+    named = sorted(processes)
+    lines = [
+        _line(_LOAD, _ARCHITECTURE),
+        _line(_EQUAL, architecture, 1, 0),
+        _line(_RETURN, _ALLOW),
+        _line(_LOAD, _NUMBER),
+    ]
+    for argument, calls in _REFUSED:
+        numbers = [one[column] for one in calls]
+        lines += [_line(_EQUAL, one, len(numbers) - place, 0) for place, one in enumerate(numbers)]
+        lines.append(_line(_EQUAL, 0xFFFFFFFF, 0, len(named) + 3))  # none of these calls: the next group
+        lines.append(_line(_LOAD, _ARGUMENTS + 8 * argument))
+        lines += [_line(_EQUAL, one, len(named) - place, 0) for place, one in enumerate(named)]
+        lines += [_line(_RETURN, _ALLOW), _line(_RETURN, _ERRNO | errno.EPERM)]
+    return b"".join([*lines, _line(_RETURN, _ALLOW)])
+
+
+def _line(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
+    return struct.pack("=HBBI", code, yes, no, value)
