@@ -104,7 +104,6 @@ def test_a_server_that_hangs_costs_no_job(
         monkeypatch.setattr(staff, "START_LIMIT_S", 1.0 if made.forked else usual_s)
         return made
 
-    monkeypatch.setattr("assay.launch.fork_server.PATIENCE_S", 1.0)
     monkeypatch.setattr(staff, "WorkerProcess", impatient)
     model = open_model(linear)
     jobs = [faulty_job(f"{n}", "none", model=model, golden=golden) for n in range(6)]
