@@ -43,8 +43,8 @@ class Result(msgspec.Struct, frozen=True, tag_field="kind"):
     `stage` is the stage reached last; `node` the offending node where the backend names it; `signal` the name of the
     signal of a crash; `attempts` counts processes tried; `only_after_other_jobs` marks a crash that a fresh process did
     not repeat; `jobs_before` counts the jobs that its process had done before it; `log` is the bounded native stdout and stderr,
-    `log_file` where it was written to with the rest that is known of the job ("": nowhere). A worker says how the job itself ended; what its answers are worth says the judge: then `observed`
-    and `observed_detail` are what the worker said.
+    `log_file` where it was written to with the rest that is known of the job ("": nowhere). A worker says how the job itself ended;
+    what its answers are worth says the judge: then `observed` and `observed_detail` are what the worker said.
     """
 
     job_key: str
