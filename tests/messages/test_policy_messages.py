@@ -28,7 +28,7 @@ MESSAGES = [
     ("modle = 1", "assay.toml, line 1: 'modle' is no known key; the nearest is 'model'"),
     (
         "[limits]\nzzz = 1",
-        "assay.toml, line 2: 'limits.zzz' is no known key; known here are timeout-s, derive-timeout-s, memory",
+        "assay.toml, line 2: 'limits.zzz' is no known key; known here are timeout-s, derive-timeout-s, memory, repeat-share",
     ),
     (
         GOAL + "percent-max = 20",

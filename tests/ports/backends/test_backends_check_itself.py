@@ -64,6 +64,8 @@ def test_it_passes_when_nothing_is_broken() -> None:
         ("wrong_dtype", "the model says"),
         ("nan", "is off by"),
         ("nondeterministic", "differs between two runs"),
+        ("reused_buffer", 'a later run\\(\\) changes output "'),
+        ("written_input", 'run\\(\\) writes into its input "'),
     ],
 )
 def test_false_answers(fault: str, words: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,10 @@ from assay.numerics.tolerance.arithmetic import arithmetic_of
 from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Header
 from assay.ports import Tensor, Tensors
+from assay.worker.engine.apply_transforms import TransformedModel
 from assay.worker.verify.answers import answers
+from assay.worker.verify.call_log import CallLog
+from assay.worker.verify.feeds import Feeds
 
 
 class OneRow:
@@ -53,7 +58,11 @@ class Careless(OneRow):
 def test_what_is_no_answer_is_told_in_words(answer: object, said: str) -> None:
     golden = _golden([1], labelled=0)
     with pytest.raises(Lowering, match=said):
-        answers(Careless(answer), golden.inputs, golden)
+        answers(_log(Careless(answer), golden), golden)
+
+
+def _log(engine: OneRow, golden: Golden) -> CallLog:
+    return CallLog(engine, Feeds(TransformedModel(Path("none")), golden.inputs, ""))  # type: ignore[arg-type]
 
 
 def _golden(rows: list[int], labelled: int) -> Golden:
@@ -64,7 +73,7 @@ def _golden(rows: list[int], labelled: int) -> Golden:
 
 def test_the_companions_own_sizes_are_left_out_and_told() -> None:
     golden = _golden([1, 1, 1, 2, 2], labelled=3)
-    found, told = answers(OneRow(), golden.inputs, golden)
+    found, told = answers(_log(OneRow(), golden), golden)
     assert len(found) == 3
     assert told == ("2 samples of the golden's companion were left out, for this engine: made for 1 row",)
     shorter = golden.first(len(found))
@@ -76,7 +85,7 @@ def test_the_companions_own_sizes_are_left_out_and_told() -> None:
 def test_a_sample_of_the_set_itself_is_never_left_out(labelled: int) -> None:
     golden = _golden([1, 1, 1, 2, 2], labelled)
     with pytest.raises(Unsupported, match="made for 1 row"):
-        answers(OneRow(), golden.inputs, golden)
+        answers(_log(OneRow(), golden), golden)
 
 
 def test_what_was_not_answered_is_not_held_against_the_tolerance() -> None:

@@ -111,6 +111,8 @@ def _flow(name: str) -> Flow:
 
 def _request(options: RunOptions) -> SuiteRequest:
     limits = Limits(timeout_s=options.timeout_s or SUITE_TIMEOUT_S, memory_bytes=options.memory_bytes or 0)
+    if options.repeat_share is not None:
+        limits = msgspec.structs.replace(limits, repeat_share=options.repeat_share)
     suites = find_suites(options.suites, limits)
     flows = find_flows(options.flows, options.options)
     policy = load_policy(options.policy) if options.policy else Policy()

@@ -43,7 +43,12 @@ def with_stated(inputs: Inputs, options: StatedOptions) -> Inputs:
 
 def changed_limits(limits: Limits, options: LimitOptions) -> Limits:
     """The limits, with those that are said in their place."""
-    said = {"timeout_s": options.timeout_s, "derive_s": options.derive_timeout_s, "memory_bytes": options.memory_bytes}
+    said = {
+        "timeout_s": options.timeout_s,
+        "derive_s": options.derive_timeout_s,
+        "memory_bytes": options.memory_bytes,
+        "repeat_share": options.repeat_share,
+    }
     return msgspec.structs.replace(limits, **{name: value for name, value in said.items() if value is not None})
 
 

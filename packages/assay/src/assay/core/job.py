@@ -52,18 +52,24 @@ DERIVATIONS = 4.0
 class Limits(msgspec.Struct, frozen=True):
     """What one job may use. `memory_bytes` 0 means no limit; importing a backend has a clock of its own, `import_s`
     (0: IMPORT_S, or `timeout_s` where that is longer), and so has the derivation of a tolerance, `derive_s` (0: DERIVATIONS
-    times `timeout_s`), which no engine answers for."""
+    times `timeout_s`), which no engine answers for. `repeat_share` of the time that a verify job took so far may go to calls that
+    are repeated (0: one call)."""
 
     timeout_s: float = 300.0
     memory_bytes: int = 0
     import_s: float = 0.0
     derive_s: float = 0.0
+    repeat_share: float = 0.25
 
     def __post_init__(self) -> None:
         if not 0.0 < self.timeout_s < math.inf:
             raise UsageError(f"the time limit is {self.timeout_s:g} s; it must be a finite number, more than 0")
         if not 0.0 <= self.derive_s < math.inf:
             raise UsageError(f"a derivation may take {self.derive_s:g} s; it must be a finite number, 0 or more")
+        if not 0.0 <= self.repeat_share < math.inf:
+            raise UsageError(
+                f"the share for repeated calls is {self.repeat_share:g}; it must be a finite number, 0 or more"
+            )
         _check_fits("the memory limit", self.memory_bytes)
 
     @property

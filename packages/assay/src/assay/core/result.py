@@ -17,6 +17,7 @@ from assay.core.node_error import NodeError, NodeSummary
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.reference import Reference, Witness
 from assay.core.region import RegionError, RegionGraph
+from assay.core.repeats import Repeats
 from assay.core.speed import SpeedComparison
 
 
@@ -104,7 +105,8 @@ class VerifyResult(EngineResult, frozen=True, kw_only=True, tag="verify"):
     compares the same outputs with the reference of the model as it was: what the user loses, judged by goals only.
     `original` names the model that this one is to be still, "" where that is not asked: `against_float` is then against it.
     `float_reference` is whose answers `against_float` is measured by, `float_witnesses` who was asked whether those are right.
-    `unproven` is why nobody knows whether the answers are right, "" where somebody does."""
+    `unproven` is why nobody knows whether the answers are right, "" where somebody does. `repeats` is what asking the engine again
+    has shown."""
 
     comparisons: tuple[Comparison, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -118,6 +120,7 @@ class VerifyResult(EngineResult, frozen=True, kw_only=True, tag="verify"):
     unproven: str = ""
     untaken_branches: tuple[UntakenBranch, ...] = ()
     inputs: tuple[InputFacts, ...] = ()
+    repeats: Repeats = Repeats()
 
 
 class ChangeResult(Result, frozen=True, kw_only=True, tag="change"):

@@ -7,7 +7,8 @@ from msgspec.structs import replace
 from assay.core.case import Contract
 from assay.core.comparison import Comparison
 from assay.core.job import ChangeJob, Job, VerifyJob
-from assay.core.result import LossResult, Result
+from assay.core.repeats import Repeats
+from assay.core.result import LossResult, Result, VerifyResult
 from assay.errors import UsageError
 from assay.judge.job_outcome import as_observed, with_outcome
 from assay.numerics.element_types import real_name
@@ -41,6 +42,8 @@ def by_choice(result: Result, job: Job, choice: str) -> Result:
     compared = {one.output for one in comparisons}
     kept = (one for one in result.findings if one.output not in compared or one.kind in BY_THE_JOB)
     findings = (*kept, *(finding for one in comparisons if not one.at for finding in one.findings))
+    if isinstance(result, VerifyResult):
+        result = replace(result, repeats=_repeats_by(result.repeats, contract))
     readable = all(one.kind == "values" for one in findings)
     again = replace(
         as_observed(result),
@@ -49,6 +52,18 @@ def by_choice(result: Result, job: Job, choice: str) -> Result:
         task_metrics=result.task_metrics if readable else {},
     )
     return with_outcome(again, with_choice(job, choice))
+
+
+def _repeats_by(repeats: Repeats, contract: Contract) -> Repeats:
+    found = tuple(
+        replace(
+            one,
+            apart=tuple(_comparison_by(other, contract) for other in one.apart),
+            against_reference=tuple(_comparison_by(other, contract) for other in one.against_reference),
+        )
+        for one in repeats.found
+    )
+    return replace(repeats, found=found)
 
 
 def _has_a_tolerance(job: Job) -> bool:

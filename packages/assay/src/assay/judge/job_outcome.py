@@ -1,7 +1,7 @@
 """What the answers of one job are worth: a pure function of what the worker observed, and of what the job promised.
 
-A worker says how a job ended (an error, nothing delegated, two runs that differ, or that all went well) and records comparisons and
-findings. Mismatch, mistrusted and other precision are said here, the same way while a run is under way and years later.
+A worker says how a job ended (an error, nothing delegated, or that all went well) and records comparisons and findings. Nondeterministic,
+mismatch, mistrusted and other precision are said here, the same way while a run is under way and years later.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import ChangeResult, ComparedResult, MeasureResult, PerNodeResult, Result, VerifyResult
 from assay.judge.finding_text import finding_text, summary_text
 from assay.judge.finer_precision import find_higher_precision
+from assay.judge.repeats_text import instability
 
 _ENDED = (Outcome.OK, Outcome.UNDELEGATED, Outcome.NONDETERMINISTIC)
 """How a job ends whose answers can be judged."""
@@ -67,6 +68,8 @@ def _outcome(result: Result, job: Job) -> Said:
             return _finer(result, job, ()) or untouched
         case ChangeResult():
             return _of_change(result) or untouched
+        case VerifyResult() if unstable := instability(result):
+            return Outcome.NONDETERMINISTIC, unstable, result.cause
         case PerNodeResult() | VerifyResult() if found := findings_of(result):
             return Outcome.MISMATCH, _seen(result, job, found), result.cause
         case PerNodeResult() if result.summary is not None:

@@ -96,7 +96,7 @@ _ROWS = (
     ),
     OutcomeRow(
         outcome=Outcome.NONDETERMINISTIC,
-        meaning="two runs on the same inputs differ",
+        meaning="answers to the same inputs differ by more than is allowed, or the engine changes what belongs to its caller",
         about="answers",
         advice="switch to deterministic kernels, or list the outcome in [[policy.expect]] with a reason",
         ended=True,

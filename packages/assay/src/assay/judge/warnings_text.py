@@ -10,6 +10,7 @@ from assay.core.evidence import blocking, carries
 from assay.core.native_warning import NativeWarning, WarningCode
 from assay.core.result import EngineResult, LossResult, Result, UntakenBranch, VerifyResult, native_warnings_of
 from assay.judge.finding_text import finding_text
+from assay.judge.repeats_text import within_tolerance
 
 NAMES_SHOWN = 5
 CRITICAL = tuple(code for code in WarningCode if code is not WarningCode.OTHER)
@@ -33,10 +34,17 @@ def warnings_of(result: Result) -> tuple[str, ...]:
 
 
 def notes_of(result: Result) -> tuple[str, ...]:
-    """Branches that no sample takes first, then outputs that prove nothing or were not judged whole, then what the job itself notes."""
+    """Branches that no sample takes first, then answers that differ within tolerance, then outputs that prove
+    nothing or were not judged whole, then what the job itself notes."""
     untaken = result.untaken_branches if isinstance(result, LossResult) else ()
     compared = result.comparisons if isinstance(result, VerifyResult) else ()
-    seen = (*map(_untaken, untaken), *passed_over(compared), *_excused(compared), *result.warnings)
+    seen = (
+        *map(_untaken, untaken),
+        *within_tolerance(result),
+        *passed_over(compared),
+        *_excused(compared),
+        *result.warnings,
+    )
     return tuple(dict.fromkeys(seen))
 
 

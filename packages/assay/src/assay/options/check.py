@@ -15,6 +15,7 @@ from assay.options.groups import (
     MeasureOptions,
     MemoryOptions,
     PolicyOptions,
+    RepeatOptions,
     ReportOptions,
     TimeoutOptions,
     TransformOptions,
@@ -54,7 +55,7 @@ class DeriveOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LimitOptions(TimeoutOptions, DeriveOptions, MemoryOptions):
+class LimitOptions(TimeoutOptions, DeriveOptions, MemoryOptions, RepeatOptions):
     """What a job may take."""
 
 

@@ -94,6 +94,19 @@ class MemoryOptions:
     )
 
 
+@option_group
+class RepeatOptions:
+    """How long an engine may be asked again what it has answered."""
+
+    repeat_share: float | None = option(
+        None,
+        "Share of a job's time for repeated calls, which show unstable answers; up to 149 calls [0.25].",
+        least=0.0,
+        metavar="SHARE",
+        toml="limits.repeat-share",
+    )
+
+
 HISTORY = "Where runs are recorded: a folder, or a postgresql+psycopg:// URL."
 
 

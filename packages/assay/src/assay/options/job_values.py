@@ -93,5 +93,6 @@ def limit_values(limits: Limits) -> Values:
     return {
         "timeout_s": limits.timeout_s if limits.timeout_s != plain.timeout_s else None,
         "derive_timeout_s": limits.derive_s if limits.derive_s != plain.derive_s else None,
+        "repeat_share": limits.repeat_share if limits.repeat_share != plain.repeat_share else None,
         "memory_bytes": limits.memory_bytes if limits.memory_bytes != plain.memory_bytes else None,
     }

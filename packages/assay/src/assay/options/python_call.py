@@ -53,6 +53,7 @@ class CheckKeywords(TypedDict, total=False):
     timeout_s: float | None
     derive_timeout_s: float | None
     memory_bytes: int | None
+    repeat_share: float | None
     workers: int
     policy: str | Path | None
     require: Sequence[str]

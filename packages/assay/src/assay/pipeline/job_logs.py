@@ -9,9 +9,10 @@ import msgspec
 
 from assay.core.digest import sha256_bytes
 from assay.core.outcome import Outcome
-from assay.core.result import Result
+from assay.core.result import Result, VerifyResult
 from assay.core.run import Run
 from assay.judge.outcome_table import SKIPPED
+from assay.judge.repeats_text import asked_again
 from assay.judge.warnings_text import warnings_of
 from assay.options.repro import repro_line
 
@@ -53,6 +54,7 @@ def _text(result: Result, run: Run) -> str:
         *(f"version   {name} {version}" for name, version in sorted(result.versions.items())),
         *(f"stage     {one.stage.value} {one.seconds:.3f} s" for one in result.stage_times),
         *(f"warning   {one}" for one in warnings_of(result)),
+        *([f"repeats   {told}"] if isinstance(result, VerifyResult) and (told := asked_again(result.repeats)) else []),
         "",
         "What the job and its libraries wrote:",
         result.log.rstrip() or _NOTHING,

@@ -97,7 +97,7 @@ def _with_building(result: Result, before: Result) -> Result:
 
 def _is_open(result: Result) -> bool:
     """Another tolerance could change the outcome."""
-    return result.outcome in (Outcome.MISMATCH, Outcome.MISTRUSTED)
+    return result.outcome in (Outcome.MISMATCH, Outcome.MISTRUSTED, Outcome.NONDETERMINISTIC)
 
 
 def _undecided(result: LossResult, derivation: Result, limit_s: float, how: str) -> LossResult:

@@ -16,7 +16,8 @@ class Engine(Protocol):
 
     def run(self, tensors: Tensors) -> dict[str, Tensor]:
         """Feed inputs by name, return every output by name in the model's order. Shapes and dtypes exactly as the
-        backend gave them: no squeezing, no casting."""
+        backend gave them: no squeezing, no casting. The inputs are the caller's and are not written into; so is an answer,
+        which no later call changes."""
         ...
 
     def save(self, folder: Path) -> None:

@@ -28,6 +28,7 @@ from assay.core.run import Run
 from assay.core.verdict import Verdict
 from assay.judge.finding_text import finding_text
 from assay.judge.operator_regressions import differences
+from assay.judge.repeats_text import asked_again
 from assay.judge.warnings_text import warnings_of
 from assay.judge.witnesses import described
 from assay.options.repro import repro_line
@@ -158,6 +159,7 @@ def _ended(result: Result) -> Pairs:
             ("Attempts", str(result.attempts) if result.attempts > 1 else ""),
             ("Repeated", repeated if result.only_after_other_jobs else ""),
             *_vouchers(result),
+            ("Asked again", asked_again(result.repeats) if isinstance(result, VerifyResult) else ""),
             ("Took", text.duration(result.seconds)),
             ("Started", result.started_at),
             ("Log", one_line(result.log_file)),

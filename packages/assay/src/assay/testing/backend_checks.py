@@ -15,7 +15,7 @@ import numpy as np
 from assay.core.flow import Flow
 from assay.errors import AssayError, InvalidModel, Lowering, NotRunnable, Unavailable, Unsupported, UsageError
 from assay.models.conversion import convert_to
-from assay.ports import Backend, BuiltForSizes, Tensor, has_integers, is_dynamic
+from assay.ports import Backend, BuiltForSizes, Engine, Tensor, has_integers, is_dynamic
 from assay.testing.ability_checks import check_backend_abilities, check_engine_abilities, check_start, identical
 from assay.testing.tiny_models import (
     BATCH,
@@ -162,6 +162,7 @@ def _check_round_trip(
     backend: Backend, flow: Flow, model: Path, feeds: dict[str, Tensor], folder: Path
 ) -> dict[str, Tensor]:
     engine = backend.lower(model, flow)
+    _check_ownership(flow, engine, feeds)
     before = engine.run(feeds)
     again = engine.run(feeds)
     folder.mkdir()
@@ -185,6 +186,18 @@ def _check_round_trip(
     )
     assert facts.precision, f"{flow.name}: facts() do not report the actual precision."
     return before
+
+
+def _check_ownership(flow: Flow, engine: Engine, feeds: dict[str, Tensor]) -> None:
+    """Inputs stay the caller's, and so does an answer."""
+    given = {name: array.copy() for name, array in feeds.items()}
+    answer = engine.run(given)
+    kept = {name: array.copy() for name, array in answer.items()}
+    for name, array in given.items():
+        assert identical(array, feeds[name]), f'{flow.name}: run() writes into its input "{name}".'
+    engine.run({name: array[..., ::-1].copy() for name, array in feeds.items()})
+    for name, array in answer.items():
+        assert identical(array, kept[name]), f'{flow.name}: a later run() changes output "{name}", handed out before.'
 
 
 def _check_other_sizes(backend: Backend, flow: Flow, tiny: Path) -> None:

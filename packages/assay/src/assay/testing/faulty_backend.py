@@ -16,11 +16,11 @@ from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
 from assay.errors import UsageError
 from assay.ports import Availability, Engine, OptionSpec, Tensor, Tensors
-from assay.testing import synthetic_costs
+from assay.testing import instabilities, synthetic_costs
 from assay.testing.acts import ACTS
 from assay.testing.faults import ADMITTED, AT_SIZES, LIES, PROCESS_FAULTS, SPOILS, Misbehaviour, zero_outputs
 
-_FAULTS = ("none", *PROCESS_FAULTS, *LIES, *AT_SIZES, *SPOILS, *ADMITTED)
+_FAULTS = ("none", *PROCESS_FAULTS, *LIES, *AT_SIZES, *SPOILS, *ADMITTED, *instabilities.UNSTEADY)
 _STAGES = ("lower", "save", "load", "run")
 VERSION = "0"
 _IMPORT_FAULT = "ASSAY_FAULTY_IMPORT"
@@ -50,6 +50,7 @@ class Faulty:
         OptionSpec("claims", "float32", help="the precision that its facts report"),
         OptionSpec("after", 0, help="calls of one engine before a fault of run strikes"),
         *synthetic_costs.OPTIONS,
+        *instabilities.OPTIONS,
     )
     flows = (
         Flow(name="faulty", backend="faulty"),
@@ -80,16 +81,22 @@ class Faulty:
         options = resolve_options(self.options, flow)
         Misbehaviour(options).at("load")
         inner = None if options["model"] == "identity" else Reference().load(folder, _plain())
-        return FaultyEngine(inner, options, synthetic_costs.SyntheticCost(options))
+        salt = instabilities.salt_of(folder) if options["fault"] == "by_build" else 0.0
+        return FaultyEngine(inner, options, synthetic_costs.SyntheticCost(options), salt)
 
 
 class FaultyEngine:
     """The reference, or the identity, with a fault."""
 
     def __init__(
-        self, inner: Engine | None, options: dict[str, Option], burden: synthetic_costs.SyntheticCost | None = None
+        self,
+        inner: Engine | None,
+        options: dict[str, Option],
+        burden: synthetic_costs.SyntheticCost | None = None,
+        salt: float = 0.0,
     ) -> None:
         self._inner, self._options, self._burden = inner, options, burden
+        self._unsteady = instabilities.Unsteady(options, salt)
         self._calls = 0
         self._misbehaviour = Misbehaviour(options)
 
@@ -102,6 +109,8 @@ class FaultyEngine:
         if self._burden:
             self._burden.carry(tensors)
         outputs = self._inner.run(tensors) if self._inner else self._identity(tensors)
+        if self._options["fault"] in instabilities.UNSTEADY:
+            return self._unsteady.answer(tensors, outputs)
         lie: Callable[[dict[str, Tensor]], dict[str, Tensor]] | None = {**LIES, **AT_SIZES}.get(
             str(self._options["fault"])
         )
@@ -122,6 +131,8 @@ class FaultyEngine:
             (folder / "identity").write_text("y = x\n")
         else:
             self._inner.save(folder)
+        if self._options["fault"] == "by_build":
+            instabilities.leave_salt(folder)
 
     def facts(self) -> EngineInfo:
         """Plain: version, precision, options."""

@@ -20,6 +20,7 @@ from assay.core.finding import Finding
 from assay.core.job import VerifyJob
 from assay.core.outcome import Outcome, Stage
 from assay.core.reference import Reference
+from assay.core.repeats import Repeats
 from assay.core.result import UntakenBranch, VerifyResult
 from assay.errors import Lowering
 from assay.models.flatten import declared_types
@@ -42,7 +43,7 @@ from assay.worker.inputs.input_facts import input_facts
 from assay.worker.inputs.load_inputs import has_source, load_golden, reference_of
 from assay.worker.inputs.original import compare_with_original, golden_of_original, reference_of_original
 from assay.worker.stages import Stages
-from assay.worker.verify.answers import Answered, answered, first_difference
+from assay.worker.verify.answers import Answered, answered
 from assay.worker.verify.error_case import run_error_case
 from assay.worker.verify.function_equivalence import compare_with_function_body
 from assay.worker.verify.input_sensitivity import check_sensitivity
@@ -50,12 +51,13 @@ from assay.worker.verify.metric_plugins import with_metrics
 from assay.worker.verify.numeric_defaults import tried
 from assay.worker.verify.output_statistics import with_statistics
 from assay.worker.verify.overflow_underflow import excuse_overflow
-from assay.worker.verify.reference_comparison import Compared, Samples, compare_at_shapes, compare_to_reference
+from assay.worker.verify.reference_comparison import Compare, Compared, Samples, compare_at_shapes, compare_to_reference
+from assay.worker.verify.repeats import Asked, is_beyond, repeated
 from assay.worker.verify.saving import save
 
 
 def verify(job: VerifyJob, stages: Stages) -> VerifyResult:
-    """lower -> save -> load -> run -> compare; the first sample is run twice to see whether the answer repeats."""
+    """lower -> save -> load -> run -> compare -> run again, to see whether the answers repeat."""
     if job.case.misuse is not None:
         return run_error_case(job, job.case.misuse, stages)
     if job.case.body is not None:
@@ -67,7 +69,7 @@ def verify(job: VerifyJob, stages: Stages) -> VerifyResult:
     with stages.enter(Stage.RUN):
         ran = answered(job, engine, lowered.rewritten, golden)
     if job.no_reference_reason:
-        return _unanswered(job, lowered.facts(engine), ran)
+        return _unanswered(job, lowered, ran, stages)
     seen = _seen(job, lowered, engine, ran, stages)
     facts = _with_cures(job, lowered.facts(engine), seen.findings, ran, lowered.rewritten, seen.judging)
     if job.save_inputs or job.save_outputs:
@@ -83,21 +85,25 @@ def verify(job: VerifyJob, stages: Stages) -> VerifyResult:
 
 @dataclass(frozen=True)
 class _Seen:
-    """What comparing the answers found. `unproven` is why there is nothing to compare them with, `unrepeated` what two runs on the same
-    inputs do not share."""
+    """What comparing the answers found. `unproven` is why there is nothing to compare them with."""
 
     comparisons: tuple[Comparison, ...]
     findings: tuple[Finding, ...]
     against_float: tuple[Comparison, ...]
     unproven: str
-    unrepeated: str
+    repeats: Repeats
     judging: ToleranceComparator
 
     @property
     def is_open(self) -> bool:
         """Whether another tolerance could have more to say: such a job may be asked once more."""
         found = self.findings or any(one.findings for one in self.comparisons)
-        return bool(found or self.unproven or blocking(self.comparisons))
+        return bool(
+            found
+            or self.unproven
+            or blocking(self.comparisons)
+            or any(is_beyond(one, self.comparisons) for one in self.repeats.found)
+        )
 
 
 def _seen(job: VerifyJob, lowered: Lowered, engine: Engine, ran: Answered, stages: Stages) -> _Seen:
@@ -111,14 +117,34 @@ def _seen(job: VerifyJob, lowered: Lowered, engine: Engine, ran: Answered, stage
     with stages.enter(Stage.COMPARE):
         given = with_statistics(held.given[0], actual, golden.outputs) + sized.given[0]
         repeatable = {name: one for name, one in actual[0].items() if name not in judging.random}
-        return _Seen(
+        found = _Seen(
             given + check_sensitivity(job, rewritten, ran.probed, repeatable, plain),
             held.given[1] + sized.given[1],
             _against(job, actual, held.against_float),
             held.unproven or sized.unproven,
-            first_difference(repeatable, ran.again),
+            Repeats(),
             judging,
         )
+    if found.is_open and judging.profile is not None and judging.profile.header.coarse:
+        return found  # by the derived tolerance all is done again
+    return replace(found, repeats=_repeated(job, lowered, ran, stages, judging, plain, found.comparisons))
+
+
+def _repeated(
+    job: VerifyJob,
+    lowered: Lowered,
+    ran: Answered,
+    stages: Stages,
+    judging: ToleranceComparator,
+    plain: Compare,
+    first: Sequence[Comparison] = (),
+) -> Repeats:
+    """By the tolerance of the case; of a quantized model the reference is not evaluated again."""
+    ran.log.but = judging.random
+    ran.log.interrupted()
+    compare = partial(_compare, job, lowered.rewritten, replace(judging, remarks=[]))
+    known = lowered.rewritten.standard is None and not job.no_reference_reason
+    return repeated(Asked(job, lowered, ran.log, ran.golden, stages, compare, plain, known, first))
 
 
 def _recorded(
@@ -126,13 +152,14 @@ def _recorded(
 ) -> VerifyResult:
     """How the job ended, before anybody judges its answers."""
     undelegated = delegation(facts)
-    outcome = Outcome.UNDELEGATED if undelegated else Outcome.NONDETERMINISTIC if seen.unrepeated else Outcome.OK
+    outcome = Outcome.UNDELEGATED if undelegated else Outcome.OK
     passed, judging = _unreported_outputs(job, ran.golden), seen.judging
     small = minor_deviations(job.flow.precision, facts)
     notes = (*ran.notes, *ran.drifted, *passed, *judging.notes, *judging.remarks, *small)
     return msgspec.structs.replace(
         _blank(job, outcome, facts),
-        detail=undelegated or seen.unrepeated,
+        detail=undelegated,
+        repeats=seen.repeats,
         unproven=seen.unproven,
         comparisons=seen.comparisons,
         against_float=seen.against_float,
@@ -172,7 +199,8 @@ def _with_cures(
         return facts
     silent = partial(_compare, job, rewritten, replace(judging, remarks=[]))
     held_again = partial(compare_to_reference, golden=ran.golden, rewritten=rewritten, compare=silent)
-    return tried(job, facts, lambda other: not held_again([other.run(one) for one in ran.fed]).given[1])
+    fed = rewritten.fed(ran.golden.inputs)
+    return tried(job, facts, lambda other: not held_again([other.run(one) for one in fed]).given[1])
 
 
 def _scorable(findings: Sequence[Finding]) -> bool:
@@ -192,17 +220,17 @@ def _float_reference(job: VerifyJob) -> Reference:
     return reference_of(job) if job.case.original is None else reference_of_original(job, library_of(job.flow))
 
 
-def _unanswered(job: VerifyJob, facts: EngineInfo, ran: Answered) -> VerifyResult:
+def _unanswered(job: VerifyJob, lowered: Lowered, ran: Answered, stages: Stages) -> VerifyResult:
     """It takes the model and its inputs, and nobody knows whether the answers are right; labels may tell what they are worth."""
-    repeatable = ran.actual[0]
-    if unrepeated := first_difference(repeatable, ran.again):
-        return msgspec.structs.replace(_blank(job, Outcome.NONDETERMINISTIC, facts), detail=unrepeated)
     metrics = _score(job, ran.actual, replace(ran.golden, outputs=ran.actual)) if ran.golden.labels else {}
+    judging = ToleranceComparator(contract_of(job), by_default=True)
+    plain = partial(_compare, job, lowered.rewritten, judging)
     return msgspec.structs.replace(
-        _blank(job, Outcome.OK, facts),
+        _blank(job, Outcome.OK, lowered.facts(ran.log.engine)),
         unproven=job.no_reference_reason,
         task_metrics={name: value for name, value in metrics.items() if is_against_labels(name)},
         reference=Reference(engine=library_of(job.flow), own_inputs=has_source(job)),
+        repeats=_repeated(job, lowered, ran, stages, judging, plain),
     )
 
 

@@ -1,0 +1,111 @@
+"""What asking an engine again has shown, in words: when its answers differ, by how much, and what could not be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from assay.core.comparison import Comparison
+from assay.core.finding import Finding
+from assay.core.repeats import BREACHES, ENOUGH_CALLS, Instability, Pattern, Repeats
+from assay.core.result import Result, VerifyResult
+
+_WHEN: dict[Pattern, Callable[[Instability], str]] = {
+    Pattern.FIRST_CALL: lambda one: "a first answer of the engine differs from all later ones to the same inputs",
+    Pattern.CALLS: lambda one: f"answers to the same inputs differ from call {one.call} on",
+    Pattern.TIME: lambda one: (
+        f"answers to the same inputs differ once {one.seconds:.2g} s have passed since the engine was loaded"
+    ),
+    Pattern.DRIFT: lambda one: "answers to the same inputs drift: they lie farther from the first one with each call",
+    Pattern.PREVIOUS_SAMPLE: lambda one: "the answer depends on the sample that was run before",
+    Pattern.HISTORY: lambda one: (
+        "the answer depends on what ran before: the same calls in the same order differ in the same way"
+    ),
+    Pattern.RARE: lambda one: "a few answers to the same inputs differ, at no regular moment",
+    Pattern.EVERY_CALL: lambda one: (
+        "the answer differs from call to call, and another engine of the same file differs otherwise"
+    ),
+    Pattern.ALIGNMENT: lambda one: "the answer depends on where in memory the inputs begin",
+    Pattern.BATCH_MATES: lambda one: (
+        "the answer to a row depends on the other rows of its batch, and the reference's does not"
+    ),
+    Pattern.THREADS: lambda one: f"the answer depends on the number of threads: with {one.threads} it differs",
+    Pattern.SECOND_BUILD: lambda one: "a second engine that was built of the same model answers otherwise",
+    Pattern.UNNAMED: lambda one: "answers to the same inputs differ",
+    Pattern.REUSED_BUFFER: lambda one: (
+        f"the engine changed output '{one.tensor}', which it had handed out, in a later call (call {one.call}): it uses the buffer again. "
+        "An answer belongs to the caller: the backend must copy it"
+    ),
+    Pattern.WRITTEN_INPUT: lambda one: (
+        f"the engine writes into its input '{one.tensor}', which belongs to the caller: the backend must copy it"
+    ),
+}
+
+
+def instability(result: VerifyResult) -> str:
+    """How the answers are unstable, "" where they are not: all that differs is within tolerance."""
+    unstable = [one for one in result.repeats.found if is_unstable(one, result)]
+    unstable.sort(key=lambda one: one.pattern not in BREACHES)
+    if not unstable:
+        return ""
+    more = f" (and {len(unstable) - 1} more)" if len(unstable) > 1 else ""
+    return _described(unstable[0]) + more
+
+
+def is_unstable(one: Instability, result: VerifyResult) -> bool:
+    """By the tolerance that the comparisons were made by; a breach of what engines promise is one by any. Right answers are unstable
+    where others to the same inputs are wrong by the reference, too."""
+    if one.pattern in BREACHES or _findings(one.apart, one.findings):
+        return True
+    return not _findings(result.comparisons) and bool(_findings(one.against_reference))
+
+
+def _findings(compared: Sequence[Comparison], more: Sequence[Finding] = ()) -> list[Finding]:
+    return [*more, *(finding for comparison in compared for finding in comparison.findings)]
+
+
+def within_tolerance(result: Result) -> tuple[str, ...]:
+    """A sentence for each way in which answers differ in some bits, and no more than is allowed."""
+    if not isinstance(result, VerifyResult):
+        return ()
+    return tuple(
+        f"{_WHEN[one.pattern](one)} in their last digits{_counted(one)}{_size(one.apart)}: within tolerance"
+        for one in result.repeats.found
+        if not is_unstable(one, result)
+    )
+
+
+def asked_again(repeats: Repeats) -> str:
+    """How many calls were compared, and which rate of bad ones they would not have shown; "" where none was."""
+    if not repeats.calls:
+        return ""
+    told = f"{repeats.calls} repeated calls over {repeats.seconds:.2g} s were compared with the first answers"
+    if repeats.calls >= ENOUGH_CALLS:
+        return f"{told}: one bad call in 50 would have been seen (95 %)"
+    return (
+        f"{told}: up to one bad call in {1 / repeats.unseen_rate:.2g} may have been missed (95 %); more take more than "
+        f"{repeats.share:.3g} of the job's time: --repeat-share"
+    )
+
+
+def _described(one: Instability) -> str:
+    if one.pattern in BREACHES:
+        return _WHEN[one.pattern](one)
+    found = _findings((*one.apart, *one.against_reference), one.findings)
+    name = found[0].output if found and found[0].output else one.tensor
+    where = f"output '{name}', sample {one.sample}" if name else f"sample {one.sample}"
+    return f"{_WHEN[one.pattern](one)}{_counted(one)}: {where}{_size((*one.apart, *one.against_reference))}"
+
+
+def _counted(one: Instability) -> str:
+    return f" ({one.differing} of {one.calls} repeated calls)" if one.calls else ""
+
+
+def _size(compared: tuple[Comparison, ...]) -> str:
+    """Of the output that is farthest off."""
+    known = [one for one in compared if "max_abs" in one.metrics]
+    if not known:
+        return ""
+    worst = max(known, key=lambda one: one.metrics.get("budget_used", 0.0))
+    used = worst.metrics.get("budget_used")
+    share = f", {used:.3g} times the tolerance" if used is not None else ""
+    return f", by up to {worst.metrics['max_abs']:.3g}{share}"

@@ -1,0 +1,192 @@
+"""Does the engine answer the same when it is asked the same? It is asked again: many times, in other orders, built once more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from assay.core.comparison import Comparison
+from assay.core.finding import Finding
+from assay.core.job import VerifyJob
+from assay.core.outcome import Stage
+from assay.core.repeats import Instability, Pattern, Repeats
+from assay.models.goldens import Golden
+from assay.worker.engine.lower import Lowered, load
+from assay.worker.stages import Stages
+from assay.worker.verify.batch_mates import with_other_mates
+from assay.worker.verify.call_log import Answer, CallLog
+from assay.worker.verify.call_pattern import bad_calls, odd_calls, pattern_of
+from assay.worker.verify.reference_comparison import Compare
+from assay.worker.verify.repeat_schedule import EVIDENCE_S, allowed_s, is_enough, schedule
+from assay.worker.verify.replay import named_by_replay
+from assay.worker.verify.same_bytes import same_bytes
+from assay.worker.verify.second_build import Build, build_again
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked again: the job and its engine, by which tolerance answers are compared, and with which reference (None: nobody
+    has answers). `plain` compares other inputs than those of the case; `first` are the comparisons of the first answers."""
+
+    job: VerifyJob
+    lowered: Lowered
+    log: CallLog
+    golden: Golden
+    stages: Stages
+    compare: Compare
+    plain: Compare
+    has_reference: bool
+    first: Sequence[Comparison] = ()
+
+
+def repeated(asked: Asked) -> Repeats:
+    """Raises as the engine does. What is within tolerance is recorded, too."""
+    log, stages = asked.log, asked.stages
+    share = asked.job.limits.repeat_share
+    allowed = allowed_s(share, sum(one.seconds for one in stages.times))
+    with stages.enter(Stage.RUN):
+        _ask_again(asked, allowed)
+        mates = _beside_others(asked, allowed)
+        other = build_again(asked.job, stages, log, allowed, backend=asked.lowered.backend) if share else None
+        log.ask(0)  # as late as can be: an answer may change with time
+        log.look_at_answers()
+    with stages.enter(Stage.COMPARE):
+        found = [*log.breaches, *_between_calls(asked)]
+    if not any(is_beyond(one, asked.first) for one in found):  # only of an engine that is steady by itself
+        found += mates or ()
+        found += _between_builds(asked, other) if other is not None else ()
+    stages.reached = Stage.COMPARE  # a verdict on the answers speaks of where they were judged
+    again = log.repeats
+    seconds = again[-1].seconds - log.calls[0].seconds
+    return Repeats(
+        len(again),
+        seconds,
+        share,
+        int(other is not None),
+        len(asked.golden.inputs) if mates is not None else 0,
+        tuple(found),
+    )
+
+
+def _ask_again(asked: Asked, allowed: float) -> None:
+    """At least one call."""
+    log = asked.log
+    lock, begin = asked.golden.lock, log.clock()
+    order = schedule(len(log.firsts), lock.sequences, asked.job.case.inputs.seed)
+    for calls, (sample, offset) in enumerate(order, 1):
+        log.ask(sample, offset)
+        if log.farthest:
+            allowed = max(allowed, EVIDENCE_S)
+        if is_enough(calls + 1) or log.clock() - begin > allowed:
+            return
+
+
+def _between_calls(asked: Asked) -> list[Instability]:
+    """What differs from call to call."""
+    log = asked.log
+    if not log.farthest:
+        return []
+    found = _compared(asked, log.farthest)
+    again, bad = log.repeats, bad_calls(log.calls)
+    pattern, moment = Pattern.UNNAMED, bad[0]
+    if is_beyond(found, asked.first):
+        with asked.stages.enter(Stage.RUN):
+            pattern = pattern_of(log.calls) or Pattern.EVERY_CALL
+            if pattern is Pattern.RARE:
+                bad = odd_calls(log.calls)
+            moment = bad[0]
+            pattern = named_by_replay(
+                pattern, log, bad, lambda: load(asked.lowered, asked.job, Stages(lambda stage: None))
+            )
+    return [
+        msgspec.structs.replace(
+            found,
+            pattern=pattern,
+            sample=moment.sample,
+            differing=len(bad) if pattern is not Pattern.UNNAMED else sum(one.answer != 0 for one in again),
+            calls=len(again),
+            call=moment.number,
+            seconds=moment.seconds,
+        )
+    ]
+
+
+def _compared(asked: Asked, others: dict[int, Answer]) -> Instability:
+    """Other answers to some samples beside the first ones; and beside the reference, where nothing but tolerance decides whether the
+    first ones are right by it."""
+    log, golden = asked.log, asked.golden
+    firsts = [log.firsts[sample] for sample in range(len(log.firsts))]
+    answers = [others.get(sample, first) for sample, first in enumerate(firsts)]
+    apart, findings = asked.compare(answers, firsts)
+    against: tuple[Comparison, ...] = ()
+    if asked.has_reference and all(one.kind == "values" for one in _all(*asked.compare(firsts, golden.outputs))):
+        against, _ = asked.compare(answers, golden.outputs)
+    name = next((one.output for one in _all(apart, findings)), "") or _changed(answers, firsts)
+    kept = tuple(one for one in findings if one.output not in {given.output for given in apart})
+    return Instability(
+        Pattern.UNNAMED,
+        name,
+        apart=tuple(map(_slim, apart)),
+        findings=kept,
+        against_reference=tuple(map(_slim, against)),
+    )
+
+
+def is_beyond(one: Instability, first: Sequence[Comparison]) -> bool:
+    """By the tolerance at hand; `first` are the comparisons of the first answers."""
+    wrong = any(given.findings for given in first)
+    return bool(_all(one.apart, one.findings) or (not wrong and _all(one.against_reference, ())))
+
+
+def _all(comparisons: Sequence[Comparison], findings: Sequence[Finding]) -> list[Finding]:
+    return [*findings, *(finding for one in comparisons for finding in one.findings)]
+
+
+def _changed(answers: Sequence[Answer], firsts: Sequence[Answer]) -> str:
+    pairs = (
+        (name, other.get(name), array)
+        for other, first in zip(answers, firsts, strict=True)
+        for name, array in first.items()
+    )
+    return next((name for name, other, array in pairs if not same_bytes(other, array)), "")
+
+
+def _slim(one: Comparison) -> Comparison:
+    return msgspec.structs.replace(one, error_histogram=None, ulp_histogram=None, actual=None)
+
+
+def _beside_others(asked: Asked, allowed: float) -> list[Instability] | None:
+    """None where the samples are no batches of several rows."""
+    spent = max(
+        (b.seconds - a.seconds for a, b in zip(asked.log.calls, asked.log.calls[1:], strict=False)), default=0.0
+    )
+    if spent > allowed or asked.job.case.contract.published:
+        return None
+    return with_other_mates(asked.job, asked.log, asked.lowered.rewritten, asked.golden, asked.plain)
+
+
+def _between_builds(asked: Asked, other: Build) -> list[Instability]:
+    """What another engine of the same model answers otherwise; where that is wrong, whether threads or the build are why."""
+    if not other.answers:
+        return []
+    with asked.stages.enter(Stage.COMPARE):
+        found = _compared(asked, other.answers)
+    if not is_beyond(found, asked.first):
+        return []
+    pattern, threads = Pattern.SECOND_BUILD, 0
+    if other.threads:
+        with asked.stages.enter(Stage.RUN):
+            third = _same_again(asked)
+        if third is None or not third.answers or not is_beyond(_compared(asked, third.answers), asked.first):
+            pattern, threads = Pattern.THREADS, other.threads
+    return [msgspec.structs.replace(found, pattern=pattern, threads=threads, sample=min(other.answers))]
+
+
+def _same_again(asked: Asked) -> Build | None:
+    """Built as it was the first time, however long that takes."""
+    return build_again(
+        asked.job, asked.stages, asked.log, math.inf, backend=asked.lowered.backend, with_other_threads=False
+    )

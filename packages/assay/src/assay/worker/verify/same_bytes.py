@@ -1,0 +1,55 @@
+"""Are two tensors the same in every bit? Cheap enough to be asked after each call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from assay.ports import Tensor
+
+_SMALL_BYTES = 1 << 15
+"""Up to here a copy of the bytes is cheaper than views of them."""
+
+
+def same_bytes(one: Tensor | None, other: Tensor) -> bool:
+    """Also in shape and type."""
+    if one is None or one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    if one.dtype == object:
+        return bool(np.array_equal(one, other))
+    if one.nbytes <= _SMALL_BYTES or not (one.flags.c_contiguous and other.flags.c_contiguous):
+        return one.tobytes() == other.tobytes()
+    left, right = one.reshape(-1).view(np.uint8), other.reshape(-1).view(np.uint8)
+    even = left.size & ~7
+    words = np.array_equal(left[:even].view(np.uint64), right[:even].view(np.uint64))
+    return bool(words and np.array_equal(left[even:], right[even:]))
+
+
+def same_answer(one: Mapping[str, Tensor], other: Mapping[str, Tensor], but: frozenset[str] = frozenset()) -> bool:
+    """The same outputs with the same bytes, those in `but` apart."""
+    if one.keys() != other.keys():
+        return False
+    return all(same_bytes(one[name], tensor) for name, tensor in other.items() if name not in but)
+
+
+def distance(one: Mapping[str, Tensor], other: Mapping[str, Tensor], but: frozenset[str] = frozenset()) -> float:
+    """How far an answer lies from `other`: the largest difference of an element, by the largest element of its output. Infinite
+    where names, shapes or types differ, or one has NaN or infinity where the other has none."""
+    names = [name for name in other if name not in but]
+    if [name for name in one if name not in but] != names:
+        return float("inf")
+    return max((_apart(np.asarray(one[name]), np.asarray(other[name])) for name in names), default=0.0)
+
+
+def _apart(one: Tensor, other: Tensor) -> float:
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return float("inf")
+    if one.dtype.kind not in "biufV" or one.dtype == object:
+        return 0.0 if np.array_equal(one, other) else 1.0
+    left, right = one.astype(np.float64), other.astype(np.float64)
+    known = np.isfinite(right)
+    if not np.array_equal(np.isfinite(left), known) or not np.array_equal(left[~known], right[~known], equal_nan=True):
+        return float("inf")
+    size = float(np.abs(right[known]).max(initial=0.0)) or 1.0
+    return float(np.abs(left[known] - right[known]).max(initial=0.0)) / size
