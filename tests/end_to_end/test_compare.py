@@ -12,14 +12,19 @@ from onnx import TensorProto, helper, numpy_helper, save_model
 from assay.commands.compare import compare_request, run_compare
 from assay.commands.composition import open_services
 from assay.core.flow import Flow
-from assay.core.job import CompareSpeedJob, Job
+from assay.core.flow import Option as Value
+from assay.core.job import CompareSpeedJob, Job, Measuring
 from assay.core.outcome import Outcome
+from assay.core.policy import Policy
+from assay.core.result import CompareSpeedResult
 from assay.core.speed import SpeedRule
 from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError
+from assay.judge.speed import with_baseline_goals
 from assay.options.compare import CompareOptions
-from assay.pipeline.compare import plan_comparison
+from assay.pipeline.compare import CompareRequest, compare, plan_comparison
 from assay.pipeline.ensure_references import ensure_references
+from assay.pipeline.open_run import Checked
 from assay.pipeline.services import Services
 from assay.pipeline.two_process_comparison import compare_in_two_processes
 from assay.testing.builders import make_job
@@ -47,13 +52,19 @@ def _chain(path: Path, products: int) -> Path:
     return path
 
 
+def _compared(checked: Checked) -> CompareSpeedResult:
+    """Beside it both engines were measured alone."""
+    (result,) = [one for one in checked.results if isinstance(one, CompareSpeedResult)]
+    assert result.speeds
+    return result
+
+
 @three_tries
 def test_twice_the_work_is_slower_and_half_of_it_faster(tmp_path: Path) -> None:
     small, large = _chain(tmp_path / "small.onnx", 4), _chain(tmp_path / "large.onnx", 8)
     slower = run_compare(CompareOptions(models=(small, large), flows=("onnxruntime",), history=str(tmp_path / "h")))
     assert slower.judgement.exit_code == 1
-    (result,) = slower.results
-    assert result.speeds
+    result = _compared(slower)
     assert len(result.speeds[0].launches) >= 4
     firsts = [one.own_first for one in result.speeds[0].launches]
     assert firsts[1::2] == [not first for first in firsts[::2]]
@@ -205,7 +216,7 @@ def test_a_sweep_over_batch_sizes_fights_at_each(tmp_path: Path) -> None:
         launches=4,
         history=str(tmp_path / "h"),
     )
-    (result,) = run_compare(options).results
+    result = _compared(run_compare(options))
     assert result.speeds
     assert [one.batch for one in result.speeds] == [1, 4]
     assert all(one.own_wall_s > 0 for one in result.speeds)
@@ -218,3 +229,46 @@ def test_a_batch_size_that_a_model_cannot_take_is_the_users_mistake(tmp_path: Pa
     )
     with pytest.raises(UsageError, match=r"^batch 8 cannot be fed: input 'x' of m is fixed at \[192, 192\]$"):
         run_compare(options)
+
+
+IDENTITY = {"model": "identity", "output": "y"}
+
+
+def _planted(tmp_path: Path, old: dict[str, Value], new: dict[str, Value]) -> tuple[int, str]:
+    """Two engines of one model that differ in what they cost alone."""
+    model = linear_model(tmp_path / "m.onnx")
+    flows = [Flow(name, "faulty", options={**IDENTITY, **more}) for name, more in (("old", old), ("new", new))]
+    request = CompareRequest(
+        old=model,
+        new=model,
+        old_flow=flows[0],
+        new_flow=flows[1],
+        policy=with_baseline_goals(Policy(), measured=True),
+        measuring=Measuring(seconds=0.05, warmup_s=0.05),
+    )
+    with open_services(str(tmp_path / "h")) as house:
+        checked = compare(request, house)
+    assert [one.job_key for one in checked.results if one.flow == "old"] == ["m|old|measure"]
+    return checked.judgement.exit_code, " ".join(one.reason for one in checked.judgement.verdicts)
+
+
+@three_tries
+def test_a_fifth_more_memory_fails(tmp_path: Path) -> None:
+    code, said = _planted(tmp_path, {"ballast_bytes": 100_000_000}, {"ballast_bytes": 120_000_000})
+    assert code == 1, said
+    assert "memory.load_added_bytes is 120" in said
+
+
+@three_tries
+def test_twice_the_time_to_load_fails(tmp_path: Path) -> None:
+    code, said = _planted(tmp_path, {"load_s": 0.05}, {"load_s": 0.1})
+    assert code == 1, said
+    assert "loads slower by" in said
+
+
+@three_tries
+def test_the_same_costs_pass(tmp_path: Path) -> None:
+    costs: dict[str, Value] = {"load_s": 0.02, "ballast_bytes": 50_000_000}
+    code, said = _planted(tmp_path, costs, costs)
+    assert code in (0, 3), said
+    assert "allowed is" not in said

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 
 from assay import plugins
@@ -10,10 +12,11 @@ from assay.commands.composition import open_services
 from assay.commands.reporting import destinations
 from assay.config.assay_toml import load_policy
 from assay.core.case import Inputs
-from assay.core.job import Limits
+from assay.core.job import Limits, Measuring
 from assay.core.policy import Policy
 from assay.core.speed import SpeedRule, interim_looks
 from assay.errors import UsageError
+from assay.judge.speed import with_baseline_goals
 from assay.options.compare import CompareOptions
 from assay.pipeline.compare import CompareRequest
 from assay.pipeline.compare import compare as run_pipeline
@@ -24,12 +27,20 @@ from assay.pipeline.progress import SILENT, Progress
 def run_compare(options: CompareOptions, progress: Progress = SILENT) -> Checked:
     """The whole of `assay compare`, its printing apart. Raises UsageError for what cannot be compared."""
     reports = destinations(options.reports)
-    request = compare_request(options)
+    request = replace(
+        compare_request(options), measuring=Measuring(batches=_smallest(options), threads=options.threads)
+    )
+    request = replace(request, policy=with_baseline_goals(request.policy, measured=True))
     with open_services(options.history, progress=progress) as house:
         checked = run_pipeline(request, house)
     for destination in reports:
         destination.write(checked)
     return checked
+
+
+def _smallest(options: CompareOptions) -> tuple[int, ...]:
+    """Of a sweep the smallest batch size: speed is compared at each, memory at one."""
+    return (min(options.batches),) if options.batches else ()
 
 
 def compare_request(options: CompareOptions) -> CompareRequest:

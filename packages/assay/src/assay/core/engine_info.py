@@ -54,7 +54,8 @@ class EngineInfo(msgspec.Struct, frozen=True):
     None for a backend that delegates nothing by design; 0 makes the outcome `undelegated`. `undelegated` names those
     that were left to somebody else, as often as they occur. `weights` counts layers by the type in which the artifact stores
     their weights, where the backend tells. `reused` is the key of the cached artifact that was loaded,
-    "" where this job lowered the model itself. `numeric_defaults` are those that apply to this engine.
+    "" where this job lowered the model itself. `numeric_defaults` are those that apply to this engine. `nodes` is how many nodes the
+    model has that it was made of, 0 where that is not known.
     """
 
     backend_version: str = ""
@@ -69,3 +70,4 @@ class EngineInfo(msgspec.Struct, frozen=True):
     reused: str = ""
     weights: dict[str, int] = {}
     numeric_defaults: tuple[NumericDefault, ...] = ()
+    nodes: int = 0

@@ -14,7 +14,8 @@ class Run(msgspec.Struct, frozen=True):
     """`id` sorts by time (20261121T141905-3fa2b1); `status` is running, complete or interrupted; `jobs` all that was planned;
     `narrowed` says that a person asked for a part of a run only: its counts are not judged. `alone`
     says that it is one job, asked for by its key (--only): it owes no metrics that the run's other jobs record.
-    `baselines` are the approved engines that its flows are compared with."""
+    `baselines` are the approved engines that its flows are compared with. `compared` gives, by the key of a job of a new engine, that of
+    the job of this run that asks the same of the old one: what is judged is the new one alone."""
 
     id: str
     started_at: str
@@ -29,3 +30,4 @@ class Run(msgspec.Struct, frozen=True):
     baselines: tuple[BaselineEngine, ...] = ()
     narrowed: bool = False
     alone: bool = False
+    compared: dict[str, str] = {}

@@ -6,6 +6,8 @@ import enum
 
 import msgspec
 
+from assay.core.changes import RunChanges
+
 
 class VerdictStatus(enum.StrEnum):
     """The seven answers."""
@@ -34,8 +36,10 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 class RunVerdict(msgspec.Struct, frozen=True):
-    """All verdicts of a run and what they add up to. `exit_code`: 0 pass, 1 fail, 3 inconclusive, 4 error, 5 nothing executed."""
+    """All verdicts of a run and what they add up to. `exit_code`: 0 pass, 1 fail, 3 inconclusive, 4 error, 5 nothing executed.
+    `changes` is what differs from the baseline, or from another run; None where there is none."""
 
     verdicts: tuple[Verdict, ...]
     run: Verdict
     exit_code: int
+    changes: RunChanges | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -13,6 +13,7 @@ from assay.core.result import LossResult, Result, measurements_of, speeds_of
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge import goal_rules
 from assay.judge.advice import Asked
+from assay.judge.changes import baseline_metrics
 from assay.judge.decided import Kept, decided, refused, weakened
 from assay.judge.draft_verdict import DraftVerdict, Violation, split_key
 from assay.judge.expectations import matches
@@ -37,20 +38,24 @@ def with_goals(
     *,
     alone: bool = False,
     asked: Mapping[str, Asked] = {},
+    exempt: Collection[str] = (),
 ) -> tuple[list[DraftVerdict], list[Verdict]]:
     """The opinions after every goal, and one failing verdict on the run for each goal that matches no job at all. A job
-    `alone` does not answer for metrics that others record; `asked` are the jobs by key, for commands."""
+    `alone` does not answer for metrics that others record; `asked` are the jobs by key, for commands. Those in `exempt` are there to
+    be compared with: no goal is about them."""
     if not policy.goals:
         return list(opinions), []  # thousands of metrics that nobody asks for
     now = {one.job_key: metrics(one.result) for one in opinions if one.result is not None and one.ended}
     then = {result.job_key: metrics(result) for result in baseline}
+    for key, more in _against(opinions, baseline).items():
+        now[key] = {**now[key], **more}
     complaints: dict[str, list[Violation]] = {one.job_key: [] for one in opinions}
     kept: dict[str, list[Kept]] = {one.job_key: [] for one in opinions}
     unused = []
     for goal in policy.goals:
         if recorded_by(goal.metric) == "mutation_score" and not any(one.kind == "mutation_score" for one in opinions):
             continue  # asked by `assay mutate` alone
-        cells = _cells(goal, opinions)
+        cells = _cells(goal, [one for one in opinions if one.job_key not in exempt])
         if not cells:
             unused.append(_unused(goal))
         for cell in cells:
@@ -60,6 +65,18 @@ def with_goals(
                 else:
                     complaints[one.job_key].append(weakened(one, goal, complaint, asked.get(one.job_key)))
     return [_weighed(one, complaints[one.job_key], kept[one.job_key]) for one in opinions], unused
+
+
+def _against(opinions: Sequence[DraftVerdict], baseline: Sequence[Result]) -> dict[str, dict[str, float]]:
+    """By job key, the metrics of its cell that only a baseline gives: with the last job of the cell, which knows most of the engine."""
+    before: dict[tuple[str, str], list[Result]] = {}
+    for result in baseline:
+        before.setdefault((result.case, result.flow), []).append(result)
+    after: dict[tuple[str, str], list[Result]] = {}
+    for one in opinions:
+        if one.cell in before and one.result is not None and one.ended:
+            after.setdefault(one.cell, []).append(one.result)
+    return {results[-1].job_key: baseline_metrics(before[cell], results) for cell, results in after.items()}
 
 
 def _cells(goal: Goal, opinions: Sequence[DraftVerdict]) -> list[list[DraftVerdict]]:
@@ -159,6 +176,8 @@ def _missing(goal: Goal, one: DraftVerdict, names: Sequence[str], *, measured: b
         return Violation(VerdictStatus.INCONCLUSIVE, text, goal.metric)
     near = difflib.get_close_matches(goal.metric, dict.fromkeys(names), n=3, cutoff=0.5)
     hint = f"the nearest are {', '.join(near)}" if near else "no recorded metric has a name like it"
+    if goal.metric in ("fusions.lost", "warnings.new"):
+        hint = "it is known beside a baseline alone, of engines that say what they executed: give --baseline or --compare-run RUN"
     if recorded_by(goal.metric) == "measure" and not measured:
         hint = "nothing was measured: set enabled = true in [measure]"
     if isinstance(one.result, LossResult) and one.result.task_metrics and not needs_reference(goal.metric):

@@ -41,12 +41,14 @@ _Mutated = partial(MetricSpec, recorded_by="mutation_score")
 
 RECORDED = (
     _Measured("latency.median_ms", "ms", "up", "median wall time of one call at the smallest batch (5 samples)"),
+    _Measured("latency.mean_ms", "ms", "up", "mean wall time of one call at the smallest batch (5 samples)"),
     _Measured("latency.p90_ms", "ms", "up", "90th percentile (44 samples)"),
     _Measured("latency.p95_ms", "ms", "up", "95th percentile (90 samples)"),
     _Measured("latency.p99_ms", "ms", "up", "99th percentile (459 samples)"),
     _Measured("latency.cpu_median_ms", "ms", "up", "median CPU time of one call, all threads of the process together"),
     _Measured("latency.device_median_ms", "ms", "up", "median time of one call by the CUDA events of its device"),
     _Measured("latency.batch*.median_ms", "ms", "up", "the same at one batch size: latency.batch8.median_ms"),
+    _Measured("latency.batch*.mean_ms", "ms", "up", "the same at one batch size"),
     _Measured("latency.batch*.p90_ms", "ms", "up", "the same at one batch size"),
     _Measured("latency.batch*.p95_ms", "ms", "up", "the same at one batch size"),
     _Measured("latency.batch*.p99_ms", "ms", "up", "the same at one batch size"),
@@ -56,6 +58,7 @@ RECORDED = (
     _Measured("throughput.batch*.per_s", "1/s", "down", "the same at one batch size"),
     _Measured("memory.load_peak_bytes", "bytes", "up", "peak resident memory while the engine was loaded"),
     _Measured("memory.run_peak_bytes", "bytes", "up", "peak resident memory while the engine ran"),
+    _Measured("memory.settled_bytes", "bytes", "up", "resident memory after all calls"),
     _Measured("memory.load_added_bytes", "bytes", "up", "the same above what the process held before"),
     _Measured(
         "memory.run_added_bytes", "bytes", "up", "peak of the first ten calls above what was held once it was loaded"
@@ -75,6 +78,7 @@ RECORDED = (
     _Measured("gpu.memory_mhz", "MHz", "down", "the least clock of its memory between the calls"),
     _Measured("gpu.memory_bytes", "bytes", "up", "the most of its memory in use, by everybody"),
     _Measured("gpu.sm_share", "", "down", "mean utilisation of its multiprocessors, by NVML"),
+    _Measured("gpu.memory_share", "", "up", "mean share of the time in which its memory was read or written, by NVML"),
     MetricSpec("artifact.bytes", "bytes", "up", "size of what would be deployed"),
     MetricSpec("stage.*_s", "s", "up", "wall time of one stage: stage.lower_s"),
     _Compared(
@@ -119,6 +123,8 @@ RECORDED = (
         MetricSpec(f"warnings.{code.value}", "", "up", f"warnings of the library: {meaning}")
         for code, meaning in WARNING_MEANING.items()
     ),
+    MetricSpec("warnings.new", "", "up", "warnings of the library that the baseline had not"),
+    MetricSpec("fusions.lost", "", "up", "kernels of the baseline that are not fused any more, by what both executed"),
     MetricSpec("seconds", "s", "up", "wall time of the whole job"),
     _Mutated(
         "mutation.kill_rate", "", "down", "share of the mutants, equivalent ones apart, that the golden set kills"

@@ -111,7 +111,7 @@ def samples_missing(result: Result, metric: str) -> tuple[int, int] | None:
         return None
     name = parts[-1].removeprefix("cpu_").removeprefix("device_")
     need = next((percentiles.needed(p) for p in PERCENTILES if name == f"p{p}_ms"), 0)
-    if name in {"median_ms", "per_s"}:
+    if name in {"median_ms", "mean_ms", "per_s"}:
         need = percentiles.needed(50)
     pooled = _pooled(measurements)
     batch = parts[1].removeprefix("batch") if len(parts) == 3 else str(min(pooled))
@@ -180,6 +180,7 @@ def _latencies(
     median_s = percentiles.percentile(wall_s, 50)
     if median_s is not None:
         yield "latency.median_ms", 1e3 * median_s
+        yield "latency.mean_ms", 1e3 * summary.mean(wall_s)
         yield "throughput.per_s", summary.throughput(batch, wall_s)
     for p in PERCENTILES:
         value_s = percentiles.percentile(wall_s, p)
@@ -210,15 +211,17 @@ def _gpu(measurements: Sequence[Measurement]) -> Iterable[tuple[str, float]]:
     memory = max((one.memory_bytes for one in told), default=0)
     if memory:
         yield "gpu.memory_bytes", float(memory)
-    shares = [one.sm_share for one in told if one.sm_share is not None]
-    if shares:
-        yield "gpu.sm_share", summary.mean(shares)
+    for name in ("sm_share", "memory_share"):
+        shares = [share for one in told if (share := getattr(one, name)) is not None]
+        if shares:
+            yield f"gpu.{name}", summary.mean(shares)
 
 
 def _sizes(memory: Memory) -> Iterable[tuple[str, float]]:
     sizes = (
         ("memory.load_peak_bytes", memory.load_peak_bytes),
         ("memory.run_peak_bytes", memory.run_peak_bytes),
+        ("memory.settled_bytes", memory.soak_bytes[-1] if memory.soak_bytes else 0),
     )
     # Zero bytes is how a record says "not measured": a metric of 0 would pass every limit.
     known = [(name, float(value)) for name, value in sizes if value > 0]

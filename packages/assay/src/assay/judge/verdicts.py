@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
@@ -33,6 +33,7 @@ def judge(
     alone: bool = False,
     asked: Mapping[str, Job] = {},
     config: str = "",
+    exempt: Collection[str] = (),
 ) -> RunVerdict:
     """The same results, policy and day always give the same judgement, in whatever order the results came.
 
@@ -40,7 +41,8 @@ def judge(
     verdicts on the run as a whole (`job_key` empty). `baseline` are the results that goals against "run" compare with.
     `narrowed` says that a person asked for a part of the run only: counts, and rules that match no job, are not held
     against it; `alone` that the part is one job, which owes no metrics that the run's other jobs record. `asked` are the
-    jobs by key, for commands that can be copied. Raises BadPolicy for a goal without exactly one limit and
+    jobs by key, for commands that can be copied; `exempt` are keys of jobs that are there to be compared with.
+    Raises BadPolicy for a goal without exactly one limit and
     an expiry that is no date.
     """
     for goal in policy.goals:
@@ -53,7 +55,7 @@ def judge(
     opinions = [judge_outcome(key, recorded.get(key), policy, known.get(key)) for key in keys]
     opinions = with_combinations(with_doubtful_inputs(with_invalid(opinions, asked), known, policy))
     opinions, unmet = with_expectations(opinions, policy, today)
-    opinions, unasked = with_goals(opinions, policy, baseline, alone=alone, asked=known)
+    opinions, unasked = with_goals(opinions, policy, baseline, alone=alone, asked=known, exempt=exempt)
     rules = [] if narrowed else [*unmet, *unasked, *too_few(opinions, policy)]
     jobs = [opinion.verdict() for opinion in opinions]
     run, exit_code = total(opinions, rules)

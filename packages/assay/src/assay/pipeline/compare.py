@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from assay.core.case import Inputs
+import msgspec
+
+from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import CompareSpeedJob, Limits
+from assay.core.job import CompareSpeedJob, Limits, MeasureJob, Measuring
 from assay.core.model import Model
 from assay.core.policy import Policy
 from assay.core.run import Run
@@ -30,7 +32,8 @@ Shape = tuple[int | str, ...]
 @dataclass(frozen=True, kw_only=True)
 class CompareRequest:
     """`old` and `new` are files, perhaps the same; each goes through its flow. `new` is the one that is judged. Several
-    `batches` are a sweep: a comparison at each of them."""
+    `batches` are a sweep: a comparison at each of them. `measuring`: both are measured alone besides, so that memory, sizes and what
+    their libraries warn of are compared, too."""
 
     old: Path
     new: Path
@@ -41,6 +44,7 @@ class CompareRequest:
     limits: Limits = field(default_factory=Limits)
     batches: tuple[int, ...] = ()
     threads: int = 1
+    measuring: Measuring | None = None
     command: str = "assay compare"
 
 
@@ -80,16 +84,43 @@ async def plan_comparison(request: CompareRequest, house: Services) -> Run:
         baseline=BaselineEngine(old_flow.name if request.old == request.new else names[1], old_flow, old.model),
         rule=request.policy.speed,
     )
+    alone = _measured(
+        request, job, msgspec.structs.replace(old, inputs=_without_golden(request.inputs)), old_flow, house
+    )
     return Run(
         id=run_id,
         started_at=now.isoformat(timespec="seconds"),
         command=request.command,
-        jobs=(job,),
+        jobs=(job, *alone),
+        compared={alone[0].key: alone[1].key} if alone else {},
         policy=request.policy,
         machine=this_machine(house.gpus),
         versions=versions(PACKAGES),
         commit=git_commit(Path.cwd()),
     )
+
+
+def _measured(
+    request: CompareRequest, job: CompareSpeedJob, old: Case, old_flow: Flow, house: Services
+) -> list[MeasureJob]:
+    """The new engine alone and the old one, each with inputs for its own model; none where nothing is to be measured."""
+    if request.measuring is None:
+        return []
+    if (old.name, old_flow.name) == (job.case.name, job.flow.name):
+        old = msgspec.structs.replace(old, name=f"{old.name} (old)")
+    sides = [
+        (job.case, job.flow, job.reference_dir),
+        (old, old_flow, str(reference_dir(old, house.folder))),
+    ]
+    return [
+        MeasureJob(case, flow, request.limits, job.scratch, measuring=request.measuring, reference_dir=folder)
+        for case, flow, folder in sides
+    ]
+
+
+def _without_golden(inputs: Inputs) -> Inputs:
+    """A golden is bound to one model."""
+    return msgspec.structs.replace(inputs, golden="")
 
 
 def _names(request: CompareRequest) -> Sequence[str]:

@@ -20,8 +20,8 @@ from assay.errors import HarnessError
 from assay.judge.verdicts import first_verdict, judge
 from assay.options.repro import config_of
 from assay.pipeline.drift import annotate_drift
-from assay.pipeline.find_baseline import approved_results
 from assay.pipeline.job_logs import with_log
+from assay.pipeline.run_changes import compared_results, with_changes
 from assay.pipeline.services import RunJournal, Services
 
 BATCH_S = 0.5
@@ -73,7 +73,7 @@ def open_run(run: Run, services: Services, known: Sequence[Result] = (), *, resu
 
 def judge_run(run: Run, results: Sequence[Result], house: Services) -> RunVerdict:
     """The run's own policy on these results, beside its baseline, and what changed since the run before."""
-    baseline = house.store.results(run.baseline) if run.baseline else approved_results(run)
+    baseline = compared_results(run, results, house)
     planned = [job.key for job in run.jobs]
     judgement = judge(
         results,
@@ -85,8 +85,9 @@ def judge_run(run: Run, results: Sequence[Result], house: Services) -> RunVerdic
         alone=run.alone,
         asked={job.key: job for job in run.jobs},
         config=config_of(run),
+        exempt=tuple(run.compared.values()),
     )
-    return annotate_drift(judgement, run, results, house)
+    return with_changes(annotate_drift(judgement, run, results, house), run, results, baseline, house)
 
 
 class OpenRun:

@@ -74,6 +74,7 @@ def valid_blocks(blocks: Sequence[Block], own: frozenset[int] = frozenset(), *, 
             kept.append(block)
     readings = [reading for block in blocks for reading in (block.before, block.after)]
     shares = [one.sm_share for one in readings if one.sm_share is not None]
+    memory_shares = [one.memory_share for one in readings if one.memory_share is not None]
     bits = [one.reasons for one in readings if one.reasons is not None]
     record = GpuRecord(
         clock=clock,
@@ -85,6 +86,7 @@ def valid_blocks(blocks: Sequence[Block], own: frozenset[int] = frozenset(), *, 
         reasons=tuple(dict.fromkeys(name for each in bits for name in reasons_of(each))),
         memory_bytes=max((one.memory_bytes or 0 for one in readings), default=0),
         sm_share=statistics.fmean(shares) if shares else None,
+        memory_share=statistics.fmean(memory_shares) if memory_shares else None,
         foreign=tuple(sorted({process for block in blocks for process in shared(block, own)})),
     )
     return ValidBlocks(

@@ -43,6 +43,7 @@ class Lowered:
     """What was noted while it was lowered, where another job may ask for it again."""
     warned: tuple[NativeWarning, ...] = ()
     """What the library warned of, there too."""
+    nodes: int = 0
 
     def facts(self, engine: Engine) -> EngineInfo:
         """The engine's own facts, what the artifact weighs, and the transforms that came before."""
@@ -52,12 +53,14 @@ class Lowered:
             artifact_digest=self.artifact_digest,
             transforms=self.rewritten.applied,
             reused=self.reused,
+            nodes=self.nodes,
         )
 
 
 def lower(job: EngineJob, stages: Stages) -> Lowered:
     """Raises what the backend raises. The artifact lies in a folder of its own below `job.scratch`, or in the cache where
     the job asks for one that is there already. What was refused before is refused at once, where the job asks for that."""
+    nodes = job.case.model.nodes
     with stages.enter(Stage.IMPORT), import_without_gc():
         backend: Backend = backend_class(job.flow.backend)()
         job = msgspec.structs.replace(job, flow=_sized(job, backend))
@@ -73,13 +76,15 @@ def lower(job: EngineJob, stages: Stages) -> Lowered:
             warnings.warn(text, stacklevel=2)
         stages.built, stages.warned = left.facts, left.native_warnings
         folder, changed = handover.opened(job, left)
-        return Lowered(backend, folder, left.facts.artifact_bytes, left.facts.artifact_digest, changed)
+        return Lowered(backend, folder, left.facts.artifact_bytes, left.facts.artifact_digest, changed, nodes=nodes)
     if kept is not None:
         if kept.refusal is not None:
             artifact_cache.raise_cached_failure(key, kept, kept.refusal, stages)
         stages.warned += kept.native_warnings
         folder, changed, stages.built = artifact_cache.reusable(kept)
-        return Lowered(backend, folder, kept.facts.artifact_bytes, kept.facts.artifact_digest, changed, key)
+        return Lowered(
+            backend, folder, kept.facts.artifact_bytes, kept.facts.artifact_digest, changed, key, nodes=nodes
+        )
     if not key:
         if not (isinstance(job, VerifyJob) and job.artifact_dir):
             return _lower(job, backend, stages)
@@ -99,7 +104,7 @@ def _lower(job: EngineJob, backend: Backend, stages: Stages) -> Lowered:
     with stages.enter(Stage.SAVE):
         folder = artifact_folder(job.scratch)
         engine.save(folder)
-        lowered = Lowered(backend, folder, *folder_digest(folder), rewritten=changed)
+        lowered = Lowered(backend, folder, *folder_digest(folder), rewritten=changed, nodes=job.case.model.nodes)
         stages.built = lowered.facts(engine)
         del engine
     return lowered

@@ -1,0 +1,115 @@
+"""What changed from the results of one run to those of another: metrics, warnings, engines, verdicts. Nothing is judged here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from assay.core.changes import CellChange, LostFusion, MetricDelta
+from assay.core.engine_info import EngineInfo
+from assay.core.native_warning import NativeWarning
+from assay.core.result import EngineResult, Result, native_warnings_of, speeds_of
+from assay.core.verdict import Verdict
+from assay.judge.lost_fusions import lost_fusion
+from assay.judge.metrics import metrics
+from assay.judge.operator_regressions import differences
+
+Cell = tuple[str, str]
+
+
+def cell_changes(
+    old: Sequence[Result],
+    new: Sequence[Result],
+    *,
+    old_words: Mapping[str, str] = {},
+    verdicts: Sequence[Verdict] = (),
+) -> tuple[CellChange, ...]:
+    """Cells of the new results in their order, then those that only the old ones have. `old_words` are verdicts by job key."""
+    before, after = _by_cell(old), _by_cell(new)
+    said = {one.job_key: one for one in verdicts}
+    return tuple(
+        _change(cell, before.get(cell, []), after.get(cell, []), old_words, said) for cell in {**after, **before}
+    )
+
+
+def baseline_metrics(old: Iterable[Result], new: Sequence[Result]) -> dict[str, float]:
+    """Metrics of one cell that only a baseline gives: fusions lost, warnings that it had not."""
+    before = list(old)
+    named: dict[str, float] = {}
+    if _facts(before) is not None and _facts(new) is not None:
+        lost = _lost(before, new)
+        named["fusions.lost"] = float(lost.count if lost else 0)
+    if _reads(before) and _reads(new):
+        named["warnings.new"] = float(sum(one.count for one in _beyond(new, before)))
+    return named
+
+
+def _by_cell(results: Sequence[Result]) -> dict[Cell, list[Result]]:
+    found: dict[Cell, list[Result]] = {}
+    for one in results:
+        found.setdefault((one.case, one.flow), []).append(one)
+    return found
+
+
+def _change(
+    cell: Cell, old: list[Result], new: list[Result], old_words: Mapping[str, str], said: Mapping[str, Verdict]
+) -> CellChange:
+    before, after = _facts(old), _facts(new)
+    return CellChange(
+        *cell,
+        only="" if old and new else "new" if new else "old",
+        deltas=_deltas(old, new),
+        new_warnings=_beyond(new, old) if old else (),
+        gone_warnings=_beyond(old, new) if new else (),
+        lost_fusion=_lost(old, new),
+        engine=tuple(differences(before, after)) if before and after else (),
+        verdicts=(
+            _worst(old_words, old),
+            _worst({key: one.word.value for key, one in said.items()}, new),
+        ),
+        decision=next((said[one.job_key].reason for one in new if speeds_of(one) and one.job_key in said), ""),
+    )
+
+
+def _worst(words: Mapping[str, str], results: Sequence[Result]) -> str:
+    order = ("error", "fail", "xpass", "inconclusive", "skip", "xfail", "pass")
+    found = [words[one.job_key] for one in results if one.job_key in words]
+    return min(found, key=order.index, default="")
+
+
+def _deltas(old: Sequence[Result], new: Sequence[Result]) -> tuple[MetricDelta, ...]:
+    before, after = _metrics(old), _metrics(new)
+    return tuple(MetricDelta(name, before.get(name), after.get(name)) for name in sorted(before.keys() | after.keys()))
+
+
+def _metrics(results: Sequence[Result]) -> dict[str, float]:
+    """Of all jobs of a cell; what several record, as the first of them does: verifying before measuring."""
+    named: dict[str, float] = {}
+    for one in reversed(results):
+        named.update(metrics(one))
+    return named
+
+
+def _facts(results: Sequence[Result]) -> EngineInfo | None:
+    """Of the engine that was measured, or else verified; None where nothing is known of what it executed."""
+    known = [one.facts for one in results if isinstance(one, EngineResult) and one.facts.placements]
+    return known[-1] if known else None
+
+
+def _lost(old: Sequence[Result], new: Sequence[Result]) -> LostFusion | None:
+    before, after = _facts(old), _facts(new)
+    return lost_fusion(before, after) if before is not None and after is not None else None
+
+
+def _reads(results: Sequence[Result]) -> bool:
+    return any(isinstance(one, EngineResult) and one.reads_warnings for one in results)
+
+
+def _beyond(these: Sequence[Result], those: Sequence[Result]) -> tuple[NativeWarning, ...]:
+    """Warnings of these that those had not; the same node and kind in other words is the same."""
+    known = {_identity(warning) for one in those for warning in native_warnings_of(one)}
+    found = [warning for one in these for warning in native_warnings_of(one) if _identity(warning) not in known]
+    return tuple(dict.fromkeys(found))
+
+
+def _identity(one: NativeWarning) -> tuple[str, str]:
+    return one.code.value, one.node or one.text

@@ -1,0 +1,55 @@
+"""Which operators a compiler fused in the baseline's engine and not in this one: by the kernels that each of them executed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from assay.core.changes import LostFusion
+from assay.core.engine_info import EngineInfo, Placement
+
+_MOVING = ("cast", "reformat")
+
+
+def lost_fusion(before: EngineInfo, after: EngineInfo) -> LostFusion | None:
+    """None where none is lost, or where one of the two does not tell what it executed. An engine that executes no more kernels than
+    the baseline has lost none: it may fuse into larger ones. Of backends that do not mark fused kernels, an operator counts that the
+    baseline never ran by itself, where both are made of as many nodes."""
+    old, new = _executed(before), _executed(after)
+    if not old or not new or _total(new) <= _total(old):
+        return None
+    gone = _fewer(before, after)
+    alone = {kind: count - old[kind] for kind, count in sorted(new.items()) if count > old[kind]}
+    if gone:
+        return LostFusion(gone, alone)
+    fresh = {kind: count for kind, count in alone.items() if kind not in old}
+    return LostFusion({}, fresh) if fresh and before.nodes and before.nodes == after.nodes else None
+
+
+def describe_lost_fusion(lost: LostFusion) -> str:
+    """`3 FusedConv became 3 Conv, 3 Relu`, or `3 BatchNormalization run by themselves`."""
+    alone = ", ".join(f"{count} {kind}" for kind, count in lost.alone.items())
+    gone = ", ".join(f"{count} {kind}" for kind, count in lost.gone.items())
+    nodes = "node" if lost.count == 1 else "nodes"
+    became = f"{gone} became {alone}" if gone else f"{alone} not fused any more"
+    return f"fusion lost for {lost.count} {nodes}: {became}"
+
+
+def _executed(facts: EngineInfo) -> Counter[str]:
+    return _counted(one for one in facts.placements if one.role not in _MOVING)
+
+
+def _fewer(before: EngineInfo, after: EngineInfo) -> dict[str, int]:
+    old, new = (_counted(one for one in facts.placements if one.role == "fused") for facts in (before, after))
+    return {kind: count - new[kind] for kind, count in sorted(old.items()) if count > new[kind]}
+
+
+def _counted(placements: Iterable[Placement]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for one in placements:
+        found[one.operator] += one.count
+    return found
+
+
+def _total(found: Counter[str]) -> int:
+    return sum(found.values())

@@ -1,0 +1,122 @@
+"""What a run is compared with, and what changed since: the old engines of the run itself, its baseline, or another run."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from assay.core.changes import CellChange, MetricDelta, RunChanges
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.core.verdict import RunVerdict
+from assay.judge.changes import cell_changes
+from assay.judge.metrics import metrics
+from assay.judge.verdicts import judge
+from assay.pipeline.find_baseline import approved_results
+from assay.pipeline.services import Services
+
+PAST_RUNS = 12
+"""Earlier runs whose values are shown beside a change."""
+PAST_LOOKED_AT = 60
+"""Runs back in the history among which they are searched."""
+COMMITS_SHOWN = 50
+
+
+def compared_results(run: Run, results: Sequence[Result], house: Services) -> list[Result]:
+    """What goals compare with: results of the old engine under the names of the new one, of the baseline run, or of the approved
+    engines."""
+    if run.compared:
+        by_key = {one.job_key: one for one in results}
+        jobs = {job.key: job for job in run.jobs}
+        return [
+            replace(by_key[old], job_key=new, case=jobs[new].case.name, flow=jobs[new].flow.name)
+            for new, old in run.compared.items()
+            if old in by_key and new in jobs
+        ]
+    return list(house.store.results(run.baseline)) if run.baseline else approved_results(run)
+
+
+def with_changes(
+    judgement: RunVerdict, run: Run, results: Sequence[Result], old: Sequence[Result], house: Services
+) -> RunVerdict:
+    """The judgement with what changed since `old`, where there is something to compare with."""
+    if not old:
+        return judgement
+    new = [one for one in results if one.job_key not in run.compared.values()]
+    if run.baseline:
+        return replace(judgement, changes=changes_between(house.store.run(run.baseline), run, new, judgement, house))
+    cells = [one for one in cell_changes(old, new, verdicts=judgement.verdicts) if one.only != "new"]
+    names = dict.fromkeys(rival.name for rival in run.baselines if not rival.trouble)
+    name = ", ".join(names) or "the old engine"
+    return replace(judgement, changes=RunChanges(name, tuple(cells)))
+
+
+def changes_between(
+    old: Run, new: Run, results: Sequence[Result], judgement: RunVerdict, house: Services
+) -> RunChanges:
+    """Of two runs of the history, with commits and versions between, and the values of the runs before them."""
+    before = list(house.store.results(old.id))
+    cells = cell_changes(before, results, old_words=_words(old, before), verdicts=judgement.verdicts)
+    return RunChanges(
+        f"run {old.id}",
+        _with_past(cells, new, house),
+        old.started_at,
+        new.started_at,
+        old.commit,
+        new.commit,
+        commits_between(old.commit, new.commit),
+        tuple(
+            (name, old.versions.get(name, ""), new.versions.get(name, ""))
+            for name in sorted(old.versions.keys() | new.versions.keys())
+            if old.versions.get(name) != new.versions.get(name)
+        ),
+    )
+
+
+def _words(run: Run, results: Sequence[Result]) -> dict[str, str]:
+    """Verdicts of that run by its own policy, where that can be judged alone."""
+    policy = replace(run.policy, goals=())
+    found = judge(results, policy, planned=[job.key for job in run.jobs], today=datetime.now(UTC).date(), narrowed=True)
+    return {one.job_key: one.word.value for one in found.verdicts}
+
+
+def _with_past(cells: Sequence[CellChange], new: Run, house: Services) -> tuple[CellChange, ...]:
+    wanted = {(cell.case, cell.flow) for cell in cells}
+    past: dict[tuple[str, str, str], list[float]] = {}
+    looked_at = [one.id for one in house.store.runs(PAST_LOOKED_AT) if one.id < new.id][:PAST_RUNS]
+    for identity in reversed(looked_at):
+        seen: dict[tuple[str, str, str], float] = {}
+        for result in house.store.results(identity):
+            if (result.case, result.flow) in wanted:
+                for name, value in metrics(result).items():
+                    seen.setdefault((result.case, result.flow, name), value)
+        for key, value in seen.items():
+            past.setdefault(key, []).append(value)
+    return tuple(replace(cell, deltas=tuple(_delta(cell, one, past) for one in cell.deltas)) for cell in cells)
+
+
+def _delta(cell: CellChange, one: MetricDelta, past: Mapping[tuple[str, str, str], list[float]]) -> MetricDelta:
+    return replace(one, past=tuple(past.get((cell.case, cell.flow, one.metric), ())))
+
+
+def commits_between(old: str, new: str, folder: Path | None = None) -> tuple[str, ...]:
+    """`abc123456 subject`, newest first, at most `COMMITS_SHOWN`; () where the checkout does not know them."""
+    first, last = old.removesuffix("-dirty"), new.removesuffix("-dirty")
+    if not first or not last or first == last or first.startswith("-") or last.startswith("-"):
+        return ()
+    try:
+        answer = subprocess.run(
+            ["git", "log", "--format=%h %s", f"--max-count={COMMITS_SHOWN}", f"{first}..{last}", "--"],
+            cwd=folder or Path.cwd(),
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    return tuple(answer.stdout.splitlines()) if answer.returncode == 0 else ()
