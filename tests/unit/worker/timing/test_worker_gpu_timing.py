@@ -148,7 +148,7 @@ def test_a_device_that_tells_everything(monkeypatch: pytest.MonkeyPatch) -> None
     }
     monkeypatch.setitem(sys.modules, "pynvml", _nvml(**answers))
     look, untold = open_reader("GPU-0b1c,GPU-7")
-    assert (look(), untold) == (GpuReading(1980, 1980, 0x40, 5, 0.4, (3, 12)), "")
+    assert (look(), untold) == (GpuReading(1980, 1980, 0x40, 5, 0.4, (3, 12), 0.03), "")
     del answers["nvmlDeviceGetCurrentClocksEventReasons"]
     older = _nvml(**answers, nvmlDeviceGetCurrentClocksThrottleReasons=0x8)
     monkeypatch.setitem(sys.modules, "pynvml", older)

@@ -40,17 +40,29 @@ def report(
     run: RunId = "last",
     format: Annotated[str, typer.Option("--format", help=f"Format of the report: {REPORTS}.")] = "terminal",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write [standard output].")] = None,
+    against: Annotated[
+        str,
+        typer.Option(
+            "--against",
+            metavar="RUN",
+            help="Earlier run to show every difference to, or `previous`: the last one with the same cases and flows.",
+            show_default=False,
+        ),
+    ] = "",
     history: History = DEFAULT_HISTORY,
 ) -> None:
     from assay import plugins
     from assay.commands.composition import open_services
     from assay.commands.reporting import GROUP, destinations
+    from assay.pipeline.against import against as compared_with
     from assay.pipeline.rejudge import rejudge
 
     where = destinations([(format, output)]) if output else []
     renderer = plugins.load(GROUP, format)()
     with open_services(history, recorded=True) as house:
         checked = rejudge(run, None, house)
+        if against:
+            checked = compared_with(against, checked, house)
     for destination in where:
         destination.write(checked)
         print(f"report: {destination.path}")

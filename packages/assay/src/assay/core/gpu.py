@@ -15,8 +15,8 @@ class GpuReading(msgspec.Struct, frozen=True):
     reasons: int | None = None
     memory_bytes: int | None = None
     sm_share: float | None = None
-    memory_share: float | None = None
     processes: tuple[int, ...] | None = None
+    memory_share: float | None = None
 
 
 class GpuRecord(msgspec.Struct, frozen=True):
@@ -36,6 +36,6 @@ class GpuRecord(msgspec.Struct, frozen=True):
     reasons: tuple[str, ...] = ()
     memory_bytes: int = 0
     sm_share: float | None = None
-    memory_share: float | None = None
     foreign: tuple[int, ...] = ()
     untold: str = ""
+    memory_share: float | None = None

@@ -10,6 +10,7 @@ from assay.core.run import Run
 from assay.core.verdict import RunVerdict
 from assay.reports import format as text
 from assay.reports.critical import TITLE, critical
+from assay.reports.html_changes import page_changes
 from assay.reports.mutation_scores import ALL, GROUPS, HEADER, HIT, MutationScore, mutation_scores, texts
 from assay.reports.rows import EXIT_MEANING, Row, counts, headline, run_verdicts
 from assay.reports.sanitize import one_line
@@ -47,6 +48,7 @@ def head(run: Run, results: Sequence[Result], judgement: RunVerdict, found: Sequ
         "expectations": _expectations(run.policy),
         "demands": _requirements(run.policy),
         "kill_rates": _mutation_scores(results),
+        "changes": page_changes(judgement.changes),
         "critical_title": TITLE,
         "critical": [[one.case, one.flow, one.text] for one in critical(found)],
         "upgrade_header": HEADER_OF_UPGRADES,

@@ -12,6 +12,7 @@ from assay.judge.finding_text import finding_text
 from assay.judge.warnings_text import critical_warnings
 from assay.judge.witnesses import described
 from assay.options.repro import repro_line
+from assay.reports.changes import Cell, cells
 from assay.reports.rows import Entry, entries, run_verdicts
 from assay.reports.sanitize import one_line, sanitize, shortened
 
@@ -38,13 +39,15 @@ class JUnit:
     def render(self, run: Run, results: Sequence[Result], judgement: RunVerdict) -> str:
         """Well-formed XML 1.0 whatever the names and logs contain: control characters appear as `\\x07`."""
         root = ET.Element("testsuites", name="assay")
+        changed = {(one.case, one.flow): one for one in cells(judgement.changes)} if judgement.changes else {}
         suites: dict[str, list[Entry]] = {}
         for entry in entries(run, results, judgement):
             suites.setdefault(entry.names[1], []).append(entry)
         for flow, found in suites.items():
             suite = ET.SubElement(root, "testsuite", name=one_line(flow), timestamp=run.started_at)
             for entry in found:
-                _case(suite, run, entry)
+                # Once for each case and flow, with the first of its jobs.
+                _case(suite, run, entry, changed.pop((one_line(entry.names[0]), one_line(entry.names[1])), None))
             _sums(suite)
         _run_suite(root, run, results, judgement, executed=bool(suites))
         _sums(root)
@@ -52,14 +55,14 @@ class JUnit:
         return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
-def _case(suite: ET.Element, run: Run, entry: Entry) -> None:
+def _case(suite: ET.Element, run: Run, entry: Entry, change: Cell | None) -> None:
     case, flow = entry.names
     seconds = entry.result.seconds if entry.result else 0.0
     node = ET.SubElement(
         suite, "testcase", classname=one_line(flow), name=f"{one_line(case)} [{entry.kind}]", time=f"{seconds:.3f}"
     )
     if entry.result is not None:
-        _properties(node, entry.result)
+        _properties(node, entry.result, change)
     kind = ELEMENT.get(entry.word)
     if kind is not None:
         said = ET.SubElement(node, kind, message=one_line(entry.reason))
@@ -70,9 +73,15 @@ def _case(suite: ET.Element, run: Run, entry: Entry) -> None:
         ET.SubElement(node, "system-out").text = sanitize(shortened(sanitize(entry.result.log), LOG_LIMIT))
 
 
-def _properties(node: ET.Element, result: Result) -> None:
-    """Before anything else in a test case: critical warnings."""
+def _properties(node: ET.Element, result: Result, change: Cell | None) -> None:
+    """Before anything else in a test case: critical warnings, and what changed since the run before."""
     told = [("critical warning", text) for text in critical_warnings(native_warnings_of(result))]
+    if change is not None:
+        told += [("changed", note) for note in change.notes]
+        told += [
+            (f"changed: {one.label}", f"{one.before} -> {one.after}{f' ({one.change})' if one.change else ''}")
+            for one in change.lines
+        ]
     if told:
         holder = ET.SubElement(node, "properties")
         for name, value in told:

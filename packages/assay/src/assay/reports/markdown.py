@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from assay.core.changes import RunChanges
 from assay.core.result import Result, speeds_of
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.options.repro import repro_line
 from assay.reports import format as text
+from assay.reports.changes import HEADER as CHANGES_HEADER
+from assay.reports.changes import TITLE as CHANGES
+from assay.reports.changes import Line, cells, facts_between
 from assay.reports.columns import Column, columns_of
 from assay.reports.critical import TITLE, critical
 from assay.reports.mutation_scores import GROUPS, mutation_scores, table
@@ -45,6 +49,7 @@ class Markdown:
             "",
             *_table(found),
             *_mutation_scores(results),
+            *_changes(judgement.changes),
             *_critical(found),
             *_speed_comparisons(found),
             *_failures(run, found),
@@ -116,6 +121,28 @@ def _failures(run: Run, found: Sequence[Row]) -> list[str]:
     if len(bad) > FAILURES_SHOWN:
         lines += [f"{len(bad) - FAILURES_SHOWN} more are in the other reports.", ""]
     return lines
+
+
+def _changes(changes: RunChanges | None) -> list[str]:
+    if changes is None:
+        return []
+    lines = [f"### {CHANGES}", "", *(f"- {name}: {escaped(value)}" for name, value in facts_between(changes))]
+    lines += (
+        [f"- {len(changes.commits)} commits between, the last: {escaped(changes.commits[0])}"]
+        if changes.commits
+        else []
+    )
+    for cell in cells(changes)[:FAILURES_SHOWN]:
+        lines += ["", f"**{escaped(cell.case, 120)} · {escaped(cell.flow, 120)}** {cell.verdicts}", ""]
+        lines += [f"- {escaped(note)}" for note in cell.notes]
+        if cell.lines:
+            lines += ["", f"| {' | '.join(CHANGES_HEADER)} |", "|---|--:|--:|--:|---|", *map(_changed, cell.lines)]
+    return [*lines, ""]
+
+
+def _changed(line: Line) -> str:
+    mark = "**" if line.worse > 0 else ""
+    return f"| {escaped(line.label)} | {line.before} | {line.after} | {mark}{line.change}{mark} | {line.spark} |"
 
 
 def _critical(found: Sequence[Row]) -> list[str]:

@@ -14,6 +14,9 @@ from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.judge.coverage import FIRST
 from assay.judge.warnings_text import notes_of, warnings_of
 from assay.options.repro import repro_line
+from assay.reports.changes import HEADER as CHANGES_HEADER
+from assay.reports.changes import TITLE as CHANGES
+from assay.reports.changes import cells, facts_between
 from assay.reports.critical import TITLE, critical
 from assay.reports.details import detail_lines
 from assay.reports.mutation_scores import mutation_scores, shown
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 QUIET = (VerdictStatus.PASS.value, VerdictStatus.XFAIL.value)
 FAILURES_SHOWN = 40
 CRITICAL_SHOWN = 20
+CELLS_SHOWN = 12
 INPUTS_SHOWN = 6
 SWEEP_SHOWN = 3
 """Batch sizes of a measurement from which on they are a sweep; of a comparison, two are."""
@@ -67,6 +71,7 @@ class Terminal:
         _remarks(console, found)
         _critical(console, found)
         _speed_comparisons(console, found)
+        _changes(console, judgement)
         for upgrade in upgrades(found):
             console.print(f"\n{one_line(upgrade.case)} | {one_line(upgrade.flow)}: old beside new", style="bold")
             _plain(console, columns(UPGRADE, [list(line) for line in upgrade.lines]))
@@ -157,6 +162,26 @@ def _critical(console: Console, found: Sequence[Row]) -> None:
         _prose(console, f"  {one.case} | {one.flow}: {one.text}")
     if len(told) > CRITICAL_SHOWN:
         _prose(console, f"  and {len(told) - CRITICAL_SHOWN} more: --report html=FILE shows all")
+
+
+def _changes(console: Console, judgement: RunVerdict) -> None:
+    """Against the baseline, or against another run: what moved by more than a percent, and what is new or gone."""
+    if judgement.changes is None:
+        return
+    console.print(f"\n{CHANGES}", style="bold")
+    _plain(console, [f"{name}: {value}" for name, value in facts_between(judgement.changes)])
+    if commits := judgement.changes.commits:
+        _plain(console, [f"{len(commits)} commits between, the last: {one_line(commits[0])}"])
+    for cell in cells(judgement.changes)[:CELLS_SHOWN]:
+        console.print()
+        _line(console, (f"  {cell.case} | {cell.flow}", "bold"), f"  {cell.verdicts}")
+        for note in cell.notes:
+            _prose(console, f"    {note}")
+        lines = [[one.label, one.before, one.after, one.change, one.spark] for one in cell.lines]
+        if lines:
+            _plain(console, [f"  {line}" for line in columns(CHANGES_HEADER, lines)])
+    if (left := len(judgement.changes.cells) - CELLS_SHOWN) > 0:
+        _prose(console, f"  and {left} more: --report html=FILE shows all")
 
 
 def _speed_comparisons(console: Console, found: Sequence[Row]) -> None:

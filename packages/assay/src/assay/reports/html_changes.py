@@ -1,0 +1,63 @@
+"""What changed since the run before, for the page: with a plot of the last runs beside each metric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.core.changes import RunChanges
+from assay.reports import format as text
+from assay.reports.changes import HEADER, TITLE, Line, cells, facts_between
+from assay.reports.sanitize import one_line
+
+WIDE, HIGH, EDGE = 120.0, 30.0, 3.0
+"""Of a plot, in its own units."""
+
+
+def page_changes(changes: RunChanges | None) -> dict[str, object] | None:
+    """The template's variables; None where there is nothing to compare with."""
+    if changes is None:
+        return None
+    return {
+        "title": TITLE,
+        "facts": facts_between(changes),
+        "commits": [one_line(one) for one in changes.commits],
+        "header": (*HEADER[:-1], "last runs"),
+        "cells": [
+            {
+                "case": one.case,
+                "flow": one.flow,
+                "verdicts": one.verdicts,
+                "notes": one.notes,
+                "lines": [_line(line) for line in one.lines],
+            }
+            for one in cells(changes)
+        ],
+    }
+
+
+def _line(line: Line) -> dict[str, object]:
+    points = plot(line.series)
+    low, high = (min(line.series), max(line.series)) if points else (0.0, 0.0)
+    return {
+        "label": line.label,
+        "before": line.before,
+        "after": line.after,
+        "change": line.change,
+        "worse": line.worse,
+        "points": " ".join(f"{x:g},{y:g}" for x, y in points),
+        "end": points[-1] if points else (0.0, 0.0),
+        "told": f"{len(points)} runs, from {text.number(low)} to {text.number(high)}",
+    }
+
+
+def plot(values: Sequence[float]) -> list[tuple[float, float]]:
+    """Points of a line from the oldest value to the newest, the least at the bottom; none for fewer than three values."""
+    if len(values) < 3:
+        return []
+    low, high = min(values), max(values)
+    span = (high - low) or 1.0
+    step = (WIDE - 2 * EDGE) / (len(values) - 1)
+    return [
+        (round(EDGE + place * step, 1), round(HIGH - EDGE - (value - low) / span * (HIGH - 2 * EDGE), 1))
+        for place, value in enumerate(values)
+    ]
