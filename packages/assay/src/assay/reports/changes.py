@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import msgspec
 
 from assay.core.changes import CellChange, MetricDelta, RunChanges
 from assay.judge.lost_fusions import describe_lost_fusion
-from assay.judge.metric_registry import direction
+from assay.judge.metric_registry import direction, unit
+from assay.judge.metrics import RESIDENT_BLUR_BYTES
 from assay.judge.warnings_text import grouped_warnings
 from assay.reports import format as text
 from assay.reports.sanitize import one_line
@@ -17,9 +19,8 @@ TITLE = "Against the version before"
 HEADER = ("metric", "before", "after", "change", "")
 SAME = 0.01
 """Relative change below which a line is not marked, whichever way it goes."""
+NO_DECISION = "speed: not measured side by side, so that nothing is decided; --baseline or `assay compare` decides"
 BARS = "▁▂▃▄▅▆▇█"
-ABSENT = "not measured here"
-
 ALWAYS = (
     ("deviation (budget used)", "budget_used"),
     ("largest error", "max_abs"),
@@ -47,9 +48,10 @@ _MORE = (
     "casts",
     "undelegated",
     "delegated",
-    "memory.growth",
+    "memory.growth_low",
 )
 """Shown where they are there and have changed; of task metrics, always."""
+_SECONDS = ("latency.", "throughput.", "stage.")
 _NEEDS = {
     "latency.p90_ms": "needs 44 samples",
     "latency.p99_ms": "needs 459 samples",
@@ -59,8 +61,9 @@ _NEEDS = {
 
 
 class Line(msgspec.Struct, frozen=True):
-    """One metric of one cell. `worse` is 1 where it got worse by more than a percent, -1 where better, else 0. `series` are the values
-    of earlier runs, the one before and this one."""
+    """One metric of one cell. `worse` is 1 where it got worse by more than a percent, -1 where better, else 0: of seconds that were
+    not taken side by side nothing is decided. `series` are the values
+    of earlier runs and of this one."""
 
     label: str
     before: str
@@ -85,6 +88,14 @@ class Cell(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
 
 
+def commits_between(changes: RunChanges) -> str:
+    """`3 commits between, the last: abc1234 Subject`; "" where none are known."""
+    count = len(changes.commits)
+    return (
+        f"{count} commit{'s' if count != 1 else ''} between, the last: {one_line(changes.commits[0])}" if count else ""
+    )
+
+
 def facts_between(changes: RunChanges) -> list[tuple[str, str]]:
     """(name, value): what is compared, when and from which commits, commits between, versions that changed."""
     pairs = [
@@ -102,21 +113,24 @@ def facts_between(changes: RunChanges) -> list[tuple[str, str]]:
 
 
 def cells(changes: RunChanges) -> list[Cell]:
-    """Those that changed most gravely first are not sorted: the order is that of the run."""
+    """In the order of the run."""
     return [_cell(one) for one in changes.cells]
 
 
-def changed_lines(cell: Cell) -> list[Line]:
-    """Lines that moved by more than a percent, for a narrow screen."""
-    return [one for one in cell.lines if one.worse or one.change not in ("", "same")]
-
-
 def sparkline(values: Sequence[float]) -> str:
+    """One bar for each value, "" for fewer than three."""
+    return "".join(BARS[round(height * (len(BARS) - 1))] for height in heights(values))
+
+
+def heights(values: Sequence[float]) -> list[float]:
+    """From 0 for the least value to 1 for the greatest; of values within a percent of one another all are in the middle. () for fewer
+    than three."""
     if len(values) < 3:
-        return ""
+        return []
     low, high = min(values), max(values)
-    span = (high - low) or 1.0
-    return "".join(BARS[round((value - low) / span * (len(BARS) - 1))] for value in values)
+    if high - low <= SAME * max(abs(low), abs(high)):
+        return [0.5] * len(values)
+    return [(value - low) / (high - low) for value in values]
 
 
 def _arrow(old: str, new: str) -> str:
@@ -139,12 +153,20 @@ def _notes(one: CellChange) -> list[str]:
         )
     if one.decision:
         notes.append(f"speed, side by side: {one.decision}")
+    elif _timed(one):
+        notes.append(NO_DECISION)
     if one.lost_fusion is not None:
         notes.append(describe_lost_fusion(one.lost_fusion))
     notes += [f"new warning: {said}" for said in grouped_warnings(one.new_warnings)]
     notes += [f"gone warning: {said}" for said in grouped_warnings(one.gone_warnings)]
     notes += [f"engine: {change}" for change in one.engine]
     return notes
+
+
+def _timed(one: CellChange) -> bool:
+    return any(
+        delta.metric.startswith("latency.") and delta.old is not None and delta.new is not None for delta in one.deltas
+    )
 
 
 def _lines(cell: CellChange) -> list[Line]:
@@ -166,36 +188,58 @@ def _lines(cell: CellChange) -> list[Line]:
 
 
 def _line(label: str, one: MetricDelta) -> Line:
-    series = tuple(value for value in (*one.past, one.old, one.new) if value is not None and value == value)
+    series = tuple(value for value in (*one.past, one.new) if value is not None and math.isfinite(value))
+    before, after = _shown(one.metric, one.old), _shown(one.metric, one.new)
     return Line(
-        one_line(label), _shown(one.metric, one.old), _shown(one.metric, one.new), _change(one), _worse(one), series
+        one_line(label),
+        before,
+        after,
+        _change(one),
+        0 if one.metric.startswith(_SECONDS) else _worse(one),
+        series if one.new is not None else (),
     )
 
 
 def _shown(metric: str, value: float | None) -> str:
+    """With the unit of the table of metrics."""
     if value is None:
-        return _NEEDS.get(metric, ABSENT)
-    return text.metric(metric, value) or text.number(value)
+        return ""
+    match unit(metric):
+        case "bytes":
+            return text.size(value) or "0 B"
+        case "s":
+            return text.duration(value)
+        case "":
+            return text.metric(metric, value)
+        case known:
+            return f"{text.number(value)} {known}"
 
 
 def _change(one: MetricDelta) -> str:
-    """Bytes as bytes and percent; anything else in percent, or from zero as a difference."""
-    if one.old is None or one.new is None:
-        return ""
+    """Bytes as bytes and percent; anything else in percent, or from zero as a difference. Why there is nothing to compare."""
+    if one.new is None:
+        return f"{_NEEDS.get(one.metric, 'not measured')}"
+    if one.old is None:
+        return "not measured before"
     if one.old == one.new:
         return "same"
     difference = one.new - one.old
-    by = f"{100.0 * difference / abs(one.old):+.1f} %" if one.old else f"{difference:+.3g}"
-    if one.metric.endswith("bytes"):
+    by = f"{100.0 * difference / abs(one.old):+.1f} %" if one.old else ""
+    if unit(one.metric) == "bytes":
         sign = "+" if difference > 0 else "-"
-        return f"{sign}{text.size(abs(difference))} ({by})"
-    return by
+        return f"{sign}{text.size(abs(difference))}{f' ({by})' if by else ''}"
+    return by or f"{'+' if difference > 0 else '-'}{_shown(one.metric, abs(difference))}"
 
 
 def _worse(one: MetricDelta) -> int:
-    if one.old is None or one.new is None or abs(one.new - one.old) <= SAME * abs(one.old):
+    if one.old is None or one.new is None or abs(one.new - one.old) <= max(SAME * abs(one.old), _blur(one.metric)):
         return 0
     bad = direction(one.metric)
     if bad == "both":
         return 0
     return 1 if (one.new > one.old) == (bad == "up") else -1
+
+
+def _blur(metric: str) -> float:
+    """What a reading of resident memory is uncertain by."""
+    return RESIDENT_BLUR_BYTES if metric.startswith("memory.") else 0.0

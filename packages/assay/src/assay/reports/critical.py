@@ -1,4 +1,5 @@
-"""Critical warnings: what the library of an engine itself warned of, a line for each case and flow."""
+"""Critical warnings: what the library of an engine itself warned of, and fusions that the baseline had; a line for each kind, case and
+flow."""
 
 from __future__ import annotations
 
@@ -6,7 +7,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from assay.core.changes import RunChanges
 from assay.core.result import native_warnings_of
+from assay.judge.lost_fusions import describe_lost_fusion
 from assay.judge.warnings_text import critical_warnings
 from assay.reports.rows import Row
 from assay.reports.sanitize import one_line
@@ -22,11 +25,14 @@ class Critical(msgspec.Struct, frozen=True):
     text: str
 
 
-def critical(found: Sequence[Row]) -> list[Critical]:
+def critical(found: Sequence[Row], changes: RunChanges | None = None) -> list[Critical]:
     """In the order of the rows; what several jobs of a row were warned of, once."""
     told = []
+    lost = {(one.case, one.flow): one.lost_fusion for one in changes.cells} if changes else {}
     for row in found:
         native = [one for entry in row.entries if entry.result for one in native_warnings_of(entry.result)]
         for text in critical_warnings(dict.fromkeys(native)):
             told.append(Critical(one_line(row.case), one_line(row.flow), one_line(text)))
+        if (fusion := lost.get((row.case, row.flow))) is not None:
+            told.append(Critical(one_line(row.case), one_line(row.flow), one_line(describe_lost_fusion(fusion))))
     return told

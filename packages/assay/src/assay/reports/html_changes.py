@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from assay.core.changes import RunChanges
 from assay.reports import format as text
-from assay.reports.changes import HEADER, TITLE, Line, cells, facts_between
+from assay.reports.changes import HEADER, TITLE, Line, cells, facts_between, heights
 from assay.reports.sanitize import one_line
 
-WIDE, HIGH, EDGE = 120.0, 30.0, 3.0
+WIDE, HIGH, EDGE = 120.0, 24.0, 3.0
 """Of a plot, in its own units."""
 
 
@@ -52,12 +52,9 @@ def _line(line: Line) -> dict[str, object]:
 
 def plot(values: Sequence[float]) -> list[tuple[float, float]]:
     """Points of a line from the oldest value to the newest, the least at the bottom; none for fewer than three values."""
-    if len(values) < 3:
-        return []
-    low, high = min(values), max(values)
-    span = (high - low) or 1.0
-    step = (WIDE - 2 * EDGE) / (len(values) - 1)
+    found = heights(values)
+    step = (WIDE - 2 * EDGE) / max(1, len(values) - 1)
     return [
-        (round(EDGE + place * step, 1), round(HIGH - EDGE - (value - low) / span * (HIGH - 2 * EDGE), 1))
-        for place, value in enumerate(values)
+        (round(EDGE + place * step, 1), round(HIGH - EDGE - height * (HIGH - 2 * EDGE), 1))
+        for place, height in enumerate(found)
     ]

@@ -50,7 +50,7 @@ def head(run: Run, results: Sequence[Result], judgement: RunVerdict, found: Sequ
         "kill_rates": _mutation_scores(results),
         "changes": page_changes(judgement.changes),
         "critical_title": TITLE,
-        "critical": [[one.case, one.flow, one.text] for one in critical(found)],
+        "critical": [[one.case, one.flow, one.text] for one in critical(found, judgement.changes)],
         "upgrade_header": HEADER_OF_UPGRADES,
         "upgrades": [
             {

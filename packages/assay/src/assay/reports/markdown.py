@@ -13,7 +13,7 @@ from assay.options.repro import repro_line
 from assay.reports import format as text
 from assay.reports.changes import HEADER as CHANGES_HEADER
 from assay.reports.changes import TITLE as CHANGES
-from assay.reports.changes import Line, cells, facts_between
+from assay.reports.changes import Line, cells, commits_between, facts_between
 from assay.reports.columns import Column, columns_of
 from assay.reports.critical import TITLE, critical
 from assay.reports.mutation_scores import GROUPS, mutation_scores, table
@@ -50,7 +50,7 @@ class Markdown:
             *_table(found),
             *_mutation_scores(results),
             *_changes(judgement.changes),
-            *_critical(found),
+            *_critical(found, judgement.changes),
             *_speed_comparisons(found),
             *_failures(run, found),
             *_about(run, len(results)),
@@ -127,11 +127,7 @@ def _changes(changes: RunChanges | None) -> list[str]:
     if changes is None:
         return []
     lines = [f"### {CHANGES}", "", *(f"- {name}: {escaped(value)}" for name, value in facts_between(changes))]
-    lines += (
-        [f"- {len(changes.commits)} commits between, the last: {escaped(changes.commits[0])}"]
-        if changes.commits
-        else []
-    )
+    lines += [f"- {escaped(commits)}"] if (commits := commits_between(changes)) else []
     for cell in cells(changes)[:FAILURES_SHOWN]:
         lines += ["", f"**{escaped(cell.case, 120)} · {escaped(cell.flow, 120)}** {cell.verdicts}", ""]
         lines += [f"- {escaped(note)}" for note in cell.notes]
@@ -145,8 +141,8 @@ def _changed(line: Line) -> str:
     return f"| {escaped(line.label)} | {line.before} | {line.after} | {mark}{line.change}{mark} | {line.spark} |"
 
 
-def _critical(found: Sequence[Row]) -> list[str]:
-    told = critical(found)
+def _critical(found: Sequence[Row], changes: RunChanges | None) -> list[str]:
+    told = critical(found, changes)
     names = [(escaped(one.case, 120), escaped(one.flow, 120), escaped(one.text)) for one in told[:FAILURES_SHOWN]]
     lines = [f"### {TITLE}", ""] if told else []
     lines += [f"- {case} · {flow}: {text}" for case, flow, text in names]

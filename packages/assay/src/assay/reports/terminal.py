@@ -16,7 +16,7 @@ from assay.judge.warnings_text import notes_of, warnings_of
 from assay.options.repro import repro_line
 from assay.reports.changes import HEADER as CHANGES_HEADER
 from assay.reports.changes import TITLE as CHANGES
-from assay.reports.changes import cells, facts_between
+from assay.reports.changes import cells, commits_between, facts_between
 from assay.reports.critical import TITLE, critical
 from assay.reports.details import detail_lines
 from assay.reports.mutation_scores import mutation_scores, shown
@@ -69,7 +69,7 @@ class Terminal:
                 if together[0].word not in QUIET:
                     _failure(console, run, together)
         _remarks(console, found)
-        _critical(console, found)
+        _critical(console, found, judgement)
         _speed_comparisons(console, found)
         _changes(console, judgement)
         for upgrade in upgrades(found):
@@ -154,8 +154,8 @@ def _remarks(console: Console, found: Sequence[Row]) -> None:
         _prose(console, f"warning: {names}: {one_line(warning)}{more}")
 
 
-def _critical(console: Console, found: Sequence[Row]) -> None:
-    told = critical(found)
+def _critical(console: Console, found: Sequence[Row], judgement: RunVerdict) -> None:
+    told = critical(found, judgement.changes)
     if told:
         console.print(f"\n{TITLE}", style="bold")
     for one in told[:CRITICAL_SHOWN]:
@@ -170,8 +170,8 @@ def _changes(console: Console, judgement: RunVerdict) -> None:
         return
     console.print(f"\n{CHANGES}", style="bold")
     _plain(console, [f"{name}: {value}" for name, value in facts_between(judgement.changes)])
-    if commits := judgement.changes.commits:
-        _plain(console, [f"{len(commits)} commits between, the last: {one_line(commits[0])}"])
+    if commits := commits_between(judgement.changes):
+        _plain(console, [commits])
     for cell in cells(judgement.changes)[:CELLS_SHOWN]:
         console.print()
         _line(console, (f"  {cell.case} | {cell.flow}", "bold"), f"  {cell.verdicts}")

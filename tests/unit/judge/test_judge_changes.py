@@ -1,0 +1,101 @@
+"""What changed between the results of two runs, and which fusions are lost: by what engines executed."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from msgspec.structs import replace
+
+from assay.core.engine_info import EngineInfo, Placement
+from assay.core.native_warning import NativeWarning, WarningCode
+from assay.core.policy import Goal, Policy
+from assay.core.result import VerifyResult
+from assay.core.verdict import Verdict, VerdictStatus
+from assay.judge.changes import baseline_metrics, cell_changes
+from assay.judge.lost_fusions import describe_lost_fusion, lost_fusion
+from assay.judge.verdicts import judge
+from assay.testing.builders import make_result
+
+FUSED = (("FusedConv", "fused", 3), ("MatMul", "compute", 1), ("ReorderInput", "reformat", 1))
+APART = (("Conv", "compute", 3), ("Relu", "compute", 3), ("MatMul", "compute", 1))
+
+
+def _facts(rows: tuple[tuple[str, str, int], ...], nodes: int = 0) -> EngineInfo:
+    placements = tuple(Placement(kind, "CPU", "float32", count, role) for kind, role, count in rows)
+    return EngineInfo(placements=placements, nodes=nodes)
+
+
+def _result(rows: tuple[tuple[str, str, int], ...], *warnings: str) -> VerifyResult:
+    native = tuple(NativeWarning(WarningCode.INITIALIZER_DROPPED, node, "dropped") for node in warnings)
+    made = make_result("m", "f")
+    assert isinstance(made, VerifyResult)
+    return replace(made, facts=_facts(rows), native_warnings=native, reads_warnings=True)
+
+
+def test_kernels_that_fall_apart_are_lost_fusions_with_what_became_of_them() -> None:
+    lost = lost_fusion(_facts(FUSED), _facts(APART))
+    assert lost is not None
+    assert lost.count == 3
+    assert describe_lost_fusion(lost) == "fusion lost for 3 nodes: 3 FusedConv became 3 Conv, 3 Relu"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (APART, FUSED),
+        (FUSED, FUSED),
+        (FUSED, (("FusedConvAdd", "fused", 2), ("MatMul", "compute", 1))),
+        (FUSED, (("FusedConv", "fused", 3), ("MatMul", "compute", 1), ("Transpose", "reformat", 9))),
+        (FUSED, ()),
+    ],
+)
+def test_more_fusion_more_copies_or_silence_are_no_loss(
+    before: tuple[tuple[str, str, int], ...], after: tuple[tuple[str, str, int], ...]
+) -> None:
+    assert lost_fusion(_facts(before), _facts(after)) is None
+
+
+def test_without_marks_of_fusion_an_operator_that_never_ran_counts_where_the_model_is_as_large() -> None:
+    before, after = (("Conv", "", 3),), (("Conv", "", 3), ("BatchNormalization", "", 3))
+    lost = lost_fusion(_facts(before, 6), _facts(after, 6))
+    assert lost is not None
+    assert describe_lost_fusion(lost) == "fusion lost for 3 nodes: 3 BatchNormalization not fused any more"
+    assert lost_fusion(_facts(before, 6), _facts(after, 9)) is None, "a larger model has more operators"
+
+
+def test_new_and_gone_warnings_and_verdicts_of_both_runs() -> None:
+    old, new = _result(FUSED, "a", "b"), _result(APART, "b", "c")
+    said = [Verdict(VerdictStatus.FAIL, "slower", new.job_key)]
+    (cell,) = cell_changes([old], [new], old_words={old.job_key: "pass"}, verdicts=said)
+    assert [one.node for one in cell.new_warnings] == ["c"]
+    assert [one.node for one in cell.gone_warnings] == ["a"]
+    assert cell.verdicts == ("pass", "fail")
+    assert "fused kernels 3 -> 0" in cell.engine
+    assert baseline_metrics([old], [new]) == {"fusions.lost": 3.0, "warnings.new": 1.0}
+
+
+def test_a_cell_of_one_run_alone_has_nothing_new() -> None:
+    (cell,) = cell_changes([], [_result(FUSED, "a")])
+    assert (cell.only, cell.new_warnings) == ("new", ())
+
+
+@pytest.mark.parametrize(("metric", "code"), [("fusions.lost", 1), ("warnings.new", 1), ("warnings.fusion-skipped", 0)])
+def test_a_goal_over_what_only_a_baseline_tells(metric: str, code: int) -> None:
+    new = _result(APART, "new")
+    found = judge(
+        [new],
+        Policy(goals=(Goal(metric, max=0),)),
+        planned=[new.job_key],
+        baseline=[_result(FUSED)],
+        today=datetime.date(2026, 11, 26),
+    )
+    assert found.exit_code == code, found.run.reason
+
+
+def test_without_a_baseline_the_goal_says_what_to_give() -> None:
+    new = _result(APART)
+    found = judge(
+        [new], Policy(goals=(Goal("fusions.lost", max=0),)), planned=[new.job_key], today=datetime.date(2026, 11, 26)
+    )
+    assert "give --baseline or --compare-run RUN" in found.verdicts[0].reason
