@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from assay.core.changes import CellChange, LostFusion, MetricDelta, RunChanges
+from assay.core.native_warning import NativeWarning, WarningCode
 from assay.core.result import MeasureResult
-from assay.core.verdict import VerdictStatus
+from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.ports import Report
 from assay.reports.csv import Csv
 from assay.reports.html import Html
@@ -28,6 +30,12 @@ TEXTS: dict[str, Report] = {
     "junit.xml": JUnit(),
     "markdown.md": Markdown(),
     "csv.csv": Csv(),
+}
+
+CHANGED: dict[str, Report] = {
+    "changed-terminal.txt": Terminal(width=120),
+    "changed-markdown.md": Markdown(),
+    "changed-junit.xml": JUnit(),
 }
 
 
@@ -58,9 +66,47 @@ def test_the_html_a_reader_without_scripts_gets(same_text: SameText) -> None:
     same_text("html.html", re.sub(r"sha256-[^']+", "sha256-...", page))
 
 
+def _with_changes(judgement: RunVerdict) -> RunVerdict:
+    cell = CellChange(
+        "digits-classifier",
+        "openvino-f32",
+        deltas=(
+            MetricDelta("budget_used", 0.41, 3.4, (0.4, 0.41, 0.41)),
+            MetricDelta("artifact.bytes", 4_000_000.0, 4_120_000.0),
+            MetricDelta("latency.median_ms", 1.25, 1.5),
+            MetricDelta("memory.run_peak_bytes", 80e6, 60e6),
+            MetricDelta("task.top1_agreement", 0.99, 0.984),
+        ),
+        new_warnings=(NativeWarning(WarningCode.DEPRECATED, "", "the | option <x> is deprecated"),),
+        lost_fusion=LostFusion({"FusedConv": 3}, {"Conv": 3, "Relu": 3}),
+        engine=("coarsest type float32 -> float16",),
+        verdicts=("pass", "fail"),
+    )
+    changes = RunChanges(
+        "run 20261120T101010-aaaaaa",
+        (cell, CellChange("gone", "openvino-f32", only="old")),
+        "2026-11-20T10:10:10+00:00",
+        "2026-11-21T14:19:05+00:00",
+        "a" * 40,
+        "b" * 40,
+        ("bbbbbbb Fold <b>", "ccccccc Before"),
+        (("onnxruntime", "1.30.0", "1.31.1"),),
+    )
+    return replace(judgement, changes=changes)
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_what_changed_since_the_version_before(name: str, same_text: SameText) -> None:
+    run, results, judgement = standard_run()
+    whole = CHANGED[name].render(run, results, judgement).splitlines()
+    more = CHANGED[name].render(run, results, _with_changes(judgement)).splitlines()
+    added = [line.rstrip() for line in more if line not in whole]
+    same_text(name, "\n".join(added) + "\n")
+
+
 def test_no_kept_text_is_unused() -> None:
     kept = Path(__file__).parents[2] / "messages" / "reports"
-    assert {path.name for path in kept.iterdir()} == {*TEXTS, "json.json", "html.html"}
+    assert {path.name for path in kept.iterdir()} == {*TEXTS, *CHANGED, "json.json", "html.html"}
 
 
 @pytest.mark.parametrize("name", ["terminal", "json", "junit", "markdown", "csv", "html"])

@@ -58,6 +58,7 @@ class Json:
                 }
                 for entry in known
             ],
+            "changes": judgement.changes,
             "kill_rates": mutation_scores(results),
         }
         return json.dumps(_finite(_in_words(msgspec.to_builtins(document))), indent=1, allow_nan=False) + "\n"

@@ -12,7 +12,7 @@ from assay.judge.finding_text import finding_text
 from assay.judge.warnings_text import critical_warnings
 from assay.judge.witnesses import described
 from assay.options.repro import repro_line
-from assay.reports.changes import Cell, cells
+from assay.reports.changes import Cell, Line, cells
 from assay.reports.rows import Entry, entries, run_verdicts
 from assay.reports.sanitize import one_line, sanitize, shortened
 
@@ -78,14 +78,18 @@ def _properties(node: ET.Element, result: Result, change: Cell | None) -> None:
     told = [("critical warning", text) for text in critical_warnings(native_warnings_of(result))]
     if change is not None:
         told += [("changed", note) for note in change.notes]
-        told += [
-            (f"changed: {one.label}", f"{one.before} -> {one.after}{f' ({one.change})' if one.change else ''}")
-            for one in change.lines
-        ]
+        told += [(f"changed: {one.label}", _told(one)) for one in change.lines]
     if told:
         holder = ET.SubElement(node, "properties")
         for name, value in told:
             ET.SubElement(holder, "property", name=name, value=one_line(value))
+
+
+def _told(line: Line) -> str:
+    """`4.00 MB -> 4.12 MB (+120 kB (+3.0 %))`, or why there is nothing to tell."""
+    if not line.before or not line.after:
+        return line.change
+    return f"{line.before} -> {line.after} ({line.change})"
 
 
 def _story(run: Run, entry: Entry) -> str:
