@@ -89,6 +89,14 @@ class OnnxRuntime:
         made = session_options(str(options["optimization"]), positive(options, "threads", flow), options)
         return optimizers_run(model, made)
 
+    def after_passes(self, model: Path, flow: Flow, folder: Path) -> Path:
+        """What a session writes as its optimized graph."""
+        options = resolve_options(self.options, flow)
+        made = session_options(str(options["optimization"]), positive(options, "threads", flow), options)
+        keep_optimized(made, folder, weights_apart=False)
+        session(model, made)
+        return folder / ARTIFACT
+
     def without_passes(self, flow: Flow, names: Sequence[str]) -> Flow:
         """By `disabled_optimizers`."""
         said = str(flow.options.get("disabled_optimizers", ""))

@@ -251,9 +251,10 @@ class ValuesJob(InputsJob, frozen=True, kw_only=True, tag="evaluate_values"):
 class RegionJob(EngineJob, frozen=True, kw_only=True, tag="verify_region"):
     """Build parts of the graph in `values_dir` as one model, feed them their values from there, and compare what comes out. `windows`
     are the parts, each the places of its nodes in the graph; `outputs` what the model gives ("": what leaves the parts); `taps` are
-    inner values that it gives besides. `derive`: judged by a tolerance; False: errors alone. `edits` are made first, and all values
-    are evaluated again. `list_passes`: say which passes of the backend change the model. The model and its values are left in
-    `save_dir` ("": nowhere)."""
+    inner values that it gives besides. `derive`: judged by a tolerance; False: errors alone. What is off by less than `screen` (relative
+    L2) is right without one. `edits` are made first, and all values are evaluated again. `list_passes`: say which passes of the backend
+    change the model. `after`: it is first rewritten by the passes of that flow. The model and its values are left in `save_dir` ("":
+    nowhere)."""
 
     values_dir: str
     windows: tuple[tuple[int, ...], ...]
@@ -261,14 +262,17 @@ class RegionJob(EngineJob, frozen=True, kw_only=True, tag="verify_region"):
     taps: tuple[str, ...] = ()
     edits: tuple[RegionEdit, ...] = ()
     derive: bool = True
+    screen: float = 0.0
     list_passes: bool = False
+    after: Flow | None = None
     save_dir: str = ""
 
     @property
     def key(self) -> str:
         """Also what is asked of the graph: many such jobs have one case and flow."""
-        asked = (self.values_dir, self.windows, self.outputs, self.taps, self.edits, self.derive, self.list_passes)
-        return f"{self.case.name}|{self.flow.name}|{self.kind}|{value_digest((*asked, self.save_dir, self.flow))[:16]}"
+        place = (self.values_dir, self.windows, self.outputs, self.taps, self.edits, self.save_dir)
+        asked = (*place, self.derive, self.screen, self.list_passes, self.after, self.flow)
+        return f"{self.case.name}|{self.flow.name}|{self.kind}|{value_digest(asked)[:16]}"
 
 
 AnyJob = (

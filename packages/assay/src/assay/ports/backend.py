@@ -181,6 +181,10 @@ class SwitchesPasses(Protocol):
         """Called in a worker: the names of those that changed the model, and of those that may have and do not say so."""
         ...
 
+    def after_passes(self, model: Path, flow: Flow, folder: Path) -> Path:
+        """Called in a worker: the model as the passes of this flow leave it, as an ONNX file in `folder`."""
+        ...
+
     def without_passes(self, flow: Flow, names: Sequence[str]) -> Flow:
         """The flow with these left out, whatever it leaves out already. Names that it does not know change nothing."""
         ...

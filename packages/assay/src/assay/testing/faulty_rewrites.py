@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
 
 Match = list[Any]
+PREPARED = "prepared"
 
 
 class Rewriter:
@@ -19,6 +20,10 @@ class Rewriter:
         self.model, self._site = model, site
         self.producer = {name: node for node in model.graph.node for name in node.output}
         self.outputs = {value.name for value in model.graph.output}
+
+    def prepared(self, *operators: str) -> Iterator[Match]:
+        """As `chains`, of nodes that were marked."""
+        return (match for match in self.chains(*operators) if all(node.doc_string == PREPARED for node in match))
 
     def chains(self, *operators: str) -> Iterator[Match]:
         """Nodes of these operators, each read by the next through its first input and by nothing else."""
@@ -33,6 +38,11 @@ class Rewriter:
                 match.insert(0, before)
             if [one.op_type for one in match] == list(operators):
                 yield match
+
+    def prepare(self) -> None:
+        """Mark all nodes for the passes that follow."""
+        for node in self.model.graph.node:
+            node.doc_string = PREPARED
 
     def _is_seen(self, name: str) -> bool:
         """By more than one reader: no fusion goes across it."""
@@ -61,31 +71,31 @@ class Rewriter:
 
 def _folded_pad(graph: Rewriter) -> None:
     """Zeros become no elements at all."""
-    for pad, pool in graph.chains("Pad", "MaxPool"):
+    for pad, pool in graph.prepared("Pad", "MaxPool"):
         graph.remove(pad)
         graph.attribute(pool, "pads", [1, 1, 1, 1])
 
 
 def _lost_relu(graph: Rewriter) -> None:
-    for _, relu, _ in graph.chains("Conv", "Relu", "Conv"):
+    for _, relu, _ in graph.prepared("Conv", "Relu", "Conv"):
         graph.remove(relu)
 
 
 def _swapped_scale(graph: Rewriter) -> None:
     """(x * a) + b becomes (x + b) * a."""
-    for scale, shift in graph.chains("Mul", "Add"):
+    for scale, shift in graph.prepared("Mul", "Add"):
         scale.op_type, shift.op_type = "Add", "Mul"
         scale.input[1], shift.input[1] = shift.input[1], scale.input[1]
 
 
 def _cancelled_transposes(graph: Rewriter) -> None:
-    for first, second in graph.chains("Transpose", "Transpose"):
+    for first, second in graph.prepared("Transpose", "Transpose"):
         graph.remove(first)
         graph.remove(second)
 
 
 def _lost_middle(graph: Rewriter) -> None:
-    for _, middle, _, _ in graph.chains("Sigmoid", "Neg", "Exp", "Add"):
+    for _, middle, _, _ in graph.prepared("Sigmoid", "Neg", "Exp", "Add"):
         graph.remove(middle)
 
 

@@ -40,7 +40,7 @@ class Cause(msgspec.Struct, frozen=True):
 
     `options` are those under which it fails with the least, `cures` make it right (`tried` changes were tried); `whole_cured` says
     whether the first makes the whole right, too, and `cost` how many times as long that takes. `healing_taps` are inner values that
-    make the part right when they are outputs. `folder` has the small model, the script and the pages."""
+    make the part right when they are outputs. `detail` is what a job said that kept triage from going on. `folder` has the small model, the script and the pages."""
 
     job_key: str
     model: str
@@ -63,6 +63,7 @@ class Cause(msgspec.Struct, frozen=True):
     small_error: float | None = None
     healing_taps: tuple[str, ...] = ()
     doubts: tuple[Doubt, ...] = ()
+    detail: str = ""
     folder: str = ""
     script: str = ""
     known_as: str = ""

@@ -26,9 +26,24 @@ class Suspect:
     symptom: Symptom
 
 
-async def suspects(graph: Graph, prober: Prober, avoid: Places = frozenset()) -> list[Suspect]:
-    """Of the first width at which a window is wrong, gravest first; none where no window is. Windows that touch `avoid` are
-    not asked."""
+SCREEN = 1e-3
+"""What is off by less is looked at only where the verdict is about as little, or nothing else is wrong."""
+SHARE = 1e-2
+"""Of the end's error: a part that is off by less is looked at in a second round."""
+
+
+async def suspects(graph: Graph, prober: Prober, end: float, avoid: Places = frozenset()) -> list[Suspect]:
+    """Of the first width at which a window is wrong, gravest first; none where no window is. `end` is the error of the outputs.
+    Windows that touch `avoid` are not asked. Afterwards the prober screens as was right for what was found."""
+    for screen in [min(SCREEN, SHARE * end), *([0.0] if end < SCREEN else [])]:
+        prober.screen(screen)
+        found = await _by_width(graph, prober, avoid)
+        if found:
+            return found
+    return []
+
+
+async def _by_width(graph: Graph, prober: Prober, avoid: Places) -> list[Suspect]:
     order = [place for place in graph.order if place not in avoid]
     for width in WIDTHS:
         if width > len(order) and width > 1:

@@ -76,8 +76,8 @@ class Part:
         return self._made(folder, small, brought, cured, explains), small
 
     async def _brought(self, prober: Prober, places: Places) -> Brought:
-        async def ask(flow: Flow, listed: bool) -> RegionResult:
-            return await prober.ask([places], flow, outputs=(self.output,), list_passes=listed)
+        async def ask(flow: Flow, *, listed: bool = False, after: Flow | None = None) -> RegionResult:
+            return await prober.ask([places], flow, outputs=(self.output,), list_passes=listed, after=after)
 
         context = self.whole.context
         return await find_cures(context.backend, context.job.flow, ask, self._is_like)

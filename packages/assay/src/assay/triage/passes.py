@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -13,16 +14,21 @@ from assay.core.outcome import Outcome
 from assay.core.result import RegionResult
 from assay.ports import Backend, OptionSpec, SwitchesPasses
 
-Asks = Callable[[Flow, bool], Awaitable[RegionResult]]
-"""Runs the part on a flow; True: its passes are listed."""
+
+class Asks(Protocol):
+    """Runs the part on a flow. `listed`: its passes are listed; `after`: it is first rewritten by the passes of that flow."""
+
+    async def __call__(self, flow: Flow, *, listed: bool = False, after: Flow | None = None) -> RegionResult: ...
 
 
 class Cure(msgspec.Struct, frozen=True):
-    """A change after which the part is right. `kind` is "pass" (or several), "level" or "option"."""
+    """A change after which the part is right. `kind` is "pass" (or several), "level" or "option". `culprit`: a pass that makes what all
+    others leave wrong; False: one that only prepares it; None: not known."""
 
     kind: str
     names: tuple[str, ...]
     options: dict[str, Option]
+    culprit: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,7 @@ async def _by_passes(
     lowest = flow
     for level in asked:
         lowest = replace(flow, options={**flow.options, **level})
-        if fails(await ask(lowest, False)):
+        if fails(await ask(lowest)):
             break
         right.append(level)
     else:
@@ -66,12 +72,14 @@ async def _by_passes(
     if not right:
         return Brought(lowest, kernel=True, tried=1)
     level_cure = Cure("level", tuple(str(one) for one in right[-1].values()), dict(right[-1]))
-    names = (await ask(lowest, True)).passes
+    names = (await ask(lowest, listed=True)).passes
     alone = []
     for name in names:
         without = backend.without_passes(lowest, [name])
-        if _is_right(await ask(without, False)):
+        if _is_right(await ask(without)):
             alone.append(Cure("pass", (name,), _changed(lowest, without)))
+    alone = [await _with_culprit(backend, lowest, names, one, ask, fails) for one in alone] if alone[1:] else alone
+    alone.sort(key=lambda one: one.culprit is False)
     if alone:
         return Brought(lowest, (*alone, level_cure), tried=len(names))
     together = await _together(backend, lowest, names, ask)
@@ -79,14 +87,31 @@ async def _by_passes(
     return Brought(lowest, (*cures, level_cure), tried=len(names))
 
 
+async def _with_culprit(
+    backend: SwitchesPasses,
+    flow: Flow,
+    names: Sequence[str],
+    cure: Cure,
+    ask: Asks,
+    fails: Callable[[RegionResult], bool],
+) -> Cure:
+    """A pass that prepares a pattern cures as well as the one that rewrites it: so the model that all others leave is given to this one
+    alone."""
+    others = backend.without_passes(flow, [name for name in names if name not in cure.names])
+    result = await ask(others, after=backend.without_passes(flow, cure.names))
+    if result.outcome is not Outcome.OK and not fails(result):
+        return cure
+    return replace(cure, culprit=fails(result))
+
+
 async def _together(backend: SwitchesPasses, flow: Flow, names: Sequence[str], ask: Asks) -> tuple[str, ...]:
     """The smallest set found without which the part is right, where two passes do the same; () where there is none."""
     left = list(names)
-    if not left or not _is_right(await ask(backend.without_passes(flow, left), False)):
+    if not left or not _is_right(await ask(backend.without_passes(flow, left))):
         return ()
     for name in names:
         fewer = [one for one in left if one != name]
-        if fewer and _is_right(await ask(backend.without_passes(flow, fewer), False)):
+        if fewer and _is_right(await ask(backend.without_passes(flow, fewer))):
             left = fewer
     return tuple(left)
 
@@ -98,7 +123,7 @@ async def _by_options(backend: Backend, flow: Flow, ask: Asks) -> Brought:
         for value in _others(spec, flow.options.get(spec.name, spec.default)):
             tried += 1
             changed = replace(flow, options={**flow.options, spec.name: value})
-            result = await ask(changed, False)
+            result = await ask(changed)
             if _is_right(result):
                 cures.append(Cure("option", (f"{spec.name}={value}",), {spec.name: value}))
     return Brought(flow, tuple(cures), kernel=False, tried=tried)

@@ -30,6 +30,10 @@ class Prober:
     asked: int = 0
     _known: dict[str, RegionResult] = field(default_factory=dict)
 
+    def screen(self, error: float) -> None:
+        """From now on what is off by less is right without a tolerance of its own."""
+        self.job = replace(self.job, screen=error)
+
     async def ask(self, windows: Sequence[Collection[int]], flow: Flow | None = None, **said: Any) -> RegionResult:
         """What the flow (that of the job, unless another is named) makes of these parts. Raises OutOfTime."""
         asked = tuple(tuple(sorted(one)) for one in windows)

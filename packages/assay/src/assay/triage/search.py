@@ -29,14 +29,14 @@ async def find_causes(context: Context) -> list[Cause]:
     """Gravest first. Each claim is confirmed on an engine without taps; what was not is among the doubts of the cause."""
     values = await context.values()
     if values.outcome is not Outcome.OK:
-        return [_unlocated(context, Graph(RegionGraph()), Doubt.NO_VALUES)]
+        return [_unlocated(context, Graph(RegionGraph()), Doubt.NO_VALUES, values.detail)]
     graph, prober = Graph(values.graph), context.prober()
     everything = frozenset(range(len(graph.nodes)))
     causes: list[Cause] = []
     try:
         result = await prober.ask([everything], outputs=graph.outputs, derive=False)
         if not _repeats(context, result):
-            return [_unlocated(context, graph, Doubt.NOT_REPEATED)]
+            return [_unlocated(context, graph, Doubt.NOT_REPEATED, result.detail)]
         whole = Whole(context, graph, prober, everything, result)
         avoid: Places = frozenset()
         while len(causes) < MOST_CAUSES:
@@ -66,7 +66,9 @@ def _repeats(context: Context, result: RegionResult) -> bool:
 
 async def _part(whole: Whole, avoid: Places) -> Part | None:
     """The suspect that explains most of the end's error; where no window is wrong, all that an output is computed by."""
-    found = [] if whole.result.outcome is not Outcome.OK else await suspects(whole.graph, whole.prober, avoid)
+    found = (
+        [] if whole.result.outcome is not Outcome.OK else await suspects(whole.graph, whole.prober, whole.error, avoid)
+    )
     for suspect in found[:MOST_SUSPECTS]:
         part = await Part.of(whole, suspect)
         if part is not None and (part.explains is None or part.explains >= EXPLAINS):
@@ -82,7 +84,7 @@ async def _part(whole: Whole, avoid: Places) -> Part | None:
     return await Part.of(whole, Suspect(places, symptom))
 
 
-def _unlocated(context: Context, graph: Graph, doubt: Doubt) -> Cause:
+def _unlocated(context: Context, graph: Graph, doubt: Doubt, detail: str = "") -> Cause:
     return Cause(
         job_key=context.job.key,
         model=context.job.case.name,
@@ -94,5 +96,6 @@ def _unlocated(context: Context, graph: Graph, doubt: Doubt) -> Cause:
         symptom=context.end,
         nodes_of_model=len(graph.nodes),
         doubts=(doubt,),
+        detail=detail,
         folder=str(context.folder),
     )

@@ -51,8 +51,8 @@ def lines(cause: Cause) -> Iterator[str]:
         yield f"  workaround: {told}"
     if cause.script:
         yield f"  script: {cause.script}"
-    for doubt in cause.doubts:
-        yield f"  not established: {_DOUBTS[doubt]}"
+    for text in doubts(cause):
+        yield f"  not established: {text}"
 
 
 def where(cause: Cause) -> str:
@@ -117,4 +117,5 @@ def workaround(cause: Cause) -> str:
 
 def doubts(cause: Cause) -> list[str]:
     """A sentence each."""
-    return [_DOUBTS[one] for one in cause.doubts]
+    why = f" ({cause.detail})" if cause.detail else ""
+    return [f"{_DOUBTS[one]}{why if one in (Doubt.NO_VALUES, Doubt.NOT_REPEATED) else ''}" for one in cause.doubts]

@@ -12,13 +12,15 @@ from msgspec.structs import replace
 
 from assay.core.case import Case, Contract, Inputs
 from assay.core.empty_result import empty_result
+from assay.core.flow import Flow
 from assay.core.job import RegionJob
 from assay.core.outcome import Stage
 from assay.core.region import RegionError
 from assay.core.result import RegionResult
+from assay.errors import Unsupported
 from assay.models.onnx_file import open_model
-from assay.ports import SwitchesPasses, Tensor
-from assay.worker.engine.lower import load, lower
+from assay.ports import Backend, SwitchesPasses, Tensor
+from assay.worker.engine.lower import backend_class, load, lower
 from assay.worker.per_node.node_comparison import NodeComparisons
 from assay.worker.regions.build_region import Region, Window, build_region
 from assay.worker.regions.describe_region import save_region
@@ -47,6 +49,8 @@ def verify_region(job: RegionJob, stages: Stages) -> RegionResult:
         asked = _asked(job, path)
         if job.save_dir:
             save_region(Path(job.save_dir), region, wide)
+    if job.after is not None:
+        asked = _rewritten(asked, job.after, path, folder, stages)
     lowered = lower(asked, stages)
     engine = load(lowered, asked, stages)
     with stages.enter(Stage.RUN):
@@ -67,18 +71,35 @@ def _asked(job: RegionJob, path: Path) -> RegionJob:
     return replace(job, case=case, flow=replace(job.flow, transforms=()), reference_dir="", original_dir="")
 
 
+def _rewritten(asked: RegionJob, flow: Flow, path: Path, folder: Path, stages: Stages) -> RegionJob:
+    """The job for what the passes of that flow leave of the part."""
+    with stages.enter(Stage.IMPORT):
+        backend: Backend = backend_class(flow.backend)()
+        backend.prepare()
+    if not isinstance(backend, SwitchesPasses):
+        raise Unsupported(f"{flow.backend} does not say what its passes leave of a model.", cause="other")
+    with stages.enter(Stage.LOWER):
+        rewritten = folder / "rewritten"
+        rewritten.mkdir()
+        source = str(backend.after_passes(path, replace(flow, transforms=()), rewritten))
+    return replace(asked, case=replace(asked.case, model=replace(asked.case.model, source=source)))
+
+
 def _error(number: int, window: Window, region: Region, given: Values, wide: Values, job: RegionJob) -> RegionError:
     outputs = window.outputs
     lost = next((name for name in outputs if name not in given), "")
     if lost:
         return RegionError(number, lost, "missing", math.inf, math.inf, 1.0)
-    judged = _judged(window, region, given, job) if job.derive else None
+    worst = max(_distance(given[name], wide[name]) for name in outputs)
+    judged = _judged(window, region, given, job) if job.derive and worst >= job.screen else None
     output = judged.output if judged is not None else max(outputs, key=lambda name: _distance(given[name], wide[name]))
     far = _distance(given[output], wide[output])
     if judged is not None:
         kind = (judged.kind if judged.kind in ("shape", "range") else "values") if judged.budget > 1.0 else ""
     elif given[output].shape != wide[output].shape:
         kind = "shape"
+    elif job.derive and worst < job.screen:
+        kind = ""
     else:
         kind = "" if far < SEEN_WITHOUT_TOLERANCE else "range" if math.isinf(far) else "values"
     share, bias = _shape_of_error(given[output], wide[output])
