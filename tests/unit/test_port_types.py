@@ -58,7 +58,7 @@ SHIPPING: list[type[ports.ShipsEnvironment]] = [ExecuTorch, LiteRt, OnnxRuntimeQ
 FORKABLE: list[type[ports.Forkable]] = [ExecuTorch]
 LESS: list[type[ports.LoadsWithLess]] = [ExecuTorch]
 SWITCHING: list[type[ports.SwitchesPasses]] = [Miscompiler, OnnxRuntime]
-PLAIN: list[type[ports.ShowsPlainUse]] = [OnnxRuntime]
+PLAIN: list[type[ports.ShowsPlainUse]] = [IREE, OnnxRuntime, OpenVINO]
 
 ENGINES: list[type[ports.Engine]] = [
     ExecuTorchEngine, FaultyEngine, IREEEngine, LiteRtEngine, MNNEngine, NcnnEngine, OnnxRuntimeEngine, OpenVINOEngine,

@@ -19,6 +19,7 @@ from assay.backends.iree_warnings import read_warnings
 from assay.backends.onnx_loader import Signature, load_checked, refuse_types, signature_of
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
+from assay.backends.plain_code import iree_code
 from assay.core.engine_info import EngineInfo, NumericDefault, Placement
 from assay.core.flow import Flow, Option
 from assay.core.native_warning import NativeWarning
@@ -80,6 +81,13 @@ class IREE:
     def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
         """Those of its output."""
         return read_warnings(text)
+
+    plain_packages = ("iree-base-compiler", "iree-base-runtime")
+
+    def plain_code(self, flow: Flow) -> str:
+        """Imported and compiled in one process."""
+        target = _target(resolve_options(self.options, flow))
+        return iree_code(target.backend, target.driver, target.flags)
 
     def prepare(self) -> None:
         """Import compiler and runtime."""

@@ -103,6 +103,8 @@ class OnnxRuntime:
         left_out = ";".join(dict.fromkeys([*filter(None, said.split(";")), *names]))
         return replace(flow, options={**flow.options, "disabled_optimizers": left_out})
 
+    plain_packages = ("onnxruntime",)
+
     def plain_code(self, flow: Flow) -> str:
         """A session with the options of the flow."""
         return plain_code(resolve_options(self.options, flow))

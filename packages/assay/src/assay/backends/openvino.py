@@ -19,6 +19,7 @@ from assay.backends.openvino_runtime_graph import DEVICE, NAMES, numbers_in_byte
 from assay.backends.openvino_warnings import read_warnings
 from assay.backends.options import positive, resolve_options
 from assay.backends.packing import FOUR_BIT, pack, unpack
+from assay.backends.plain_code import openvino_code
 from assay.core.dtype import numpy_dtype
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
@@ -102,6 +103,12 @@ class OpenVINO:
     def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
         """Those of its output."""
         return read_warnings(text)
+
+    plain_packages = ("openvino",)
+
+    def plain_code(self, flow: Flow) -> str:
+        """Compiled with the properties of the flow."""
+        return openvino_code(_config(resolve_options(self.options, flow), flow))
 
     def prepare(self) -> None:
         """Import openvino."""

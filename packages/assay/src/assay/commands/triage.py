@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from assay import plugins
 from assay.commands.check import prepared
 from assay.commands.composition import open_services
 from assay.core.job import JobKind, VerifyJob
@@ -25,7 +26,7 @@ from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.services import Services
 from assay.triage.cause import Cause
 from assay.triage.context import end_of
-from assay.triage.triage import Verdict, triage_verdict
+from assay.triage.triage import Verdict, triage_verdict, with_since
 
 RED = (VerdictStatus.FAIL, VerdictStatus.ERROR)
 MODELS = (".onnx", ".pt2")
@@ -58,7 +59,12 @@ def run_triage(
         for verdict in verdicts:
             folder = options.output / _safe(f"{verdict.job.case.name}-{verdict.job.flow.name}")
             deadline = time.monotonic() + options.time_limit_s
-            causes += triage_verdict(verdict, house, folder.absolute(), deadline, tell)
+            found = triage_verdict(verdict, house, folder.absolute(), deadline, tell)
+            if options.since:
+                backend = plugins.load("assay.backends", verdict.job.flow.backend)()
+                later = time.monotonic() + options.time_limit_s
+                found = [with_since(one, backend, later, tell) for one in found]
+            causes += found
         return Triaged(run, tuple(causes), tuple(left))
 
 

@@ -40,5 +40,8 @@ class TriageOptions(
     time_limit_s: float = option(
         600.0, "Seconds for each red verdict; the best so far is reported.", flag="--time-limit", least=1.0
     )
+    since: bool = option(
+        False, "Also find the first bad release: the script is run with other releases, which uv installs and keeps."
+    )
     output: Path = option(Path("triage"), "Folder for the small models, scripts and pages.", metavar="FOLDER")
     command: str = "assay triage"

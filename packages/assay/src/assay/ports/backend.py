@@ -194,6 +194,11 @@ class SwitchesPasses(Protocol):
 class ShowsPlainUse(Protocol):
     """A backend that shows how it is called without Assay. Without it: triage writes the smallest model and no script."""
 
+    @property
+    def plain_packages(self) -> tuple[str, ...]:
+        """The distributions that it needs, all of one version: other releases are tried by these names."""
+        ...
+
     def plain_code(self, flow: Flow) -> str:
         """Python that defines `run(model, inputs)`, from an `onnx.ModelProto` and arrays by name to arrays by name, with the options
         of the flow. It may import numpy, onnx and the library alone."""

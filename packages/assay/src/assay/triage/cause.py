@@ -8,6 +8,7 @@ import msgspec
 
 from assay.core.flow import Option
 from assay.triage.passes import Cure
+from assay.triage.since import History
 from assay.triage.symptom import Symptom
 
 
@@ -40,7 +41,8 @@ class Cause(msgspec.Struct, frozen=True):
 
     `options` are those under which it fails with the least, `cures` make it right (`tried` changes were tried); `whole_cured` says
     whether the first makes the whole right, too, and `cost` how many times as long that takes. `healing_taps` are inner values that
-    make the part right when they are outputs. `detail` is what a job said that kept triage from going on. `folder` has the small model, the script and the pages."""
+    make the part right when they are outputs. `detail` is what a job said that kept triage from going on. `folder` has the small
+    model, the script and the pages, `since` what other releases make of it."""
 
     job_key: str
     model: str
@@ -67,5 +69,6 @@ class Cause(msgspec.Struct, frozen=True):
     folder: str = ""
     script: str = ""
     known_as: str = ""
+    since: History = History()
     seconds: float = 0.0
     asked: int = 0

@@ -11,11 +11,15 @@ from msgspec.structs import replace
 
 from assay.core.environment import Interpreter
 from assay.core.flow import Flow
+from assay.environments.releases import ScriptRun
 from assay.ports import Backend, ShowsPlainUse
 from assay.triage.cause import Cause
+from assay.triage.since import State
 
 NAME = "repro.py"
 SCRIPT_S = 120.0
+DONE = "relative error"
+"""What the script prints of each output that it compares."""
 _CODE = "smallest/model.py"
 
 _MAIN = '''
@@ -29,7 +33,8 @@ def error(given, right):
     return float(np.linalg.norm((given - right)[finite]) / (np.linalg.norm(right[finite]) or 1.0))
 
 
-arms = sys.argv[1:] or list(ARMS)
+WRONG = 1
+arms = sys.argv[1:] or ["fails"]
 wrong = False
 for arm in arms:
     given = ARMS[arm](model, inputs)
@@ -38,10 +43,8 @@ for arm in arms:
         print(f"{arm}: output {name!r}: relative error {far:.3g}{'  WRONG' if far > LIMIT else ''}")
         print("  expected", np.asarray(right).reshape(-1)[:8].tolist())
         print("  got     ", np.asarray(given[name]).reshape(-1)[:8].tolist())
-        wrong = wrong or (arm == "fails" and far > LIMIT)
-        if arm != "fails" and far > LIMIT:
-            sys.exit(3)
-sys.exit(int(wrong))
+        wrong = wrong or far > LIMIT
+sys.exit(WRONG if wrong else 0)
 '''
 
 
@@ -112,3 +115,13 @@ def run_script(path: str, interpreter: Interpreter, arm: str) -> int | None:
 
 def _clean(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if not name.startswith("PYTHONPATH")}
+
+
+def state_in(run: ScriptRun, symptom: str) -> State:
+    """What the end of the script says of a release. A traceback ends with 1 as well, and says nothing of the defect."""
+    code = run.exit_code
+    if symptom.startswith("crash"):
+        return State.WRONG if code is not None and code < 0 else State.RIGHT if code == 0 else State.UNTESTABLE
+    if code == 0:
+        return State.RIGHT
+    return State.WRONG if code == 1 and DONE in run.output else State.UNTESTABLE

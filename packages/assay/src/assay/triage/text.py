@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from assay.triage.cause import Cause, Doubt, Where
 from assay.triage.passes import Cure
+from assay.triage.since import History, State
 
 _DOUBTS = {
     Doubt.NOT_REPEATED: "the model did not fail again when it was built from its graph, so nothing smaller was looked for",
@@ -49,6 +50,8 @@ def lines(cause: Cause) -> Iterator[str]:
     yield f"  brought by: {brought(cause)}"
     if told := workaround(cause):
         yield f"  workaround: {told}"
+    if told := since(cause):
+        yield f"  since: {told}"
     if cause.script:
         yield f"  script: {cause.script}"
     for text in doubts(cause):
@@ -113,6 +116,32 @@ def workaround(cause: Cause) -> str:
         whole = f"the whole model is {'right' if cause.whole_cured else 'still wrong'} with it"
     cost = "" if cause.cost is None else f"; it takes {cause.cost:.2f} times as long"
     return f"{options} ({whole}{cost})"
+
+
+def since(cause: Cause) -> str:
+    """The first bad release and the first good one again; "" where no other release was tried."""
+    history = cause.since
+    tried = [one for one in history.states if history.states[one] is not State.UNTESTABLE]
+    if len(tried) < 2:
+        return ""
+    parts = [f"{history.first_bad} is the first bad release" if history.first_bad else _always(history, tried)]
+    if history.good_again:
+        parts.append(f"{history.good_again} is right again")
+    if not history.is_monotone:
+        parts.append("it came and went")
+    lost = [one for one, state in history.states.items() if state is State.UNTESTABLE]
+    if lost:
+        parts.append(f"{len(lost)} could not be tested ({', '.join(lost[:4])}{' ...' if lost[4:] else ''})")
+    if not history.complete:
+        parts.append("the time was over before all were tried")
+    return "; ".join(parts)
+
+
+def _always(history: History, tried: list[str]) -> str:
+    wrong = [one for one in tried if history.states[one] is State.WRONG]
+    return (
+        f"wrong in all {len(wrong)} releases that were tested, {wrong[0]} to {wrong[-1]}" if wrong else "right in all"
+    )
 
 
 def doubts(cause: Cause) -> list[str]:

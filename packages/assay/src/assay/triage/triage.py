@@ -13,14 +13,20 @@ from msgspec.structs import replace
 from assay.core.environment import Interpreter
 from assay.core.job import VerifyJob
 from assay.core.result import Result
+from assay.environments.releases import list_releases, run_with_release
 from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.services import Services
+from assay.ports import Backend, ShowsPlainUse
 from assay.triage.cause import Cause, Doubt
 from assay.triage.context import Context, end_of, failing_sample
 from assay.triage.pages import write_pages
-from assay.triage.script import run_script, write_script
+from assay.triage.script import DONE, run_script, state_in, write_script
 from assay.triage.search import find_causes
+from assay.triage.since import State, scan
 from assay.triage.text import title_of
+
+RELEASE_S = 180.0
+"""To install one release and run the script with it."""
 
 
 @dataclass(frozen=True)
@@ -68,3 +74,21 @@ def _finished(cause: Cause, context: Context) -> Cause:
     if cause.cures and run_script(path, interpreter, "cured") != 0:
         doubts.append(Doubt.CURE_UNCONFIRMED)
     return replace(cause, script=path, doubts=tuple(doubts))
+
+
+def with_since(cause: Cause, backend: Backend, deadline: float, tell: Callable[[str], None]) -> Cause:
+    """What other releases make of its script. Raises EnvironmentFailed where they cannot be listed or installed."""
+    if not cause.script or not isinstance(backend, ShowsPlainUse) or Doubt.SCRIPT_UNCONFIRMED in cause.doubts:
+        return cause
+    packages = backend.plain_packages
+    releases = list_releases(packages[0])
+    here = cause.versions.get(packages[0], "")
+
+    def probe(version: str) -> State:
+        state = state_in(run_with_release(cause.script, packages, version, RELEASE_S, DONE), cause.symptom.kind)
+        tell(f"{packages[0]} {version}: {state.value}")
+        return state
+
+    found = replace(cause, since=scan(releases, probe, deadline, here))
+    write_pages(found)
+    return found

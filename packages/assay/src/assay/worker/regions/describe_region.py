@@ -57,10 +57,19 @@ def code_of(model: ModelProto, feeds: Mapping[str, Tensor], outputs: Mapping[str
         f"    [{_infos(model.graph.output)}],\n"
         f"    [{', '.join(weights)}],\n"
         ")\n"
-        f"model = helper.make_model(graph, opset_imports=[{opsets}], ir_version={model.ir_version})\n"
+        f"model = helper.make_model(graph, opset_imports=[{opsets}], ir_version={_oldest_format(model)})\n"
         f"inputs = {{\n    {fed},\n}}\n"
         f"expected = {{\n    {right},\n}}\n"
     )
+
+
+def _oldest_format(model: ModelProto) -> int:
+    """So that old releases read it, too."""
+    from onnx import helper
+
+    if any(one.domain not in ("", "ai.onnx", "ai.onnx.ml") for one in model.opset_import):
+        return int(model.ir_version)
+    return int(helper.find_min_ir_version_for(list(model.opset_import)))
 
 
 def _infos(values: Any) -> str:

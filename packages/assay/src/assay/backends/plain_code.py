@@ -1,0 +1,45 @@
+"""The lines of Python that call OpenVINO and IREE without Assay (see `ports.ShowsPlainUse`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_OPENVINO = """def run(model, inputs):
+    try:
+        from openvino import Core
+    except ImportError:  # before 2023.1
+        from openvino.runtime import Core
+    core = Core()
+    compiled = core.compile_model(core.read_model(model.SerializeToString()), "CPU", {config})
+    given = compiled([inputs[one.name] for one in model.graph.input])
+    return {{one.name: given[port] for one, port in zip(model.graph.output, compiled.outputs)}}
+"""
+
+_IREE = """def run(model, inputs):
+    import iree.runtime
+    import onnx
+    from iree.compiler.extras import onnx_importer
+    from iree.compiler.ir import Context
+    from iree.compiler.tools import compile_str
+    info = onnx_importer.ModelInfo(onnx.shape_inference.infer_shapes(model, data_prop=True))
+    module = info.create_module(context=Context()).operation
+    onnx_importer.NodeImporter.define_function(info.main_graph, module).import_all()
+    code = module.get_asm(binary=True, enable_debug_info=True)
+    made = compile_str(code, input_type="onnx", target_backends=[{target!r}], extra_args={flags!r})
+    context = iree.runtime.SystemContext(config=iree.runtime.Config({driver!r}))
+    context.add_vm_module(iree.runtime.VmModule.copy_buffer(context.instance, made))
+    function = list(context.modules)[-1][model.graph.name]
+    given = function(*[inputs[one.name] for one in model.graph.input])
+    given = given if isinstance(given, (list, tuple)) else [given]
+    return {{one.name: array.to_host() for one, array in zip(model.graph.output, given)}}
+"""
+
+
+def openvino_code(config: Mapping[str, str | int]) -> str:
+    """With these properties, as texts: before 2025 a number of Python is refused for some."""
+    return _OPENVINO.format(config={name: str(value) for name, value in config.items()})
+
+
+def iree_code(target: str, driver: str, flags: tuple[str, ...]) -> str:
+    """For one code generator and the driver that runs what it makes."""
+    return _IREE.format(target=target, driver=driver, flags=list(flags))

@@ -1,0 +1,73 @@
+"""Since when: releases that are right, wrong or cannot be tested, in any order."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from assay.environments.releases import ScriptRun
+from assay.triage.script import DONE, state_in
+from assay.triage.since import History, State, scan
+
+RELEASES = [f"1.{minor}.{patch}" for minor in range(10) for patch in range(4)]
+LATER = time.monotonic() + 3600
+
+
+def history(wrong: set[str], untestable: set[str] = frozenset()) -> tuple[History, int]:  # type: ignore[assignment]
+    """What the scan finds, and how many releases it tried."""
+    tried = []
+
+    def probe(version: str) -> State:
+        tried.append(version)
+        return State.UNTESTABLE if version in untestable else State.WRONG if version in wrong else State.RIGHT
+
+    return scan(RELEASES, probe, LATER, RELEASES[-1] if RELEASES[-1] in wrong else ""), len(tried)
+
+
+@pytest.mark.parametrize("first", ["1.3.0", "1.3.2", "1.9.3", "1.0.1"])
+def test_the_first_bad_release_is_exact(first: str) -> None:
+    found, tried = history(set(RELEASES[RELEASES.index(first) :]))
+    assert found.first_bad == first
+    assert found.complete
+    assert tried < 20
+
+
+def test_a_release_that_is_right_again_is_named() -> None:
+    found, _ = history(set(RELEASES[9:22]))
+    assert (found.first_bad, found.good_again) == (RELEASES[9], RELEASES[22])
+    assert found.is_monotone
+
+
+def test_what_came_and_went_is_not_monotone() -> None:
+    found, _ = history({*RELEASES[8:16], *RELEASES[28:]})
+    assert not found.is_monotone
+    assert found.first_bad == RELEASES[28]
+
+
+def test_what_cannot_be_tested_is_neither_right_nor_wrong() -> None:
+    found, _ = history(set(RELEASES[20:]), set(RELEASES[:8]))
+    assert found.first_bad == RELEASES[20]
+    everywhere, _ = history(set(RELEASES[8:]), set(RELEASES[:8]))
+    assert everywhere.first_bad == ""
+
+
+def test_a_scan_without_time_says_that_it_is_not_complete() -> None:
+    found = scan(RELEASES, lambda version: State.WRONG, time.monotonic() - 1, RELEASES[-1])
+    assert found.states == {RELEASES[-1]: State.WRONG}
+    assert not found.complete
+
+
+@pytest.mark.parametrize(
+    ("run", "symptom", "state"),
+    [
+        (ScriptRun(0, DONE), "values", State.RIGHT),
+        (ScriptRun(1, DONE), "values", State.WRONG),
+        (ScriptRun(1, "Traceback"), "values", State.UNTESTABLE),
+        (ScriptRun(None), "values", State.UNTESTABLE),
+        (ScriptRun(-11), "crash SIGSEGV", State.WRONG),
+        (ScriptRun(1, "Traceback"), "crash SIGSEGV", State.UNTESTABLE),
+    ],
+)
+def test_a_traceback_is_no_verdict_on_a_release(run: ScriptRun, symptom: str, state: State) -> None:
+    assert state_in(run, symptom) is state
