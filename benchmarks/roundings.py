@@ -4,7 +4,7 @@ right engine of that type does."""
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ GRIDS = (1.0, 1.1, 1.3, 1.7)
 
 LEVELS = (127, 121, 113, 101)
 """Steps of a grid of eight bits to each side of zero: as many as there are, and fewer, so that numbers are rounded elsewhere."""
+SIZED = ("Resize", "Upsample")
+"""Operators whose other inputs say how large the result is: no engine rounds these."""
 CHANNELS = {"Conv": 0, "ConvTranspose": 1, "MatMul": -1, "Gemm": 1}
 """The axis of output channels of the second operand."""
 
@@ -41,6 +43,17 @@ def rounded(path: Path, feeds: Sequence[Feed], precision: str) -> tuple[float | 
     if precision not in ("int8", *SIGNIFICANT_BITS):
         return None, None
     exact = by_onnxruntime(path, feeds)
+    with tempfile.TemporaryDirectory() as folder:
+        forms = [path, *_folded(path, Path(folder))]
+        moves = [_most(form, feeds, precision, exact) for form in forms]
+    weights, more = ([move[at] for move in moves if move[at] is not None] for at in (0, 1))
+    return min(weights, default=None), min(more, default=None)
+
+
+def _most(
+    path: Path, feeds: Sequence[Feed], precision: str, exact: Sequence[Feed]
+) -> tuple[float | None, float | None]:
+    """Of one form of the model, over all grids."""
     found = []
     for grid, levels in zip(GRIDS, LEVELS, strict=True):
         steps = _in_eight_bits(path, levels) if precision == "int8" else _in_few_bits(path, precision, grid)
@@ -49,11 +62,30 @@ def rounded(path: Path, feeds: Sequence[Feed], precision: str) -> tuple[float | 
     return max(weights, default=None), max([*weights, *both], default=None) if both else None
 
 
+def _folded(path: Path, folder: Path) -> list[Path]:
+    """The model with constants folded and normalizations taken into the convolutions before them, as most engines have it before they
+    round: a variance that float16 cannot hold is gone there. Of the two forms the one that moves less says what a right engine may do."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.optimized_model_filepath = str(folder / "folded.onnx")
+    options.log_severity_level = 4
+    try:
+        onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception:  # noqa: BLE001 - whatever a runtime raises: then there is one form
+        return []
+    return [folder / "folded.onnx"]
+
+
 def _in_few_bits(path: Path, precision: str, grid: float) -> Iterator[Any]:
     import onnx
 
     model = onnx.load(str(path))
-    for tensor in _constants(model.graph):
+    sizes = {
+        name for one in _graphs(model.graph) for node in one.node if node.op_type in SIZED for name in node.input[1:]
+    }
+    for tensor in _constants(model.graph, sizes):
         _round_weight(tensor, precision, grid)
     yield model
     try:
@@ -173,8 +205,8 @@ def _constant_nodes(graph: Any) -> Iterator[tuple[Any, Any]]:
                 yield node, attribute.t
 
 
-def _constants(graph: Any) -> Iterator[Any]:
-    """Every stored tensor of the graph: initializers, values of Constant nodes, and those of its subgraphs."""
+def _constants(graph: Any, but: Collection[str] = ()) -> Iterator[Any]:
+    """Every stored tensor of the graph: initializers, values of Constant nodes, and those of its subgraphs; without those called so."""
     for one in _graphs(graph):
-        yield from one.initializer
-        yield from (tensor for _, tensor in _constant_nodes(one))
+        yield from (tensor for tensor in one.initializer if tensor.name not in but)
+        yield from (tensor for node, tensor in _constant_nodes(one) if node.output[0] not in but)
