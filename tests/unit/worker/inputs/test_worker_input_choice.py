@@ -206,3 +206,17 @@ def test_answers_with_nan_are_kept_where_there_are_no_others(tmp_path: Path) -> 
     job = job_of(tmp_path, PLAIN)
     _, outputs, plan = chosen(job, lambda inputs: [{"y": np.array([1.0, 2.0, np.nan])} for _ in inputs])
     assert (plan, len(outputs)) == (new_plan(job), 2)
+
+
+@pytest.mark.parametrize(("columns", "fewer", "samples"), [(8192, True, 2), (8192, False, 4), (8, True, 4)])
+def test_of_a_model_that_takes_long_fewer_samples_are_drawn_unless_somebody_said_how_many(
+    tmp_path: Path, columns: int, fewer: bool, samples: int
+) -> None:
+    """Those that are drawn are the first ones of as many as there would be."""
+    text = f"g (float[8192, 256] x) => (float[8192, {columns}] y) {{ y = MatMul (x, w) }}"
+    job = job_of(tmp_path, text, {"w": np.zeros((256, columns), np.float32)}, Inputs(fewer=fewer))
+    inputs, outputs, plan = chosen(job, lambda inputs: [{"y": one["x"]} for one in inputs])
+    assert (len(inputs), len(outputs)) == (samples, samples)
+    assert plan.products == (8192 * 256 * columns if samples == 2 else 0)
+    first = drawn(job, new_plan(job), samples=1)[0]
+    assert np.array_equal(inputs[0]["x"], first["x"])

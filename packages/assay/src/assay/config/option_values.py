@@ -25,6 +25,7 @@ def inputs_of(options: InputOptions, golden: str, given: str) -> Inputs:
         options.calibration,
         fill=options.fill or plain.fill,
         data=data,
+        fewer=not options.samples,
     )
     return with_stated(inputs, options)
 

@@ -58,7 +58,8 @@ class Inputs(msgspec.Struct, frozen=True):
     memory when the engine is fed: "" in order, strided (the first axis innermost, every second element), channels-last.
     `resampled`: where the golden set has one sample only, flows are calibrated on resamplings of its values; else refused.
     `data` are inputs as a user has them, until they were read; `given` is the folder that inputs without expected outputs
-    were put into then, like a golden without outputs: the reference answers them.
+    were put into then, like a golden without outputs: the reference answers them. `fewer`: nobody said how many samples, and
+    fewer are drawn of a model that takes long for one.
     """
 
     golden: str = ""
@@ -74,6 +75,7 @@ class Inputs(msgspec.Struct, frozen=True):
     data: Data | None = None
     sizes: dict[str, tuple[int, ...]] = {}
     ranges: dict[str, InputRange] = {}
+    fewer: bool = False
 
     def __post_init__(self) -> None:
         for name in ("seed", "samples", "batch", "calibration"):

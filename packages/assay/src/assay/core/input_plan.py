@@ -24,7 +24,8 @@ class InputPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     """`sizes` by symbol (`input[2]` for a dimension without a name), `ranges` by input. `floats` is how floating inputs without
     a range are filled: normal or uniform (0 to 1). `note` says what was changed where the first choice was refused; `unmet`
     is the constraint of the graph that no sizes were found for ("" for none). `branch_samples` are the samples whose values were changed
-    so that they take a branch that no other does, found by trying `branch_tries` values."""
+    so that they take a branch that no other does, found by trying `branch_tries` values. `products` of one sample, where for their
+    number fewer were drawn than usual."""
 
     sizes: dict[str, int] = {}
     ranges: dict[str, InputRange] = {}
@@ -33,6 +34,7 @@ class InputPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     unmet: str = ""
     branch_samples: tuple[int, ...] = ()
     branch_tries: int = 0
+    products: int = 0
 
 
 class InputFacts(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -267,5 +267,6 @@ def reference_dir(case: Case, history: Path) -> Path:
         fill=given.fill,
         given=name,
         ranges=given.ranges,
+        fewer=given.fewer,
     )
     return (history / "oracle" / oracle_digest(case, inputs)).absolute()

@@ -137,7 +137,7 @@ def _placed(asked: _Job, history: Path) -> _Job:
         told = sha256_bytes(lock.read_bytes() + lock_of_companion(lock.parent)) if inputs.golden else ""
     except OSError:
         return asked
-    recipe = (told, inputs.seed, inputs.samples, inputs.batch, inputs.fill, Path(inputs.given).name)
+    recipe = (told, inputs.seed, inputs.samples, inputs.fewer, inputs.batch, inputs.fill, Path(inputs.given).name)
     sizes = [inputs.dims] if inputs.dims else []
     key = (job.case.model.digest, recipe, *sizes, job.flow.precision, _allowances(job), *identity(job.case), VERSION)
     return msgspec.structs.replace(asked, tolerance_dir=str((history / "profiles" / value_digest(key)[:32]).absolute()))

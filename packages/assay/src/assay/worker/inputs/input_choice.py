@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -14,6 +15,7 @@ from assay.core.flow import dimension_key
 from assay.core.input_plan import InputPlan
 from assay.core.job import InputsJob
 from assay.errors import BadGolden, BadInputs, NotRunnable, Unsupported
+from assay.models.flop_count import flops_of
 from assay.models.golden_samples import stored_shapes
 from assay.models.goldens import read_lock
 from assay.models.input_plan.plan import TRIED, alternatives, ascending, other_sizes, plan_of
@@ -25,6 +27,12 @@ TRYING_S = 10.0
 """After so long no other inputs are tried: a slow reference is not asked five times."""
 SEARCHING_S = 3.0
 """How long sizes are searched by asking the reference."""
+MOST = 1 << 35
+"""Products that the reference makes for all samples together: some five seconds of a processor in double."""
+FEWEST = 2
+"""Samples: of one nobody sees whether an engine answers others the same."""
+LARGE = 1 << 14
+"""Numbers of one sample from which on its products are counted."""
 BY_TRIAL = "sizes were found by trial"
 
 
@@ -83,6 +91,27 @@ def drawn(job: InputsJob, plan: InputPlan, *, samples: int) -> Samples:
     )
 
 
+def _drawn_within(job: InputsJob, plan: InputPlan) -> tuple[Samples, InputPlan]:
+    """As many samples as the case has; where nobody said how many, as few as make MOST products together, but FEWEST."""
+    recipe = job.case.inputs
+    if not recipe.fewer or recipe.samples <= FEWEST:
+        return drawn(job, plan, samples=recipe.samples), plan
+    products = _products_of(job, plan)
+    if products * recipe.samples <= MOST:
+        return drawn(job, plan, samples=recipe.samples), plan
+    return drawn(job, plan, samples=max(FEWEST, MOST // products)), replace(plan, products=products)
+
+
+def _products_of(job: InputsJob, plan: InputPlan) -> int:
+    """Of one sample; 0 where it is small, or nobody knows."""
+    (sample,) = drawn(job, plan, samples=1)
+    shapes = {name: value.shape for name, value in sample.items() if isinstance(value, np.ndarray)}
+    if sum(map(math.prod, shapes.values())) < LARGE:
+        return 0
+    flops, _ = flops_of(Path(job.case.model.source), shapes)
+    return int(flops / 2)
+
+
 def chosen(job: InputsJob, answer: Callable[[Samples], Samples]) -> tuple[Samples, Samples, InputPlan]:
     """Inputs, their answers, and the plan: the first that the reference answers with something to compare, if there is one without
     NaN; where none does, the first that it answers at all. Raises BadInputs where it takes none, and the graph says why; else what
@@ -95,7 +124,7 @@ def chosen(job: InputsJob, answer: Callable[[Samples], Samples]) -> tuple[Sample
     for plan in _plans(job):
         if (refusal or poor or fair) and time.monotonic() - begin > TRYING_S:
             break
-        inputs = drawn(job, plan, samples=job.case.inputs.samples)
+        inputs, plan = _drawn_within(job, plan)
         try:
             outputs = answer(inputs)
         except (MemoryError, NotRunnable, Unsupported):

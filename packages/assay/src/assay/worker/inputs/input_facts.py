@@ -66,6 +66,8 @@ def _chosen(plan: InputPlan | None, spec: TensorSpec | None) -> str:
         texts.append(_range(one))
     elif is_floating(spec.dtype):
         texts.append(plan.floats)
+    if plan.products:
+        texts.append(f"few samples, for one takes {plan.products / 1e9:.3g} billion products (--samples says how many)")
     if plan.note:
         texts.append(f"after other inputs were refused: {plan.note}")
     return "; ".join(texts)
