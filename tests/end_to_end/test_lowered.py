@@ -37,7 +37,7 @@ def test_lowered_is_told_with_its_artifact_and_is_no_pass(
     (result,) = checked.results
     assert (result.outcome, result.cause) == (Outcome.LOWERED, Cause.MISSING_DEVICE)
     assert result.stage is {"load": Stage.LOAD, "run": Stage.RUN}[stage] or task == "measure"
-    assert result.detail == "run unavailable: faulty was asked to have no device here."
+    assert result.detail == "faulty was asked to have no device here."
     assert result.facts.artifact_bytes > 0
     assert len(result.facts.artifact_digest) == 64
     assert checked.judgement.verdicts[0].word is VerdictStatus.SKIP

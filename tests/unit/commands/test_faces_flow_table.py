@@ -22,7 +22,7 @@ GROUPS = [
         "mixed",
         (
             FlowLine(Flow("mixed", "mixed"), HERE, Trial("ok")),
-            FlowLine(Flow("mixed-opencl", "mixed"), HERE, Trial("lowered", "run unavailable: no runtime for opencl.")),
+            FlowLine(Flow("mixed-opencl", "mixed"), HERE, Trial("lowered", "no runtime for opencl.")),
             FlowLine(Flow("mixed-vm", "mixed"), HERE, Trial("ok", "error: too much memory", fixed=True)),
             FlowLine(Flow("mixed-fp16", "mixed"), HERE, Trial("other_precision", "nothing computes in float16")),
             FlowLine(Flow("mixed-int8-per-channel", "mixed", precision="int8"), OTHER),

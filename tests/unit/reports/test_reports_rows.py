@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
+from assay.core.verdict import RunSummary, RunVerdict, Verdict, VerdictStatus
 from assay.ports import Report
 from assay.reports.markdown import Markdown
 from assay.reports.rows import SEVERITY, counts, headline, rows, run_verdicts
@@ -14,7 +14,7 @@ from assay.testing.builders import make_comparison, make_job, make_measurement, 
 
 
 def judged(*verdicts: Verdict) -> RunVerdict:
-    return RunVerdict(verdicts, Verdict(VerdictStatus.FAIL, "FAIL: something"), 1)
+    return RunVerdict(verdicts, Verdict(VerdictStatus.FAIL, "FAIL: something"), 1, summary=RunSummary("something"))
 
 
 def test_every_word_has_a_severity() -> None:
@@ -103,7 +103,7 @@ def test_the_headline_does_not_say_the_word_twice() -> None:
 def test_of_a_long_reason_the_headline_has_the_beginning() -> None:
     for length in (291, 292):
         told = "something " + "x" * (length - 1)
-        _, reason = headline(RunVerdict((), Verdict(VerdictStatus.FAIL, f"FAIL: {told}"), 1))
+        _, reason = headline(RunVerdict((), Verdict(VerdictStatus.FAIL, f"FAIL: {told}"), 1, summary=RunSummary(told)))
         assert (len(reason), reason.endswith(" ...")) == (300, length > 291)
         assert told.startswith(reason.removesuffix(" ..."))
 
@@ -117,5 +117,5 @@ def test_a_long_name_is_broken_behind_a_mark() -> None:
 
 def test_a_long_headline_ends_at_a_whole_word() -> None:
     told = "x" * 280 + " reference-f64 and onnxruntime agree"
-    _, reason = headline(RunVerdict((), Verdict(VerdictStatus.FAIL, f"FAIL: {told}"), 1))
+    _, reason = headline(RunVerdict((), Verdict(VerdictStatus.FAIL, f"FAIL: {told}"), 1, summary=RunSummary(told)))
     assert reason == "x" * 280 + " reference-f64 ..."

@@ -65,8 +65,7 @@ def _outcome(
     if ended.ending is Ending.INFRASTRUCTURE:
         return CheckOutcome.INFRASTRUCTURE, ended.sentence
     if report is not None and trouble is None and ended.ending is Ending.OK:
-        left = ended.sentence.partition("ended by itself")[2].lstrip("; ")
-        return CheckOutcome.PASSED, f"{len(report.printed)} cells were executed{'; ' + left if left else ''}"
+        return CheckOutcome.PASSED, "; ".join((f"{len(report.printed)} cells were executed", *ended.notes))
     if report is None or trouble is None:
         return CheckOutcome.FAILED, f"{notebook} was not executed to its end: {ended.sentence}"
     if trouble.kind == "start":

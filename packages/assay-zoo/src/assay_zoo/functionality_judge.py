@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from assay.core.outcome import Cause, Outcome
 from assay.core.result import Result, comparisons_of
+from assay.judge.draft_verdict import unless_said
 from assay_zoo.check import Check, CheckOutcome
 
 _MACHINE = {Outcome.UNAVAILABLE, Outcome.INFRASTRUCTURE, Outcome.LOWERED}
@@ -60,7 +61,7 @@ def _judged(result: Result, flow: str, samples: Sequence[str], passed: str) -> t
         case Outcome.MISMATCH:
             return CheckOutcome.FAILED, f"{flow} does not give the model's answers{where}: {detail}"
         case Outcome.UNSUPPORTED:
-            node = f" (node {result.node!r})" if result.node and result.node not in detail else ""
+            node = unless_said(detail, result.node, f" (node {result.node!r})")
             return CheckOutcome.FAILED, f"{flow} does not support the model: {detail}{node}"
         case Outcome.ERROR if result.cause in (Cause.MISSING_LIBRARY, Cause.MISSING_DEVICE):
             return CheckOutcome.INFRASTRUCTURE, f"{flow} could not be asked: {detail}"

@@ -32,7 +32,7 @@ ANSWER = np.array([[0.2, 0.3, 0.5]])
 def _golden(folder: Path, model: Model, inputs: Any, outputs: Any, producer: str = "reference-f64") -> str:
     write_golden(
         folder, model=model, inputs=[inputs], outputs=[outputs], seed=0, producer=producer, producer_version="1", who="tests",
-        reason=REFERENCE, created_at="2026-11-24T00:00:00+00:00",
+        reason=REFERENCE, kept=False, created_at="2026-11-24T00:00:00+00:00",
     )  # fmt: skip
     return str(folder)
 

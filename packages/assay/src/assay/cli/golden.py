@@ -102,7 +102,7 @@ def _propose(folder: Path, model: Path, flow: str, given: str, history: str, *, 
         reason = given or typer.prompt("why is this right")
         if not yes and not typer.confirm(f"write {folder}"):
             raise typer.Exit(1)
-        if reason != given:
+        if not given:
             golden.give_reason(Path(staging) / "golden", reason)
         lock = golden.publish(Path(staging) / "golden", folder)
         print(f"updated {folder}: {lock.samples} samples by {lock.producer} {lock.producer_version}")

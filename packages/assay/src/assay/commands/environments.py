@@ -66,7 +66,7 @@ def describe_environment(state: State) -> str:
     """One line: what it is for, whether it is there, and the command where it is not."""
     wanted = ", ".join(state.spec.requires)
     whose = f" (of {state.spec.shipped_by})" if state.spec.shipped_by else ""
-    if state.trouble == "not built":
+    if state.missing:
         return f"not built: {wanted}{whose}; assay env build {state.spec.name}"
     if state.trouble:
         return f"{state.trouble}: {wanted}{whose}"

@@ -156,7 +156,7 @@ def _ended(trial: Trial) -> str:
     if trial.passed:
         return ""
     if trial.outcome == Outcome.LOWERED.value:
-        return f"{LOWERED}: {shortened(trial.detail.removeprefix('run unavailable: '))}"
+        return f"{LOWERED}: {shortened(trial.detail)}"
     return f"{outcome_words(trial.outcome)}: {shortened(trial.detail)}".rstrip(": ")
 
 

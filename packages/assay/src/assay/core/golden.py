@@ -7,7 +7,7 @@ import msgspec
 from assay.core.input_plan import InputPlan
 
 REFERENCE = "reference of a check without goldens"
-"""How the reason of reference outputs begins that nobody asked to be kept."""
+"""The reason of reference outputs that nobody asked to be kept."""
 
 GIVEN = "given"
 """The producer of outputs that a user brought with the inputs."""
@@ -39,6 +39,8 @@ class GoldenLock(msgspec.Struct, frozen=True):
     chosen; None where they were given. With `state` (an output: the input of
     the next call that it is fed into) samples are calls in order, and `sequences` says how many belong to each sequence;
     every call is stored with the state that it was given. `library` is whose code the producer runs, "" where that is not known.
+    `kept`: somebody asked for these outputs; they are no reference that a check computed by itself. `refusals` are what those said who
+    were asked before the producer.
     """
 
     model_digest: str
@@ -56,3 +58,5 @@ class GoldenLock(msgspec.Struct, frozen=True):
     state: dict[str, str] = {}
     sequences: tuple[int, ...] = ()
     library: str = ""
+    kept: bool = True
+    refusals: str = ""

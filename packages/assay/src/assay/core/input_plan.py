@@ -9,7 +9,7 @@ class InputRange(msgspec.Struct, frozen=True, omit_defaults=True):
     """Values from `low` to `high`, both included (None: no bound). `kind` says how they are spread: "" as for any input, mask
     (0 and 1), length, index, count, unique (no place twice), divisor, ascending (from the lower to the upper bound along the last
     axis). One of `choices` where there are some; just `exact` where the input has as many elements. `texts` are those that an input
-    of texts is made of. `why` is the operator that asks for it, or the option that states it."""
+    of texts is made of. `why` is the operator that asks for it, or the option that states it, or (then `tried`) why it was tried."""
 
     low: float | None = None
     high: float | None = None
@@ -18,6 +18,7 @@ class InputRange(msgspec.Struct, frozen=True, omit_defaults=True):
     exact: tuple[float, ...] = ()
     why: str = ""
     texts: tuple[str, ...] = ()
+    tried: bool = False
 
 
 class InputPlan(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -151,10 +151,11 @@ class InspectJob(Job, frozen=True, kw_only=True, tag="inspect"):
 
 
 class ReferenceJob(EngineJob, frozen=True, kw_only=True, tag="compute_reference"):
-    """Run the flow and write its answers to the golden folder `reference_dir`. `reason` is written into it ("": they are the
-    reference answers of a run)."""
+    """Run the flow and write its answers to the golden folder `reference_dir`. `reason` is why a user wants them to be kept ("": they
+    are the reference answers of a run), `refusals_before` what those said who were asked before; both are written into it."""
 
     reason: str = ""
+    refusals_before: str = ""
 
 
 class VerifyJob(EngineJob, frozen=True, kw_only=True, tag="verify"):

@@ -28,10 +28,12 @@ class SandboxLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
-    """`stdout` and `stderr` are the last of each, without control characters; `sentence` says what happened."""
+    """`stdout` and `stderr` are the last of each, without control characters; `sentence` says what happened, with the `notes` of
+    what is left behind."""
 
     ending: Ending
     sentence: str
+    notes: tuple[str, ...] = ()
     exit_code: int = 0
     stdout: str = ""
     stderr: str = ""

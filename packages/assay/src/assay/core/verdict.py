@@ -35,11 +35,24 @@ class Verdict(msgspec.Struct, frozen=True):
     by_stated_limit: bool = False
 
 
+class RunSummary(msgspec.Struct, frozen=True):
+    """What a run adds up to: `counts`, and the first of its worst jobs with its reason ("" where none is named)."""
+
+    counts: str
+    first: str = ""
+
+    def text(self) -> str:
+        """Both in one sentence."""
+        return f"{self.counts}; the first: {self.first}" if self.first else self.counts
+
+
 class RunVerdict(msgspec.Struct, frozen=True):
     """All verdicts of a run and what they add up to. `exit_code`: 0 pass, 1 fail, 3 inconclusive, 4 error, 5 nothing executed.
-    `changes` is what differs from the baseline, or from another run; None where there is none."""
+    `changes` is what differs from the baseline, or from another run; None where there is none.
+    `summary` is the reason of the run in its parts."""
 
     verdicts: tuple[Verdict, ...]
     run: Verdict
     exit_code: int
     changes: RunChanges | None = None
+    summary: RunSummary | None = None

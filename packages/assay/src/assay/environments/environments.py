@@ -27,8 +27,11 @@ PROBE_S = 120.0
 """For an interpreter to start and say what is installed in it."""
 
 
+NOT_BUILT = "not built"
+
+
 class State(msgspec.Struct, frozen=True):
-    """One line of `assay env list`. `trouble` is "" where the environment is built and whole."""
+    """One line of `assay env list`. `trouble` is "" where the environment is built and whole, `missing`: it is not built."""
 
     spec: EnvironmentSpec
     digest: str = ""
@@ -36,6 +39,7 @@ class State(msgspec.Struct, frozen=True):
     folder: str = ""
     bytes: int = 0
     trouble: str = ""
+    missing: bool = False
 
 
 class Environments:
@@ -126,13 +130,13 @@ class Environments:
         except EnvironmentFailed as error:
             return State(spec, trouble=str(error))
         if lock is None:
-            return State(spec, python=spec.python, trouble="not built")
+            return State(spec, python=spec.python, trouble=NOT_BUILT, missing=True)
         place = self._cache.place(lock)
         wrong = self._cache.state(lock)
-        trouble = "not built" if wrong == "missing" else f"broken: {wrong}" if wrong else ""
-        return State(
-            spec, lock.digest, lock.python, str(place), 0 if trouble == "not built" else size_bytes(place), trouble
-        )
+        missing = wrong == "missing"
+        trouble = NOT_BUILT if missing else f"broken: {wrong}" if wrong else ""
+        size = 0 if missing else size_bytes(place)
+        return State(spec, lock.digest, lock.python, str(place), size, trouble, missing)
 
     def _ask(self, environment: str, backend: str) -> Availability:
         if not environment:

@@ -101,7 +101,7 @@ def _poor(result: ComparedResult) -> Iterator[Violation]:
     undecided = set(map(id, blocking(result.comparisons)))
     for one in result.comparisons:
         if id(one) in undecided:
-            text = f"mistrusted: output '{one.output}'{_at(one)}: {finding_text(one.degenerate)}; it proves nothing"
+            text = f"output '{one.output}'{_at(one)}: {finding_text(one.degenerate)}; it proves nothing"
             yield Violation(VerdictStatus.INCONCLUSIVE, text)
         elif "budget_used" not in one.metrics and not one.findings and not one.degenerate:
             text = f"output '{one.output}'{_at(one)} has no budget_used: nothing shows how far it is off"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from assay.core.outcome import Outcome
 from assay.core.policy import Policy
-from assay.core.verdict import Verdict, VerdictStatus
+from assay.core.verdict import RunSummary, Verdict, VerdictStatus
 from assay.judge.draft_verdict import DraftVerdict, is_refusal
 from assay.judge.expectations import matches
 from assay.judge.outcome_table import LEAST, OUTCOMES, outcome_words
@@ -17,7 +17,6 @@ EXECUTED = frozenset(
     {VerdictStatus.PASS, VerdictStatus.FAIL, VerdictStatus.XFAIL, VerdictStatus.XPASS, VerdictStatus.INCONCLUSIVE}
 )
 
-FIRST = "; the first: "
 """Before the verdict that stands for all: a report that has just told it may leave it out."""
 EXIT_PASS, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_ERROR, EXIT_NOTHING = 0, 1, 3, 4, 5
 
@@ -51,8 +50,8 @@ def too_few(opinions: Sequence[DraftVerdict], policy: Policy) -> list[Verdict]:
     return verdicts
 
 
-def total(opinions: Sequence[DraftVerdict], rules: Sequence[Verdict]) -> tuple[Verdict, int]:
-    """What all opinions and the verdicts on the run (`rules`) add up to, and the exit code.
+def total(opinions: Sequence[DraftVerdict], rules: Sequence[Verdict]) -> tuple[Verdict, RunSummary, int]:
+    """What all opinions and the verdicts on the run (`rules`) add up to, in one sentence and in its parts, and the exit code.
 
     Nothing executed comes first (an error instead if the harness lost or broke jobs), then fail, error, inconclusive. The
     gravest job is named.
@@ -61,18 +60,23 @@ def total(opinions: Sequence[DraftVerdict], rules: Sequence[Verdict]) -> tuple[V
     words = [one.word for one in jobs]
     errors = [one for one in jobs if one.word is VerdictStatus.ERROR]
     if not errors and not any(word in EXECUTED for word in words):
-        return Verdict(VerdictStatus.ERROR, _nothing(jobs, opinions)), EXIT_NOTHING
+        summary = RunSummary(_nothing(jobs, opinions), _named(jobs[0]) if jobs else "")
+        return Verdict(VerdictStatus.ERROR, summary.text()), summary, EXIT_NOTHING
     bad = [one for one in [*jobs, *rules] if one.word in (VerdictStatus.FAIL, VerdictStatus.XPASS)]
     if bad:
-        return Verdict(VerdictStatus.FAIL, f"FAIL: {_failures(words, len(rules))}{FIRST}{_named(bad[0])}"), EXIT_FAIL
+        return _total(VerdictStatus.FAIL, RunSummary(_failures(words, len(rules)), _named(bad[0])), EXIT_FAIL)
     if errors:
-        text = f"ERROR: {len(errors)} of {_jobs(len(jobs))} could not be judged{FIRST}{_named(errors[0])}"
-        return Verdict(VerdictStatus.ERROR, text), EXIT_ERROR
+        counts = f"{len(errors)} of {_jobs(len(jobs))} could not be judged"
+        return _total(VerdictStatus.ERROR, RunSummary(counts, _named(errors[0])), EXIT_ERROR)
     open_ = [one for one in jobs if one.word is VerdictStatus.INCONCLUSIVE]
     if open_:
-        text = f"INCONCLUSIVE: {len(open_)} of {_jobs(len(jobs))} prove{'s' * (len(open_) == 1)} nothing{FIRST}{_named(open_[0])}"
-        return Verdict(VerdictStatus.INCONCLUSIVE, text), EXIT_INCONCLUSIVE
-    return Verdict(VerdictStatus.PASS, f"PASS: {_passes(words)}{_skipped(opinions)}"), EXIT_PASS
+        counts = f"{len(open_)} of {_jobs(len(jobs))} prove{'s' * (len(open_) == 1)} nothing"
+        return _total(VerdictStatus.INCONCLUSIVE, RunSummary(counts, _named(open_[0])), EXIT_INCONCLUSIVE)
+    return _total(VerdictStatus.PASS, RunSummary(f"{_passes(words)}{_skipped(opinions)}"), EXIT_PASS)
+
+
+def _total(word: VerdictStatus, summary: RunSummary, exit_code: int) -> tuple[Verdict, RunSummary, int]:
+    return Verdict(word, f"{word.value.upper()}: {summary.text()}"), summary, exit_code
 
 
 def _severity(one: DraftVerdict) -> tuple[int, float]:
@@ -106,9 +110,16 @@ def _passes(words: Sequence[VerdictStatus]) -> str:
 
 def _skipped(opinions: Sequence[DraftVerdict]) -> str:
     """`, 3 skipped (2 unsupported, 1 unavailable)`: they prove nothing, and are counted."""
-    kinds = Counter(_kind(one) for one in opinions if one.word is VerdictStatus.SKIP)
-    told = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-    return f", {kinds.total()} skipped ({told})" if told else ""
+    kinds = _kinds(opinions)
+    return f", {kinds.total()} skipped {_counted(kinds)}" if kinds else ""
+
+
+def _counted(kinds: Counter[str]) -> str:
+    return f"({', '.join(f'{count} {kind}' for kind, count in kinds.most_common())})"
+
+
+def _kinds(opinions: Sequence[DraftVerdict]) -> Counter[str]:
+    return Counter(_kind(one) for one in opinions if one.word is VerdictStatus.SKIP)
 
 
 def _kind(one: DraftVerdict) -> str:
@@ -120,8 +131,7 @@ def _kind(one: DraftVerdict) -> str:
 def _nothing(jobs: Sequence[Verdict], opinions: Sequence[DraftVerdict]) -> str:
     if not jobs:
         return "NOTHING EXECUTED: no job was planned; name at least one model and one flow"
-    counted = _skipped(opinions).partition("skipped ")[2]
-    return f"NOTHING EXECUTED: all {_jobs(len(jobs))} were skipped {counted}{FIRST}{_named(jobs[0])}"
+    return f"NOTHING EXECUTED: all {_jobs(len(jobs))} were skipped {_counted(_kinds(opinions))}"
 
 
 def _named(verdict: Verdict) -> str:

@@ -60,7 +60,7 @@ def decided(one: DraftVerdict, kept: Sequence[Kept]) -> DraftVerdict | None:
     return DraftVerdict(
         one.job_key,
         VerdictStatus.PASS,
-        f"{_who(goal.metric for goal, _ in usable)} decides: {told}; without it inconclusive: {_why(one)}",
+        f"{_who(goal.metric for goal, _ in usable)} decides: {told}; without it inconclusive: {one.doubt or one.reason}",
         Outcome.OK,
         result,
         goal.metric,
@@ -76,7 +76,7 @@ def refused(one: DraftVerdict, complaints: Sequence[Violation]) -> str:
     if result is None or not is_open(one) or not any(decides(complaint.metric, result) for complaint in failing):
         return ""
     texts = "; ".join(complaint.text for complaint in complaints)
-    return f"{_who(complaint.metric for complaint in failing)} decides: {texts}; without it inconclusive: {_why(one)}"
+    return f"{_who(complaint.metric for complaint in failing)} decides: {texts}; without it inconclusive: {one.doubt or one.reason}"
 
 
 def weakened(one: DraftVerdict, goal: Goal, complaint: Violation, asked: Asked | None) -> Violation:
@@ -151,11 +151,3 @@ def _met(goal: Goal, value: float, stated: Mapping[str, StatedMetric]) -> str:
 
 def _number(value: float) -> str:
     return f"{value:.3f}" if 0.001 <= abs(value) < 10.0 and len(f"{value:.6g}") <= 5 else f"{value:.4g}"
-
-
-def _why(one: DraftVerdict) -> str:
-    """The reason that it had, without the advice that it no longer needs."""
-    result = one.result
-    assert result is not None
-    reason = one.reason.partition("; to decide it")[0].partition("; install another engine")[0]
-    return reason.removeprefix(f"mistrusted in {result.stage.value}: ").removeprefix("mistrusted: ")

@@ -23,9 +23,8 @@ def vouched(result: Result) -> str:
     return ""
 
 
-def unsettled(result: Result, asked: Asked | None) -> str:
-    """Why the result proves nothing, in a sentence that ends with what would decide it; "" where it counts. `asked` is the job, for
-    commands."""
+def unsettled(result: Result) -> str:
+    """Why the result proves nothing; "" where it counts."""
     doubt = doubt_of(result)
     if not isinstance(result, ComparedResult) or doubt is Doubt.NONE:
         return ""
@@ -33,11 +32,13 @@ def unsettled(result: Result, asked: Asked | None) -> str:
     if side is Side.REFERENCE or (side is Side.ENGINE and doubt is Doubt.ITSELF):
         return ""
     told = _against_itself(result, side, witness) if doubt is Doubt.ITSELF else _disputed(result, side, witness)
-    return f"{told}{_parted(witness)}; {to_decide(result, asked)}"
+    return f"{told}{_parted(witness)}"
 
 
-def to_decide(result: ComparedResult, asked: Asked | None) -> str:
-    """Other answers to compare with: of an engine that is not installed, or of the framework that the model comes from."""
+def to_decide(result: Result, asked: Asked | None) -> str:
+    """For a result that is `unsettled`: other answers to compare with, of an engine that is not installed, or of the framework that the
+    model comes from."""
+    assert isinstance(result, ComparedResult)
     install = next((one.install for one in result.witnesses if one.install), "")
     given = to_compare(result, asked)
     if result.reference.own_inputs and doubt_of(result) is Doubt.REFERENCE and values_alone(result):

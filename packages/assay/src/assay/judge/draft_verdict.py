@@ -25,7 +25,8 @@ def is_refusal(result: Result) -> bool:
 
 
 class DraftVerdict(msgspec.Struct, frozen=True):
-    """One job, judged so far. `outcome` is as recorded, or what the policy's budget makes of it; None: no result."""
+    """One job, judged so far. `outcome` is as recorded, or what the policy's budget makes of it; None: no result. `doubt` is why the
+    answers are neither right nor wrong, without the advice that `reason` ends with."""
 
     job_key: str
     word: VerdictStatus
@@ -36,6 +37,7 @@ class DraftVerdict(msgspec.Struct, frozen=True):
     observed: float | None = None
     allowed: float | None = None
     by_stated_limit: bool = False
+    doubt: str = ""
 
     @property
     def cell(self) -> tuple[str, str]:
@@ -78,6 +80,11 @@ def split_key(job_key: str) -> tuple[str, str, str]:
     if len(parts) != 3:
         raise ValueError(f"'{job_key}' is not a job key of the form case|flow|kind")
     return parts[0], parts[1], parts[2]
+
+
+def unless_said(said: str, name: str, words: str) -> str:
+    """`words` of a name, "" where there is none or a library's own words have it already."""
+    return words if name and name not in said else ""
 
 
 def quantity(metric: str, value: float, stated: Mapping[str, StatedMetric] = {}) -> str:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from assay.core.job import Job
 from assay.core.outcome import Cause, Outcome
 from assay.core.result import Result
-from assay.judge.draft_verdict import BUILDING, DraftVerdict
+from assay.judge.draft_verdict import BUILDING, DraftVerdict, unless_said
 
 EXPORT_AGAIN = "export or convert it again"
 CHECK = "`onnx.checker.check_model(FILE, full_check=True)` says what else contradicts"
@@ -42,5 +42,5 @@ def _engine(result: Result, asked: Mapping[str, Job]) -> str:
 
 def _described(result: Result, engines: list[str]) -> str:
     named = f"{', '.join(engines[:-1])} and {engines[-1]}"
-    node = f" at node '{result.node}'" if result.node and result.node not in result.detail else ""
+    node = unless_said(result.detail, result.node, f" at node '{result.node}'")
     return f"the model is not valid for engines {named}{node}: {result.detail.rstrip('.')}; {EXPORT_AGAIN}; {CHECK}"

@@ -33,7 +33,7 @@ def with_outcome(result: Result, job: Job) -> Result:
     if result.observed is not None:
         return result
     outcome, detail, cause = _outcome(result, job)
-    if outcome is result.outcome and detail == result.detail:
+    if (outcome, detail) == (result.outcome, result.detail):
         return result
     if isinstance(result, ChangeResult) and outcome is Outcome.MISTRUSTED:
         result = replace(result, comparisons=(), findings=())

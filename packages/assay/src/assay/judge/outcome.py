@@ -20,8 +20,8 @@ from assay.core.speed import TIME_LIMIT_MESSAGE
 from assay.core.verdict import VerdictStatus
 from assay.judge import accuracy, change, gpu_notes, speed
 from assay.judge.advice import CLOSE_TO_FLOAT, Asked, advice, to_compare, to_measure
-from assay.judge.disputed import unsettled, vouched
-from assay.judge.draft_verdict import DraftVerdict, Violation, is_refusal, quantity
+from assay.judge.disputed import to_decide, unsettled, vouched
+from assay.judge.draft_verdict import DraftVerdict, Violation, is_refusal, quantity, unless_said
 from assay.judge.invalid import CHECK, EXPORT_AGAIN, is_invalid
 from assay.judge.losses import unconfirmed
 from assay.judge.metrics import metrics
@@ -51,9 +51,10 @@ def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: As
         return replace(blank, outcome=Outcome.MISTRUSTED, word=_status(Outcome.MISTRUSTED, policy), reason=why)
     found = accuracy.violations(result, policy)
     if any(complaint.word is VerdictStatus.FAIL for complaint in found):
-        if why := unsettled(result, asked) if result.outcome is not Outcome.NONDETERMINISTIC else "":
+        if why := unsettled(result) if result.outcome is not Outcome.NONDETERMINISTIC else "":
             first = next(one for one in found if one.word is VerdictStatus.FAIL)
-            return replace(blank, word=VerdictStatus.INCONCLUSIVE, reason=f"{why}; seen: {first.text}")
+            reason = f"{why}; {to_decide(result, asked)}; seen: {first.text}"
+            return replace(blank, word=VerdictStatus.INCONCLUSIVE, reason=reason, doubt=why)
         return _mismatch(blank, found, policy)
     timed = isinstance(result, CompareSpeedResult) and result.stage is Stage.MEASURE
     if timed and result.outcome is Outcome.TIMEOUT:
@@ -61,12 +62,15 @@ def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: As
             blank, word=VerdictStatus.INCONCLUSIVE, reason=f"undecided: {result.detail}; {TIME_LIMIT_MESSAGE}; {_HANGS}"
         )
     if result.outcome not in (Outcome.OK, Outcome.MISMATCH):
-        return replace(blank, word=_status(_counted_as(result), policy), reason=_described(result, asked))
+        word = _status(_counted_as(result), policy)
+        return replace(blank, word=word, reason=_described(result, asked), doubt=result.detail.rstrip("."))
     if found:
         mistrusted = replace(blank, outcome=Outcome.MISTRUSTED, word=_status(Outcome.MISTRUSTED, policy))
-        return replace(mistrusted, reason=f"{_join(found)}; {advice(result, asked)}")
-    if why := unsettled(result, asked) if result.outcome is Outcome.OK else "":
-        return replace(blank, outcome=Outcome.MISTRUSTED, word=_status(Outcome.MISTRUSTED, policy), reason=why)
+        why = _join(found)
+        return replace(mistrusted, reason=f"mistrusted: {why}; {advice(result, asked)}", doubt=why)
+    if why := unsettled(result) if result.outcome is Outcome.OK else "":
+        word, reason = _status(Outcome.MISTRUSTED, policy), f"{why}; {to_decide(result, asked)}"
+        return replace(blank, outcome=Outcome.MISTRUSTED, word=word, reason=reason, doubt=why)
     return _passed(replace(blank, outcome=Outcome.OK), policy, asked)
 
 
@@ -105,9 +109,10 @@ def _status(outcome: Outcome, policy: Policy) -> VerdictStatus:
 
 def _described(result: Result, asked: Asked | None = None) -> str:
     """`outcome in stage: detail; what to do`."""
-    node = f" at node '{result.node}'" if result.node and result.node not in result.detail else ""
-    signal = f" ({result.signal})" if result.signal and result.signal not in result.detail else ""
-    detail = f": {result.detail.rstrip('.')}" if result.detail else ""
+    node = unless_said(result.detail, result.node, f" at node '{result.node}'")
+    signal = unless_said(result.detail, result.signal, f" ({result.signal})")
+    unable = "run unavailable: " if result.outcome is Outcome.LOWERED else ""
+    detail = f": {unable}{result.detail.rstrip('.')}" if result.detail else ""
     alone = "; a fresh process did not repeat it" if result.only_after_other_jobs else ""
     # The backend's own words already hold the install command where there is one.
     outcome = _counted_as(result)

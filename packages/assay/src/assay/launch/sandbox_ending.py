@@ -24,10 +24,11 @@ def describe_exit(seen: SandboxProcess, limits: SandboxLimits, left_out: tuple[s
     stdout, stderr = (_plain(seen.tails[name]) for name in ("stdout", "stderr"))
     ending, sentence = _ending(seen, limits, stderr)
     outlived = "some of its processes were killed and have not ended yet" if seen.outlived else ""
-    notes = [sentence, _left_behind(seen.left_behind), outlived, describe_left_out(left_out)]
+    notes = tuple(filter(None, (_left_behind(seen.left_behind), outlived, describe_left_out(left_out))))
     return Sandboxed(
         ending=ending,
-        sentence="; ".join(note for note in notes if note),
+        sentence="; ".join((sentence, *notes)),
+        notes=notes,
         exit_code=seen.exit_code if seen.exit_code is not None else -1,
         stdout=stdout,
         stderr=stderr,

@@ -127,9 +127,12 @@ def write_golden(
     state: Mapping[str, str] | None = None,
     sequences: Sequence[int] = (),
     library: str = "",
+    kept: bool = True,
+    refusals: str = "",
 ) -> GoldenLock:
     """Write or replace a golden; equal content gives equal bytes. Without any `outputs` these are inputs that are yet to be
-    answered, which `read_inputs` reads. `state` and `sequences` are those of the lock.
+    answered, which `read_inputs` reads. `state`, `sequences`, `kept` and
+    `refusals` are those of the lock.
 
     Every file is written beside its place and flushed, then all are renamed, the lock last: after a power cut the
     folder holds the old golden, the new one, or one that `read_golden` refuses, never a mixture that passes. Two
@@ -137,26 +140,32 @@ def write_golden(
     `BadGolden` for samples that make no golden, before anything changes, and `NotWritable`.
     """
     contents = _contents(inputs, outputs, labels or {}, () if outputs else (state or {}).values())
+    lock = GoldenLock(
+        model_digest=model.digest,
+        model_name=model.name,
+        samples=len(inputs),
+        seed=seed,
+        producer=producer,
+        producer_version=producer_version,
+        who=who,
+        reason=reason,
+        created_at=created_at,
+        files=(),
+        plan=plan,
+        state=dict(state or {}),
+        sequences=tuple(sequences),
+        library=library,
+        kept=kept,
+        refusals=refusals,
+    )
+    return _written(folder, lock, contents)
+
+
+def _written(folder: Path, lock: GoldenLock, contents: Mapping[str, dict[str, Array]]) -> GoldenLock:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         files = tuple(_stage(folder, role, tensors) for role, tensors in contents.items())
-        lock = GoldenLock(
-            model_digest=model.digest,
-            model_name=model.name,
-            samples=len(inputs),
-            seed=seed,
-            producer=producer,
-            producer_version=producer_version,
-            who=who,
-            reason=reason,
-            created_at=created_at,
-            files=files,
-            plan=plan,
-            version=1,
-            state=dict(state or {}),
-            sequences=tuple(sequences),
-            library=library,
-        )
+        lock = msgspec.structs.replace(lock, files=files)
         lock = msgspec.structs.replace(lock, version=_version_of(lock))
         _staged(folder, LOCK).write_bytes(_lock_text(lock))
         _publish(folder, [*(file.path for file in files), LOCK])

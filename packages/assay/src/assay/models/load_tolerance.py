@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay.core.case import Contract
-from assay.core.golden import REFERENCE
 from assay.core.job import JudgedJob
 from assay.models.goldens import read_lock
 from assay.models.tolerances import read_tolerance
@@ -41,9 +40,8 @@ def _next_best(job: JudgedJob) -> tuple[str, ...]:
     lock = read_lock(Path(job.reference_dir))
     if lock.producer in DOUBLE:
         return ()
-    why = lock.reason.removeprefix(REFERENCE).lstrip("; ")
     same = f"{job.flow.backend} itself, only" if lock.producer.split("-")[0] == job.flow.backend else "another engine,"
     return (
         f"the reference answers are those of {lock.producer} ({same} in the model's own types), because the model has none in "
-        f"double ({why}): a mistake that both make is not seen, and a golden of your own would be better",
+        f"double ({lock.refusals}): a mistake that both make is not seen, and a golden of your own would be better",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,7 +25,7 @@ KEPT = 3
 
 @dataclass(frozen=True)
 class TriedInput:
-    """One input: what it is, what the sound engine answers, and how far the mutant is from that.
+    """One input: what it is, what the sound engine answers, and how far the mutant is from that. `start` is what a walk began at.
 
     `effect` is the norm of the difference over that of the answer, the largest of all outputs and of their elements;
     infinite where an integer, a shape or a class (NaN, infinity) differs, or the mutant fails to run.
@@ -36,6 +36,7 @@ class TriedInput:
     outputs: Mapping[str, Array]
     effect: float
     equal: bool
+    start: str = ""
 
 
 def try_input(sound: Run, mutant: Run, what: str, inputs: Sample) -> TriedInput | None:
@@ -104,9 +105,10 @@ def search(
     for _ in range(STEPS):
         if best is None or not np.isfinite(best.effect) or time.monotonic() > until:
             break
-        seen = try_input(sound, mutant, f"a walk from {best.what.removeprefix('a walk from ')}",
-                    input_generators.walked(best.inputs, known, rng))  # fmt: skip
+        start = best.start or best.what
+        seen = try_input(sound, mutant, f"a walk from {start}", input_generators.walked(best.inputs, known, rng))
         if seen is not None:
+            seen = replace(seen, start=start)
             found.append(seen)
             best = seen if seen.effect > best.effect else best
     return golden, found

@@ -37,12 +37,13 @@ def repro_line(run: Run, asked: Result | Job) -> str:
     repeated by the run's own command, narrowed to the job. Where the run does not list the job of a result, the line
     repeats the whole run.
     """
-    if run.command.startswith("assay run "):
+    name = _command_name(run.command)
+    if name == "run":
         return _narrowed(run, asked.key if isinstance(asked, Job) else asked.job_key)
     job = asked if isinstance(asked, Job) else next((job for job in run.jobs if job.key == asked.job_key), None)
-    if job is None or run.command.startswith("assay compare") or isinstance(job, MutationScoreJob):
+    if job is None or name == "compare" or isinstance(job, MutationScoreJob):
         return run.command
-    if run.command.startswith("assay mutate"):
+    if name == "mutate":
         return _narrowed(run, job.key)
     given = _given(run.command)
     if given is not None and (
@@ -50,6 +51,12 @@ def repro_line(run: Run, asked: Result | Job) -> str:
     ):
         return _narrowed(run, job.key)
     return shlex.join(["assay", "check", *arguments_of(CheckOptions, _values(job, given or {}))])
+
+
+def _command_name(command: str) -> str:
+    """`check` of `assay check m.onnx`; "" for a line of another program."""
+    program, _, rest = command.partition(" ")
+    return rest.partition(" ")[0] if program == "assay" else ""
 
 
 def _narrowed(run: Run, key: str) -> str:

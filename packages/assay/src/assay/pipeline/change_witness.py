@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from assay.core.case import Case
 from assay.core.digest import value_digest
 from assay.core.flow import Flow
-from assay.core.golden import REFERENCE
 from assay.core.job import ChangeJob, Job, PerNodeJob, ReferenceJob, other_kind
 from assay.core.outcome import Outcome
 from assay.core.result import Result
@@ -33,7 +32,7 @@ async def change_seen_by(flow: Flow, job: ChangeJob, folder: Path, run: Run) -> 
     for which, (case, reference) in models.items():
         key = value_digest((case.model.digest, reference, job.original_dir, flow.name))[:32]
         answers[which] = str((folder / f"witness-{key}").absolute())
-        asked = other_kind(job, ReferenceJob, case=case, flow=flow, reference_dir=answers[which], reason=REFERENCE)
+        asked = other_kind(job, ReferenceJob, case=case, flow=flow, reference_dir=answers[which])
         if (recorded := await run(asked)).outcome is not Outcome.OK:
             return recorded
     return await run(replace(job, reference_dir=answers["new"], original_dir=answers.get("original", job.original_dir)))

@@ -9,7 +9,6 @@ import msgspec
 
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.golden import REFERENCE
 from assay.core.job import AnsweredJob, AnyJob, InputsJob, Job, ReferenceJob, RefusalCache, VerifyJob, other_kind
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result
@@ -48,10 +47,9 @@ async def _compute(job: InputsJob, jobs: Sequence[Job], house: Services) -> list
     while not _there(job.reference_dir):
         if (oracle := _next(job, refusals, jobs)) is None:
             return refusals
-        told = [f"{one.flow}: {one.outcome.value}, {one.detail}" for one in refusals]
-        reason = "; ".join((REFERENCE, *told)) if told else ""
+        before = "; ".join(f"{one.flow}: {one.outcome.value}, {one.detail}" for one in refusals)
         # What an oracle refuses is asked again: its code is no part of what a kept refusal is named by.
-        recording = other_kind(job, ReferenceJob, flow=oracle, reason=reason, refusals=RefusalCache.UNUSED)
+        recording = other_kind(job, ReferenceJob, flow=oracle, refusals_before=before, refusals=RefusalCache.UNUSED)
         refusals.append(await house.jobs.run(recording))
     return None
 

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from assay.core.case import Inputs
 from assay.core.digest import value_digest
 from assay.core.flow import Flow
-from assay.core.golden import REFERENCE
 from assay.core.job import ChangeJob, Job, JudgedJob, Limits, PerNodeJob, ReferenceJob, VerifyJob, other_kind
 from assay.core.outcome import Outcome
 from assay.core.policy import Goal
@@ -178,7 +177,7 @@ class Witnessed:
             folder = str((Path(job.scratch or self.house.folder) / f"witness-{key}").absolute())
             fed = replace(job.case, inputs=replace(job.case.inputs, golden=job.reference_dir))
             flow = find_flow(witness.flow)
-            recording = other_kind(job, ReferenceJob, case=fed, flow=flow, reference_dir=folder, reason=REFERENCE)
+            recording = other_kind(job, ReferenceJob, case=fed, flow=flow, reference_dir=folder)
             recorded = await self._run(recording, asked)
             asked.folders[witness.flow] = folder if recorded.outcome is Outcome.OK else ""
         if not (folder := asked.folders[witness.flow]):

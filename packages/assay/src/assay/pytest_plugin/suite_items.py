@@ -220,9 +220,10 @@ class _Runner:
 
 
 def _observed(result: Result, verdict: Verdict) -> str:
-    """Where it ended and why, once: a verdict may begin with it."""
-    ended = f"{result.outcome.value} in {result.stage.value}"
-    return verdict.reason if verdict.reason.startswith(ended) else f"{ended}: {verdict.reason}"
+    """Where it ended and why, once: the reason of a job that did not get to its answers begins with it."""
+    if result.outcome not in (Outcome.OK, Outcome.MISMATCH):
+        return verdict.reason
+    return f"{result.outcome.value} in {result.stage.value}: {verdict.reason}"
 
 
 def _job(case: Case, flow: Flow, scratch: str) -> Job:

@@ -172,7 +172,7 @@ def headline(judgement: RunVerdict) -> tuple[str, str]:
     """(FAIL, the reason): a reason that opens with the word itself is not told twice. Of a long one (a backend's own words about the
     first failure, which stand whole beside that job) the beginning, in whole words."""
     word = judgement.run.word.value.upper()
-    reason = judgement.run.reason.removeprefix(f"{word}: ")
+    reason = judgement.summary.text() if judgement.summary is not None else judgement.run.reason
     if len(reason) <= LONGEST_HEADLINE:
         return word, reason
     # A word of great length (a mangled symbol) is cut all the same.

@@ -11,7 +11,6 @@ from assay.core.input_plan import InputFacts
 from assay.core.result import ChangeResult, PerNodeResult, Result, facts_of, inputs_of, speeds_of
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
-from assay.judge.coverage import FIRST
 from assay.judge.warnings_text import notes_of, warnings_of
 from assay.options.repro import repro_line
 from assay.reports.changes import HEADER as CHANGES_HEADER
@@ -255,8 +254,8 @@ def _end(console: Console, run: Run, found: Sequence[Row], judgement: RunVerdict
     if parts:
         _prose(console, f"{', '.join(parts)}; {recorded} of {len(run.jobs)} jobs recorded; run {one_line(run.id)}")
     word, reason = headline(judgement)
-    if bad <= 1:
-        reason = reason.partition(FIRST)[0]  # it stands right above
+    if bad <= 1 and judgement.summary is not None:
+        reason = judgement.summary.counts  # the first stands right above
     _prose(console, f"  {one_line(reason)}", word, STYLES[judgement.run.word.value])
     console.print(f"exit {judgement.exit_code} = {EXIT_MEANING.get(judgement.exit_code, 'unknown')}", style="dim")
 

@@ -109,8 +109,8 @@ def _print_columns(console: Console, names: Sequence[str], lines: Sequence[dict[
     others = sum(max(len(name), *(len(line[name]) for line in lines)) + GAP for name in names if name != "Case")
     room = max(console.width - others, NARROWEST_CASE)
     for line in ({**one, "Case": folded(one["Case"], room)} for one in lines):
-        word = "" if line["Verdict"] == "not run" else line["Verdict"]
-        table.add_row(*(Text(line[name], style=STYLES[word] if name == "Verdict" else "") for name in names))
+        style = STYLES.get(line["Verdict"], STYLES[""])  # of a job that was not run: ""
+        table.add_row(*(Text(line[name], style=style if name == "Verdict" else "") for name in names))
     console.print(table)
 
 

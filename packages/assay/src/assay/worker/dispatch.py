@@ -165,8 +165,6 @@ def _failure(job: Job, error: BaseException, stages: Stages) -> AnyResult:
     outcome, cause = _classify(error, stages.reached)
     name = encodable(type(error).__name__)
     text = exception_text(error) or name
-    if outcome is Outcome.LOWERED:
-        text = f"run unavailable: {text}"
     if not isinstance(error, Lowering | UsageError | _DiskFull | BrokenMetric):
         text = f"{name} while in {stages.reached.value}: {text}"
         with suppress(BaseException):  # its words may be code that fails, and the stream may be gone

@@ -145,15 +145,15 @@ def alternatives(plan: InputPlan, model: Model) -> Iterator[InputPlan]:
     yield from ascending(plan, model)
     whole = [spec.name for spec in model.inputs if spec.dtype.startswith(_WHOLE) and spec.name not in plan.ranges]
     if whole:
-        bits = {name: InputRange(0, 1, why=TRIED) for name in whole}
+        bits = {name: InputRange(0, 1, why=TRIED, tried=True) for name in whole}
         yield replace(plan, ranges={**plan.ranges, **bits}, note="whole numbers are 0 and 1")
     if any(spec.dtype.startswith(("float", "bfloat")) for spec in model.inputs):
         yield replace(plan, floats="uniform", note="floating inputs lie between 0 and 1")
     if whole:
-        ones = {name: InputRange(1, 1, why=TRIED) for name in whole}
+        ones = {name: InputRange(1, 1, why=TRIED, tried=True) for name in whole}
         yield replace(plan, ranges={**plan.ranges, **ones}, note="whole numbers are 1")
     if any(spec.dtype == "bool" for spec in model.inputs):
-        truths = {spec.name: InputRange(1, 1, why=TRIED) for spec in model.inputs if spec.dtype == "bool"}
+        truths = {spec.name: InputRange(1, 1, why=TRIED, tried=True) for spec in model.inputs if spec.dtype == "bool"}
         yield replace(plan, ranges={**plan.ranges, **truths}, note="truth values are true")
 
 
@@ -170,7 +170,7 @@ def ascending(plan: InputPlan, model: Model) -> Iterator[InputPlan]:
     for name in names:
         sizes = dict.fromkeys(size for other, shape in shapes.items() if other != name for size in shape)
         for last in (end for size in sizes for end in (size, size - 1) if end > 0):
-            one = InputRange(0, last, ASCENDING, why=TRIED)
+            one = InputRange(0, last, ASCENDING, why=TRIED, tried=True)
             yield replace(plan, ranges={**plan.ranges, name: one}, note=f"'{name}' ascends to {last}")
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from assay.numerics.tolerance.derive import Deriving
 
-_Defect = tuple[str, dict[str, Tensor], Hook]
+_Defect = tuple[str, dict[str, Tensor], Hook, str]
 """Its name, weights and inputs that it changes, and what changes an operator's answer."""
 COARSER = 2.0**12
 _COARSEST = 0.25
@@ -106,8 +106,8 @@ def _noise_share(profile: DerivedTolerance, at: int, name: str) -> float:
 
 def _tried(defect: _Defect, deriving: Deriving, first: DerivedTolerance, feeds: Tensors) -> Tried | None:
     """None for an equivalent mutant, one that cannot be evaluated, and where there is no tolerance to try."""
-    name, changed, probe = defect
-    before = deriving.before.get(name.rpartition(" lost at ")[2], {})
+    name, changed, probe, node = defect
+    before = deriving.before.get(node, {})
     try:
         with observed_by(probe), np.errstate(all="ignore"):
             outputs = named(deriving.outputs, deriving.wide.evaluate({**feeds, **changed}, known=before))
@@ -172,27 +172,23 @@ def _defects(deriving: Deriving, feeds: Tensors) -> list[_Defect]:
     rounded = {name: value for name, value in rounded.items() if not _equal(value, before[name])}
     found: list[_Defect] = []
     if unit < _COARSEST and rounded:
-        found.append((f"inputs and weights rounded to a unit of {unit:.1e}", rounded, Hook()))
+        found.append((f"inputs and weights rounded to a unit of {unit:.1e}", rounded, Hook(), ""))
     if (unit >= _COARSEST or deriving.graph.rounds) and deriving.last is not None:
         # Then nothing can be rounded by as much, and the two below may lie under the rounding of the type, or of the grid.
         last = deriving.last
-        found.append((f"all of it lost at {defect_label(last)}", {}, _Lost(last.output[0], np.zeros_like)))
+        label = defect_label(last)
+        found.append((f"all of it lost at {label}", {}, _Lost(last.output[0], np.zeros_like), label))
     if deriving.middle is not None:
         node, weight = deriving.middle
-        found.append((f"last channel lost at {defect_label(node)}", {}, _Lost(node.output[0], _end_lost)))
+        label = defect_label(node)
+        found.append((f"last channel lost at {label}", {}, _Lost(node.output[0], _end_lost), label))
         if node.op_type not in WEIGHTS:
             factor = 1.0 + min(unit, _COARSEST)
             scaled = _Lost(node.output[0], lambda value: value * factor)
-            found.append((f"scaled by {factor:.6g} at {defect_label(node)}", {}, scaled))
-            found.append((f"shifted by one at {defect_label(node)}", {}, _Lost(node.output[0], _shifted)))
+            found.append((f"scaled by {factor:.6g} at {label}", {}, scaled, ""))
+            found.append((f"shifted by one at {label}", {}, _Lost(node.output[0], _shifted), ""))
         if weight:
-            found.append(
-                (
-                    f"last term lost at {defect_label(node)}",
-                    {weight: _term_lost(deriving, node, weight)},
-                    Hook(),
-                )
-            )
+            found.append((f"last term lost at {label}", {weight: _term_lost(deriving, node, weight)}, Hook(), label))
     return found
 
 

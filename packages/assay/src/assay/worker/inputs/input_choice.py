@@ -18,7 +18,7 @@ from assay.errors import BadGolden, BadInputs, NotRunnable, Unsupported
 from assay.models.flop_count import flops_of
 from assay.models.golden_samples import stored_shapes
 from assay.models.goldens import read_lock
-from assay.models.input_plan.plan import TRIED, alternatives, ascending, other_sizes, plan_of
+from assay.models.input_plan.plan import alternatives, ascending, other_sizes, plan_of
 from assay.models.random_inputs import random_inputs
 from assay.ports import Tensor
 
@@ -61,7 +61,7 @@ def inputs_at(job: InputsJob, sizes: Mapping[str, int]) -> dict[str, Tensor]:
     if plan.unmet:
         # What a golden has goes with its own sizes only.
         plan = new_plan(job, sizes)
-    kept = {name: one for name, one in recorded.ranges.items() if one.why == TRIED}
+    kept = {name: one for name, one in recorded.ranges.items() if one.tried}
     (sample,) = drawn(job, replace(plan, ranges={**plan.ranges, **kept}, floats=recorded.floats), samples=1)
     return sample
 

@@ -12,7 +12,7 @@ from assay.core.case import Contract, Original
 from assay.core.comparison import Comparison
 from assay.core.dtype import UNIT_ROUNDOFF, dtype_name, is_floating, numpy_dtype
 from assay.core.empty_result import empty_result
-from assay.core.golden import GIVEN, REFERENCE, GoldenLock
+from assay.core.golden import GIVEN, GoldenLock
 from assay.core.job import ChangeJob, InputsJob
 from assay.core.model import TensorSpec
 from assay.core.outcome import Stage
@@ -244,5 +244,5 @@ def _whose(new: Golden, old: Golden) -> tuple[str, ...]:
     return tuple(
         f"the reference answers of {which} are those of {golden.lock.producer}, not of its evaluation in double"
         for which, golden in (("the new model", new), ("the model that it is compared with", old))
-        if golden.lock.producer not in DOUBLE and golden.lock.reason.startswith(REFERENCE)
+        if golden.lock.producer not in DOUBLE and not golden.lock.kept
     )

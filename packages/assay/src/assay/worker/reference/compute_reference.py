@@ -69,7 +69,7 @@ def compute_reference(job: ReferenceJob, stages: Stages) -> ReferenceResult:
             graph = _graph_of(lowered.rewritten.model, job)
             search = BranchSearch(graph, job.case.model, seed=job.case.inputs.seed)
             inputs, outputs, plan = search.improve(inputs, outputs, plan, answer)
-    own = not job.reason or job.reason.startswith(REFERENCE)
+    own = not job.reason
     with stages.enter(Stage.SAVE):
         facts = lowered.facts(engine)
         names = dict.fromkeys(name for sample in outputs for name in sample)
@@ -93,6 +93,8 @@ def compute_reference(job: ReferenceJob, stages: Stages) -> ReferenceResult:
             producer_version=facts.backend_version,
             who=getpass.getuser(),
             reason=job.reason or REFERENCE,
+            kept=not own,
+            refusals=job.refusals_before,
             plan=plan,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
