@@ -17,8 +17,7 @@ import pytest
 PACKAGES = Path(__file__).parents[2] / "packages"
 SENTENCES = {"detail", "message", "note", "observed_detail", "reason", "remark", "sentence", "warning", "why"}
 SEARCHES = {
-    "count", "endswith", "find", "index", "partition", "removeprefix", "removesuffix", "replace", "rfind", "rindex", "rpartition",
-    "startswith",
+    "count", "endswith", "find", "index", "partition", "removeprefix", "removesuffix", "rfind", "rindex", "rpartition", "startswith",
 }  # fmt: skip
 OF_OTHERS = (
     "backends/", "transforms/", "models/", "onnx_to_torch/", "environments/", "pipeline/provenance.py", "robot/sources/",
@@ -28,7 +27,6 @@ OF_OTHERS = (
 BY_DESIGN = {
     "testing/act_checks.py": "it checks what is said",
     "compliance/waivers.py": "a waiver of zoo.toml quotes the sentence that it waives",
-    "against_served.py": "a version takes the place of a path in a sentence",
     "files/check.py": "a file that the intake refused is named by the sentence of onnx",
     "functionality.py": "the sentence of a data set begins with its file",
 }
