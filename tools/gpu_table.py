@@ -7,6 +7,7 @@ something differs. On a machine without a GPU each line says so.
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,16 +21,17 @@ from assay.launch.gpus import gpus
 ROOT = Path(__file__).parents[1]
 DIGITS = ROOT / "examples" / "digits"
 MODELS = ("classifier", "detector", "segmenter")
-ON_CUDA = ("--option", "device=cuda")
-NO_TF32 = (*ON_CUDA, "--option", "tf32=off")
-FLOWS: dict[str, tuple[str, ...]] = {
-    "tensorrt-fp32": (), "tensorrt-fp16": (), "tensorrt-int8-qdq": (), "trtexec-fp32": (),
-    "torch-eager": ON_CUDA, "torch-inductor": ON_CUDA, "torch-aot-inductor": ON_CUDA,
-    "tvm-cuda": (), "iree-cuda": (),
-}  # fmt: skip
-COMPARISONS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
-    ("an engine with itself", ("--flow", "torch-eager"), ("same",)),
-    ("eager, then compiled", ("--flow", "torch-eager", "--flow", "torch-inductor"), ("same", "faster", "slower")),
+NO_TF32 = ("--option", "tf32=off")
+FLOWS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("torch-eager-cuda", NO_TF32), ("torch-inductor-cuda", NO_TF32), ("torch-aot-inductor-cuda", NO_TF32), ("torch-eager-cuda", ()),
+    ("tvm-cuda", ()), ("iree-cuda", ()),
+    ("tensorrt-fp32", ()), ("tensorrt-fp16", ()), ("tensorrt-int8-qdq", ()), ("trtexec-fp32", ()),
+)  # fmt: skip
+"""torch's own choice of TF32 is red on two of the models, and names its cause."""
+_MODEL = '[[model]]\npath = "{model}.onnx"\ngolden = "{golden}"\n\n'
+COMPARISONS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
+    ("an engine with itself", "copy.onnx", ("torch-inductor-cuda",), ("same",)),
+    ("eager, then compiled", "", ("torch-eager-cuda", "torch-inductor-cuda"), ("same", "faster", "slower")),
 )
 CHECK_LIMIT_S, COMPARE_LIMIT_S = 240.0, 150.0
 COLUMNS = (
@@ -66,29 +68,34 @@ def main(out: Path) -> int:
 
 
 def _rows(scratch: Path) -> Iterator[dict[str, Any]]:
-    for flow, options in FLOWS.items():
-        for model in MODELS:
-            yield _checked(scratch, flow, model, options)
-    yield _checked(scratch, "torch-eager", "segmenter", NO_TF32)
-    for what, words, expected in COMPARISONS:
-        yield _compared(scratch, what, words, expected)
+    for flow, options in FLOWS:
+        yield from _checked(scratch, flow, options)
+    for comparison in COMPARISONS:
+        yield _compared(scratch, *comparison)
 
 
-def _checked(scratch: Path, flow: str, model: str, options: tuple[str, ...]) -> dict[str, Any]:
-    data = DIGITS / "models" / f"{model}.onnx", "--golden", DIGITS / "goldens" / model
+def _checked(scratch: Path, flow: str, options: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """All models in one command: a row for each."""
+    config = scratch / "assay.toml"
+    models = "".join(_MODEL.format(model=DIGITS / "models" / one, golden=DIGITS / "goldens" / one) for one in MODELS)
+    config.write_text(f"{models}[measure]\nseconds = 0.5\n")
     began = time.monotonic()
-    report, words = _assay(
-        scratch, "check", *data, "--flow", flow, *options, "--measure-seconds", "0.5", limit=CHECK_LIMIT_S
-    )
-    row: dict[str, Any] = {
-        "flow": " ".join((flow, *(one for one in options if one.startswith("tf32")))), "model": model,
-        "verdict": "error", "s": round(time.monotonic() - began, 1), "said": words, "differs": "",
-    }  # fmt: skip
-    if report is None:
-        return {**row, "differs": "no report was written"}
-    for job in report["jobs"]:
-        _taken(row, job)
-    return row
+    report, said = _assay(scratch, "check", "--config", config, "--flow", flow, *options, limit=CHECK_LIMIT_S)
+    seconds = round(time.monotonic() - began, 1)
+    named = " ".join((flow, *(one for one in options if one.startswith("tf32"))))
+    for model in MODELS:
+        row: dict[str, Any] = {
+            "flow": named,
+            "model": model,
+            "verdict": "error",
+            "s": seconds,
+            "said": said,
+            "differs": "",
+        }
+        jobs = [job for job in report["jobs"] if job["job"]["case"]["name"] == model] if report else []
+        for job in jobs:
+            _taken(row, job)
+        yield row if jobs else {**row, "differs": "no report was written"}
 
 
 def _taken(row: dict[str, Any], job: Mapping[str, Any]) -> None:
@@ -103,8 +110,8 @@ def _taken(row: dict[str, Any], job: Mapping[str, Any]) -> None:
     if result["outcome"] in ("unavailable", "unsupported"):
         row["verdict"] = result["outcome"]
         return
-    if result["outcome"] != "ok":
-        row["differs"] += f"{kind}: {result['outcome']}: {job['reason']} {result['detail']}"[:600]
+    if result["outcome"] != "ok" and not any(one["cures"] for one in (result["facts"] or {}).get("numeric_defaults", ())):
+        row["differs"] += f"{kind}: {result['outcome']}: {job['reason']}"[:600]
     for taken in result.get("measurements") or ():
         seen = taken.get("gpu") or {}
         row |= {
@@ -118,10 +125,13 @@ def _taken(row: dict[str, Any], job: Mapping[str, Any]) -> None:
             row["differs"] += "the device's clock was not read; "
 
 
-def _compared(scratch: Path, what: str, words: tuple[str, ...], expected: tuple[str, ...]) -> dict[str, Any]:
-    model = DIGITS / "models" / "detector-static.onnx"
+def _compared(scratch: Path, what: str, copy: str, flows: tuple[str, ...], expected: tuple[str, ...]) -> dict[str, Any]:
+    models = [DIGITS / "models" / "detector-static.onnx"]
+    models += [Path(shutil.copy(models[0], scratch / copy))] if copy else []
     began = time.monotonic()
-    report, said = _assay(scratch, "compare", model, *words, *ON_CUDA, "--batch", "1", limit=COMPARE_LIMIT_S)
+    report, said = _assay(
+        scratch, "compare", *models, *(word for flow in flows for word in ("--flow", flow)), limit=COMPARE_LIMIT_S
+    )
     row: dict[str, Any] = {
         "flow": what,
         "model": "detector-static",

@@ -10,6 +10,7 @@ import pytest
 from assay import plugins
 from assay.commands.check import run_check
 from assay.core.device import Gpu
+from assay.core.flow import Option
 from assay.core.outcome import Outcome
 from assay.core.verdict import VerdictStatus
 from assay.launch.gpus import gpus
@@ -18,11 +19,11 @@ from assay.options.sizes import Sizes
 
 pytestmark = pytest.mark.gpu
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
-ON_CUDA = ("device=cuda",)
-FLOWS: dict[str, tuple[str, ...]] = {
-    "tensorrt-fp32": (), "tensorrt-fp16": (), "tensorrt-int8-qdq": (), "trtexec-fp32": (),
-    "torch-eager": ON_CUDA, "torch-inductor": ON_CUDA, "torch-aot-inductor": ON_CUDA,
-    "tvm-cuda": (), "iree-cuda": (),
+NO_TF32: dict[str, Option] = {"tf32": "off"}
+FLOWS: dict[str, dict[str, Option]] = {
+    "tensorrt-fp32": {}, "tensorrt-fp16": {}, "tensorrt-int8-qdq": {}, "trtexec-fp32": {},
+    "torch-eager-cuda": NO_TF32, "torch-inductor-cuda": NO_TF32, "torch-aot-inductor-cuda": NO_TF32,
+    "tvm-cuda": {}, "iree-cuda": {},
 }  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from assay.testing.tiny_models import INPUT, tiny_expected, tiny_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
 
-_EAGER, _DOUBLE, _INDUCTOR, _AHEAD = Torch.flows
+_EAGER, _DOUBLE, _INDUCTOR, _AHEAD = Torch.flows[:4]
 _IMAGE = np.random.default_rng(0).normal(size=(2, 3, 8, 8)).astype(np.float32)
 
 

@@ -42,6 +42,9 @@ class Torch:
         Flow(name="torch-eager-f64", backend="torch", options={"precision": "float64"}, precision="float64"),
         Flow(name="torch-inductor", backend="torch", options={"compiler": "inductor"}),
         Flow(name="torch-aot-inductor", backend="torch", options={"compiler": "aot-inductor"}),
+        Flow(name="torch-eager-cuda", backend="torch", device="cuda"),
+        Flow(name="torch-inductor-cuda", backend="torch", options={"compiler": "inductor"}, device="cuda"),
+        Flow(name="torch-aot-inductor-cuda", backend="torch", options={"compiler": "aot-inductor"}, device="cuda"),
     )
 
     def availability(self) -> Availability:

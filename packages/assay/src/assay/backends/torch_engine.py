@@ -27,6 +27,8 @@ from assay.ports import Tensor, Tensors
 _PROGRAM = "program.pt2"
 _PACKAGE = "package.pt2"
 _NARROW = ("float32", "float16", "bfloat16")
+CUDA_DEVICE = "cuda:0"
+"""The first that the process sees. With its number, since a tracer (2.11) takes "cuda" for another device than that of its tensors."""
 
 Call = Callable[..., Any]
 
@@ -182,7 +184,7 @@ def _moved(program: Program, options: dict[str, Option]) -> Any:
         return program.exported
     from torch.export.passes import move_to_device_pass
 
-    return move_to_device_pass(program.exported, str(options["device"]))
+    return move_to_device_pass(program.exported, CUDA_DEVICE)
 
 
 @contextmanager
@@ -199,7 +201,7 @@ def _to(arguments: Any, options: dict[str, Option]) -> Any:
         return arguments
     from torch.utils import _pytree
 
-    return _pytree.tree_map(lambda one: one.to(str(options["device"])), arguments)
+    return _pytree.tree_map(lambda one: one.to(CUDA_DEVICE), arguments)
 
 
 def compile_inputs(program: Program) -> Any:

@@ -20,6 +20,7 @@ RULES = (
     rule(WarningCode.NODE_ON_CPU, r"skipping cudagraphs|copied? to (?:the )?cpu|runs? on (?:the )?cpu"),
     rule(WarningCode.FUSION_SKIPPED, r"(?:cannot|can't|unable to|not|skip\w*) fus"),
     rule(WarningCode.FUSION_SKIPPED, r"Not enough SMs to use (?P<node>\w+)"),
+    rule(WarningCode.OTHER, r"TensorFloat32 .*available but not enabled"),
     rule(WarningCode.PRECISION_LOST, r"TensorFloat32|reduced precision|loss of precision|lose precision|truncat\w+ (?:to )?int"),
     rule(WarningCode.DEPRECATED, r"deprecated"),
 )  # fmt: skip
