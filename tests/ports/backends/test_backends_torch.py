@@ -128,7 +128,7 @@ def test_a_timed_call_that_a_device_has_no_memory_for(tiny: Path, monkeypatch: p
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
 
     monkeypatch.setattr(torch.cuda, "Event", Event)
-    engine = TorchEngine(open_program(tiny), full, {"precision": "float32", "device": "meta"})
+    engine = TorchEngine(open_program(tiny), full, {"precision": "float32", "device": "meta", "tf32": "default"})
     call = engine.device_call({INPUT: _IMAGE})
     assert call is not None
     with pytest.raises(MemoryError, match="CUDA out of memory"):

@@ -27,8 +27,6 @@ from assay.ports import Tensor, Tensors
 _PROGRAM = "program.pt2"
 _PACKAGE = "package.pt2"
 _NARROW = ("float32", "float16", "bfloat16")
-CUDA_DEVICE = "cuda:0"
-"""The first that the process sees. With its number, since a tracer (2.11) takes "cuda" for another device than that of its tensors."""
 
 Call = Callable[..., Any]
 
@@ -184,7 +182,7 @@ def _moved(program: Program, options: dict[str, Option]) -> Any:
         return program.exported
     from torch.export.passes import move_to_device_pass
 
-    return move_to_device_pass(program.exported, CUDA_DEVICE)
+    return move_to_device_pass(program.exported, _device(options))
 
 
 @contextmanager
@@ -196,12 +194,17 @@ def _translated() -> Iterator[None]:
         raise torch_failure(error) from error
 
 
+def _device(options: dict[str, Option]) -> str:
+    """With the number of a CUDA device: a tracer (2.11) takes "cuda" for another device than that of its tensors."""
+    return "cuda:0" if options["device"] == "cuda" else str(options["device"])
+
+
 def _to(arguments: Any, options: dict[str, Option]) -> Any:
     if options["device"] == "cpu":
         return arguments
     from torch.utils import _pytree
 
-    return _pytree.tree_map(lambda one: one.to(CUDA_DEVICE), arguments)
+    return _pytree.tree_map(lambda one: one.to(_device(options)), arguments)
 
 
 def compile_inputs(program: Program) -> Any:

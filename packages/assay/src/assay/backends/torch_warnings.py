@@ -14,6 +14,7 @@ from assay.core.native_warning import NativeWarning, WarningCode
 RULES = (
     # torch's own way of compiling, which no model changes.
     rule(None, r"register_constant\(\)|is deprecated and will be (?:an error|removed)|torchao|Redirects are currently not supported"),
+    rule(None, r"given (?:buffer|NumPy array) is not writ"),  # how it reads the weights of a saved program
     rule(WarningCode.FALLBACK, r"does not support code generation for (?P<node>[^.]*)"),
     rule(WarningCode.FALLBACK, r"make_fallback\((?P<node>[^)]*)\)|using (?P<kernel>\w+) fallback"),
     rule(WarningCode.FALLBACK, r"graph break|fall(?:s|ing)? ?back|falling back to eager|fallback kernel"),
