@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from assay.core.repeats import Repeats
+from assay.core.result import VerifyResult
 from assay.core.tensor_statistics import TensorStatistics
 from assay.reports.details import values
 from assay.reports.terminal import Terminal
@@ -27,3 +31,22 @@ def test_a_name_of_an_output_keeps_to_its_line() -> None:
     _, _, judgement = standard_run()
     text = Terminal(width=120, details=True).render(run, [result], judgement)
     assert any(line.startswith("  a") and "b  float32" in line for line in text.splitlines())
+
+
+def test_how_seldom_a_passing_engine_was_asked_again_is_said_once() -> None:
+    run, results, judgement = standard_run()
+    few = [
+        replace(one, repeats=Repeats(calls=11 + place, seconds=0.6, share=0.25))
+        if isinstance(one, VerifyResult)
+        else one
+        for place, one in enumerate(results)
+    ]
+    text = Terminal(wrapped=False).render(run, few, judgement)
+    (line,) = [line for line in text.splitlines() if line.startswith("not seen: ")]
+    assert "repeated calls over 0.6 s were compared with the first answers: up to one bad call in " in line
+    assert line.endswith("passes were asked less than 149 times)")
+    often = [
+        replace(one, repeats=Repeats(calls=149, share=0.25)) if isinstance(one, VerifyResult) else one
+        for one in results
+    ]
+    assert "not seen: " not in Terminal(wrapped=False).render(run, often, judgement)

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 from onnx import numpy_helper, parser
 
-from assay.core.case import Contract, Tolerance
-from assay.core.result import UntakenBranch
+from assay.core.case import Case, Contract, Tolerance
+from assay.core.dtype import numpy_dtype
+from assay.core.empty_result import empty_result
+from assay.core.flow import Flow
+from assay.core.job import VerifyJob
+from assay.core.model import Model
+from assay.core.result import UntakenBranch, VerifyResult
 from assay.errors import UsageError
+from assay.judge.chosen_tolerance import by_choice
 from assay.judge.finding_text import finding_text
 from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.tolerance_tables import share_out, table_of
+from assay.numerics.tolerance.tolerance_tables import share_out, table_of, with_table
 from assay.ports import Tensor
 
 DECLARED = {"y": "float32"}
@@ -129,6 +136,26 @@ def test_the_tables_are_those_of_torch_and_onnx() -> None:
     expected = np.ones(4, np.float32)
     actual = expected + np.array([0, 2e-5, 5e-4, 2e-3], np.float32)
     assert share_out([(actual, expected)], "float32") == {"share_out_of_torch": 0.75, "share_out_of_onnx": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("dtype", "rtol"), [("float64", 1e-7), ("float32", 1.3e-6), ("float16", 1e-3), ("bfloat16", 1.6e-2)]
+)
+def test_torchs_table_is_taken_by_the_type_of_the_output(dtype: str, rtol: float) -> None:
+    contract = with_table(Contract(tolerance="torch", tolerances={"named": Tolerance(0.5, 0.5)}))
+    expected = {name: np.linspace(1, 2, 64).astype(numpy_dtype(dtype)) for name in ("y", "named")}
+    declared = dict.fromkeys(expected, dtype)
+    comparisons, _ = ToleranceComparator(contract).compare([expected], [expected], declared)
+    found = {one.output: (one.rtol, one.tolerance) for one in comparisons}
+    assert found == {"y": (rtol, "chosen"), "named": (0.5, "chosen")}
+    job = VerifyJob(Case("case", Model("m", "m.onnx", "0" * 64), contract=Contract()), Flow("flow", "backend"))
+    recorded, _ = ToleranceComparator(Contract(tolerance="default")).compare([expected], [expected], declared)
+    result = msgspec.structs.replace(empty_result(job), comparisons=recorded)
+    again = by_choice(result, job, "torch")
+    assert isinstance(again, VerifyResult)
+    assert [one.rtol for one in again.comparisons] == [rtol, rtol], "judged again as in a run with that choice"
+    user = with_table(Contract(tolerance="torch", tolerances={"*": Tolerance(0.5, 0.5)}))
+    assert set(user.tolerances) == {"*"}, "limits of the user's own come first"
 
 
 def test_rows_that_noise_lets_in_or_out_prove_nothing_where_they_are_others() -> None:

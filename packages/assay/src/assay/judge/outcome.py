@@ -51,7 +51,7 @@ def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: As
         return replace(blank, outcome=Outcome.MISTRUSTED, word=_status(Outcome.MISTRUSTED, policy), reason=why)
     found = accuracy.violations(result, policy)
     if any(complaint.word is VerdictStatus.FAIL for complaint in found):
-        if why := unsettled(result) if result.outcome is not Outcome.NONDETERMINISTIC else "":
+        if why := unsettled(result):
             first = next(one for one in found if one.word is VerdictStatus.FAIL)
             reason = f"{why}; {to_decide(result, asked)}; seen: {first.text}"
             return replace(blank, word=VerdictStatus.INCONCLUSIVE, reason=reason, doubt=why)

@@ -50,8 +50,9 @@ class Side(enum.Enum):
 
 
 def doubt_of(result: Result) -> Doubt:
-    """Whether a witness is needed. A golden of the user and published answers are witnesses by themselves."""
-    if not isinstance(result, ComparedResult):
+    """Whether a witness is needed. A golden of the user and published answers are witnesses by themselves, and an engine that
+    contradicts itself needs none."""
+    if not isinstance(result, ComparedResult) or result.outcome is Outcome.NONDETERMINISTIC:
         return Doubt.NONE
     reference = result.reference
     findings = findings_of(result)

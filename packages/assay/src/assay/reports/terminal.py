@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from assay.core.input_plan import InputFacts
-from assay.core.result import ChangeResult, PerNodeResult, Result, facts_of, inputs_of, speeds_of
+from assay.core.repeats import ENOUGH_CALLS
+from assay.core.result import ChangeResult, PerNodeResult, Result, VerifyResult, facts_of, inputs_of, speeds_of
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
+from assay.judge.repeats_text import asked_again
 from assay.judge.warnings_text import notes_of, warnings_of
 from assay.options.repro import repro_line
 from assay.reports.changes import HEADER as CHANGES_HEADER
@@ -68,6 +70,7 @@ class Terminal:
                 if together[0].word not in QUIET:
                     _failure(console, run, together)
         _remarks(console, found)
+        _asked_rarely(console, found)
         _critical(console, found, judgement)
         _speed_comparisons(console, found)
         _changes(console, judgement)
@@ -181,6 +184,25 @@ def _changes(console: Console, judgement: RunVerdict) -> None:
             _plain(console, [f"  {line}" for line in columns(CHANGES_HEADER, lines)])
     if (left := len(judgement.changes.cells) - CELLS_SHOWN) > 0:
         _prose(console, f"  and {left} more: --report html=FILE shows all")
+
+
+def _asked_rarely(console: Console, found: Sequence[Row]) -> None:
+    """Passes of engines that were asked again less often than one bad call in 50 needs: by the one with the fewest calls."""
+    told = [
+        (entry.result.repeats.calls, entry)
+        for row in found
+        for entry in row.entries
+        if entry.word == VerdictStatus.PASS.value and isinstance(entry.result, VerifyResult)
+        if 0 < entry.result.repeats.calls < ENOUGH_CALLS
+    ]
+    if not told:
+        return
+    _, entry = min(told, key=lambda one: one[0])
+    assert isinstance(entry.result, VerifyResult)
+    more = f" ({len(told)} passes were asked less than {ENOUGH_CALLS} times)" if len(told) > 1 else ""
+    names = " | ".join(map(one_line, (*entry.names, entry.kind)))
+    console.print()
+    _prose(console, f"not seen: {names}: {asked_again(entry.result.repeats)}{more}")
 
 
 def _speed_comparisons(console: Console, found: Sequence[Row]) -> None:

@@ -18,6 +18,9 @@ from assay.core.case import Contract, Tolerance
 from assay.core.dtype import UNIT_ROUNDOFF, is_floating
 from assay.errors import UsageError
 
+ALL = "*"
+"""The name under which a contract has the limits of all outputs that have none of their own."""
+
 _FACTOR = {
     "float64": 512.0,
     "float32": 512.0,
@@ -50,15 +53,20 @@ def default_tolerance(precision: str, dtype: str, rms: float) -> tuple[float, fl
     return relative, relative * rms
 
 
-def limits(contract: Contract, output: str, dtype: str, rms: float) -> tuple[float, float]:
-    """(rtol, atol) of one output: what the contract says for it by name, else by `*`, else the default.
+def all_of_type(dtype: str) -> str:
+    """The name under which a contract has the limits of all outputs of a type, where a table has some for each."""
+    return f"{ALL}:{dtype}"
 
-    A type without an exponent is loosened only by name: `*` is meant for the numbers, not for class indices.
+
+def limits(contract: Contract, output: str, dtype: str, rms: float) -> tuple[float, float]:
+    """(rtol, atol) of one output: what the contract says for it by name, else by its type, else by `*`, else the default.
+
+    A type without an exponent is loosened only by name: the others are meant for the numbers, not for class indices.
     """
     rtol, atol = default_tolerance(contract.precision, dtype, rms)
     named = contract.tolerances.get(output)
     if named is None and is_floating(dtype):
-        named = contract.tolerances.get("*")
+        named = contract.tolerances.get(all_of_type(dtype)) or contract.tolerances.get(ALL)
     chosen = named or Tolerance()
     return (
         rtol if chosen.rtol is None else float(chosen.rtol),

@@ -11,6 +11,7 @@ from assay.core.case import Contract, Tolerance
 from assay.core.comparison import Comparison
 from assay.core.dtype import UNIT_ROUNDOFF, is_floating
 from assay.errors import UsageError
+from assay.numerics.tolerance.default import ALL, all_of_type
 from assay.ports import Tensor
 
 DERIVED = "derived"
@@ -54,11 +55,15 @@ def table_of(choice: str, dtype: str = "float32") -> Tolerance | None:
 
 
 def with_table(contract: Contract) -> Contract:
-    """With the limits that the chosen table stands for, for outputs without limits of their own. Raises UsageError as `table_of`."""
+    """With the limits that the chosen table stands for, by type where it has some for each, for outputs without limits of their own.
+    Raises UsageError as `table_of`."""
     table = table_of(contract.tolerance)
-    if table is None or "*" in contract.tolerances:
+    if table is None or ALL in contract.tolerances:
         return contract
-    return msgspec.structs.replace(contract, tolerances={"*": table, **contract.tolerances})
+    by_type = (
+        {all_of_type(dtype): Tolerance(*row) for dtype, row in TORCH.items()} if contract.tolerance == "torch" else {}
+    )
+    return msgspec.structs.replace(contract, tolerances={ALL: table, **by_type, **contract.tolerances})
 
 
 def coarse(compared: Comparison, contract: Contract) -> str:
