@@ -10,7 +10,7 @@ from typing import Unpack
 
 from assay.commands.caches import enforce_cache_limit_after_check
 from assay.commands.check_request import read_config, request_of
-from assay.commands.composition import open_services
+from assay.commands.composition import open_services, recycle_of
 from assay.commands.own_data import near
 from assay.commands.reporting import destinations
 from assay.launch.idle import IdleWorkers
@@ -61,7 +61,10 @@ def run_check(options: CheckOptions, progress: Progress = SILENT, idle: IdleWork
     config = read_config(options)
     request = request_of(options, config)
     history = options.history or (near(config.history) if config else DEFAULT_HISTORY)
-    with open_services(history, workers=options.workers, progress=progress, config=config, idle=idle) as house:
+    recycle = recycle_of(options)
+    with open_services(
+        history, workers=options.workers, recycle=recycle, progress=progress, config=config, idle=idle
+    ) as house:
         if options.compare_run:
             request = replace(request, baseline=house.store.run(options.compare_run).id)
         checked = run_pipeline(request, house)
@@ -77,5 +80,6 @@ def prepared(options: CheckOptions, progress: Progress) -> Iterator[tuple[Reques
     config = read_config(options)
     request = request_of(options, config)
     history = options.history or (near(config.history) if config else DEFAULT_HISTORY)
-    with open_services(history, workers=options.workers, progress=progress, config=config) as house:
+    recycle = recycle_of(options)
+    with open_services(history, workers=options.workers, recycle=recycle, progress=progress, config=config) as house:
         yield request, house

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from assay import plugins
 from assay.errors import NotWritable, RunNotFound, StoreError
-from assay.options.groups import DEFAULT_HISTORY
+from assay.options.groups import DEFAULT_HISTORY, WorkerOptions
 from assay.pipeline.job_graph import JobGraph
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.services import Services
@@ -22,7 +22,14 @@ if TYPE_CHECKING:
     from assay.launch.prefork import Preforked
 
 LAUNCHERS = "assay.launchers"
+RECYCLE = 100
+"""Jobs of one process, unless each is to have its own."""
 STORES = "assay.stores"
+
+
+def recycle_of(options: WorkerOptions, usual: int = RECYCLE) -> int:
+    """After how many jobs a process is not used again."""
+    return 1 if options.fresh_processes else usual
 
 
 @contextmanager
@@ -30,7 +37,7 @@ def open_services(
     history: str = DEFAULT_HISTORY,
     *,
     workers: int = 0,
-    recycle: int = 100,
+    recycle: int = RECYCLE,
     progress: Progress = SILENT,
     config: Config | None = None,
     locks: Path | None = None,

@@ -12,7 +12,7 @@ import msgspec
 from assay import plugins
 from assay.commands.backend_options import with_options
 from assay.commands.caches import enforce_cache_limit
-from assay.commands.composition import open_services
+from assay.commands.composition import open_services, recycle_of
 from assay.commands.reporting import destinations
 from assay.config.assay_toml import load_policy
 from assay.core.flow import Flow, Option
@@ -43,7 +43,7 @@ def run_suites(options: RunOptions, progress: Progress = SILENT, ahead: Preforke
     reports = destinations(options.reports)
     request = _request(options)
     with open_services(
-        options.history, workers=options.workers, recycle=RECYCLE, progress=progress, ahead=ahead
+        options.history, workers=options.workers, recycle=recycle_of(options, RECYCLE), progress=progress, ahead=ahead
     ) as house:
         if options.compare_run:
             request = dataclasses.replace(request, baseline=house.store.run(options.compare_run).id)

@@ -31,4 +31,4 @@ def remove_left() -> None:
 
 def _is_left(pid: int) -> bool:
     """Whether one of the drivers that it was started below is gone."""
-    return any(process_tree.born(driver) != begun for driver, begun in process_tree.drivers_of(pid))
+    return any(map(process_tree.is_gone, process_tree.drivers_of(pid)))

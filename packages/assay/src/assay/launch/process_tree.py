@@ -39,17 +39,38 @@ def born(pid: int) -> str:
 
 
 @cache
+def own_name() -> str:
+    """Of this process, among all on all machines that may share a folder: number, beginning, and where both count."""
+    return f"{os.getpid()}-{born(os.getpid())}-{_here()}"
+
+
+@cache
+def _here() -> str:
+    """The namespace of process numbers, and the boot of the machine."""
+    with suppress(OSError), open("/proc/sys/kernel/random/boot_id") as file:
+        return f"{os.stat('/proc/self/ns/pid').st_ino:x}{file.read(8)}"
+    return "unknown"
+
+
+def is_gone(name: str) -> bool:
+    """Whether that process has ended. False for one that belongs elsewhere."""
+    parts = name.split("-")
+    if len(parts) != 3 or not parts[0].isdigit() or parts[2] != _here() or parts[2] == "unknown":
+        return False
+    return born(int(parts[0])) != parts[1]
+
+
+@cache
 def _mark() -> str:
-    return f"{os.getpid()}-{born(os.getpid())}-{secrets.token_hex(8)}"
+    return f"{own_name()}-{secrets.token_hex(8)}"
 
 
-def drivers_of(pid: int) -> list[tuple[int, str]]:
-    """Number and beginning of each driver that it was started below."""
+def drivers_of(pid: int) -> list[str]:
+    """The name of each driver that it was started below."""
     with suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
         for variable in file.read().split(b"\0"):
             if variable.startswith(f"{MARK}=".encode()):
-                marks = [one.split("-") for one in variable.decode(errors="replace").partition("=")[2].split()]
-                return [(int(mark[0]), mark[1]) for mark in marks if len(mark) == 3 and mark[0].isdigit()]
+                return [one.rpartition("-")[0] for one in variable.decode(errors="replace").partition("=")[2].split()]
     return []
 
 

@@ -9,10 +9,10 @@ import threading
 import time
 from contextlib import suppress
 
-from assay.launch.process_tree import born
+from assay.launch.process_tree import is_gone, own_name
 
 PREFIX = "assay-worker-"
-"""Then the number of its driver, when that began, and random letters."""
+"""Then the name of its driver, and random letters."""
 _removals: list[threading.Thread] = []
 REMOVAL_S = 60.0
 """At the end of a launch, for folders with very many files."""
@@ -20,7 +20,7 @@ REMOVAL_S = 60.0
 
 def temp_folder() -> str:
     """A new one, where the driver keeps its own temporary files."""
-    return tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-{born(os.getpid())}-")
+    return tempfile.mkdtemp(prefix=f"{PREFIX}{own_name()}-")
 
 
 def remove_folder(folder: str) -> None:
@@ -45,9 +45,8 @@ def remove_left_folders() -> None:
     """Those of drivers of this user that were killed."""
     with suppress(OSError), os.scandir(tempfile.gettempdir()) as found:
         for entry in found:
-            parts = entry.name.removeprefix(PREFIX).split("-")
-            named = entry.name.startswith(PREFIX) and len(parts) == 3 and parts[0].isdigit() and parts[1].isdigit()
-            if named and born(int(parts[0])) != parts[1] and _is_own(entry):
+            driver = entry.name.removeprefix(PREFIX).rpartition("-")[0]
+            if entry.name.startswith(PREFIX) and is_gone(driver) and _is_own(entry):
                 _remove(entry.path)
 
 

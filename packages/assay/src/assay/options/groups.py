@@ -159,9 +159,12 @@ class PolicyOptions:
 
 @option_group
 class WorkerOptions:
-    """How many jobs run at a time."""
+    """How many jobs run at a time, and in which processes."""
 
     workers: int = option(0, "Number of workers that verify in parallel. 0: one per core.", least=0)
+    fresh_processes: bool = option(
+        False, "Give every job a process of its own: slower, and nothing that a job leaves behind reaches another."
+    )
 
 
 @option_group

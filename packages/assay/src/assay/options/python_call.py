@@ -55,6 +55,7 @@ class CheckKeywords(TypedDict, total=False):
     memory_bytes: int | None
     repeat_share: float | None
     workers: int
+    fresh_processes: bool
     policy: str | Path | None
     require: Sequence[str]
     compare_run: str

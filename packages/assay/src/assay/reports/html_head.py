@@ -12,6 +12,7 @@ from assay.reports import format as text
 from assay.reports.critical import TITLE, critical
 from assay.reports.html_changes import page_changes
 from assay.reports.mutation_scores import ALL, GROUPS, HEADER, HIT, MutationScore, mutation_scores, texts
+from assay.reports.recorded import recorded
 from assay.reports.rows import EXIT_MEANING, Row, counts, headline, run_verdicts
 from assay.reports.sanitize import one_line
 from assay.reports.upgrades import HEADER as HEADER_OF_UPGRADES
@@ -35,7 +36,7 @@ def head(run: Run, results: Sequence[Result], judgement: RunVerdict, found: Sequ
         ],
         "counts": [(name or "not run", f"{count:,}") for name, count in counts(found).items()],
         "cells": cells,
-        "summary": f"{cells:,} {'row' if cells == 1 else 'rows'}; {len(results):,} of {len(run.jobs):,} jobs recorded",
+        "summary": f"{cells:,} {'row' if cells == 1 else 'rows'}; {recorded(run, results)}",
         "run_id": one_line(run.id),
         "status": run.status,
         "provenance": _provenance(run),

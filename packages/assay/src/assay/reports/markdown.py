@@ -17,6 +17,7 @@ from assay.reports.changes import Line, cells, commits_between, facts_between
 from assay.reports.columns import Column, columns_of
 from assay.reports.critical import TITLE, critical
 from assay.reports.mutation_scores import GROUPS, mutation_scores, table
+from assay.reports.recorded import recorded
 from assay.reports.rows import EXIT_MEANING, SEVERITY, Row, counts, group_identical, headline, rows, run_verdicts
 from assay.reports.sanitize import one_line
 from assay.reports.sweep import KNEE_MEANS, sweep
@@ -53,7 +54,7 @@ class Markdown:
             *_critical(found, judgement.changes),
             *_speed_comparisons(found),
             *_failures(run, found),
-            *_about(run, len(results)),
+            *_about(run, recorded(run, results)),
         ]
         return "\n".join(lines) + "\n"
 
@@ -175,9 +176,9 @@ def _code(line: str) -> list[str]:
     return [f"{fence}sh", line, fence]
 
 
-def _about(run: Run, recorded: int) -> list[str]:
+def _about(run: Run, jobs: str) -> list[str]:
     machine = run.machine
-    parts = [f"run {run.id}", f"{recorded} of {len(run.jobs)} jobs recorded"]
+    parts = [f"run {run.id}", jobs]
     parts += [f"commit {run.commit}"] if run.commit else []
     parts += [f"{machine.cpu}, {text.cores(machine.cores)}, {text.size(machine.memory_bytes)}"] if machine.cpu else []
     parts += [f"{name} {version}" for name, version in sorted(run.versions.items())]

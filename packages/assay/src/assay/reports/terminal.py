@@ -22,6 +22,7 @@ from assay.reports.critical import TITLE, critical
 from assay.reports.details import detail_lines
 from assay.reports.mutation_scores import mutation_scores, shown
 from assay.reports.node_errors import node_tables
+from assay.reports.recorded import recorded
 from assay.reports.rows import EXIT_MEANING, SEVERITY, Entry, Row, counts, group_identical, headline, rows, run_verdicts
 from assay.reports.sanitize import one_line
 from assay.reports.sweep import KNEE_MEANS, OPERATORS, columns, latencies, operators, sweep
@@ -82,7 +83,7 @@ class Terminal:
                 _line(console, line)
         for line in shown(mutation_scores(results)):
             _prose(console, line)
-        _end(console, run, found, judgement, len(results))
+        _end(console, run, found, judgement, recorded(run, results))
         written = console.file
         assert isinstance(written, io.StringIO)
         return "\n".join(line.rstrip() for line in written.getvalue().splitlines()).strip("\n") + "\n"
@@ -265,7 +266,7 @@ def _plain(console: Console, lines: Sequence[str]) -> None:
         _line(console, f"  {line}")
 
 
-def _end(console: Console, run: Run, found: Sequence[Row], judgement: RunVerdict, recorded: int) -> None:
+def _end(console: Console, run: Run, found: Sequence[Row], judgement: RunVerdict, jobs: str) -> None:
     bad = sum(1 for row in found if row.word not in QUIET)
     if bad > FAILURES_SHOWN:
         console.print(f"\n{bad - FAILURES_SHOWN} more are in the other reports.", style="dim")
@@ -274,7 +275,7 @@ def _end(console: Console, run: Run, found: Sequence[Row], judgement: RunVerdict
         _prose(console, f"{verdict.word.value}: {one_line(verdict.reason)}")
     parts = [f"{count} {word or 'not run'}" for word, count in counts(found).items()]
     if parts:
-        _prose(console, f"{', '.join(parts)}; {recorded} of {len(run.jobs)} jobs recorded; run {one_line(run.id)}")
+        _prose(console, f"{', '.join(parts)}; {jobs}; run {one_line(run.id)}")
     word, reason = headline(judgement)
     if bad <= 1 and judgement.summary is not None:
         reason = judgement.summary.counts  # the first stands right above

@@ -76,9 +76,11 @@ ACTS: dict[str, Act] = {
     "zombies": Act(_p.zombies),
     "becomes_another_program": _exits(_p.becomes_another_program, "closed its connection"),
     "answers_with_token": _exits(_p.answers_with_token, "another job"),
+    "answers_before_it_is_done": Act(_p.answers_before_it_is_done),
     "greets_again": _exits(_p.greets_again, "greets again"),
     "shared_memory_left": _leaves(_p.shared_memory_left, "processes"),
     "system_v_memory_left": Act(_p.system_v_memory_left),
+    "files_without_end": Act(_p.files_without_end),
     # The processes around it
     "stops_driver": _raises(_o.stops_driver, "PermissionError"),
     "kills_driver": _raises(_o.kills_driver, "PermissionError"),

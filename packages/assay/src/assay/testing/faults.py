@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -28,6 +30,9 @@ ADMITTED = ("undelegated",)
 SPOILS = ("wipe_inputs",)
 """What is done to the inputs before they are read: they lie in the caller's memory."""
 
+WHEN = ("now", "freed", "later")
+"""When an act is committed, once its stage has come."""
+
 _held: list[Tensor] = []
 
 
@@ -38,6 +43,7 @@ class Misbehaviour:
         self._options = options
         self._lying: bool | None = None
         self._acted = False
+        self._when_freed: Callable[[], None] | None = None
 
     def at(self, stage: str) -> bool:
         """Commit the act or the process fault if this is its stage. True where a false answer is due in this run."""
@@ -45,7 +51,7 @@ class Misbehaviour:
         if act and stage == self._options["stage"] and not self._acted:
             self._acted = True
             if self._still_due():
-                ACTS[act].commit()
+                self._act(ACTS[act].commit)
         fault = str(self._options["fault"])
         process = fault in PROCESS_FAULTS
         if fault == "none" or stage != (self._options["stage"] if process else "run"):
@@ -58,6 +64,21 @@ class Misbehaviour:
         if self._lying is None:
             self._lying = self._still_due()
         return self._lying
+
+    def _act(self, commit: Callable[[], None]) -> None:
+        match str(self._options["act_when"]):
+            case "freed":
+                self._when_freed = commit
+            case "later":
+                threading.Timer(float(self._options["act_after_s"]), commit).start()
+            case _:
+                commit()
+
+    def when_freed(self, outputs: Outputs) -> None:
+        """An act that waits for it is committed when the first of them is freed."""
+        if self._when_freed is not None:
+            weakref.finalize(next(iter(outputs.values())), self._when_freed)
+            self._when_freed = None
 
     def _still_due(self) -> bool:
         once_file = str(self._options["once_file"])

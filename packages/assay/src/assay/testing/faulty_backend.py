@@ -18,7 +18,7 @@ from assay.errors import UsageError
 from assay.ports import Availability, Engine, OptionSpec, Tensor, Tensors
 from assay.testing import instabilities, synthetic_costs
 from assay.testing.acts import ACTS
-from assay.testing.faults import ADMITTED, AT_SIZES, LIES, PROCESS_FAULTS, SPOILS, Misbehaviour, zero_outputs
+from assay.testing.faults import ADMITTED, AT_SIZES, LIES, PROCESS_FAULTS, SPOILS, WHEN, Misbehaviour, zero_outputs
 
 _FAULTS = ("none", *PROCESS_FAULTS, *LIES, *AT_SIZES, *SPOILS, *ADMITTED, *instabilities.UNSTEADY)
 _STAGES = ("lower", "save", "load", "run")
@@ -41,6 +41,13 @@ class Faulty:
         OptionSpec("fault", "none", _FAULTS, "what goes wrong"),
         OptionSpec("stage", "run", _STAGES, "where a fault of the process happens; false answers are always of run"),
         OptionSpec("act", "", ("", *ACTS), "what it does besides, once in each engine, in that stage"),
+        OptionSpec(
+            "act_when",
+            "now",
+            WHEN,
+            "at once, when its answer is freed (while it is compared, or after), or later by a thread",
+        ),
+        OptionSpec("act_after_s", 0.0, help="how much later"),
         OptionSpec("once_file", "", help="misbehave only while this file does not exist, and create it first"),
         OptionSpec("model", "reference", ("reference", "identity"), "what it computes when it behaves"),
         OptionSpec("output", "y", help="the name of the output of identity"),
@@ -111,6 +118,7 @@ class FaultyEngine:
         outputs = self._inner.run(tensors) if self._inner else self._identity(tensors)
         if self._options["fault"] in instabilities.UNSTEADY:
             return self._unsteady.answer(tensors, outputs)
+        self._misbehaviour.when_freed(outputs)
         lie: Callable[[dict[str, Tensor]], dict[str, Tensor]] | None = {**LIES, **AT_SIZES}.get(
             str(self._options["fault"])
         )
