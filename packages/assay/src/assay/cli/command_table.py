@@ -46,6 +46,11 @@ COMMANDS = (
         "Find the cause of a red verdict: the node or combination, the smallest model, the pass, and a script that shows it.",
     ),
     Command(
+        "upgrade",
+        "assay.cli.upgrade:upgrade",
+        "May another release of a backend be deployed? Answers, speed and memory of both, and the causes of what is wrong; exit 0: go.",
+    ),
+    Command(
         "demo",
         "assay.cli.setup:demo",
         "Check the three digit models of the repository on two flows, with measuring, and write the HTML report.",

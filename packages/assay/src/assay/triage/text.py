@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from assay.triage.cause import Cause, Doubt, Where
 from assay.triage.passes import Cure
 from assay.triage.since import History, State
+from assay.triage.symptom import Symptom
 
 _DOUBTS = {
     Doubt.NOT_REPEATED: "the model did not fail again when it was built from its graph, so nothing smaller was looked for",
@@ -22,6 +23,9 @@ _DOUBTS = {
 }
 
 
+_KINDS = {"values": "wrong values", "range": "NaN or infinity", "shape": "a wrong shape", "missing": "no output"}
+
+
 def title_of(cause: Cause) -> str:
     """One line."""
     version = cause.versions.get(cause.backend, "")
@@ -30,15 +34,21 @@ def title_of(cause: Cause) -> str:
 
 
 def _wrong(cause: Cause) -> str:
-    kind = cause.symptom.kind
-    words = {"values": "wrong values", "range": "NaN or infinity", "shape": "a wrong shape", "missing": "no output"}
-    return words.get(kind, kind)
+    return _KINDS.get(cause.symptom.kind, cause.symptom.kind)
 
 
 def _by(cause: Cause) -> str:
     if cause.cures and cause.cures[0].kind == "pass":
         return f" ({', '.join(cause.cures[0].names)})"
     return " (a kernel, not a pass)" if cause.kernel else ""
+
+
+def red(job_key: str, end: Symptom) -> str:
+    """The verdict that is looked into."""
+    budget = "" if end.budget is None else f", {end.budget:.3g} times its tolerance"
+    where_ = f" at output {end.output!r}" if end.output else ""
+    far = f" (relative error {end.size:.2g}{budget})" if end.kind == "values" else ""
+    return f"{job_key}: {_KINDS.get(end.kind, end.kind)}{where_}{far}; looking for the cause"
 
 
 def lines(cause: Cause) -> Iterator[str]:

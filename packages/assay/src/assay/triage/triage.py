@@ -23,7 +23,7 @@ from assay.triage.pages import write_pages
 from assay.triage.script import DONE, run_script, state_in, write_script
 from assay.triage.search import find_causes
 from assay.triage.since import State, scan
-from assay.triage.text import title_of
+from assay.triage.text import red, title_of
 
 RELEASE_S = 180.0
 """To install one release and run the script with it."""
@@ -46,6 +46,7 @@ def triage_verdict(
     context = Context(
         verdict.job, end_of(verdict.result), failing_sample(verdict.result), services, folder, deadline, tell
     )
+    tell(red(verdict.job.key, context.end))
     causes = services.jobs.complete(_searched(context))
     shutil.rmtree(folder / "values", ignore_errors=True)
     finished = [_finished(cause, context) for cause in causes]

@@ -1,0 +1,132 @@
+"""How well `assay triage` finds faults that were planted: wrong rewrites and wrong operators at random sites of nets of 100 to 1,000
+nodes, a third of them gone when any output is added. One JSON line a fault, then the figures of docs/benchmarks.md.
+
+    python benchmarks/triage_faults.py [FAULTS] [--out FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+
+from assay.commands.triage import run_triage
+from assay.options.triage import TriageOptions
+from assay.testing.faulty_rewrites import KERNELS, REWRITES
+from assay.testing.planted_nets import PlantedNet
+from assay.triage.cause import Cause, Where
+
+SIZES = (100, 100, 100, 200, 200, 400, 1000)
+"""Nodes of the nets, in turn."""
+SMALL = 150
+
+
+def planted(count: int) -> Iterator[dict[str, Any]]:
+    """What is planted where: each fault in turn, the site drawn."""
+    faults = [*REWRITES, *KERNELS]
+    random = np.random.default_rng(0)
+    for number in range(count):
+        yield {
+            "fault": faults[number % len(faults)],
+            "nodes": SIZES[number % len(SIZES)] if number < count else 100,
+            "seed": number,
+            "place": float(random.uniform()),
+            "untapped": number % 3 == 2,
+        }
+
+
+def tried(plan: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """One fault: what was found of it, beside what it is."""
+    net = PlantedNet(plan["nodes"], plan["seed"])
+    sites = net.sites[plan["fault"]]
+    site = sites[int(plan["place"] * len(sites))]
+    path = folder / "net.onnx"
+    onnx.save(net.model, path)
+    first: list[float] = []
+    begin = time.perf_counter()
+    options = TriageOptions(
+        target=str(path),
+        flows=("miscompiler",),
+        options={"fault": plan["fault"], "site": site[-1], "untapped": plan["untapped"]},
+        history=str(folder / "history"),
+        output=folder / "triage",
+    )
+    found = run_triage(options, tell=lambda text: first.append(time.perf_counter() - begin))
+    seconds = time.perf_counter() - begin
+    return {
+        **plan,
+        "nodes": len(net.model.graph.node),
+        **judged(found.causes, site, plan),
+        "first_s": min(first, default=None),
+        "seconds": seconds,
+    }
+
+
+def judged(causes: tuple[Cause, ...], site: list[str], plan: dict[str, Any]) -> dict[str, Any]:
+    """Whether the first cause is the fault."""
+    cause = causes[0]
+    named = [one.partition(" ")[0] for one in cause.nodes]
+    kernel = plan["fault"] in KERNELS
+    where = Where.NODE if len(site) == 1 else Where.COMBINATION
+    return {
+        "causes": len(causes),
+        "is_fault": set(site) <= set(named),
+        "reduced": set(site) <= set(named) and len(named) <= len(site) + 1,
+        "named": cause.where is where and set(site) <= set(named),
+        "brought": cause.kernel if kernel else bool(cause.cures) and cause.cures[0].names == (plan["fault"],),
+        "found_nodes": named,
+        "probes": cause.asked,
+        "doubts": list(cause.doubts),
+    }
+
+
+def figures(rows: list[dict[str, Any]]) -> dict[str, str]:
+    """As the table of docs/benchmarks.md has them."""
+
+    def share(name: str, of: list[dict[str, Any]]) -> str:
+        return f"{sum(bool(row[name]) for row in of)} of {len(of)}"
+
+    hidden = [row for row in rows if row["untapped"]]
+    return {
+        "reduced to the cause + 1": share("reduced", rows),
+        "node or combination": share("named", rows),
+        "pass or kernel": share("brought", rows),
+        "gone under observation, localized": share("is_fault", hidden),
+        "another defect": f"{sum(not row['is_fault'] for row in rows)} of {len(rows)}",
+        "seconds, nets of 100": spread([row["seconds"] for row in rows if row["nodes"] < SMALL]),
+        "seconds, all": spread([row["seconds"] for row in rows]),
+        "seconds to the first sentence": spread([row["first_s"] or 0.0 for row in rows]),
+    }
+
+
+def spread(seconds: list[float]) -> str:
+    """Median and longest."""
+    return f"median {statistics.median(seconds):.0f}, longest {max(seconds):.0f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("faults", nargs="?", type=int, default=30)
+    parser.add_argument("--out", type=Path)
+    said = parser.parse_args()
+    rows = []
+    for plan in planted(said.faults):
+        with tempfile.TemporaryDirectory() as folder:
+            rows.append(tried(plan, Path(folder)))
+        print(json.dumps(rows[-1]), flush=True)
+        if said.out:
+            said.out.write_text("\n".join(map(json.dumps, rows)) + "\n")
+    for name, text in figures(rows).items():
+        print(f"{name}: {text}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+"""`assay upgrade`: may another release of a backend be deployed?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import typer
+
+from assay.cli.common import command_line, progress_bar
+from assay.cli.from_options import from_options, read_options
+from assay.options.upgrade import UpgradeOptions
+
+
+@from_options(UpgradeOptions)
+def upgrade(given: Mapping[str, Any]) -> None:
+    from assay.commands.upgrade import run_upgrade
+    from assay.triage.upgrade_text import lines
+
+    options = read_options(UpgradeOptions, given, command=command_line(sys.argv[1:], UpgradeOptions))
+    with progress_bar() as progress:
+        found = run_upgrade(options, progress, lambda text: print(text, flush=True))
+    print("\n".join(lines(found)))
+    raise typer.Exit(0 if found.way == "go" else 1)

@@ -1,0 +1,185 @@
+"""`assay upgrade` as a function: two releases of a backend on the same models, before anything is deployed."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from assay import plugins
+from assay.commands.check_request import read_config, request_of
+from assay.commands.composition import open_services
+from assay.core.case import Inputs
+from assay.core.environment import SEPARATOR
+from assay.core.flow import Flow
+from assay.core.job import Job, Limits, Measuring, VerifyJob
+from assay.core.policy import Policy
+from assay.core.result import speeds_of
+from assay.core.speed import interim_looks
+from assay.core.verdict import VerdictStatus
+from assay.errors import AssayError, UsageError
+from assay.judge.speed import judge_comparison
+from assay.options.check import CheckOptions
+from assay.options.upgrade import UpgradeOptions
+from assay.pipeline.check import check
+from assay.pipeline.compare import CompareRequest, compare
+from assay.pipeline.open_run import Checked
+from assay.pipeline.progress import SILENT, Progress
+from assay.pipeline.services import Services
+from assay.ports import ShowsPlainUse
+from assay.triage.cause import Cause
+from assay.triage.triage import Verdict, triage_verdict
+from assay.triage.upgrade import Answers, ModelChange, Speed, Upgrade, changed
+
+SAMPLING_S = 0.2
+SAME_SPEED = 0.97
+"""Of the old time: a new engine that is not slower and takes more than that is as fast."""
+COMPARISON_S = 300.0
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """The flow in the two environments."""
+
+    old: Flow
+    new: Flow
+
+
+def run_upgrade(
+    options: UpgradeOptions, progress: Progress = SILENT, tell: Callable[[str], None] = lambda text: None
+) -> Upgrade:
+    """Raises UsageError for a folder without models and for a backend whose packages are not known; EnvironmentFailed where a
+    release cannot be installed."""
+    flow = plugins.find_flow(options.backend)
+    models = _models(options.models)
+    if options.old == options.new:
+        raise UsageError(f"{options.old} is given twice: name the release that is deployed and the one that may come")
+    with tempfile.TemporaryDirectory(prefix="assay-upgrade-") as folder:
+        config_file = Path(folder) / "assay.toml"
+        config_file.write_text(_config(flow, options, models))
+        kind = "verify" if options.no_speed else "all"
+        asked = CheckOptions(config=config_file, measure_seconds=SAMPLING_S, only_kind=kind, command=options.command)
+        config = read_config(asked)
+        request = request_of(asked, config)
+        with open_services(options.history, workers=options.workers, progress=progress, config=config) as house:
+            checked = check(request, house)
+            sides = _Sides(*(_flow_of(checked, flow, version) for version in (options.old, options.new)))
+            changes = [_change(checked, model, sides) for model in models]
+            for one in changes:
+                tell(f"{one.model}: {one.answers.value.replace('_', ' ')}")
+            if not options.no_speed:
+                changes = [
+                    _with_speed(one, path, sides, options, house) for one, path in zip(changes, models, strict=True)
+                ]
+            causes = _causes(checked, changes, sides, options, house, tell)
+    return Upgrade(flow.backend, options.old, options.new, tuple(changes), causes)
+
+
+def _models(folder: Path) -> list[Path]:
+    found = [folder] if folder.is_file() else sorted(folder.glob("*.onnx"))
+    if not found:
+        raise UsageError(f"{folder} has no ONNX file: name the folder of the models that are deployed")
+    return [one.absolute() for one in found]
+
+
+def _name(version: str) -> str:
+    return "release-" + version.replace(".", "-")
+
+
+def _config(flow: Flow, options: UpgradeOptions, models: Sequence[Path]) -> str:
+    """An assay.toml with both releases as environments."""
+    backend = plugins.load("assay.backends", flow.backend)()
+    if not isinstance(backend, ShowsPlainUse):
+        raise UsageError(f"the packages of {flow.backend} are not known: it has no plain_packages")
+    text = [
+        f"flows = {{ use = [{', '.join(repr(f'{flow.name}{SEPARATOR}{_name(one)}') for one in (options.old, options.new))}] }}"
+    ]
+    for version in (options.old, options.new):
+        wanted = [f"{package}=={version}" for package in backend.plain_packages]
+        text += [f"[environments.{_name(version)}]", f"requires = {wanted!r}"]
+    for model in models:
+        text += ["[[model]]", f"path = {str(model)!r}", f"name = {model.stem!r}"]
+        golden = options.golden and (options.golden / model.stem).absolute()
+        if golden and golden.is_dir():
+            text.append(f"golden = {str(golden)!r}")
+    return "\n".join(text) + "\n"
+
+
+def _flow_of(checked: Checked, flow: Flow, version: str) -> Flow:
+    name = f"{flow.name}{SEPARATOR}{_name(version)}"
+    return next(job.flow for job in checked.run.jobs if job.flow.name == name)
+
+
+def _change(checked: Checked, model: Path, sides: _Sides) -> ModelChange:
+    each = [
+        [one for one in checked.results if one.case == model.stem and one.flow == side.name]
+        for side in (sides.old, sides.new)
+    ]
+    words = {one.job_key: one.word for one in checked.judgement.verdicts}
+    verified = [words.get(f"{model.stem}|{side.name}|verify") for side in (sides.old, sides.new)]
+    return changed(model.stem, each[0], each[1], verified)
+
+
+def _with_speed(one: ModelChange, path: Path, sides: _Sides, options: UpgradeOptions, house: Services) -> ModelChange:
+    """Fresh pairs, interleaved. Nothing is said where that does not come to a decision."""
+    if one.answers in (Answers.NEWLY_REFUSED, Answers.NEWLY_SUPPORTED, Answers.REFUSED_BOTH, Answers.UNKNOWN):
+        return one
+    policy = Policy()
+    policy = replace(policy, speed=replace(policy.speed, looks=interim_looks(options.launches)))
+    request = CompareRequest(
+        old=path,
+        new=path,
+        old_flow=sides.old,
+        new_flow=sides.new,
+        inputs=Inputs("", 0, 1, 1),
+        policy=policy,
+        limits=Limits(timeout_s=COMPARISON_S),
+        measuring=Measuring(seconds=SAMPLING_S),
+        batches=(),
+        threads=1,
+        command=options.command,
+    )
+    with suppress(AssayError):
+        for result in compare(request, house).results:
+            for seen in speeds_of(result):
+                if not seen.trouble and seen.rival_s:
+                    ratio = seen.own_s / seen.rival_s
+                    return replace(one, speed=_speed(judge_comparison(seen, policy.speed).word, ratio), ratio=ratio)
+    return one
+
+
+def _speed(word: VerdictStatus, ratio: float) -> Speed:
+    if word is VerdictStatus.FAIL:
+        return Speed.SLOWER
+    if word is VerdictStatus.PASS:
+        return Speed.FASTER if ratio < SAME_SPEED else Speed.SAME
+    return Speed.UNKNOWN
+
+
+def _causes(
+    checked: Checked,
+    changes: Sequence[ModelChange],
+    sides: _Sides,
+    options: UpgradeOptions,
+    house: Services,
+    tell: Callable[[str], None],
+) -> tuple[Cause, ...]:
+    """Of each model that is wrong in the new release alone."""
+    wrong = {one.model for one in changes if one.answers is Answers.WRONG}
+    results = {one.job_key: one for one in checked.results}
+    causes: list[Cause] = []
+    for job in checked.run.jobs:
+        if isinstance(job, VerifyJob) and job.flow.name == sides.new.name and job.case.name in wrong:
+            folder = (options.output / f"{job.case.name}-{_safe(job)}").absolute()
+            deadline = time.monotonic() + options.time_limit_s
+            causes += triage_verdict(Verdict(job, results[job.key]), house, folder, deadline, tell)
+    return tuple(causes)
+
+
+def _safe(job: Job) -> str:
+    return job.flow.name.replace(SEPARATOR, "-")

@@ -1,0 +1,144 @@
+"""What another release of a backend does to a model: from the results of both, as codes and numbers."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Sequence
+
+import msgspec
+
+from assay.core.outcome import Outcome
+from assay.core.result import MeasureResult, Result, VerifyResult, comparisons_of
+from assay.core.verdict import VerdictStatus
+from assay.triage.cause import Cause
+
+NEARER = 1.25
+"""The factor from which one release is nearer to the float64 reference than the other."""
+MEMORY = 1.1
+"""The factor from which it takes more memory."""
+_REFUSED = (Outcome.UNSUPPORTED, Outcome.UNDELEGATED)
+
+
+class Answers(enum.StrEnum):
+    """Of the new release beside the old one."""
+
+    SAME = "same"
+    NEARER = "nearer"
+    FARTHER = "farther"
+    WRONG = "wrong"
+    RIGHT_AGAIN = "right_again"
+    WRONG_BOTH = "wrong_both"
+    NEWLY_SUPPORTED = "newly_supported"
+    NEWLY_REFUSED = "newly_refused"
+    REFUSED_BOTH = "refused_both"
+    UNKNOWN = "unknown"
+
+
+class Speed(enum.StrEnum):
+    """Of fresh pairs, interleaved; `unknown`: not compared, or not decided."""
+
+    SAME = "same"
+    FASTER = "faster"
+    SLOWER = "slower"
+    UNKNOWN = "unknown"
+
+
+class ModelChange(msgspec.Struct, frozen=True):
+    """One model. `old_error` and `new_error` are relative L2 distances from float64; `ratio` is the new time over the old one, `memory`
+    that of the peaks of run."""
+
+    model: str
+    answers: Answers
+    old_error: float | None = None
+    new_error: float | None = None
+    speed: Speed = Speed.UNKNOWN
+    ratio: float | None = None
+    memory: float | None = None
+    detail: str = ""
+
+
+class Upgrade(msgspec.Struct, frozen=True):
+    """All models. `causes` are those of what is wrong in the new release alone."""
+
+    backend: str
+    old: str
+    new: str
+    models: tuple[ModelChange, ...]
+    causes: tuple[Cause, ...] = ()
+
+    @property
+    def stops(self) -> tuple[ModelChange, ...]:
+        """The models for which the upgrade is no way."""
+        bad = (Answers.WRONG, Answers.NEWLY_REFUSED, Answers.UNKNOWN)
+        return tuple(one for one in self.models if one.answers in bad or one.speed is Speed.SLOWER)
+
+    @property
+    def options(self) -> dict[str, object]:
+        """Those with which every model that is wrong is right again; empty where that is not known."""
+        wrong = {one.model for one in self.models if one.answers is Answers.WRONG}
+        cured = {one.model: one.cures[0].options for one in self.causes if one.cures and one.whole_cured}
+        if not wrong or wrong != cured.keys() or any(one.model not in wrong for one in self.stops):
+            return {}
+        found: dict[str, object] = {}
+        for options in cured.values():
+            if any(found.get(name, value) != value for name, value in options.items()):
+                return {}
+            found |= options
+        return found
+
+    @property
+    def way(self) -> str:
+        """`go`, `go with options`, or `stay`."""
+        return "go" if not self.stops else "go with options" if self.options else "stay"
+
+
+def changed(
+    model: str, old: Sequence[Result], new: Sequence[Result], words: Sequence[VerdictStatus | None]
+) -> ModelChange:
+    """From the results of both releases and the verdicts on their answers (old, new; None where there is none)."""
+    before, after = (next((one for one in each if isinstance(one, VerifyResult)), None) for each in (old, new))
+    if before is None or after is None:
+        return ModelChange(model, Answers.UNKNOWN, detail="a release gave no result")
+    mine, theirs = _error(after), _error(before)
+    found = _answers(before, after, words, theirs, mine)
+    detail = after.detail if found in (Answers.WRONG, Answers.NEWLY_REFUSED, Answers.UNKNOWN) else ""
+    return ModelChange(model, found, theirs, mine, memory=_memory(old, new), detail=detail)
+
+
+def _answers(
+    before: VerifyResult,
+    after: VerifyResult,
+    words: Sequence[VerdictStatus | None],
+    old_error: float | None,
+    new_error: float | None,
+) -> Answers:
+    refused = tuple(one.outcome in _REFUSED for one in (before, after))
+    if any(refused):
+        known = {(True, True): Answers.REFUSED_BOTH, (True, False): Answers.NEWLY_SUPPORTED}
+        return known.get((refused[0], refused[1]), Answers.NEWLY_REFUSED)
+    red = tuple(word in (VerdictStatus.FAIL, VerdictStatus.ERROR) for word in words)
+    if any(red):
+        known = {(True, True): Answers.WRONG_BOTH, (True, False): Answers.RIGHT_AGAIN}
+        return known.get((red[0], red[1]), Answers.WRONG)
+    if any(one.outcome in (Outcome.UNAVAILABLE, Outcome.INFRASTRUCTURE) for one in (before, after)):
+        return Answers.UNKNOWN
+    if old_error is None or new_error is None or old_error == new_error:
+        return Answers.SAME
+    if new_error * NEARER < old_error:
+        return Answers.NEARER
+    return Answers.FARTHER if new_error > NEARER * old_error else Answers.SAME
+
+
+def _error(result: VerifyResult) -> float | None:
+    """Of the worst output."""
+    known = [one.metrics["rel_l2"] for one in comparisons_of(result) if "rel_l2" in one.metrics and not one.at]
+    finite = [one for one in known if math.isfinite(one)]
+    return max(finite, default=None)
+
+
+def _memory(old: Sequence[Result], new: Sequence[Result]) -> float | None:
+    peaks = [
+        next((one.memory.run_peak_bytes for one in each if isinstance(one, MeasureResult)), 0) for each in (old, new)
+    ]
+    return peaks[1] / peaks[0] if all(peaks) else None

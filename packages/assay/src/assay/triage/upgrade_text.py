@@ -1,0 +1,65 @@
+"""The words for an upgrade."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay.triage.text import lines as cause_lines
+from assay.triage.text import title_of
+from assay.triage.upgrade import MEMORY, Answers, ModelChange, Speed, Upgrade
+
+_ANSWERS = {
+    Answers.SAME: "same answers",
+    Answers.NEARER: "nearer to float64",
+    Answers.FARTHER: "farther from float64, within its tolerance",
+    Answers.WRONG: "WRONG now, right before",
+    Answers.RIGHT_AGAIN: "right now, wrong before",
+    Answers.WRONG_BOTH: "wrong in both",
+    Answers.NEWLY_SUPPORTED: "newly supported",
+    Answers.NEWLY_REFUSED: "REFUSED now, supported before",
+    Answers.REFUSED_BOTH: "refused by both",
+    Answers.UNKNOWN: "not known",
+}
+
+
+def lines(found: Upgrade) -> Iterator[str]:
+    """A line for each model, the causes, and last the one line that a bot reads."""
+    width = max((len(one.model) for one in found.models), default=0)
+    for one in found.models:
+        yield f"{one.model:<{width}}  {', '.join(_parts(one))}"
+    for cause in found.causes:
+        yield from cause_lines(cause)
+        yield f"  page: {cause.folder}/cause.html"
+    yield verdict(found)
+
+
+def _parts(one: ModelChange) -> Iterator[str]:
+    errors = ""
+    if one.old_error is not None and one.new_error is not None:
+        errors = f" (relative error {one.old_error:.2g}, now {one.new_error:.2g})"
+    yield f"{_ANSWERS[one.answers]}{errors}{f': {one.detail[:160]}' if one.detail else ''}"
+    if one.speed is not Speed.UNKNOWN and one.ratio is not None:
+        yield (
+            f"{one.speed.value} speed"
+            if one.speed is Speed.SAME
+            else f"{one.speed.value}: {one.ratio:.2f} times as long"
+        )
+    if one.memory is not None and one.memory > MEMORY:
+        yield f"{100 * (one.memory - 1):.0f} % more memory"
+
+
+def verdict(found: Upgrade) -> str:
+    """For a bot: the way, and why."""
+    head = f"upgrade {found.backend} {found.old} -> {found.new}: {found.way}"
+    if found.way == "go":
+        return f"{head}: {len(found.models)} of {len(found.models)} models are as good as before"
+    if found.way == "go with options":
+        return f"{head}: " + " ".join(f"--option {name}={value}" for name, value in found.options.items())
+    why = [f"{one.model} {_short(one)}" for one in found.stops]
+    titles = [title_of(cause) for cause in found.causes]
+    return f"{head}: {'; '.join([*why, *titles])}"
+
+
+def _short(one: ModelChange) -> str:
+    bad = one.answers in (Answers.WRONG, Answers.NEWLY_REFUSED, Answers.UNKNOWN)
+    return _ANSWERS[one.answers].lower() if bad else "is slower"

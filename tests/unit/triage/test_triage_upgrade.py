@@ -1,0 +1,90 @@
+"""Whether another release may be deployed: from the results of both, a word for each model and one way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from assay.commands.upgrade import run_upgrade
+from assay.core.outcome import Outcome
+from assay.core.result import VerifyResult
+from assay.core.verdict import VerdictStatus
+from assay.errors import UsageError
+from assay.options.upgrade import UpgradeOptions
+from assay.testing.builders import make_comparison, make_result
+from assay.triage.cause import Cause, Where
+from assay.triage.passes import Cure
+from assay.triage.symptom import Symptom
+from assay.triage.upgrade import Answers, ModelChange, Speed, Upgrade, changed
+from assay.triage.upgrade_text import verdict
+
+PASS, FAIL = VerdictStatus.PASS, VerdictStatus.FAIL
+
+
+def verified(error: float = 1e-6, outcome: Outcome = Outcome.OK) -> VerifyResult:
+    """One release's answers."""
+    comparison = make_comparison()
+    comparison = replace(comparison, metrics={**comparison.metrics, "rel_l2": error})
+    result = make_result(kind="verify", outcome=outcome)
+    assert isinstance(result, VerifyResult)
+    return replace(result, comparisons=(comparison,))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words", "answers"),
+    [
+        (verified(), verified(), (PASS, PASS), Answers.SAME),
+        (verified(), verified(1.1e-6), (PASS, PASS), Answers.SAME),
+        (verified(), verified(1e-7), (PASS, PASS), Answers.NEARER),
+        (verified(), verified(1e-5), (PASS, PASS), Answers.FARTHER),
+        (verified(), verified(0.5, Outcome.MISMATCH), (PASS, FAIL), Answers.WRONG),
+        (verified(0.5, Outcome.MISMATCH), verified(), (FAIL, PASS), Answers.RIGHT_AGAIN),
+        (verified(0.5, Outcome.MISMATCH), verified(0.5, Outcome.MISMATCH), (FAIL, FAIL), Answers.WRONG_BOTH),
+        (verified(), verified(outcome=Outcome.UNSUPPORTED), (PASS, FAIL), Answers.NEWLY_REFUSED),
+        (verified(outcome=Outcome.UNSUPPORTED), verified(), (FAIL, PASS), Answers.NEWLY_SUPPORTED),
+        (verified(), verified(outcome=Outcome.UNAVAILABLE), (PASS, VerdictStatus.SKIP), Answers.UNKNOWN),
+    ],
+)
+def test_a_model_has_a_word(
+    old: VerifyResult, new: VerifyResult, words: tuple[VerdictStatus, VerdictStatus], answers: Answers
+) -> None:
+    assert changed("m", [old], [new], words).answers is answers
+
+
+def cause(model: str, option: str, whole: bool | None = True) -> Cause:
+    """Made right by one option."""
+    wrong = Symptom("values", "y", 0.5)
+    cure = Cure("option", (option,), {option: "off"})
+    return Cause("k", model, "f", "b", {}, Where.NODE, wrong, wrong, cures=(cure,), whole_cured=whole)
+
+
+@pytest.mark.parametrize(
+    ("models", "causes", "way"),
+    [
+        ([ModelChange("a", Answers.SAME), ModelChange("b", Answers.NEARER)], [], "go"),
+        ([ModelChange("a", Answers.WRONG_BOTH)], [], "go"),
+        ([ModelChange("a", Answers.SAME, speed=Speed.SLOWER, ratio=1.5)], [], "stay"),
+        ([ModelChange("a", Answers.NEWLY_REFUSED)], [], "stay"),
+        ([ModelChange("a", Answers.UNKNOWN)], [], "stay"),
+        ([ModelChange("a", Answers.WRONG)], [], "stay"),
+        ([ModelChange("a", Answers.WRONG)], [cause("a", "fuse")], "go with options"),
+        ([ModelChange("a", Answers.WRONG)], [cause("a", "fuse", whole=False)], "stay"),
+        ([ModelChange("a", Answers.WRONG), ModelChange("b", Answers.NEWLY_REFUSED)], [cause("a", "fuse")], "stay"),
+    ],
+)
+def test_the_safe_way_follows_from_all_models(models: list[ModelChange], causes: list[Cause], way: str) -> None:
+    found = Upgrade("b", "1", "2", tuple(models), tuple(causes))
+    assert found.way == way
+    assert verdict(found).startswith(f"upgrade b 1 -> 2: {way}: ")
+
+
+def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="has no ONNX file"):
+        run_upgrade(UpgradeOptions(backend="onnxruntime", old="1.30.0", new="1.31.1", models=tmp_path))
+    (tmp_path / "m.onnx").touch()
+    with pytest.raises(UsageError, match="given twice"):
+        run_upgrade(UpgradeOptions(backend="onnxruntime", old="1.30.0", new="1.30.0", models=tmp_path))
+    with pytest.raises(UsageError, match="packages of tvm are not known"):
+        run_upgrade(UpgradeOptions(backend="tvm-llvm", old="1", new="2", models=tmp_path))
