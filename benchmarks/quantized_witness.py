@@ -14,7 +14,8 @@ from independent import Feed, independent
 
 from assay.core.job import VerifyJob
 from assay.models.files import file_digest
-from assay.worker.engine.apply_transforms import TransformedModel, apply_transforms
+from assay.worker.engine.apply_transforms import apply_transforms
+from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.stages import Stages
 
 

@@ -28,8 +28,8 @@ from assay.models.goldens import read_golden
 from assay.numerics.oracle.decompose import expanded
 from assay.numerics.tolerance.arithmetic import arithmetic_of
 from assay.numerics.tolerance.coarse import coarsely
-from assay.numerics.tolerance.derive import Deriving
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
+from assay.numerics.tolerance.deriving import Deriving
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 from assay.ports import Tensor, Tensors
 from assay.suites.models import Models

@@ -11,7 +11,8 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.reports.html import Html
-from assay.testing.builders import make_comparison, make_job, make_result, make_run, standard_run
+from assay.testing.builders import make_comparison, make_job, make_result, make_run
+from assay.testing.standard_run import standard_run
 from browser import browser, new_page
 
 __all__ = ["browser"]

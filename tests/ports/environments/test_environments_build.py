@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from assay.environments.cache import Cache, broken, size_bytes
-from assay.environments.installer import Installer, find_installer
+from assay.environments.installer import Installer
 from assay.environments.lock import Lock
-from assay.environments.uv import Uv
+from assay.environments.uv import Uv, find_installer
 from assay.errors import EnvironmentFailed
 
 MINOR = f"{sys.version_info.major}.{sys.version_info.minor}"

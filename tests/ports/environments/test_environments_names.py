@@ -14,9 +14,10 @@ from assay.core.environment import EnvironmentSpec
 from assay.core.flow import Flow
 from assay.environments import environments as module
 from assay.environments.environments import Environments
-from assay.environments.installer import Installer, find_installer
+from assay.environments.installer import Installer
 from assay.environments.link_package import link_assay
 from assay.environments.pythons import find_python, minor_of
+from assay.environments.uv import find_installer
 from assay.errors import EnvironmentFailed
 
 OWN = EnvironmentSpec("own", ("tiny==1.0",))

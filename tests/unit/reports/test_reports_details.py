@@ -9,7 +9,8 @@ from assay.core.result import VerifyResult
 from assay.core.tensor_statistics import TensorStatistics
 from assay.reports.details import values
 from assay.reports.terminal import Terminal
-from assay.testing.builders import make_comparison, make_result, make_run, standard_run
+from assay.testing.builders import make_comparison, make_result, make_run
+from assay.testing.standard_run import standard_run
 
 
 def test_every_output_of_every_verified_flow_is_shown_only_where_it_is_asked_for() -> None:

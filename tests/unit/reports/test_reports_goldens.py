@@ -21,7 +21,7 @@ from assay.reports.json import Json
 from assay.reports.junit import JUnit
 from assay.reports.markdown import Markdown
 from assay.reports.terminal import Terminal
-from assay.testing.builders import standard_run
+from assay.testing.standard_run import standard_run
 
 SameText = Callable[[str, str], None]
 TEXTS: dict[str, Report] = {

@@ -24,7 +24,8 @@ from assay.reports.json import Json
 from assay.reports.junit import JUnit
 from assay.reports.markdown import Markdown, escaped
 from assay.reports.terminal import Terminal
-from assay.testing.builders import make_comparison, make_job, make_result, make_run, standard_run
+from assay.testing.builders import make_comparison, make_job, make_result, make_run
+from assay.testing.standard_run import standard_run
 
 REPORTS: tuple[Report, ...] = (Terminal(width=80), Json(), JUnit(), Markdown(), Csv(), Html())
 HOSTILE = "=1+1|</script><img src=x onerror=alert(1)>\x1b[31m\x00\u202e`a`\n| x | ]]> & @team"

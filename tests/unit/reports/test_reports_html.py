@@ -16,7 +16,8 @@ from assay.core.reference import Reference, ReferenceKind, Witness
 from assay.core.verdict import VerdictStatus
 from assay.reports.html import ROWS_PER_BLOCK, TEMPLATES, Html, blocks
 from assay.reports.html_latency import POINTS, extremes, latency, side_view
-from assay.testing.builders import make_measurement, standard_run
+from assay.testing.builders import make_measurement
+from assay.testing.standard_run import standard_run
 
 
 @pytest.fixture(scope="module")

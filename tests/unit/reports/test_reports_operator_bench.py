@@ -8,7 +8,8 @@ from assay.core.engine_info import EngineInfo
 from assay.core.measurement import OperationCount
 from assay.core.result import Result
 from assay.reports.operator_bench import OperatorBench
-from assay.testing.builders import MACHINE, make_measurement, make_result, make_run, standard_run
+from assay.testing.builders import MACHINE, make_measurement, make_result, make_run
+from assay.testing.standard_run import standard_run
 
 PEAKS = replace(MACHINE, copy_bytes_per_s={1: 1e10, 2: 2e10}, gemm_flops_per_s={1: 1e11, 2: 2e11})
 

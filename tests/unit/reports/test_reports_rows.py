@@ -10,7 +10,8 @@ from assay.reports.markdown import Markdown
 from assay.reports.rows import SEVERITY, counts, headline, rows, run_verdicts
 from assay.reports.terminal import Terminal
 from assay.reports.terminal_table import folded
-from assay.testing.builders import make_comparison, make_job, make_measurement, make_result, make_run, standard_run
+from assay.testing.builders import make_comparison, make_job, make_measurement, make_result, make_run
+from assay.testing.standard_run import standard_run
 
 
 def judged(*verdicts: Verdict) -> RunVerdict:

@@ -16,7 +16,8 @@ from assay.reports.markdown import Markdown
 from assay.reports.rows import entries, figures
 from assay.reports.sweep import KNEE, columns, curve, launches, sweep
 from assay.reports.terminal import Terminal
-from assay.testing.builders import make_job, make_measurement, make_result, make_run, standard_run
+from assay.testing.builders import make_job, make_measurement, make_result, make_run
+from assay.testing.standard_run import standard_run
 
 
 def _judged(run: Run, results: list[Result]) -> RunVerdict:

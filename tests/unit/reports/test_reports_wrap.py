@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from assay.core.verdict import VerdictStatus
 from assay.reports.terminal import Terminal
 from assay.reports.wrap import wrap
-from assay.testing.builders import standard_run
+from assay.testing.standard_run import standard_run
 
 COMMAND = "assay check models/net.onnx --flow onnxruntime --golden ANSWERS.npz"
 

@@ -15,7 +15,8 @@ from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.stores.errors import describe
 from assay.stores.ingest import next_state, statuses_by_job
 from assay.stores.payload import pack, unpack
-from assay.testing.builders import make_result, standard_run
+from assay.testing.builders import make_result
+from assay.testing.standard_run import standard_run
 
 OUTCOMES = st.lists(st.sampled_from([Outcome.OK, Outcome.MISMATCH, Outcome.CRASH]), min_size=1)
 

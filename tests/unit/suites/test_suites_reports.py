@@ -12,7 +12,8 @@ from assay.reports.matrix import Matrix
 from assay.reports.rows import common_prefix
 from assay.reports.suite_csv import OURS, PEER, SuiteCsv
 from assay.reports.suite_markdown import SuiteMarkdown
-from assay.testing.builders import make_job, make_result, make_run, standard_run
+from assay.testing.builders import make_job, make_result, make_run
+from assay.testing.standard_run import standard_run
 
 
 def test_the_peers_22_columns_come_first_and_every_line_is_whole() -> None:

@@ -11,8 +11,8 @@ from assay.judge.finding_text import finding_text
 from assay.numerics.tolerance.arithmetic import arithmetic_of
 from assay.numerics.tolerance.coarse import coarsely, of_one_order
 from assay.numerics.tolerance.comparator import ToleranceComparator
-from assay.numerics.tolerance.derive import Deriving
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
+from assay.numerics.tolerance.deriving import Deriving
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 from assay.ports import Tensor
 

@@ -10,8 +10,8 @@ import pytest
 from small_graphs import network, noise
 
 from assay.numerics.tolerance.arithmetic import arithmetic_of
-from assay.numerics.tolerance.derive import FEWER, MANY, Deriving
 from assay.numerics.tolerance.derived_tolerance import DRAWS
+from assay.numerics.tolerance.deriving import FEWER, MANY, Deriving
 from assay.numerics.tolerance.rules import cost
 from assay.numerics.tolerance.rules.cost import A_NUMBER, MOST, affordable, cost_of
 from assay.numerics.tolerance.rules.squares import LARGE, sum_of_squares

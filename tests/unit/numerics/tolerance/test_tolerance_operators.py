@@ -9,7 +9,8 @@ from small_graphs import budget, float32, noise, parsed
 
 from assay.numerics.oracle.decompose import expanded
 from assay.numerics.tolerance.arithmetic import arithmetic_of
-from assay.numerics.tolerance.derive import Deriving, derive_model
+from assay.numerics.tolerance.derive import derive_model
+from assay.numerics.tolerance.deriving import Deriving
 from assay.numerics.tolerance.simulate.graph_study import study
 from assay.ports import Tensor
 

@@ -12,8 +12,9 @@ from small_graphs import budget, parsed
 
 from assay.models.tolerances import read_header, read_tolerance, write_tolerance
 from assay.numerics.oracle.tie_rules import otherwise
-from assay.numerics.tolerance.derive import Deriving, derive_each, derive_model
+from assay.numerics.tolerance.derive import derive_each, derive_model
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
+from assay.numerics.tolerance.deriving import Deriving
 from assay.numerics.tolerance.simulate.tie_choices import is_alike
 from assay.ports import Tensor
 

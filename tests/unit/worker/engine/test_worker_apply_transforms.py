@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.worker.engine.apply_transforms import TransformedModel
+from assay.worker.engine.transformed_model import TransformedModel
 
 SAMPLE = {"image": np.array([1.5, 1e-9], np.float32), "index": np.array([3], np.int64), "more": np.ones(2, np.float32)}
 

@@ -12,8 +12,8 @@ from assay.core.golden import GoldenLock
 from assay.core.model import Model, TensorSpec
 from assay.judge.finding_text import finding_text
 from assay.models.golden_samples import Golden
-from assay.worker.engine.apply_transforms import TransformedModel
 from assay.worker.engine.sequences import run_calls, run_free
+from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.load_inputs import Source
 
 MODEL = Model(

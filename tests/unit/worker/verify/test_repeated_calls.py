@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from assay.core.repeats import Pattern
 from assay.ports import Tensor
-from assay.worker.engine.apply_transforms import TransformedModel
+from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.verify.call_log import Call
 from assay.worker.verify.call_pattern import pattern_of
 from assay.worker.verify.feeds import LINE_BYTES, Feeds

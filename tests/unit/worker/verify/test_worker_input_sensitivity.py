@@ -18,7 +18,7 @@ from assay.models.goldens import Golden
 from assay.models.onnx_file import open_model
 from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.ports import Engine, Tensor, Tensors
-from assay.worker.engine.apply_transforms import TransformedModel
+from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.verify.input_sensitivity import check_sensitivity, perturb_input, perturbed
 from small_models import linear_model
 

@@ -19,7 +19,7 @@ from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.numerics.tolerance.derive import derive
 from assay.ports import Tensor
 from assay.testing.builders import make_flow, make_job, make_model
-from assay.worker.engine.apply_transforms import TransformedModel
+from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.verify.overflow_underflow import excuse_overflow
 from assay.worker.verify.reference_comparison import ReferenceComparison
 

@@ -15,7 +15,7 @@ from assay.numerics.tolerance.arithmetic import arithmetic_of
 from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Header
 from assay.ports import Tensor, Tensors
-from assay.worker.engine.apply_transforms import TransformedModel
+from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.verify.answers import answers
 from assay.worker.verify.call_log import CallLog
 from assay.worker.verify.feeds import Feeds

@@ -15,10 +15,11 @@ from assay import plugins
 from assay.core.environment import EnvironmentSpec, Interpreter
 from assay.core.flow import Flow
 from assay.environments.cache import Cache, default_cache, size_bytes
-from assay.environments.installer import Installer, find_installer
+from assay.environments.installer import Installer
 from assay.environments.link_package import link_assay
 from assay.environments.lock import Lock, read_lock, write_lock
 from assay.environments.pythons import find_python
+from assay.environments.uv import find_installer
 from assay.environments.worker_requirements import worker_requirements
 from assay.errors import EnvironmentFailed
 from assay.ports import Availability

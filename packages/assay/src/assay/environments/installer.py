@@ -29,16 +29,6 @@ class Installer(Protocol):
         ...
 
 
-def find_installer() -> Installer:
-    """Raises EnvironmentFailed where uv is not here."""
-    from assay.environments.uv import Uv
-
-    program = find_uv()
-    if not program:
-        raise EnvironmentFailed(f"environments are built by uv, which is not installed; run `{INSTALL_UV}`")
-    return Uv(program)
-
-
 def find_uv() -> str:
     """The program, of a module of this interpreter or on the PATH; "" where there is none."""
     if importlib.util.find_spec("uv") is not None:

@@ -7,7 +7,6 @@ import os
 from importlib import metadata
 from pathlib import Path
 
-import assay
 from assay.errors import EnvironmentFailed
 
 
@@ -16,7 +15,7 @@ def link_assay(folder: Path) -> Path:
 
     Named by where they lie, so that two checkouts share environments and never each other's code.
     """
-    package = Path(assay.__file__).resolve().parent
+    package = Path(__file__).resolve().parents[1]
     described = _metadata_folder()
     name = hashlib.sha256(f"{package}\n{described}".encode()).hexdigest()[:16]
     place = folder / name

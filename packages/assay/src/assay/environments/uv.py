@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.environments.installer import run
+from assay.environments.installer import INSTALL_UV, find_uv, run
 from assay.environments.pip_config import client_variables, pip_settings, uv_arguments
+from assay.errors import EnvironmentFailed
 
 
 class Uv:
@@ -41,3 +42,11 @@ class Uv:
             what="the environment cannot be installed",
             variables=variables,
         )
+
+
+def find_installer() -> Uv:
+    """Raises EnvironmentFailed where uv is not here."""
+    program = find_uv()
+    if not program:
+        raise EnvironmentFailed(f"environments are built by uv, which is not installed; run `{INSTALL_UV}`")
+    return Uv(program)

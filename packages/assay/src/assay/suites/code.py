@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import assay
 from assay.core.digest import sha256_bytes
 
 _IMPORT = re.compile(rb"^[ \t]*(?:from (assay[\w.]*) import (?:\(([^)]*)\)|(.*))|import (assay[\w.]*))", re.MULTILINE)
@@ -18,7 +17,7 @@ _NAME = re.compile(rb"\w+")
 def code_digest(*modules: str) -> str:
     """Of the source of these modules and of every module of ours that they import, inside functions too, and so on. Nothing is
     imported for it."""
-    root = Path(next(iter(assay.__path__)))
+    root = Path(__file__).parents[1]
     waiting, found = list(modules), dict[str, bytes]()
     while waiting:
         name = waiting.pop()

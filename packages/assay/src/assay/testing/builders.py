@@ -18,10 +18,9 @@ from assay.core.measurement import Measurement, Memory
 from assay.core.model import Model, TensorSpec
 from assay.core.outcome import Stage
 from assay.core.policy import Policy
-from assay.core.result import AnyResult, ComparedResult, EngineResult, MeasureResult, Result, StageTime
+from assay.core.result import AnyResult, ComparedResult, EngineResult, MeasureResult, StageTime
 from assay.core.run import Run
 from assay.core.speed import AlternatingSide, BaselineEngine
-from assay.core.verdict import RunVerdict
 
 MACHINE = Machine(
     cpu="Example CPU @ 2.50GHz",
@@ -183,10 +182,3 @@ def make_run(id: str = "20261121T141905-3fa2b1", jobs: tuple[AnyJob, ...] | None
         commit="0f3c2d1e",
     )
     return replace(run, **changes)
-
-
-def standard_run() -> tuple[Run, list[Result], RunVerdict]:
-    """The judged run on which every report's golden is written: (run, results, judgement), the same every time."""
-    from assay.testing import standard_run
-
-    return standard_run.run(), list(standard_run.results()), standard_run.judgement()

@@ -182,3 +182,8 @@ def _that_ended_early() -> tuple[Result, ...]:
             "openvino is not installed: pip install 'assay[openvino]'",
         ),
     )
+
+
+def standard_run() -> tuple[Run, list[Result], RunVerdict]:
+    """The run, its results and its verdicts."""
+    return run(), list(results()), judgement()

@@ -17,7 +17,8 @@ from assay.core.result import Result, VerifyResult
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.errors import RunNotFound
 from assay.ports import RunSummary, Store
-from assay.testing.builders import make_result, make_run, standard_run
+from assay.testing.builders import make_result, make_run
+from assay.testing.standard_run import standard_run
 
 _BATCH = 150
 _PATIENCE_S = 60.0

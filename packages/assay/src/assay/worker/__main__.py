@@ -3,7 +3,6 @@ be forked into such workers (see `assay.worker.fork_server`)."""
 
 from __future__ import annotations
 
-import ctypes
 import faulthandler
 import os
 import signal
@@ -11,23 +10,7 @@ import socket
 import sys
 
 from assay.worker.guard import guard
-
-PR_SET_PDEATHSIG = 1
-PR_SET_CHILD_SUBREAPER = 36
-
-
-def die_with_parent(parent: int) -> None:
-    """A worker that hangs in native code must not outlive a driver that was killed."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent:
-            os._exit(0)
-
-
-def adopt_orphans() -> None:
-    """Whatever descends from this process stays below it, also where its parent has ended: a daemon is found and ended with it."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+from assay.worker.process_ties import adopt_orphans, die_with_parent
 
 
 def main() -> None:

@@ -20,6 +20,7 @@ from assay.core.fork_protocol import FORK, REFUSED, RUNNING, WAIT
 from assay.models.import_without_gc import import_without_gc
 from assay.ports import Backend, Forkable, prepare_to_load
 from assay.worker.engine.artifact_cache import environment_key
+from assay.worker.process_ties import die_with_parent
 
 IDLE_S = 1.0
 """Without a request for a worker: then cases are being made, which nobody has lowered, and the rest is imported meanwhile."""
@@ -93,8 +94,6 @@ def _fork() -> int:
 
 
 def _become_worker(server: int, connection: int, log: int) -> socket.socket:
-    from assay.worker.__main__ import die_with_parent
-
     die_with_parent(server)
     for stream in (sys.stdout, sys.stderr):
         stream.flush()

@@ -35,13 +35,3 @@ def api_of(trt: Any) -> Api:
     if not hasattr(trt.BuilderFlag, "FP16"):
         return Api11()
     return Api10() if hasattr(trt.NetworkDefinitionCreationFlag, "STRONGLY_TYPED") else Api8()
-
-
-def bit(flag: Any) -> int:
-    """Creation flags are positions of bits."""
-    return 1 << int(flag)
-
-
-def set_tf32(trt: Any, config: Any, *, allowed: bool) -> None:
-    """On by default in every version: a float32 flow has to say no."""
-    (config.set_flag if allowed else config.clear_flag)(trt.BuilderFlag.TF32)

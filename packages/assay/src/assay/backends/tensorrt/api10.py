@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.backends.tensorrt.api import bit
 from assay.backends.tensorrt.api8 import set_flags
 from assay.backends.tensorrt.api11 import require_carried
+from assay.backends.tensorrt.flags import bit
 from assay.backends.tensorrt.precision import Carried
 from assay.backends.tensorrt.settings import Settings
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.backends.tensorrt.api import set_tf32
+from assay.backends.tensorrt.flags import set_tf32
 from assay.backends.tensorrt.precision import TF32, Carried, require_types
 from assay.backends.tensorrt.settings import Settings
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.backends.tensorrt.api import bit, set_tf32
+from assay.backends.tensorrt.flags import bit, set_tf32
 from assay.backends.tensorrt.precision import BF16, FP8, FP16, INT8, TF32, Carried, require_quantized
 from assay.backends.tensorrt.settings import Settings
 from assay.errors import Unsupported

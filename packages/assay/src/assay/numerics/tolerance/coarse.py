@@ -20,25 +20,17 @@ import msgspec
 import numpy as np
 
 from assay.errors import Lowering
-from assay.numerics.steps import at_draw
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
 from assay.numerics.tolerance.judge.statistics import FEW, GAP
-from assay.numerics.tolerance.simulate.spread import Spread
 from assay.ports import Tensors
 
 if TYPE_CHECKING:
-    from assay.numerics.tolerance.derive import Deriving
-    from assay.numerics.tolerance.simulate.monte_carlo import NoiseSimulation, Sample
-    from assay.numerics.tolerance.simulate.site_recorder import SiteRecorder
+    from assay.numerics.tolerance.deriving import Deriving
 
 WORTH = 1 << 21
 """Of `work`: below, the derivation itself takes less than half a second."""
 FINEST = 2.0**-20
 """Unit roundoff of float32 and finer."""
-TURNS = 2
-MARGIN = 0.7
-"""Of the deviations: the derivation does not take every one of its evaluations in double and as it is, so that an element that was
-loud in both of these may be less so in the mean of all."""
 WINDOW = 4.0
 """In octaves of the standard deviation. A gap of GAP (ten octaves) in the derived noise has elements in it in two evaluations,
 loud ones that are quiet by luck: one in a thousand comes down by the six octaves that leave a window of this width."""
@@ -67,22 +59,6 @@ def coarsely(deriving: Deriving, inputs: Sequence[Tensors], precision: str) -> D
     return DerivedTolerance(
         msgspec.structs.replace(found.header, coarse=True), found.oracle, found.deviation, found.margins
     )
-
-
-def draw_once(
-    drawing: NoiseSimulation, number: int, inputs: Tensors, recorder: SiteRecorder | None, pool: Any, sample: Sample
-) -> None:
-    """The deviations and ranges of a sample by two evaluations, as parts of those of all."""
-    spread = Spread(sample.values)
-    for turn in range(drawing.draws - TURNS, drawing.draws):
-        at_draw(turn - drawing.draws + TURNS + 1, TURNS)
-        draw = drawing.draw_of((number, turn), 1.0, recorder, pool)
-        spread.add(drawing.evaluated(drawing.wide, inputs, draw), sample.values, 1.0)
-    spread.note_lost(sample.values)
-    share = np.float32(MARGIN * math.sqrt(TURNS / drawing.draws))
-    sample.deviations = {name: one * share for name, one in spread.deviations().items()}
-    sample.unstable = spread.unstable
-    sample.margins.update(spread.ranges())
 
 
 def _is_even(profile: DerivedTolerance) -> bool:

@@ -2,46 +2,28 @@
 
 from __future__ import annotations
 
-import math
-import operator
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 
-from assay.core.dtype import is_floating
 from assay.errors import Lowering
 from assay.numerics.oracle.decompose import expanded
 from assay.numerics.oracle.tie_rules import Rules, ties_by
-from assay.numerics.steps import at_sample
-from assay.numerics.tolerance.arithmetic import Arithmetic, arithmetic_of
+from assay.numerics.tolerance.arithmetic import arithmetic_of
 from assay.numerics.tolerance.coarse import WORTH, coarsely, work
-from assay.numerics.tolerance.derived_tolerance import DRAWS, DerivedTolerance, Header, OutputNoise
-from assay.numerics.tolerance.judge.decisions import Decision, chosen_by, decision_of, interval, ranking
-from assay.numerics.tolerance.rules.cost import affordable
-from assay.numerics.tolerance.selftest import defect_label, last_tensor, middle_tensor, selftest
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
+from assay.numerics.tolerance.deriving import Deriving
+from assay.numerics.tolerance.selftest import selftest
 from assay.numerics.tolerance.simulate.bit_exact import derive_bits
-from assay.numerics.tolerance.simulate.graph_study import Graph, drawn_by, study, untaken_branches
-from assay.numerics.tolerance.simulate.monte_carlo import NoiseSimulation, NonlinearNoise, Sample
-from assay.numerics.tolerance.simulate.sample_batching import MOST, group_by_shape, join, may_join, same, split
-from assay.numerics.tolerance.simulate.spread import shrunk_deviation
+from assay.numerics.tolerance.simulate.graph_study import study
 from assay.numerics.tolerance.simulate.tensors_only import tensors_only
 from assay.numerics.tolerance.simulate.tie_choices import choices, is_alike
 from assay.numerics.tolerance.simulate.weight_grids import with_stored_constants
 from assay.ports import Tensors
-
-FEWER = 4
-"""Draws where there are MANY samples, or ENOUGH elements in every output: the statistics take all of them together. With
-four draws of few elements 0.7 % of correct evaluations lay beyond the norm's limit, of more than 1,000 elements none."""
-MANY = 4
-ENOUGH = 1024
-MEMORY_BYTES = 1 << 29
-"""Of the values of one evaluation, roughly."""
 
 
 def derive(
@@ -133,201 +115,3 @@ def _tried(deriving: Deriving, inputs: Sequence[Tensors], precision: str, coarse
 def _by_rules(deriving: Deriving, rules: Rules, inputs: Sequence[Tensors], precision: str) -> DerivedTolerance:
     with ties_by(rules):
         return deriving.profile(deriving.samples(inputs), precision)
-
-
-class Deriving:
-    """One model and contract: evaluators made once, samples one after the other."""
-
-    def __init__(self, proto: Any, arithmetic: Arithmetic, seed: int, graph: Graph | None = None) -> None:
-        self._proto = proto
-        self.graph: Graph = graph or study(proto)
-        self.arithmetic = arithmetic
-        self.seed = seed
-        self.drawing = NoiseSimulation(proto, self.graph, arithmetic, seed)
-        self.wide = self.drawing.wide
-        self.outputs = self.drawing.outputs
-        self.middle = middle_tensor(self.wide, self.graph)
-        self.last = last_tensor(self.wide, self.graph)
-        self._samples_in_all = 0
-        self.before: dict[str, dict[str, Any]] = {}
-        """By the label of an operator that a defect may be built into: of the first sample, what that changes nothing before."""
-        found = (decision_of(name, self.graph) for name in self.outputs)
-        self.decisions: dict[str, Decision] = {one.output: one for one in found if one is not None}
-        self.drawing.decisive = {name: tuple(one.node.output) for name, one in self.decisions.items()}
-        self.drawing.taps = tuple(dict.fromkeys(name for one in self.decisions.values() for name in one.taps))
-
-    def samples(self, inputs: Sequence[Tensors]) -> list[Sample]:
-        """Oracle and noise of all samples, several at once where the model lets them."""
-        self.drawing.draws_by = lambda cost: self.how_many(affordable(cost, len(inputs)))
-        try:
-            return self._samples(inputs)
-        except NonlinearNoise:
-            self.drawing.unamplified()
-            return self._samples(inputs)
-
-    def once(
-        self, inputs: Sequence[Tensors], fit: Callable[[DerivedTolerance], bool], precision: str
-    ) -> DerivedTolerance | None:
-        """The coarse profile; None where that of the first sample does not `fit`."""
-        self.drawing.draws_by = lambda cost: self.how_many(affordable(cost, len(inputs)))
-        self.drawing.once = True
-        self._samples_in_all = len(inputs)
-        try:
-            first = self._sample(0, inputs[0])
-            if not fit(self.profile([first], precision)):
-                return None
-            return self.profile(self._samples(inputs, first), precision)
-        finally:
-            self.drawing.once = False
-
-    def how_many(self, samples: int) -> int:
-        """All of them where the range of the draws is what is allowed, or where values jump."""
-        smooth = not self.graph.jumps and not self.graph.subgraphs
-        real = all(is_floating(self.graph.types.get(one, "")) or one in self.decisions for one in self.outputs)
-        return FEWER if (samples >= MANY or self._fewest_elements() >= ENOUGH) and smooth and real else DRAWS
-
-    def _fewest_elements(self) -> int:
-        """Of any output, with the sizes that the model declares; what it leaves open may be 1."""
-        shapes = (info.type.tensor_type.shape.dim for info in self._proto.graph.output)
-        sizes = ([one.dim_value if one.HasField("dim_value") else 1 for one in dims] for dims in shapes)
-        return min((math.prod(one) for one in sizes), default=0)
-
-    def _samples(self, inputs: Sequence[Tensors], first: Sample | None = None) -> list[Sample]:
-        if not inputs:
-            return []
-        self._samples_in_all = len(inputs)
-        found = {0: first or self._sample(0, inputs[0])}
-        inputs = inputs[: affordable(found[0].cost, len(inputs))]
-        self._samples_in_all = len(inputs)
-        for places in group_by_shape(inputs):
-            self._group(places, inputs, found)
-        for sample in found.values():
-            for decision in self.decisions.values():
-                self._decide(decision, sample)
-        return [found[place] for place in range(len(inputs))]
-
-    def _group(self, places: Sequence[int], inputs: Sequence[Tensors], found: dict[int, Sample]) -> None:
-        """Samples of one shape: the first alone, the others together where the model lets them."""
-        first = places[0]
-        if first not in found:
-            found[first] = self._sample(first, inputs[first])
-        rest = list(places[1:])
-        at_once = self._at_once([inputs[place] for place in places], found[first])
-        while rest:
-            part, rest = rest[:at_once], rest[at_once:]
-            parts = self._together(part[0], [inputs[one] for one in part], found[first]) if len(part) > 1 else None
-            if parts is None:
-                at_once, rest = 1, part[1:] + rest
-                parts = [self._sample(part[0], inputs[part[0]])]
-            found.update(zip(part, parts, strict=False))
-
-    def _at_once(self, inputs: Sequence[Tensors], first: Sample) -> int:
-        if not may_join(self._proto, inputs):
-            return 1
-        return int(max(1, min(MOST, MEMORY_BYTES // max(1, first.recorded_bytes))))
-
-    def _together(self, start: int, inputs: Sequence[Tensors], first: Sample) -> list[Sample] | None:
-        """None where the samples are not independent of each other after all."""
-        try:
-            whole = self._sample(start, join(inputs), joined=len(inputs))
-            with np.errstate(all="ignore"):
-                last, _ = self.drawing.exact(inputs[-1])
-        except Lowering:
-            return None
-        values = split(whole.values, len(inputs), first.values)
-        deviations = split(whole.deviations, len(inputs), first.deviations)
-        margins = split(whole.margins, len(inputs), first.margins)
-        if values is None or deviations is None or margins is None or whole.unstable or not same(values[-1], last):
-            return None
-        rows = zip(values, deviations, margins, strict=True)
-        return [Sample(*one, decided=whole.decided, exact=whole.exact) for one in rows]
-
-    def _sample(self, number: int, inputs: Tensors, *, joined: int = 1) -> Sample:
-        at_sample(number + 1, self._samples_in_all)
-        kept = {} if number else self._kept()
-        every = list(dict.fromkeys(name for names in kept.values() for name in names))
-        sample = self.drawing.sample(number, inputs, every, joined=joined)
-        self.before |= {label: {name: sample.kept[name] for name in names} for label, names in kept.items()}
-        return sample
-
-    def _kept(self) -> dict[str, list[str]]:
-        """The values before the operators that defects of the self-test are built into, by their labels."""
-        nodes = [self.middle[0]] if self.middle is not None else []
-        nodes += [self.last] if self.last is not None else []
-        return {
-            defect_label(node): self.wide.boundary(set(), partial(operator.eq, tuple(node.output)), self.outputs)
-            for node in nodes
-        }
-
-    def _decide(self, decision: Decision, sample: Sample) -> None:
-        values = [sample.values[name] for name in decision.taps]
-        deviations = [sample.deviations.get(name) for name in decision.taps]
-        if any(one is None for one in deviations):
-            return
-        ties = sample.margins.pop(f"{decision.output}/open", None)
-        spread = [shrunk_deviation(one, self.drawing.draws) for one in deviations if one is not None]
-        found = (
-            ranking(decision, values[0], spread[0])
-            if decision.kind == "ranking"
-            else interval(
-                decision,
-                self.wide,
-                values,
-                [one * (raw != 0) for one, raw in zip(spread, deviations, strict=True)],
-                ties,
-            )
-        )
-        for key, value in found.items():
-            sample.margins[f"{decision.output}/{key}"] = value
-
-    def profile(self, samples: Sequence[Sample], precision: str) -> DerivedTolerance:
-        """All samples together."""
-        return DerivedTolerance(
-            Header(
-                precision=precision,
-                arithmetic=self.arithmetic,
-                seed=self.seed,
-                samples=len(samples),
-                draws=self.drawing.draws,
-                outputs=tuple(self._output(name, samples) for name in self.outputs),
-                without_rule=tuple(self.drawing.without_rule),
-                fallen=tuple(self.drawing.fallen),
-                untaken=untaken_branches(self._proto.graph, self.drawing.met),
-                jumps=self.graph.jumps,
-            ),
-            [{name: one.values[name] for name in self.outputs} for one in samples],
-            [{name: one.deviations[name] for name in self.outputs if name in one.deviations} for one in samples],
-            [
-                {key: value for key, value in one.margins.items() if key.rpartition("/")[0] in self.outputs}
-                for one in samples
-            ],
-        )
-
-    def _output(self, name: str, samples: Sequence[Sample]) -> OutputNoise:
-        dtype = self.graph.types.get(name, "")
-        exact = dtype == "float32" and all(name in one.exact for one in samples)
-        storage = 0.0 if exact else self.arithmetic.of(dtype).storage
-        blank = OutputNoise(name, dtype, "none", storage=storage)
-        if drawn := drawn_by(name, self.graph):
-            return msgspec.structs.replace(blank, kind="random", margin=drawn)
-        kinds = {one.values[name].dtype.kind for one in samples}
-        unstable = next((one.unstable[name] for one in samples if name in one.unstable), None)
-        decision = self.decisions.get(name)
-        if all(name in one.decided for one in samples) and not unstable and kinds == {"f"} and dtype == "float32":
-            return msgspec.structs.replace(blank, kind="exact")
-        if unstable:
-            return msgspec.structs.replace(blank, reason=unstable.reason, shapes=unstable.shapes)
-        if not kinds <= set("fbiu"):
-            return msgspec.structs.replace(blank, reason=f"its elements are {dtype or 'no numbers'}")
-        if decision is not None and all(f"{name}/{_key(decision)}" in one.margins for one in samples):
-            return msgspec.structs.replace(blank, kind=decision.kind, margin=decision.node.op_type)
-        if kinds == {"f"}:
-            noisy = any(one.deviations[name].any() for one in samples)
-            return msgspec.structs.replace(blank, kind="real" if noisy or dtype not in ("float32", "") else "exact")
-        if chooser := chosen_by(name, self.graph):
-            return msgspec.structs.replace(blank, kind="chosen", margin=chooser)
-        return msgspec.structs.replace(blank, kind="interval", margin="range of noisy evaluations")
-
-
-def _key(decision: Decision) -> str:
-    return "scores" if decision.kind == "ranking" else "low"

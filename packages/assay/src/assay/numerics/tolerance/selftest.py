@@ -18,21 +18,19 @@ import numpy as np
 
 from assay.core.dtype import is_floating
 from assay.errors import Lowering
-from assay.numerics.operators.index import record_of
-from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.oracle.hooks import Call, Hook, Values, observed_by
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Tried
+from assay.numerics.tolerance.deriving import Deriving
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 from assay.numerics.tolerance.judge.output_judgement import OutputJudgement
-from assay.numerics.tolerance.rules.noise_rules import MOVEMENT
+from assay.numerics.tolerance.simulate.defect_places import defect_label
 from assay.numerics.tolerance.simulate.evaluation import as_type, named
-from assay.numerics.tolerance.simulate.graph_study import WEIGHTS, Graph
+from assay.numerics.tolerance.simulate.graph_study import WEIGHTS
 from assay.ports import Tensor, Tensors
 
 if TYPE_CHECKING:
-    from onnx import NodeProto
+    pass
 
-    from assay.numerics.tolerance.derive import Deriving
 
 _Defect = tuple[str, dict[str, Tensor], Hook, str]
 """Its name, weights and inputs that it changes, and what changes an operator's answer."""
@@ -192,48 +190,12 @@ def _defects(deriving: Deriving, feeds: Tensors) -> list[_Defect]:
     return found
 
 
-def defect_label(node: NodeProto) -> str:
-    return str(node.name or node.output[0])
-
-
 def _coarsened(value: Tensor, unit: float) -> Tensor:
     """Rounded to nearest at a unit roundoff that is a power of two."""
     mantissa, exponent = np.frexp(value)
     grid = 0.5 / unit
     result: Tensor = np.ldexp(np.round(mantissa * grid * 2) / (grid * 2), exponent)
     return np.where(np.isfinite(value), result, value)
-
-
-def middle_tensor(evaluator: Evaluator, graph: Graph) -> tuple[NodeProto, str] | None:
-    """The operator in the middle of those with weights, one that sums where there is any, and the weight of its sum; of all
-    that compute where none has weights."""
-    nodes = _weighty(evaluator, graph) or _computing(evaluator, graph)
-    summing = [(node, weight) for node in nodes if (weight := _summed(node, graph))]
-    if summing:
-        return summing[len(summing) // 2]
-    return (nodes[len(nodes) // 2], "") if nodes else None
-
-
-def last_tensor(evaluator: Evaluator, graph: Graph) -> NodeProto | None:
-    """The last operator with weights; of all that compute where none has any."""
-    return next(reversed(_weighty(evaluator, graph) or _computing(evaluator, graph)), None)
-
-
-def _weighty(evaluator: Evaluator, graph: Graph) -> list[NodeProto]:
-    return [node.onnx_node for node in evaluator.rt_nodes_ if node.op_type in WEIGHTS and node.output[0] in graph.data]
-
-
-def _computing(evaluator: Evaluator, graph: Graph) -> list[NodeProto]:
-    """Those whose answers are real numbers that they do not only move."""
-    nodes = (node.onnx_node for node in evaluator.rt_nodes_ if node.op_type not in MOVEMENT)
-    return [node for node in nodes if node.output[0] in graph.data and is_floating(graph.types.get(node.output[0], ""))]
-
-
-def _summed(node: NodeProto, graph: Graph) -> str:
-    if record_of(node.op_type).contracted is None:
-        return ""
-    places = [at for at in WEIGHTS[node.op_type] if at < len(node.input)]
-    return next((str(node.input[at]) for at in places if node.input[at] in graph.weights), "")
 
 
 def _term_lost(deriving: Deriving, node: Any, weight: str) -> Tensor:

@@ -3,46 +3,26 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from assay import plugins
-from assay.core.dtype import dtype_name, is_floating, numpy_dtype
+from assay.core.dtype import dtype_name
 from assay.core.engine_info import AppliedTransform
 from assay.core.job import InputsJob
 from assay.core.outcome import Stage
 from assay.errors import UsageError
 from assay.models.conversion import format_of
 from assay.models.files import file_digest
-from assay.ports import Tensor, Transform
+from assay.ports import Transform
 from assay.worker.engine.calibration import Calibration, calibration_split
 from assay.worker.engine.model_format import convert
+from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.stages import Stages
 
 QUANTIZED = ("int", "uint", "float8", "float4")
 """How the names of types begin that are no rounding of the model's values but a choice of scales: a model in them is
 another model, and the backend is judged by what that one says."""
-
-
-@dataclass(frozen=True)
-class TransformedModel:
-    """The `model` to lower. `standard` is the model as quantized, nothing else done to it: what the backend is judged by;
-    None where nothing was quantized. `changed`: some transform changed the precision; then `takes` and `gives` are the types of
-    its inputs and outputs, by name."""
-
-    model: Path
-    applied: tuple[AppliedTransform, ...] = ()
-    standard: Path | None = None
-    changed: bool = False
-    takes: dict[str, str] = field(default_factory=dict)
-    gives: dict[str, str] = field(default_factory=dict)
-
-    def fed(self, samples: Sequence[Mapping[str, Tensor]]) -> list[dict[str, Tensor]]:
-        """Copies of the samples in the types that the rewritten model takes: whoever deploys it feeds it so. An engine that writes
-        into its inputs does not reach what it is judged by."""
-        return [{name: _as(array, self.takes.get(name, "")) for name, array in sample.items()} for sample in samples]
 
 
 def apply_transforms(job: InputsJob, model: Path, stages: Stages) -> TransformedModel:
@@ -97,10 +77,3 @@ def _type(info: Any) -> str:
     kind = info.type.tensor_type.elem_type
     known = kind not in (onnx.TensorProto.UNDEFINED, onnx.TensorProto.STRING)
     return dtype_name(onnx.helper.tensor_dtype_to_np_dtype(kind)) if known else ""
-
-
-def _as(array: Tensor, dtype: str) -> Tensor:
-    """Between floating types only: another change of type would be another model."""
-    name = dtype_name(array.dtype)
-    other = dtype != name and is_floating(dtype) and is_floating(name)
-    return array.astype(numpy_dtype(dtype)) if other else array.copy(order="K")

@@ -33,8 +33,8 @@ from assay.models.files import file_digest
 from assay.models.golden_checks import LOCK
 from assay.models.out_of_memory import out_of_memory
 from assay.ports import Backend
-from assay.worker.engine.apply_transforms import TransformedModel
 from assay.worker.engine.model_format import model_path
+from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.native_warnings import is_native, read_warnings
 from assay.worker.stages import Stages
 

@@ -10,7 +10,7 @@ from assay.core.engine_info import EngineInfo
 from assay.core.job import VerifyJob
 from assay.core.native_warning import NativeWarning
 from assay.models.artifacts import Artifacts, CachedArtifact
-from assay.worker.engine.apply_transforms import TransformedModel
+from assay.worker.engine.transformed_model import TransformedModel
 
 
 def leave(

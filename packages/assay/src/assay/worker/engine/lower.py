@@ -21,9 +21,10 @@ from assay.models.files import folder_digest
 from assay.models.import_without_gc import import_without_gc
 from assay.ports import Backend, BuiltForSizes, Engine, prepare_to_load
 from assay.worker.engine import artifact_cache, handover
-from assay.worker.engine.apply_transforms import TransformedModel, apply_transforms
+from assay.worker.engine.apply_transforms import apply_transforms
 from assay.worker.engine.model_format import model_path, to_format
 from assay.worker.engine.rejected_valid_models import rejected_valid_models
+from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.sample_sizes import sample_sizes
 from assay.worker.scratch_dir import artifact_folder
 from assay.worker.stages import Stages

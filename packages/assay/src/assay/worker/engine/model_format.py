@@ -24,7 +24,7 @@ from assay.worker.inputs.input_choice import new_plan
 from assay.worker.stages import Stages
 
 if TYPE_CHECKING:
-    from assay.worker.engine.apply_transforms import TransformedModel
+    from assay.worker.engine.transformed_model import TransformedModel
 
 
 def model_path(job: InputsJob, accepts: str) -> Path:

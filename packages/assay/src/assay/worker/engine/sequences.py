@@ -11,7 +11,7 @@ from assay.core.model import Model
 from assay.models.goldens import Golden
 from assay.models.own_data.state import as_input, first_state
 from assay.ports import Engine, Tensor
-from assay.worker.engine.apply_transforms import TransformedModel
+from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.load_inputs import Source
 
 Samples = list[dict[str, Tensor]]

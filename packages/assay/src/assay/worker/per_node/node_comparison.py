@@ -21,8 +21,8 @@ from assay.models.expose_intermediates import is_number, part, reads_of
 from assay.models.model_precision import multiplies
 from assay.numerics.oracle.decompose import expanded
 from assay.numerics.tolerance.arithmetic import arithmetic_of
-from assay.numerics.tolerance.derive import Deriving
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
+from assay.numerics.tolerance.deriving import Deriving
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 from assay.numerics.tolerance.judge.statistics import NORM_LIMIT
 from assay.numerics.tolerance.rules.dyadic import are_powers_of_two

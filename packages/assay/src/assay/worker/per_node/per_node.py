@@ -28,9 +28,10 @@ from assay.models.expose_intermediates import expose_intermediates
 from assay.models.expose_program_intermediates import expose_program_intermediates
 from assay.plugins import library_of
 from assay.ports import Tensor
-from assay.worker.engine.apply_transforms import TransformedModel, apply_transforms
+from assay.worker.engine.apply_transforms import apply_transforms
 from assay.worker.engine.calibration import evaluation_split
 from assay.worker.engine.lower import Lowered, load, lower
+from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.input_facts import input_facts
 from assay.worker.inputs.load_inputs import load_golden
 from assay.worker.per_node.accumulated_error import Accumulated, accumulated_errors, added_errors

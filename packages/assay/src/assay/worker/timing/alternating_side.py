@@ -21,7 +21,7 @@ from assay.core.result import AlternateResult
 from assay.errors import InvalidModel, PeerFailed
 from assay.models.artifacts import is_as_saved
 from assay.ports import Backend, Engine, Tensor
-from assay.worker.engine.apply_transforms import TransformedModel
+from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.load_inputs import load_golden
 from assay.worker.inputs.rebatch import batch_of, rebatch
 from assay.worker.stages import Stages

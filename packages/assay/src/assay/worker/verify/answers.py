@@ -10,8 +10,8 @@ from assay.errors import NotRunnable, Unsupported
 from assay.models.goldens import Golden
 from assay.numerics.steps import at_sample, each_sample
 from assay.ports import Engine, Tensor
-from assay.worker.engine.apply_transforms import TransformedModel
 from assay.worker.engine.sequences import run_free
+from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.verify.call_log import CallLog
 from assay.worker.verify.feeds import Feeds
 from assay.worker.verify.input_sensitivity import SensitivityCheck, perturb_input

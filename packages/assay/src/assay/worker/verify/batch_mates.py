@@ -11,7 +11,7 @@ from assay.core.model import Model
 from assay.core.repeats import Instability, Pattern
 from assay.models.goldens import Golden
 from assay.ports import Tensor
-from assay.worker.engine.apply_transforms import TransformedModel
+from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.verify.call_log import CallLog, checked
 from assay.worker.verify.input_sensitivity import perturbed
 from assay.worker.verify.reference_comparison import Compare, evaluate_reference

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from assay.ports import Tensor
-from assay.worker.engine.apply_transforms import TransformedModel
+from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.memory_layout import with_layout
 from assay.worker.verify.same_bytes import same_bytes
 

@@ -12,7 +12,7 @@ from assay.core.job import VerifyJob
 from assay.models.goldens import Golden
 from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.numerics.tolerance.fixed_limits import with_figures_of
-from assay.worker.engine.apply_transforms import TransformedModel
+from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.verify.reference_comparison import Compared, ReferenceComparison, Samples, compare_to_reference
 
 _RANGES = ("nan", "infinity")

@@ -15,7 +15,7 @@ from assay.core.outcome import Stage
 from assay.errors import BadInputs, Lowering, NotRunnable, Unsupported
 from assay.models.goldens import Golden
 from assay.ports import Backend, Engine, Tensor, is_dynamic
-from assay.worker.engine.apply_transforms import TransformedModel
+from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.input_choice import inputs_at
 from assay.worker.inputs.shape_points import Sizes, format_shapes, shape_points
 from assay.worker.reference.reference_evaluation import QUANTIZED, evaluate

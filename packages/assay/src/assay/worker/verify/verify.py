@@ -33,12 +33,12 @@ from assay.numerics.tolerance.tolerance_tables import DERIVED
 from assay.plugins import library_of
 from assay.ports import Engine
 from assay.task_metrics.registry import is_against_labels, score
-from assay.worker.engine.apply_transforms import TransformedModel
 from assay.worker.engine.calibration import evaluation_split
 from assay.worker.engine.handover import leave
 from assay.worker.engine.lower import Lowered, delegation, load, lower
 from assay.worker.engine.model_format import model_path, to_onnx
 from assay.worker.engine.precision_audit import find_lower_precision, minor_deviations
+from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.input_facts import input_facts
 from assay.worker.inputs.load_inputs import has_source, load_golden, reference_of
 from assay.worker.inputs.original import compare_with_original, golden_of_original, reference_of_original

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,30 +14,28 @@ from assay.errors import Lowering
 from assay.numerics.oracle.batched.evaluation import Rows, evaluate_rows, stackable
 from assay.numerics.oracle.batched.operator import NotBatchable
 from assay.numerics.oracle.evaluator import Evaluator
-from assay.numerics.oracle.float32_graph import Float32Evaluator
 from assay.numerics.oracle.hooks import observed_by
 from assay.numerics.oracle.split_weights import split_weights
 from assay.numerics.steps import at_draw
 from assay.numerics.tolerance.arithmetic import Arithmetic
-from assay.numerics.tolerance.coarse import draw_once
 from assay.numerics.tolerance.derived_tolerance import DRAWS
 from assay.numerics.tolerance.judge.systematic_error import Sums
 from assay.numerics.tolerance.rules.cost import cost_of
 from assay.numerics.tolerance.rules.noise_pool import NoisePool
 from assay.numerics.tolerance.rules.rounding_sites import Diverged
 from assay.numerics.tolerance.rules.rounding_steps import StepRecorder
+from assay.numerics.tolerance.simulate.amplification import amplification, single_evaluator
 from assay.numerics.tolerance.simulate.batched_draws import BatchedDraws
-from assay.numerics.tolerance.simulate.evaluation import as_type, check_classes, named, wide_evaluator
+from assay.numerics.tolerance.simulate.coarse_draws import draw_once
+from assay.numerics.tolerance.simulate.evaluation import as_type, check_classes, named
 from assay.numerics.tolerance.simulate.graph_study import Graph
 from assay.numerics.tolerance.simulate.noise import Draw
-from assay.numerics.tolerance.simulate.perturbed_inputs import PerturbedInputs
+from assay.numerics.tolerance.simulate.noisy_evaluation import NoisyEvaluation, Sample
 from assay.numerics.tolerance.simulate.site_recorder import SiteRecorder
-from assay.numerics.tolerance.simulate.spread import Spread, Unstable
+from assay.numerics.tolerance.simulate.spread import Spread
 from assay.numerics.tolerance.simulate.tie_breaking import TieRuns, TieTracker
 from assay.ports import Tensor, Tensors
 
-AMPLIFIED = 2.0**9
-"""Noise far enough above the rounding of the evaluation itself, and small enough not to cross a kink more often."""
 QUIETER = 2.0**4
 """Of the last draw of those that are not CHECKED: still above the rounding of single precision, and where noise bends by more
 than is allowed, it shows between this and AMPLIFIED."""
@@ -50,57 +47,32 @@ AT_ONCE = 1 << 20
 """Elements of one place in all rows of an evaluation of several draws: beyond, memory costs more than Python."""
 BYTES_A_PLACE = 16
 """Its deviation, its value in double, and what lies between."""
-_COARSE = 2.0**-13
-_FINE = 2.0**-30
 _SMALL = 1e15
 """Below, neither a number nor its square overflows in single precision."""
-
-
-@dataclass
-class Sample:
-    """What one sample gives: the oracle's values by name, the standard deviations, what decides, the names of what no noise
-    reaches, and of what it reaches only by whole steps of exact numbers. `tips` only while it is made."""
-
-    values: dict[str, Tensor] = field(default_factory=dict)
-    deviations: dict[str, Tensor] = field(default_factory=dict)
-    margins: dict[str, Tensor] = field(default_factory=dict)
-    unstable: dict[str, Unstable] = field(default_factory=dict)
-    decided: frozenset[str] = frozenset()
-    exact: frozenset[str] = frozenset()
-    recorded_bytes: int = 0
-    cost: int = 0
-    kept: dict[str, Any] = field(default_factory=dict)
-    tips: TieTracker | None = None
 
 
 class NonlinearNoise(Exception):
     """The noise of this model does not grow in proportion: it must be drawn as it is."""
 
 
-class NoiseSimulation:
-    """Of one model and contract. `taps` are values wanted beside the outputs, `decisive` what the
-    operator gives that decides an output; `draws` how many noisy evaluations, by what the first sample costs (`draws_by`);
+class NoiseSimulation(NoisyEvaluation):
+    """Of one model and contract. `decisive` is what the operator gives that decides an output; `draws_by` says how many noisy
+    evaluations there are, by what the first sample costs;
     `met` the values that any gave; `kept` the names of those that every engine starts from;
     `without_rule` the operators without one; `fallen` those that several draws at once failed on."""
 
     def __init__(self, proto: Any, graph: Graph, arithmetic: Arithmetic, seed: int) -> None:
-        self.graph = graph
-        self.arithmetic = arithmetic
-        self.seed = seed
-        self.outputs = [one.name for one in proto.graph.output]
-        self.taps: tuple[str, ...] = ()
-        self.decisive: dict[str, tuple[str, ...]] = {}
         light, weights = split_weights(proto)
-        self.wide = wide_evaluator(light, weights)
-        self._single = self._single_evaluator(light, weights)
-        self.draws = DRAWS
+        super().__init__(light, weights, graph, arithmetic, seed)
+        self.decisive: dict[str, tuple[str, ...]] = {}
+        self._single = single_evaluator(self.wide, light, weights, arithmetic, graph)
         self.draws_by: Callable[[int], int] = lambda _: DRAWS
         self.once = False
+        self._tips: TieTracker | None = None  # of the sample that is made
         self._together = stackable(self.wide)
         self._has_names = not any(isinstance(one, OpFunction) for one in self.wide.rt_nodes_)
-        self._feeding = PerturbedInputs(graph, arithmetic, self.wide.rt_inits_)
-        self.kept = self._feeding.kept if self._has_names else None
-        self._amplified = self._amplification()
+        self.kept = self.feeding.kept if self._has_names else None
+        self._amplified = amplification(arithmetic, graph, single=self._single is not None)
         self._unchecked = CHECKED
         self.without_rule, self.fallen, self.met = (dict[str, None]() for _ in range(3))
         self.seconds = {"record": 0.0, "draws": 0.0}
@@ -108,33 +80,6 @@ class NoiseSimulation:
     def unamplified(self) -> None:
         """From now on, in double: the noise of this model bends."""
         self._single, self._amplified = None, 1.0
-
-    def _single_evaluator(self, proto: Any, weights: Tensors) -> Float32Evaluator | None:
-        """None where single precision is too coarse to show the noise, or where amplifying would cross jumps."""
-        fine = not self._is_loud
-        if self._finest < _FINE or (fine and self.graph.jumps):
-            return None
-        try:
-            return Float32Evaluator.beside(self.wide, proto, weights)
-        except (Lowering, ValueError):
-            return None
-
-    def _amplification(self) -> float:
-        if self._single is not None:
-            return 1.0 if self._is_loud else AMPLIFIED
-        if self._is_loud:
-            return 1.0
-        fine = self.arithmetic.storage < _FINE or (self._finest < _FINE and not self.graph.jumps)
-        return AMPLIFIED if fine else 1.0
-
-    @property
-    def _is_loud(self) -> bool:
-        """Whether its noise is seen in single precision as it is."""
-        return self.arithmetic.storage >= _COARSE or self.arithmetic.weight_levels > 0
-
-    @property
-    def _finest(self) -> float:
-        return self.arithmetic.of("float64").storage
 
     def sample(self, number: int, inputs: Tensors, keep: Sequence[str] = (), *, joined: int = 1) -> Sample:
         """The exact evaluation and the noise of one, or of so many `joined`; its number seeds the draws. `Sample.kept` are the
@@ -160,20 +105,14 @@ class NoiseSimulation:
         begin = time.perf_counter()
         added = Sums(sample.values, joined) if self.graph.rounds else None
         if added is not None:
-            sample.tips = TieTracker(self, number, self._alone(recorder), steps.found)
+            self._tips = TieTracker(self, number, self._alone(recorder), steps.found)
         self._draw(number, inputs, recorder, sample, added)
-        if added is not None and sample.tips is not None:
-            sample.tips.tell(inputs, sample, added)
+        if added is not None and self._tips is not None:
+            self._tips.tell(inputs, sample, added)
             sample.margins.update(added.margins())
-            sample.tips = None
+            self._tips = None
         self.seconds["draws"] += time.perf_counter() - begin
         return sample
-
-    def exact(self, inputs: Tensors, more: Sequence[str] = ()) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """Outputs and taps by name, and the values called `more`."""
-        names = [*self.outputs, *self.taps]
-        found = self.wide.evaluate(as_type(inputs, np.float64), (*self.taps, *more))
-        return named(names, found[: len(names)]), dict(zip(more, found[len(names) :], strict=True))
 
     def _alone(self, recorder: SiteRecorder | None) -> SiteRecorder | None:
         """What a draw evaluated by itself may go by: control flow may take it another way than was recorded."""
@@ -238,7 +177,7 @@ class NoiseSimulation:
         """What the draws differ from, and an evaluation of each: as rows of one where that is less work, with the tips."""
         at_once = AT_ONCE // max(1, recorder.largest) if recorder is not None and self._together else 1
         if recorder is not None and at_once > 1:
-            if (tips := sample.tips) is not None and evaluator is self.wide and self._alone(recorder) is not None:
+            if (tips := self._tips) is not None and evaluator is self.wide and self._alone(recorder) is not None:
                 with suppress(NotBatchable, Diverged, Lowering, IndexError, ValueError):
                     drawn = draws(recorder)
                     _, found = self._in_rows(evaluator, inputs, drawn + tips.draws(), recorder, sample, at_once, tips)
@@ -263,7 +202,7 @@ class NoiseSimulation:
         """So many at once, and before them what they differ from. Raises Unlike or Diverged where they cannot be rows."""
         names = [*self.outputs, *self.taps]
         told = evaluator is not self.wide and (
-            not self._is_exact(recorder) or bool(self._feeding.untouched(evaluator, inputs, recorder, names))
+            not self._is_exact(recorder) or bool(self.feeding.untouched(evaluator, inputs, recorder, names))
         )
         found: list[dict[str, Tensor]] = []
         quiet = int(told)
@@ -299,23 +238,10 @@ class NoiseSimulation:
         """What some rows start from, what of it has rows, and the noise on their way."""
         with np.errstate(all="ignore"):
             if draws:
-                feeds, rowed = self._feeding.rows(evaluator, inputs, draws, quiet, still)
+                feeds, rowed = self.feeding.rows(evaluator, inputs, draws, quiet, still)
             else:
                 feeds, rowed = as_type(inputs, evaluator.computes_in), []
         return feeds, rowed, BatchedDraws(draws, recorder, quiet, self.fallen, still=still)
-
-    def draw_of(self, turn: tuple[int, int], amplified: float, recorder: SiteRecorder | None, pool: NoisePool) -> Draw:
-        """The numbers of one noisy evaluation."""
-        places = recorder.places if recorder is not None else None
-        return Draw(self.graph, self.arithmetic, (self.seed, *turn), amplified, places, pool)
-
-    def evaluated(
-        self, evaluator: Evaluator, inputs: Tensors, draw: Draw, known: dict[str, Any] | None = None
-    ) -> dict[str, Tensor]:
-        """One noisy evaluation by itself."""
-        with observed_by(draw), np.errstate(all="ignore"):
-            found = evaluator.evaluate(self._feeding.feeds(evaluator, inputs, draw), self.taps, known)
-        return named([*self.outputs, *self.taps], found)
 
     def _look(
         self,
@@ -342,7 +268,7 @@ class NoiseSimulation:
         if evaluator is self.wide:
             return sample.values, {}
         names = [*self.outputs, *self.taps]
-        same = self._feeding.untouched(evaluator, inputs, recorder, names) if recorder is not None else []
+        same = self.feeding.untouched(evaluator, inputs, recorder, names) if recorder is not None else []
         if recorder is not None and not same and self._is_exact(recorder):
             return sample.values, {}
         with np.errstate(all="ignore"):

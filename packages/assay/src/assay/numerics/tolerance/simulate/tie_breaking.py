@@ -21,7 +21,7 @@ from assay.numerics.tolerance.simulate.site_recorder import SiteRecorder
 from assay.ports import Tensor, Tensors
 
 if TYPE_CHECKING:
-    from assay.numerics.tolerance.simulate.monte_carlo import NoiseSimulation, Sample
+    from assay.numerics.tolerance.simulate.noisy_evaluation import NoisyEvaluation, Sample
 
 WAYS = (("down", -1.0), ("up", 1.0))
 Found = Mapping[tuple[str, ...], Sequence[Exact]]
@@ -91,7 +91,7 @@ class TieRuns(Rows):
 class TieTracker:
     """The further evaluations of one sample: `draws`, with larger noise of either sign, and `moved`, which lean, then shake."""
 
-    def __init__(self, drawing: NoiseSimulation, number: int, recorder: SiteRecorder | None, exact: Found) -> None:
+    def __init__(self, drawing: NoisyEvaluation, number: int, recorder: SiteRecorder | None, exact: Found) -> None:
         self.exact = exact
         self._drawing = drawing
         self._turn = (number, DRAWS + 1)

@@ -24,7 +24,7 @@ from assay.numerics.tolerance.simulate.site_recorder import SiteRecorder
 from assay.ports import Tensors
 
 if TYPE_CHECKING:
-    from assay.numerics.tolerance.derive import Deriving
+    from assay.numerics.tolerance.deriving import Deriving
 
 MOST = 32
 """Answers by one reading of a rule: five grids whose ties it decides otherwise. With more the ties are left open."""

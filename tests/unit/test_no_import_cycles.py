@@ -1,0 +1,73 @@
+"""No module imports another that leads back to it: not inside a function, not for its types alone, in neither package."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+PACKAGES = Path(__file__).parents[2] / "packages"
+ROOTS = {"assay": PACKAGES / "assay/src/assay", "assay_zoo": PACKAGES / "assay-zoo/src/assay_zoo"}
+
+
+def modules() -> dict[str, Path]:
+    """Every module of both packages, by name."""
+    return {
+        ".".join((root, *path.relative_to(folder).with_suffix("").parts)).removesuffix(".__init__"): path
+        for root, folder in ROOTS.items()
+        for path in sorted(folder.rglob("*.py"))
+    }
+
+
+def imported(source: str, known: Mapping[str, object]) -> Iterator[str]:
+    """The modules of ours that a source names in an import, wherever that stands."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names if one.name in known)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for one in node.names:
+                whole = f"{node.module}.{one.name}"
+                if whole in known or node.module in known:
+                    yield whole if whole in known else node.module
+
+
+def cycles(graph: Mapping[str, set[str]]) -> list[list[str]]:
+    """The groups of modules that lead back to each other (Tarjan 1972)."""
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    waiting: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(name: str) -> None:
+        number[name] = lowest[name] = len(number)
+        waiting.append(name)
+        for other in graph[name]:
+            if other not in number:
+                visit(other)
+            if other in waiting:
+                lowest[name] = min(lowest[name], lowest[other])
+        if lowest[name] == number[name]:
+            group = waiting[waiting.index(name) :]
+            del waiting[waiting.index(name) :]
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    for name in graph:
+        if name not in number:
+            visit(name)
+    return found
+
+
+def test_a_cycle_is_found() -> None:
+    known = dict.fromkeys(("a", "a.b", "a.c", "a.d"))
+    lazy, types = "def f():\n    from a import c", "if TYPE_CHECKING:\n    from a.b import B"
+    graph = {"a": set(), "a.b": set(imported(lazy, known)), "a.c": set(imported(types, known)), "a.d": {"a.b"}}
+    assert cycles(graph) == [["a.b", "a.c"]]
+
+
+def test_no_module_leads_back_to_itself() -> None:
+    known = modules()
+    assert len(known) > 700
+    graph = {name: set(imported(path.read_text(encoding="utf-8"), known)) - {name} for name, path in known.items()}
+    found = cycles(graph)
+    assert not found, "move what both need into a module of its own: " + "; ".join(", ".join(one) for one in found)
