@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from assay.errors import Lowering
-from assay.numerics.oracle.evaluator import Evaluator
+from assay.numerics.oracle.evaluator import WideEvaluator
 from assay.numerics.oracle.float32_graph import Float32Evaluator
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.numerics.tolerance.simulate.graph_study import Graph
@@ -18,7 +18,7 @@ _FINE = 2.0**-30
 
 
 def single_evaluator(
-    wide: Evaluator, proto: Any, weights: Tensors, arithmetic: Arithmetic, graph: Graph
+    wide: WideEvaluator, proto: Any, weights: Tensors, arithmetic: Arithmetic, graph: Graph
 ) -> Float32Evaluator | None:
     """None where single precision is too coarse to show the noise, or where amplifying would cross jumps."""
     if _finest(arithmetic) < _FINE or (not _is_loud(arithmetic) and graph.jumps):
