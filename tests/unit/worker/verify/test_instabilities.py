@@ -140,7 +140,7 @@ def test_where_calls_are_dear_few_are_made_and_that_is_said(made: tuple[Model, P
         result.repeats
     )
     none = _verified(msgspec.structs.replace(job, limits=Limits(repeat_share=0.0)))
-    assert (none.repeats.calls, none.repeats.builds) == (2, 0)
+    assert (none.repeats.calls, none.repeats.builds) == (1, 0)
 
 
 def test_an_engine_without_a_reference_is_asked_again_too(made: tuple[Model, Path], tmp_path: Path) -> None:

@@ -105,7 +105,8 @@ def _of_suites(options: MutateOptions, progress: Progress) -> Iterator[_Place]:
     suites = find_suites([str(one) for one in options.models])
     flows = find_flows(options.flows or (DEFAULT_FLOW,), options.options)
     policy = load_policy(options.policy) if options.policy else Policy()
-    limits = Limits(timeout_s=options.timeout_s or SUITE_TIMEOUT_S)
+    # Planted faults are the same in every call: asking again would show nothing of them.
+    limits = Limits(timeout_s=options.timeout_s or SUITE_TIMEOUT_S, repeat_share=0.0)
     selection = Selection(filters=options.filters, shard=parse_shard(options.shard))
     history = options.history or DEFAULT_HISTORY
     with (

@@ -239,7 +239,7 @@ def _unsaved(job: Job) -> Job:
 
 
 def _bounded(limits: Limits) -> Limits:
-    return replace(limits, timeout_s=min(limits.timeout_s, LONGEST_S))
+    return replace(limits, timeout_s=min(limits.timeout_s, LONGEST_S), repeat_share=0.0)
 
 
 def _without_sizes(inputs: Inputs) -> Inputs:

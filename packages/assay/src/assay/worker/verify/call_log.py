@@ -40,7 +40,8 @@ class Call:
 @dataclass
 class CallLog:
     """Calls of one engine. `firsts` are copies: what an engine hands out may be memory that it uses again. `farthest` are the answers
-    farthest from the first ones, of the samples that have any. `but` are outputs that are drawn at random."""
+    farthest from the first ones, of the samples that have any. `but` are outputs that are drawn at random, `last_s` the seconds of
+    the call before."""
 
     engine: Engine
     feeds: Feeds
@@ -50,6 +51,7 @@ class CallLog:
     farthest: dict[int, Answer] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     breaches: list[Instability] = field(default_factory=list)
+    last_s: float = 0.0
     _begin: float = 0.0
     _before: int = -1
     _known: dict[tuple[int, bytes], int] = field(default_factory=dict)
@@ -66,8 +68,9 @@ class CallLog:
 
     def ask(self, sample: int, offset: int = 0) -> Answer:
         """The engine's answer; raises as the engine does."""
-        feed = self.feeds.at(sample, offset)
+        feed, begin = self.feeds.at(sample, offset), self.clock()
         answer = checked(self.engine.run(feed))
+        self.last_s = self.clock() - begin
         seconds = self.clock() - self._begin
         number, before, self._before = len(self.calls) + 1, self._before, sample
         self._look_at_inputs(sample, offset, feed, number)

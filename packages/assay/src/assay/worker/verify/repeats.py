@@ -51,7 +51,8 @@ def repeated(asked: Asked) -> Repeats:
         _ask_again(asked, allowed)
         mates = _beside_others(asked, allowed)
         other = build_again(asked.job, stages, log, allowed, backend=asked.lowered.backend) if share else None
-        log.ask(0)  # as late as can be: an answer may change with time
+        if log.last_s <= allowed:
+            log.ask(0)  # as late as can be: an answer may change with time
         log.look_at_answers()
     with stages.enter(Stage.COMPARE):
         found = [*log.breaches, *_between_calls(asked)]
@@ -160,10 +161,7 @@ def _slim(one: Comparison) -> Comparison:
 
 def _beside_others(asked: Asked, allowed: float) -> list[Instability] | None:
     """None where the samples are no batches of several rows."""
-    spent = max(
-        (b.seconds - a.seconds for a, b in zip(asked.log.calls, asked.log.calls[1:], strict=False)), default=0.0
-    )
-    if spent > allowed or asked.job.case.contract.published:
+    if asked.log.last_s > allowed or asked.job.case.contract.published:
         return None
     return with_other_mates(asked.job, asked.log, asked.lowered.rewritten, asked.golden, asked.plain)
 
