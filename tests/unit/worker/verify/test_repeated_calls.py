@@ -109,6 +109,7 @@ def _calls(samples: str, sizes: list[float], offsets: list[int] | None = None) -
         ("abaabb", [0, 0, 1, 1, 1, 1], Pattern.FIRST_CALL),
         ("aaaaaa", [0, 0.1, 0.2, 0.3, 0.4, 0.5], Pattern.DRIFT),
         ("aaaaaa", [0, 0, 0, 0, 1, 1], Pattern.CALLS),
+        ("aaaaaa", [0, 0, 1, 1, 1, 1], Pattern.CALLS),
         ("abababaabba", [0, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1], Pattern.PREVIOUS_SAMPLE),
         ("aaaaaaaaaa", [0, 0, 0, 0, 1, 0, 0, 0, 0, 0], Pattern.RARE),
         ("aaaaaaaaaa", [0, 1e-7, 2e-7, 0, 1, 1e-7, 0, 0, 0, 0], Pattern.RARE),

@@ -85,7 +85,7 @@ def _at_first(again: Sequence[Call], bad: set[Call]) -> bool:
 def _from_a_call_on(again: Sequence[Call], bad: set[Call]) -> bool:
     turned = [one in bad for one in again]
     good = turned.index(True) if any(turned) else len(turned)
-    return 2 <= good <= len(turned) - 2 and all(turned[good:])
+    return 1 <= good <= len(turned) - 2 and all(turned[good:])
 
 
 def _grows(again: Sequence[Call], _: set[Call]) -> bool:
