@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from assay.core.model_finding import ModelFinding
+
 
 class TensorSpec(msgspec.Struct, frozen=True):
     """One input or output. A dimension is a number, a symbol, or "?" where nothing is known. `element` is the type of the tensors
@@ -18,7 +20,7 @@ class TensorSpec(msgspec.Struct, frozen=True):
 class Model(msgspec.Struct, frozen=True):
     """A model by digest: its bytes never travel inside a value. `coarse` are the types below float32 in which it multiplies or
     stores what it multiplies with, by name; they are looked for only where another model is compared with it. `contradictions`
-    are sentences about outputs that its nodes give otherwise than it declares."""
+    are what it declares and its nodes give otherwise."""
 
     name: str
     source: str
@@ -31,4 +33,4 @@ class Model(msgspec.Struct, frozen=True):
     opsets: dict[str, int] = {}
     nodes: int = 0
     coarse: tuple[str, ...] = ()
-    contradictions: tuple[str, ...] = ()
+    contradictions: tuple[ModelFinding, ...] = ()

@@ -12,6 +12,7 @@ from assay.core.input_plan import InputFacts
 from assay.core.job import JobKind
 from assay.core.measurement import Measurement, Memory, OperationCount, OperatorTime
 from assay.core.model import Model
+from assay.core.model_finding import ModelFinding
 from assay.core.native_warning import NativeWarning
 from assay.core.node_error import NodeError, NodeSummary
 from assay.core.outcome import Cause, Outcome, Stage
@@ -91,9 +92,10 @@ class NoopResult(Result, frozen=True, tag="noop"):
 
 
 class InspectResult(Result, frozen=True, kw_only=True, tag="inspect"):
-    """`model` describes the file; None where it cannot be opened."""
+    """`model` describes the file; None where it cannot be opened: then `findings` are what is wrong with it, or `detail` says it."""
 
     model: Model | None = None
+    findings: tuple[ModelFinding, ...] = ()
 
 
 class ReferenceResult(EngineResult, frozen=True, tag="compute_reference"):

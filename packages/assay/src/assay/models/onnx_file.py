@@ -3,58 +3,59 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from assay.core.model import Model, TensorSpec
+from assay.core.model_finding import ModelFinding, Severity
 from assay.errors import BadModel
+from assay.models.examination.parse import read_model
+from assay.models.examination.sentences import refusal
 from assay.models.external_data import external_files
-from assay.models.files import check_model_file, file_digest
-from assay.models.onnx_graph import graph_problems
-from assay.models.onnx_shapes import contradictions, shape_problems
+from assay.models.files import file_digest
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, ModelProto, NodeProto, TypeProto, ValueInfoProto
+    from onnx import ModelProto, TypeProto, ValueInfoProto
 
-_LARGEST_PROTOBUF = 2**31 - 1
+_MOST_CONTRADICTIONS = 5
 
 
 def open_model(path: Path) -> Model:
-    """The model's digest, versions and signature.
+    """The model's digest, versions and signature, and what it declares that its nodes do not give.
 
-    Raises `BadModel` with one sentence (what, where, what to do) for a file that no backend could be asked about: not
-    ONNX, newer than the installed `onnx` package knows, broken or escaping external data, values undefined, defined
-    twice or out of order, refused by `onnx.checker`, or outputs of other shapes than it declares. An IR or opset that
+    Raises `InvalidGraph` for a model that no backend could be asked about, with what the examination found. An IR or opset that
     only a backend lacks is that backend's outcome, and operators of foreign domains are taken as they are.
     """
-    proto = _parse(path)
+    from assay.models.examination.steps import examine
+
     try:
-        return _checked(proto, path)
+        look = examine(path)
+        if wrong := look.of(Severity.INVALID):
+            raise InvalidGraph(refusal(path, wrong), wrong)
+        assert look.model is not None
+        found = look.of(Severity.CONTRADICTION)
+        model = _described(look.model, path, external_files(look.model, path))
+        return msgspec.structs.replace(model, contradictions=tuple(found[:_MOST_CONTRADICTIONS]))
     except UnicodeDecodeError as error:
         raise BadModel(
             f"{path} holds a name that is not UTF-8 ({error.reason}); export or copy the model again"
         ) from None
 
 
-def _checked(proto: ModelProto, path: Path) -> Model:
-    _check_versions(proto, path)
-    files = external_files(proto, path)
-    if not proto.graph.output:
-        raise BadModel(f"{path} has no output: there is nothing to compare; export the model with its outputs")
-    for problem in graph_problems(proto.graph):
-        raise BadModel(f"{path} {problem}")
-    _check_with_onnx(proto, path)
-    for problem in shape_problems(proto):
-        raise BadModel(f"{path} {problem}")
-    return msgspec.structs.replace(_described(proto, path, files), contradictions=tuple(contradictions(proto)))
+class InvalidGraph(BadModel):
+    """`findings` are what the sentence is made of."""
+
+    def __init__(self, text: str, findings: Sequence[ModelFinding]) -> None:
+        super().__init__(text)
+        self.findings = tuple(findings)
 
 
 def describe(path: Path) -> Model:
     """What the file says of itself, its validity not looked at. Raises `BadModel` for what is not ONNX at all."""
-    proto = _parse(path)
+    proto = read_model(path)
     return _described(proto, path, external_files(proto, path))
 
 
@@ -77,7 +78,7 @@ def _described(proto: ModelProto, path: Path, files: dict[str, Path]) -> Model:
 def model_digest(path: Path) -> str:
     """The sha256 of the model file; with external data, of the list of the digests of the model and of each external
     file with its location, in the order of locations. Raises `BadModel` like `open_model` for the file and its data."""
-    return _digest(path, external_files(_parse(path), path))
+    return _digest(path, external_files(read_model(path), path))
 
 
 def _digest(path: Path, files: dict[str, Path]) -> str:
@@ -86,106 +87,6 @@ def _digest(path: Path, files: dict[str, Path]) -> str:
         return digest
     lines = [digest, *(f"{file_digest(file)} {location}" for location, file in files.items())]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
-
-
-def _parse(path: Path) -> ModelProto:
-    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-    from onnx import ModelProto
-
-    check_model_file(path)
-    size = path.stat().st_size
-    if size > _LARGEST_PROTOBUF:
-        raise BadModel(
-            f"{path} has {size} bytes, more than the 2 GiB of an ONNX file; save its weights as external data"
-        )
-    try:
-        proto: ModelProto = ModelProto.FromString(path.read_bytes())
-    except DecodeError as error:
-        raise BadModel(f"{path} {why_unparsed(error)} ({size} bytes); export or copy the model again") from None
-    if not proto.HasField("graph"):
-        raise BadModel(f"{path} has no graph ({size} bytes); export or copy the model again")
-    return proto
-
-
-def why_unparsed(error: Exception) -> str:
-    """What is wrong with a file that protobuf does not decode. Raises MemoryError where it had no room to."""
-    told = str(error).lower()
-    if "alloc" in told or "memory" in told:
-        raise MemoryError from None
-    return "nests graphs deeper than protobuf reads (100 messages)" if "depth" in told else "is truncated or not ONNX"
-
-
-def _check_versions(proto: ModelProto, path: Path) -> None:
-    import onnx
-    from onnx.helper import VERSION_TABLE
-
-    upgrade = "upgrade onnx or export the model for an older version"
-    if proto.ir_version > onnx.IR_VERSION:
-        raise BadModel(
-            f"{path} has IR version {proto.ir_version}, newer than {onnx.IR_VERSION}, "
-            f"the newest that onnx {onnx.__version__} knows; {upgrade}"
-        )
-    newest = dict(zip(("", "ai.onnx", "ai.onnx.ml"), (VERSION_TABLE[-1][i] for i in (2, 2, 3)), strict=True))
-    for entry in proto.opset_import:
-        limit = newest.get(entry.domain)
-        if limit is not None and entry.version > limit:
-            raise BadModel(
-                f"{path} has opset {entry.version} of {entry.domain or 'ai.onnx'}, newer than {limit}, "
-                f"the newest that onnx {onnx.__version__} knows; {upgrade}"
-            )
-
-
-def _check_with_onnx(proto: ModelProto, path: Path) -> None:
-    """`onnx.checker` by path: by value it would copy the model and miss external data."""
-    from onnx import checker
-
-    from assay.numerics.oracle.domains import normalize
-
-    try:
-        if not normalize(proto) and _all_shaped((*proto.graph.input, *proto.graph.output)):
-            checker.check_model(str(path))
-        else:
-            _check_nodes(proto, proto.graph.node)
-    except checker.ValidationError as error:
-        text, _, context = str(error).partition("\n\n==> Context: ")
-        said = " ".join(text.split()).rstrip(".")
-        where = f" ({' '.join(context.split())})" if context else ""
-        raise BadModel(f"{path} is refused by onnx.checker: {said}{where}; repair or export the model again") from None
-
-
-def _all_shaped(values: Iterable[ValueInfoProto]) -> bool:
-    return all(not v.type.HasField("tensor_type") or v.type.tensor_type.HasField("shape") for v in values)
-
-
-def _check_nodes(proto: ModelProto, nodes: Iterable[NodeProto]) -> None:
-    """Node by node, for graphs with an input or output of unknown rank: check_model (onnx 1.23) refuses those, though
-    every backend takes them and exporters write them."""
-    from onnx import checker
-
-    context = checker.C.CheckerContext()
-    context.ir_version = proto.ir_version
-    context.opset_imports = {entry.domain: entry.version for entry in proto.opset_import}
-    known = {one.name for one in (*proto.graph.input, *proto.graph.initializer)}
-    for node in nodes:
-        if any(attribute.HasField("g") for attribute in node.attribute):
-            checker.check_graph(_alone(node, known), context)
-        else:
-            checker.check_node(node, context)
-        known.update(node.output)
-    for tensor in proto.graph.initializer:
-        if not tensor.external_data:
-            checker.check_tensor(tensor, context)
-
-
-def _alone(node: NodeProto, known: Iterable[str]) -> GraphProto:
-    """A graph of nothing but a node with subgraphs, which may read whatever is `known` before it: alone, check_node would refuse that.
-    The checker asks no type or shape of them."""
-    from onnx import TensorProto, helper
-
-    def scalars(names: Iterable[str]) -> list[ValueInfoProto]:
-        return [helper.make_tensor_value_info(name, TensorProto.FLOAT, []) for name in names if name]
-
-    return helper.make_graph([node], "g", scalars(sorted({*known, *node.input})), scalars(node.output))
 
 
 def _spec(value: ValueInfoProto) -> TensorSpec:

@@ -36,6 +36,7 @@ from assay.core.outcome import Outcome
 from assay.core.result import InspectResult, Result
 from assay.core.run import Run
 from assay.errors import BadModel, UsageError, each
+from assay.models.examination.sentences import refusal
 from assay.models.random_inputs import check_can_be_generated
 from assay.models.sources import check_source, source_name
 from assay.pipeline.find_baseline import find_baseline
@@ -177,6 +178,8 @@ def _case(name: str, one: ModelRequest, models: Mapping[str, Model]) -> Case:
 def _model(result: Result, job: Job) -> Model:
     if isinstance(result, InspectResult) and result.model is not None:
         return result.model
+    if isinstance(result, InspectResult) and result.findings:
+        raise BadModel(refusal(Path(job.case.model.source), result.findings))
     if result.outcome is Outcome.ERROR:
         raise UsageError(result.detail)
     what = {

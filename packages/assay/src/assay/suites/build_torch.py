@@ -29,6 +29,7 @@ import numpy as np
 from assay.core.dtype import numpy_dtype
 from assay.core.model import Model, TensorSpec
 from assay.errors import BadModel, NotWritable
+from assay.models.examination.sentences import sentence
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
 from assay.models.out_of_memory import out_of_memory
@@ -205,7 +206,7 @@ def save_models(program: Any, folder: Path, inputs: list[str], outputs: list[str
 def _sound(model: Model) -> Model:
     """What an exporter wrote and declares otherwise is its defect. Raises BadModel."""
     if model.contradictions:
-        raise BadModel("; ".join(model.contradictions))
+        raise BadModel("; ".join(map(sentence, model.contradictions)))
     return model
 
 

@@ -14,13 +14,14 @@ from assay.core.empty_result import empty_result
 from assay.core.golden import REFERENCE
 from assay.core.input_plan import InputPlan
 from assay.core.job import InspectJob, ReferenceJob
-from assay.core.outcome import Stage
+from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import InspectResult, ReferenceResult
 from assay.errors import BadGolden, InvalidModel, Lowering, Unsupported
 from assay.models.flatten import declared_types
 from assay.models.goldens import read_golden, write_golden
 from assay.models.input_plan.program_plan import has_bodies
 from assay.models.model_precision import coarse_types
+from assay.models.onnx_file import InvalidGraph
 from assay.models.sources import open_source
 from assay.numerics.steps import each_sample
 from assay.plugins import library_of
@@ -35,9 +36,14 @@ from assay.worker.stages import Stages
 
 
 def inspect(job: InspectJob, stages: Stages) -> InspectResult:
-    """`InspectResult.model` describes the file. Raises BadModel or BadGolden: the file is not looked at anywhere else."""
+    """`InspectResult.model` describes the file, or `findings` refuse it: it is not looked at anywhere else. Raises BadModel for what is
+    no ONNX file, and BadGolden."""
     with stages.enter(Stage.LOAD):
-        model = open_source(Path(job.case.model.source))
+        try:
+            model = open_source(Path(job.case.model.source))
+        except InvalidGraph as error:
+            refused = empty_result(job, Outcome.ERROR)
+            return msgspec.structs.replace(refused, cause=Cause.INVALID_MODEL, findings=error.findings)
         if job.case.inputs.data is not None:
             take_data(job, model)
         elif job.case.inputs.golden:

@@ -18,11 +18,13 @@ from assay.core.engine_info import EngineInfo
 from assay.core.evidence import blocking
 from assay.core.finding import Finding
 from assay.core.job import VerifyJob
+from assay.core.model_finding import Area, ModelFinding
 from assay.core.outcome import Outcome, Stage
 from assay.core.reference import Reference
 from assay.core.repeats import Repeats
 from assay.core.result import UntakenBranch, VerifyResult
 from assay.errors import Lowering
+from assay.models.examination.sentences import sentence
 from assay.models.flatten import declared_types
 from assay.models.golden_checks import fits, format_shape
 from assay.models.goldens import Golden
@@ -286,11 +288,11 @@ def _score(job: VerifyJob, actual: Samples, golden: Golden) -> dict[str, float]:
 
 def _unreported_outputs(job: VerifyJob, golden: Golden) -> tuple[str, ...]:
     """What the model declares of its outputs where its nodes give something else."""
-    found = list(job.case.model.contradictions)
+    found = [sentence(finding) for finding in job.case.model.contradictions]
     for spec in job.case.model.outputs:
         shapes = [sample[spec.name].shape for sample in golden.outputs if spec.name in sample]
         odd = next((one for one in shapes if spec.shape != ("...",) and not fits(one, spec.shape)), None)
         if odd is not None and spec.dtype not in CONTAINERS and not any(f"'{spec.name}'" in told for told in found):
-            given = f"{format_shape(spec.shape)}, and its nodes give {format_shape(odd)}"
-            found.append(f"the model declares output '{spec.name}' as {given}")
+            shapes_told = (format_shape(spec.shape), format_shape(odd))
+            found.append(sentence(ModelFinding(Area.GRAPH, "declared-shape", f"output '{spec.name}'", shapes_told)))
     return tuple(f"{told}: judged as the nodes give it" for told in found)

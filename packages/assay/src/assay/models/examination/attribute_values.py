@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from assay_zoo.compliance.element import element_name
-from assay_zoo.compliance.finding import shown
-from assay_zoo.compliance.walk import domain_of
+from assay.models.examination.element import element_name
+from assay.models.examination.text import shown
+from assay.models.examination.walk import domain_of
 
 if TYPE_CHECKING:
     from onnx import AttributeProto, NodeProto
 
-_WINDOWED = ("Conv", "ConvTranspose", "MaxPool", "AveragePool", "LpPool")
+_WINDOWED = ("Conv", "ConvTranspose", "MaxPool", "AveragePool", "LpPool", "ConvInteger", "QLinearConv")
 _SCATTER, _LOSS = ("none", "add", "mul", "max", "min"), ("none", "sum", "mean")
 _TURNS = ("forward", "reverse", "bidirectional")
 _WORDS: dict[tuple[str, str], tuple[str, ...]] = {
@@ -20,6 +20,12 @@ _WORDS: dict[tuple[str, str], tuple[str, ...]] = {
     ("BitShift", "direction"): ("LEFT", "RIGHT"), ("Pad", "mode"): ("constant", "reflect", "edge", "wrap"),
     ("Resize", "mode"): ("nearest", "linear", "cubic"), ("DepthToSpace", "mode"): ("DCR", "CRD"),
     ("RoiAlign", "mode"): ("avg", "max"), ("ScatterElements", "reduction"): _SCATTER,
+    ("Resize", "coordinate_transformation_mode"): (
+        "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize",
+        "tf_half_pixel_for_nn",
+    ),
+    ("Resize", "nearest_mode"): ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"),
+    ("GridSample", "padding_mode"): ("zeros", "border", "reflection"),
     ("ScatterND", "reduction"): _SCATTER, ("SoftmaxCrossEntropyLoss", "reduction"): _LOSS,
     ("NegativeLogLikelihoodLoss", "reduction"): _LOSS, ("Gelu", "approximate"): ("none", "tanh"),
     **{(operator, "auto_pad"): ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID") for operator in _WINDOWED},
@@ -27,23 +33,20 @@ _WORDS: dict[tuple[str, str], tuple[str, ...]] = {
 """From the pages of the operators, the newest that each has."""
 _SIZES = {(operator, name) for operator in _WINDOWED for name in ("strides", "dilations", "kernel_shape", "group")}
 _SIZES |= {("DepthToSpace", "blocksize"), ("SpaceToDepth", "blocksize")}
+_SIZES |= {("Split", "num_outputs"), ("LRN", "size"), ("RoiAlign", "output_height"), ("RoiAlign", "output_width")}
 _TYPES = {("Cast", "to")} | {(one, "dtype") for one in ("EyeLike", "RandomNormal", "RandomUniform", "Multinomial")}
 
 
-def value_problem(node: NodeProto, attribute: AttributeProto) -> str:
-    """The predicate of a sentence about the attribute; "" where nothing is wrong, or nothing is known of it."""
-    return next(_problems(node, attribute), "")
-
-
-def _problems(node: NodeProto, attribute: AttributeProto) -> Iterator[str]:
+def value_problem(node: NodeProto, attribute: AttributeProto) -> Iterator[tuple[str, tuple[int | str, ...]]]:
+    """The code and the values of each finding on the attribute; none where nothing is known of it."""
     if domain_of(node.domain) or attribute.ref_attr_name:
         return
     key = node.op_type, attribute.name
     word = attribute.s.decode(errors="replace")
-    if key in _WORDS and word not in _WORDS[key]:
-        yield f"is {shown(word)}, and the operator takes {', '.join(_WORDS[key])}"
-    numbers = list(attribute.ints) or [attribute.i]
-    if key in _SIZES and min(numbers) < 1:
-        yield f"is {min(numbers)}, and the operator takes 1 and more"
-    if key in _TYPES and not element_name(attribute.i):
-        yield f"is {attribute.i}, and there is no such element type"
+    if key in _WORDS and attribute.HasField("s") and word not in _WORDS[key]:
+        yield "attribute-word", (shown(word), ", ".join(_WORDS[key]))
+    numbers = [attribute.i] if attribute.HasField("i") else list(attribute.ints)
+    if key in _SIZES and numbers and min(numbers) < 1:
+        yield "attribute-size", (min(numbers),)
+    if key in _TYPES and attribute.HasField("i") and not element_name(attribute.i):
+        yield "attribute-element", (attribute.i,)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay_zoo.compliance.nodes import schema_of
-from assay_zoo.compliance.walk import scopes
+from assay.models.examination.schemas import schema_of
+from assay.models.examination.walk import scopes
 
 if TYPE_CHECKING:
     from onnx import ModelProto

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay_zoo.compliance.types import Shape, shape_of
-from assay_zoo.compliance.walk import Scope, domain_of
+from assay.models.examination.types import Shape, shape_of
+from assay.models.examination.walk import Scope, domain_of
 
 if TYPE_CHECKING:
     from onnx import NodeProto, TensorProto

@@ -1,0 +1,58 @@
+"""External data: where it may lie, how long it must be, and that two tensors do not share half of their bytes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from assay.core.model_finding import Area, ModelFinding
+from assay.models.examination.external_place import ExternalPlace, external_place
+from assay.models.examination.tensors import tensors_of
+from assay.models.examination.text import shown
+from assay.models.examination.walk import Scope
+
+
+def check_external(everything: Sequence[Scope], path: Path) -> Iterator[ModelFinding]:
+    """Every tensor whose data lie outside the model file, each by itself, then all of one file together. A file is read where a
+    tensor states its checksum."""
+    from onnx import TensorProto
+
+    places: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+    digests: dict[Path, str] = {}
+    for owned in tensors_of(everything):
+        if owned.tensor.data_location != TensorProto.EXTERNAL or any(size < 0 for size in owned.tensor.dims):
+            continue
+        place = external_place(owned.tensor, path)
+        if place.code:
+            yield ModelFinding(Area.MODEL, place.code, owned.what, place.values)
+            continue
+        yield from _checksum(place, owned.what, digests)
+        if place.length:
+            places[place.location].append((place.offset, place.offset + place.length, owned.what))
+    for location, extents in places.items():
+        yield from _overlaps(location, sorted(extents))
+
+
+def _checksum(place: ExternalPlace, what: str, digests: dict[Path, str]) -> Iterator[ModelFinding]:
+    """The SHA-1 of the whole file (onnx.proto, `external_data`)."""
+    if not place.checksum:
+        return
+    if place.file not in digests:
+        with place.file.open("rb") as file:
+            digests[place.file] = hashlib.file_digest(file, partial(hashlib.sha1, usedforsecurity=False)).hexdigest()
+    if digests[place.file] != place.checksum.lower():
+        values = (shown(place.location), shown(place.checksum), digests[place.file])
+        yield ModelFinding(Area.MODEL, "external-checksum", what, values)
+
+
+def _overlaps(location: str, extents: Sequence[tuple[int, int, str]]) -> Iterator[ModelFinding]:
+    """The same bytes for two tensors are shared weights; half of them are a broken file."""
+    reach, before = (0, 0), ""
+    for start, end, what in extents:
+        if start < reach[1] and (start, end) != reach:
+            yield ModelFinding(Area.MODEL, "external-overlap", what, (before, shown(location), start))
+        if end >= reach[1]:
+            reach, before = (start, end), what

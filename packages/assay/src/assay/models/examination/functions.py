@@ -1,0 +1,100 @@
+"""Functions that a model brings: what onnx.checker does not see of them, and how many nodes they are when all calls are expanded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING
+
+from assay.core.model_finding import Area, ModelFinding, Severity
+from assay.models.examination.text import shown
+from assay.models.examination.walk import Signature, domain_of, signature_of, subgraphs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from onnx import FunctionProto, ModelProto, NodeProto
+
+Functions = Mapping[Signature, "FunctionProto"]
+LARGEST_EXPANSION = 1_000_000
+"""Nodes of a model after all calls are expanded."""
+
+
+def functions_of(model: ModelProto) -> Functions:
+    """By what a node says to call them."""
+    return {_signature(function): function for function in model.functions}
+
+
+def check_functions(model: ModelProto) -> Iterator[ModelFinding]:
+    """Findings of the functions as a whole; their nodes and attributes are looked at with all others. A ring of calls is left to
+    onnx.checker, which names it."""
+    from onnx import defs
+
+    functions = functions_of(model)
+    imports = {domain_of(one.domain): one.version for one in model.opset_import}
+    for function in model.functions:
+        about = f"function {shown(function.name)}"
+        domain = domain_of(function.domain)
+        if defs.has(function.name, domain):
+            yield _found("hidden-operator", about, domain or "ai.onnx", severity=Severity.RESTRICTED)
+        yield from _imports(function, about, imports)
+    calls = {signature: _called(functions, function.node) for signature, function in functions.items()}
+    try:
+        order = list(TopologicalSorter(calls).static_order())
+    except CycleError:
+        return
+    yield from _expansion(model, functions, order)
+    used = _called(functions, model.graph.node).union(*calls.values())
+    for signature in sorted(set(functions) - used):
+        yield _found("unused-function", f"function {_format_signature(signature)}", severity=Severity.REMARK)
+
+
+def _imports(function: FunctionProto, about: str, imports: dict[str, int]) -> Iterator[ModelFinding]:
+    for domain, count in Counter(domain_of(one.domain) for one in function.opset_import).items():
+        if count > 1:
+            yield _found("function-import", about, shown(domain or "ai.onnx"), count)
+    for one in function.opset_import:
+        domain = domain_of(one.domain)
+        if domain in imports and imports[domain] != one.version:
+            values = (one.version, domain or "ai.onnx", imports[domain])
+            yield _found("other-opset", about, *values, severity=Severity.REMARK)
+
+
+def _expansion(model: ModelProto, functions: Functions, order: Sequence[Signature]) -> Iterator[ModelFinding]:
+    """`order` has each function after all that it calls. onnx 1.23 expands without a bound: its checker does not end then."""
+    sizes: dict[Signature, int] = {}
+
+    def size(nodes: Iterable[NodeProto]) -> int:
+        return sum(
+            1 + sizes.get(signature_of(node), 0) + sum(size(graph.node) for _, graph in subgraphs(node))
+            for node in nodes
+        )
+
+    for signature in order:
+        sizes[signature] = size(functions[signature].node)
+    if (whole := size(model.graph.node)) > LARGEST_EXPANSION:
+        yield _found("expansion", "the functions", min(whole, 10**18), LARGEST_EXPANSION)
+
+
+def _called(functions: Functions, nodes: Iterable[NodeProto]) -> set[Signature]:
+    found: set[Signature] = set()
+    for node in nodes:
+        if (signature := signature_of(node)) in functions:
+            found.add(signature)
+        for _, graph in subgraphs(node):
+            found |= _called(functions, graph.node)
+    return found
+
+
+def _signature(function: FunctionProto) -> Signature:
+    return domain_of(function.domain), function.name, function.overload
+
+
+def _format_signature(signature: Signature) -> str:
+    domain, name, overload = signature
+    return shown(f"{domain or 'ai.onnx'}::{name}{f'::{overload}' if overload else ''}")
+
+
+def _found(code: str, about: str, *values: int | str, severity: Severity = Severity.INVALID) -> ModelFinding:
+    return ModelFinding(Area.FUNCTION, code, about, values, severity)

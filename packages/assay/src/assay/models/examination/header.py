@@ -1,0 +1,49 @@
+"""What a model says of itself: versions and imports; and whether it gives anything at all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from assay.core.model_finding import Area, ModelFinding, Severity
+from assay.models.examination.schemas import VERSIONS
+from assay.models.examination.text import shown
+from assay.models.examination.walk import domain_of
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+
+def check_header(model: ModelProto) -> Iterator[ModelFinding]:
+    """Findings of the model itself. An IR version or opset that only a backend lacks is that backend's outcome."""
+    import onnx
+
+    if model.ir_version > onnx.IR_VERSION:
+        yield ModelFinding(Area.MODEL, "newer-ir", "", (model.ir_version, onnx.IR_VERSION, onnx.__version__))
+    yield from _opsets(model)
+    if not model.graph.output:
+        yield ModelFinding(Area.GRAPH, "no-output")
+    if not model.graph.node:
+        yield ModelFinding(Area.GRAPH, "empty-graph", severity=Severity.RESTRICTED)
+
+
+def _opsets(model: ModelProto) -> Iterator[ModelFinding]:
+    import onnx
+    from onnx.helper import VERSION_TABLE
+
+    newest = {"": VERSION_TABLE[-1][2], "ai.onnx.ml": VERSION_TABLE[-1][3]}
+    imports = [(domain_of(one.domain), one.version) for one in model.opset_import]
+    for domain, count in Counter(domain for domain, _ in imports).items():
+        if count > 1:
+            versions = ", ".join(str(version) for name, version in imports if name == domain)
+            yield _found("duplicate-import", domain, count, versions)
+    for domain, version in imports:
+        if version < 1:
+            yield _found("opset-import", domain, version)
+        elif version > newest.get(domain, VERSIONS - 1):
+            yield _found("newer-opset", domain, version, newest.get(domain, VERSIONS - 1), onnx.__version__)
+
+
+def _found(code: str, domain: str, *values: int | str) -> ModelFinding:
+    return ModelFinding(Area.MODEL, code, f"domain {shown(domain or 'ai.onnx')}", values)

@@ -1,0 +1,247 @@
+"""What onnx infers of a model, and where that contradicts what the model declares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.core.model_finding import Area, ModelFinding, Severity
+from assay.models.examination.defaults import tell_defaults
+from assay.models.examination.element import bits_of, element_name
+from assay.models.examination.schemas import schema_of
+from assay.models.examination.text import flat, format_shape, shown
+from assay.models.examination.types import shape_of
+from assay.models.examination.walk import called, domain_of, subgraphs
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto
+
+_SMALL = 1 << 16
+"""Bytes of a tensor that inference may want to read: shapes, axes, indices."""
+_ERROR = re.compile(r"\(op_type:(?P<op>[^,)]*)(?:, node name: (?P<node>.*?))?\): (?P<text>.*?)(?=\(op_type:|\Z)", re.S)
+_DECLARED = re.compile(r"[Ii]nferred (shape|elem type|type).*(existing|differ)")
+_TAG = re.compile(r"\[\w+Error\]")
+_LONGEST = 600
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """`model` has no local function, types wherever they can be known, and no large tensor."""
+
+    model: ModelProto
+    findings: tuple[ModelFinding, ...]
+
+
+def expanded(model: ModelProto, folder: Path) -> ModelProto:
+    """A copy with all calls of local functions expanded, and defaults told where onnx forgets them. Its large tensors are elsewhere,
+    and its small external ones are inside: what inference needs."""
+    from onnx import inliner
+
+    small = _slim_copy(model, folder)
+    whole = inliner.inline_local_functions(small) if small.functions else small
+    tell_defaults(whole)
+    return whole
+
+
+def infer(model: ModelProto, *, propagate: bool) -> Inferred:
+    """Strictly, without what the model declares of its values, and then compared with that.
+
+    `propagate` follows the values of shapes and indices, too. Nothing bounds that (onnx 1.23): a vector that a model doubles
+    forty times is doubled, so that whoever asks for it has looked at the sizes before.
+    """
+    from onnx import shape_inference
+
+    bare = _without_declarations(model)
+    names = _numbered(bare)
+    findings: list[ModelFinding] = []
+    try:
+        inferred = shape_inference.infer_shapes(bare, check_type=True, strict_mode=True, data_prop=propagate)
+    except shape_inference.InferenceError as error:
+        inferred = leniently(bare)
+        findings += _errors(str(error), names, inferred.graph)
+    for node, (name, _) in zip(_nodes(inferred.graph), names, strict=True):
+        node.name = name
+    findings += _contradictions(model.graph, inferred.graph)
+    return Inferred(inferred, tuple(findings))
+
+
+def leniently(model: ModelProto) -> ModelProto:
+    """As far as inference comes; some errors end it even so."""
+    from onnx import shape_inference
+
+    try:
+        return shape_inference.infer_shapes(model)
+    except shape_inference.InferenceError:
+        return model
+
+
+def _numbered(model: ModelProto) -> list[tuple[str, str]]:
+    """Every node's name becomes its number: errors of inference name their node, and many nodes have no name. What each was called,
+    and how a sentence calls it."""
+    names: list[tuple[str, str]] = []
+    for graph, where in _graphs(model.graph):
+        for index, node in enumerate(graph.node):
+            names.append((node.name, f"{called(node, index)}{where}"))
+            node.name = str(len(names) - 1)
+    return names
+
+
+def _errors(text: str, names: Sequence[tuple[str, str]], graph: GraphProto) -> Iterator[ModelFinding]:
+    """The errors of one inference: of nodes, or of what the graph declares."""
+    matches = list(_ERROR.finditer(text))
+    for match in matches:
+        said = flat(_TAG.sub("", match["text"]))
+        if said in ("", "Inference error(s):"):
+            continue  # the node that the next one is in
+        number = (match["node"] or "").strip()
+        known = number.isdigit() and int(number) < len(names)
+        about = names[int(number)][1] if known else f"a node ({match['op']})"
+        yield _error(said, about, _operands(graph, number) if known else "")
+    if not matches:
+        yield _error(flat(_TAG.sub("", text)), "the graph", "")
+
+
+def _error(said: str, about: str, operands: str) -> ModelFinding:
+    said = said[:_LONGEST]
+    if _DECLARED.search(said):
+        return ModelFinding(Area.GRAPH, "declared", f"what {about} gives", (said,), Severity.CONTRADICTION)
+    return ModelFinding(Area.NODE, "inference", about, (said, operands))
+
+
+def _operands(graph: GraphProto, number: str) -> str:
+    """What the node is given, as far as it is known: " (inputs 'x' float32 [2, 3], 'w' int64 [4])"."""
+    types: dict[str, TypeProto] = {}
+    for inner, _ in _graphs(graph):
+        types.update({value.name: value.type for value in (*inner.input, *inner.value_info, *inner.output)})
+        constants = {tensor.name: tensor for tensor in inner.initializer}
+        node = next((one for one in inner.node if one.name == number), None)
+        if node is not None:
+            told = [f"{shown(name)} {_type_text(name, types, constants)}".strip() for name in node.input if name]
+            return f" (its inputs are {', '.join(told[:6])})" if told else ""
+    return ""
+
+
+def _type_text(name: str, types: Mapping[str, TypeProto], constants: Mapping[str, TensorProto]) -> str:
+    if name in constants:
+        return f"{element_name(constants[name].data_type)} {format_shape(constants[name].dims)}"
+    kind = types.get(name)
+    if kind is None or kind.WhichOneof("value") != "tensor_type":
+        return ""
+    shape = shape_of(kind)
+    return f"{element_name(kind.tensor_type.elem_type)} {'' if shape is None else format_shape(shape)}".strip()
+
+
+def _without_declarations(model: ModelProto) -> ModelProto:
+    """The same without the types of outputs and values, but for those that only a declaration can tell."""
+    from onnx import ModelProto as Model
+
+    bare = Model()
+    bare.CopyFrom(model)
+    opsets = {domain_of(one.domain): one.version for one in model.opset_import}
+    known = {name for node in bare.graph.node if schema_of(node, opsets) is not None for name in node.output}
+    kept = [value for value in bare.graph.value_info if value.name not in known]
+    del bare.graph.value_info[:]
+    bare.graph.value_info.extend(kept)
+    for value in bare.graph.output:
+        if value.name in known:
+            value.ClearField("type")
+    return bare
+
+
+def _contradictions(declared: GraphProto, inferred: GraphProto) -> Iterator[ModelFinding]:
+    types = {value.name: value for value in (*inferred.value_info, *inferred.output, *declared.input)}
+    for role, values in (("output", declared.output), ("value", declared.value_info)):
+        for value in values:
+            if value.name in types:
+                yield from contradiction(f"{role} {shown(value.name)}", value, types[value.name])
+
+
+def contradiction(about: str, declared: ValueInfoProto, inferred: ValueInfoProto) -> Iterator[ModelFinding]:
+    """Two types of one value that cannot both be right."""
+    kinds = declared.type.WhichOneof("value"), inferred.type.WhichOneof("value")
+    if None in kinds:
+        return
+    if kinds[0] != kinds[1]:
+        yield _declared("declared-kind", about, *(str(kind).removesuffix("_type") for kind in kinds))
+    elif kinds[0] == "tensor_type":
+        ours, theirs = (element_name(one.type.tensor_type.elem_type) for one in (declared, inferred))
+        if ours and theirs and ours != theirs:
+            yield _declared("declared-type", about, ours, theirs)
+        yield from _shapes(about, declared, inferred)
+
+
+def _shapes(about: str, declared: ValueInfoProto, inferred: ValueInfoProto) -> Iterator[ModelFinding]:
+    said, found = shape_of(declared.type), shape_of(inferred.type)
+    if said is None or found is None:
+        return
+    if len(said) != len(found) or any(
+        isinstance(one, int) and isinstance(other, int) and one != other and min(one, other) >= 0
+        for one, other in zip(said, found, strict=True)
+    ):
+        yield _declared("declared-shape", about, format_shape(said), format_shape(found))
+
+
+def _declared(code: str, about: str, *values: str) -> ModelFinding:
+    return ModelFinding(Area.GRAPH, code, about, values, Severity.CONTRADICTION)
+
+
+def _slim_copy(model: ModelProto, folder: Path) -> ModelProto:
+    """Graph by graph: large tensors are never copied."""
+    from onnx import ModelProto as Model
+
+    copy = Model(ir_version=model.ir_version, opset_import=model.opset_import, functions=model.functions)
+    graph = copy.graph
+    graph.name = model.graph.name
+    for field in ("node", "input", "output", "value_info", "sparse_initializer"):
+        getattr(graph, field).extend(getattr(model.graph, field))
+    for tensor in model.graph.initializer:
+        graph.initializer.append(_slim(tensor, folder))
+    for inner, _ in _graphs(graph):
+        if inner is not graph:
+            for tensor in inner.initializer:
+                tensor.CopyFrom(_slim(tensor, folder))
+    for value in graph.input:
+        for dimension in value.type.tensor_type.shape.dim:
+            if dimension.dim_value < 0:
+                dimension.ClearField("dim_value")  # some exporters write -1 where they mean "any"
+    return copy
+
+
+def _slim(tensor: TensorProto, folder: Path) -> TensorProto:
+    from onnx import TensorProto as Definition
+    from onnx.external_data_helper import load_external_data_for_tensor
+
+    size = bits_of(tensor.data_type) // 8
+    for count in tensor.dims:
+        size *= count
+    if tensor.data_location == Definition.EXTERNAL:
+        if not 0 < size <= _SMALL:
+            return tensor
+        copy = Definition()
+        copy.CopyFrom(tensor)
+        load_external_data_for_tensor(copy, str(folder))
+        copy.data_location = Definition.DEFAULT
+        del copy.external_data[:]
+        return copy
+    if size <= _SMALL:
+        return tensor
+    copy = Definition(name=tensor.name, data_type=tensor.data_type, dims=tensor.dims)
+    copy.data_location = Definition.EXTERNAL
+    copy.external_data.add(key="location", value="elsewhere")
+    return copy
+
+
+def _graphs(graph: GraphProto, where: str = "") -> Iterator[tuple[GraphProto, str]]:
+    """The graph and all inside it, each with the end of a sentence that says where it is."""
+    yield graph, where
+    for index, node in enumerate(graph.node):
+        for attribute, inner in subgraphs(node):
+            yield from _graphs(inner, f" in {shown(attribute)} of {called(node, index)}{where}")
+
+
+def _nodes(graph: GraphProto) -> Iterator[NodeProto]:
+    for inner, _ in _graphs(graph):
+        yield from inner.node

@@ -1,0 +1,114 @@
+"""Stored tensors: as many values as type and shape need, in the field of their type, each of them one that the type has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+from assay.core.model_finding import Area, ModelFinding
+from assay.models.examination.element import bits_of, element_name
+from assay.models.examination.stored_values import outside
+from assay.models.examination.text import format_shape, shown
+from assay.models.examination.types import LARGEST_INDEX
+from assay.models.examination.walk import Scope, called, domain_of
+
+if TYPE_CHECKING:
+    from onnx import TensorProto
+
+
+class OwnedTensor(NamedTuple):
+    """A tensor, how a sentence names it, where it belongs, and the domain of the node that holds it ("" for none)."""
+
+    tensor: TensorProto
+    what: str
+    area: Area
+    domain: str = ""
+
+
+_FIELDS = {
+    "float_data": ("FLOAT", "COMPLEX64"),
+    "double_data": ("DOUBLE", "COMPLEX128"),
+    "int64_data": ("INT64",),
+    "uint64_data": ("UINT32", "UINT64"),
+    "string_data": ("STRING",),
+}
+"""Every other type is stored in int32_data (onnx.proto)."""
+
+
+def tensors_of(everything: Sequence[Scope]) -> Iterator[OwnedTensor]:
+    """Initializers and tensors in attributes, dense ones and the parts of sparse ones."""
+    for scope in everything:
+        for tensor in scope.graph.initializer:
+            yield OwnedTensor(tensor, f"initializer {shown(tensor.name)}{scope.where}", Area.GRAPH)
+        for sparse in scope.graph.sparse_initializer:
+            what = f"sparse initializer {shown(sparse.values.name)}{scope.where}"
+            yield OwnedTensor(sparse.values, f"the values of {what}", Area.GRAPH)
+            yield OwnedTensor(sparse.indices, f"the indices of {what}", Area.GRAPH)
+        for index, node in enumerate(scope.graph.node):
+            domain = domain_of(node.domain)
+            for attribute in node.attribute:
+                what = f"attribute {shown(attribute.name)} of {called(node, index)}{scope.where}"
+                for tensor in ([attribute.t] if attribute.HasField("t") else []) + list(attribute.tensors):
+                    yield OwnedTensor(tensor, what, Area.ATTRIBUTE, domain)
+                own = [attribute.sparse_tensor] if attribute.HasField("sparse_tensor") else []
+                for sparse in (*own, *attribute.sparse_tensors):
+                    yield OwnedTensor(sparse.values, f"the values of {what}", Area.ATTRIBUTE, domain)
+                    yield OwnedTensor(sparse.indices, f"the indices of {what}", Area.ATTRIBUTE, domain)
+
+
+def check_tensors(everything: Sequence[Scope]) -> Iterator[ModelFinding]:
+    """Type, storage and size of each."""
+    for owned in tensors_of(everything):
+        for code, values in _stored(owned.tensor):
+            yield ModelFinding(owned.area, code, owned.what, values)
+
+
+Problem = tuple[str, tuple[int | str, ...]]
+"""A code, and the values of its sentence."""
+
+
+def _stored(tensor: TensorProto) -> Iterator[Problem]:
+    from onnx import TensorProto as Definition
+
+    if not element_name(tensor.data_type):
+        yield "no-type", (tensor.data_type,)
+        return
+    if any(size < 0 for size in tensor.dims):
+        yield "negative-dimension", (format_shape(tensor.dims),)
+        return
+    if prod(tensor.dims) > LARGEST_INDEX:
+        yield "overflow", (format_shape(tensor.dims),)
+        return
+    if tensor.HasField("segment"):
+        yield "data-segments", ()
+    if tensor.data_location == Definition.EXTERNAL:
+        return
+    if tensor.external_data:
+        yield "data-undecided", ()
+        return
+    held = [field for field in (*_FIELDS, "int32_data") if len(getattr(tensor, field))]
+    held += ["raw_data"] if tensor.HasField("raw_data") else []
+    if len(held) <= 1:  # of two, onnx.checker tells
+        yield from _length(tensor, prod(tensor.dims), held[0] if held else "")
+
+
+def _length(tensor: TensorProto, count: int, field: str) -> Iterator[Problem]:
+    from onnx import TensorProto as Definition
+
+    code, bits = Definition.DataType.Name(tensor.data_type), bits_of(tensor.data_type)
+    own = next((name for name, codes in _FIELDS.items() if code in codes), "int32_data")
+    if field not in ("", "raw_data", own) or (field == "raw_data" and code == "STRING"):
+        return  # onnx.checker tells
+    if field == "raw_data":
+        needed, has, unit = (count * bits + 7) // 8, len(tensor.raw_data), "bytes"
+    else:
+        needed, has, unit = count, len(getattr(tensor, own)), "values"
+        if code.startswith("COMPLEX"):
+            needed *= 2
+        elif bits < 8 and code != "STRING":
+            needed = (count * bits + 7) // 8
+    if has != needed:
+        yield "data-length", (has, unit, element_name(tensor.data_type), format_shape(tensor.dims), needed)
+    elif wrong := outside(tensor, field, code, bits):
+        yield "data-range", (wrong, element_name(tensor.data_type))

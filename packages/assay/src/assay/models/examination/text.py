@@ -1,0 +1,23 @@
+"""How a sentence writes a name and a shape of a third party."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+NAME_LENGTH = 80
+"""Of a third party's name that is repeated in a sentence."""
+
+
+def shown(name: str) -> str:
+    """In quotes: no control characters, no endless text."""
+    return repr(name if len(name) <= NAME_LENGTH else f"{name[:NAME_LENGTH]}...")
+
+
+def format_shape(shape: Iterable[int | str]) -> str:
+    """As people write it: [N, 3, 224, 224]."""
+    return f"[{', '.join(str(size)[:40] for size in shape)}]"
+
+
+def flat(text: str) -> str:
+    """On one line, of printable characters."""
+    return " ".join("".join(one if one.isprintable() else " " for one in text).split()).rstrip(".")
