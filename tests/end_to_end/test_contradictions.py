@@ -28,7 +28,7 @@ def test_a_wrong_declaration_is_told_and_the_graph_is_judged(tmp_path: Path) -> 
     found = assay.check(path, flows=["onnxruntime"], measure=False, history=tmp_path / "h")
     assert found.results[0].outcome is Outcome.OK
     assert found.results[0].warnings == (
-        "the model declares output 'y' as [?, 8, 1], and its nodes give [?, 8]: judged as the nodes give it",
+        "the model contradicts itself: output 'y' is declared as [N, 8, 1], and its nodes give [N, 8]: judged as the nodes give it",
     )
 
 

@@ -15,7 +15,7 @@ from assay.errors import BadModel
 from assay.models.onnx_file import open_model
 
 node = helper.make_node
-KEEP = "keep external data in a regular file beside the model, and export or copy both again"
+KEEP = "keep external data in a regular file of their own beside the model, and export or copy both again"
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
 
 
@@ -128,10 +128,13 @@ CASES: dict[str, tuple[Callable[[Path], object], str]] = {
         _huge,
         "{m} has 2147483648 bytes, more than the 2 GiB of an ONNX file; save its weights as external data",
     ),
-    "text": (holding(b"hello, world"), "{m} is truncated or not ONNX (12 bytes); export or copy the model again"),
+    "text": (
+        holding(b"hello, world"),
+        "{m} is not an ONNX model, or damaged: it is no protobuf at byte 2 of 12; export or copy the model again",
+    ),
     "truncated": (
         holding(relu().SerializeToString()[:40]),
-        "{m} is truncated or not ONNX (40 bytes); export or copy the model again",
+        "{m} is truncated: what begins at byte 2 goes on after its end (40 bytes); export or copy the model again",
     ),
     "nested": (
         holding(_nested(40)),
@@ -139,29 +142,28 @@ CASES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "negative size": (
         holding(sized(-5)),
-        "{m} declares a size of -5 for 'x': a size is 0 or more, and a name (or -1) where any is taken; "
-        "export the model again",
+        "{m}: input 'x' has shape [-5, 4]: a size is 0 or more, and a name where any is taken; correct the shape",
     ),
     "no graph": (holding(ModelProto(ir_version=9)), "{m} has no graph (2 bytes); export or copy the model again"),
     "ir": (
         holding(graph(node("Relu", ["x"], ["y"]), ir=99)),
-        f"{{m}} has IR version 99, newer than {onnx.IR_VERSION}, the newest that {ONNX} knows; "
-        "upgrade onnx or export the model for an older version",
+        f"{{m}}: IR version 99 is newer than {onnx.IR_VERSION}, the newest that {ONNX} knows; upgrade "
+        f"onnx or export the model for an older version",
     ),
     "opset": (
         holding(graph(node("Relu", ["x"], ["y"]), opset=99)),
-        f"{{m}} has opset 99 of ai.onnx, newer than {onnx.defs.onnx_opset_version()}, the newest that {ONNX} knows; "
-        "upgrade onnx or export the model for an older version",
+        f"{{m}}: domain 'ai.onnx' is imported at opset 99, newer than "
+        f"{onnx.defs.onnx_opset_version()}, the newest that {ONNX} knows; upgrade onnx or export the model for an older version",
     ),
     "unsorted": (
         holding(graph(node("Relu", ["a"], ["y"], name="second"), node("Relu", ["x"], ["a"], name="first"))),
-        "{m} has an unsorted graph: node 'second' (Relu) comes before node 'first' (Relu), "
+        "{m}: the model has an unsorted graph: node 'second' (Relu) comes before node 'first' (Relu), "
         "which computes its input 'a'; sort the nodes topologically",
     ),
     "unsorted for a subgraph": (
         holding(_subgraph("late")),
-        "{m} has an unsorted graph: node 'if' (If) comes before node number 1 (Relu), which computes its input 'late'; "
-        "sort the nodes topologically",
+        "{m}: the model has an unsorted graph: node 'if' (If) comes before node number 1 (Relu), which "
+        "computes its input 'late'; sort the nodes topologically",
     ),
     "cyclic": (
         holding(
@@ -171,94 +173,89 @@ CASES: dict[str, tuple[Callable[[Path], object], str]] = {
                 node("Relu", ["b"], ["y"]),
             )
         ),
-        "{m} has a cyclic graph: node 'p' (Add) -> node 'q' (Relu) -> node 'p' (Add); "
-        "cut the loop and export the model again",
+        "{m}: the model has a cyclic graph: node 'p' (Add) -> node 'q' (Relu) -> node 'p' (Add); cut the loop and export the model again",
     ),
     "undefined": (
         holding(graph(node("Add", ["x", "ghost"], ["y"], name="add"))),
-        "{m} uses a value that nobody defines: 'ghost' in node 'add' (Add); "
-        "make it an input, an initializer or the output of a node",
+        "{m}: the model uses a value that nobody defines: 'ghost' in node 'add' (Add); make it an "
+        "input, an initializer or the output of a node",
     ),
     "undefined in a subgraph": (
         holding(_subgraph("ghost")),
-        "{m} uses a value that nobody defines: 'ghost' in node 'if' (If); "
-        "make it an input, an initializer or the output of a node",
+        "{m}: the model uses a value that nobody defines: 'ghost' in node 'if' (If); make it an input, "
+        "an initializer or the output of a node",
     ),
     "output": (
         holding(graph(node("Relu", ["x"], ["z"]))),
-        "{m} has an output that nobody computes: 'y'; remove it or add the node that computes it",
+        "{m}: the model has an output that nobody computes: 'y'; remove it or add the node that computes it",
     ),
     "twice": (
         holding(graph(node("Relu", ["x"], ["y"], name="p"), node("Abs", ["x"], ["y"], name="q"))),
-        "{m} defines the value 'y' twice: by node 'p' (Relu) and by node 'q' (Abs); give each value its own name",
+        "{m}: the model defines the value 'y' twice: by node 'p' (Relu) and by node 'q' (Abs); give each value its own name",
     ),
     "input again": (
         holding(graph(node("Relu", ["y"], ["x"], name="p"))),
-        "{m} defines the value 'x' twice: by an input or initializer and by node 'p' (Relu); "
-        "give each value its own name",
+        "{m}: the model defines the value 'x' twice: by an input or initializer and by node 'p' "
+        "(Relu); give each value its own name (and 1 more finding)",
     ),
     "initializers": (
         holding(
             graph(node("Add", ["x", "w"], ["y"]), initializers=(onnx.numpy_helper.from_array(np.ones(4), "w"),) * 2)
         ),
-        "{m} has two initializers called 'w'; give each its own name",
+        "{m}: the model has two initializers called 'w'; give each its own name",
     ),
     "operator": (
         holding(graph(node("Rellu", ["x"], ["y"], name="typo"))),
-        "{m} is refused by onnx.checker: No Op registered for Rellu with domain_version of 21 "
-        "(Bad node spec for node. Name: typo OpType: Rellu); repair or export the model again",
+        "{m}: node 'typo' (Rellu): opset 21 has no operator Rellu; correct its name, its domain or the imported opset",
     ),
     "weights missing": (
         external_at(location="w.bin"),
-        "{m}: external data of tensor 'w' is missing: 'w.bin' (No such file or directory); " + KEEP,
+        "{m}: the external data of initializer 'w' are missing: 'w.bin' (No such file or directory); " + KEEP,
     ),
-    "weights nowhere": (external_at(offset="0"), "{m}: external data of tensor 'w' names no file; " + KEEP),
+    "weights nowhere": (external_at(offset="0"), "{m}: the external data of initializer 'w' name no file; " + KEEP),
     "weights above": (
         external_at(location="../w.bin"),
-        "{m}: external data of tensor 'w' lies at '../w.bin', outside the model's folder; " + KEEP,
+        "{m}: the external data of initializer 'w' lie at '../w.bin', outside the model's folder; " + KEEP,
     ),
     "weights absolute": (
         external_at(location="/etc/hostname"),
-        "{m}: external data of tensor 'w' lies at the absolute path '/etc/hostname'; " + KEEP,
+        "{m}: the external data of initializer 'w' lie at the absolute path '/etc/hostname'; " + KEEP,
     ),
     "weights symlink": (
         _symlink,
-        "{m}: external data of tensor 'w' lies at 'w.bin', which is a symlink or behind one; " + KEEP,
+        "{m}: the external data of initializer 'w' lie at 'w.bin', which is a symlink or behind one; " + KEEP,
     ),
     "weights behind a symlink": (
         _folder_symlink,
-        "{m}: external data of tensor 'w' lies at 'sub/w.bin', which is a symlink or behind one; " + KEEP,
+        "{m}: the external data of initializer 'w' lie at 'sub/w.bin', which is a symlink or behind one; " + KEEP,
     ),
     "weights hard link": (
         _hard_link,
-        "{m}: external data of tensor 'w' lies at 'w.bin', a hard link that other paths share; " + KEEP,
+        "{m}: the external data of initializer 'w' lie at 'w.bin', a hard link that other paths share; " + KEEP,
     ),
     "weights truncated": (
         _weights(bytes(15)),
-        "{m}: external data of tensor 'w' is truncated: 'w.bin' has 15 bytes, 16 are needed; "
-        "copy or export the file again",
+        "{m}: the external data of initializer 'w' are truncated: 'w.bin' has 15 bytes, 16 are needed; copy or export the file again",
     ),
     "weights behind the end": (
         _weights(bytes(16), offset="8", length="16"),
-        "{m}: external data of tensor 'w' is truncated: 'w.bin' has 16 bytes, 24 are needed; "
-        "copy or export the file again",
+        "{m}: the external data of initializer 'w' are truncated: 'w.bin' has 16 bytes, 24 are needed; copy or export the file again",
     ),
     "weights length": (
         _weights(bytes(16), length="12"),
-        "{m}: external data of tensor 'w' is said to have 12 bytes, but its type and shape need 16; "
-        "export the model again",
+        "{m}: the external data of initializer 'w' are said to have 12 bytes, but its type and shape need 16; export the model again",
     ),
     "weights offset": (
         _weights(bytes(16), offset="-4"),
-        "{m}: external data of tensor 'w' has a negative offset or length; export the model again",
+        "{m}: the external data of initializer 'w' have the offset -4, which is negative; export the model again",
     ),
     "weights offset word": (
         _weights(bytes(16), offset="four"),
-        "{m}: external data of tensor 'w' has an offset or length that is no number; export the model again",
+        "{m}: the external data of initializer 'w' have the offset 'four', which is no whole number; export the model again",
     ),
     "weights pointer": (
         _weights(POINTER),
-        "{m}: external data of tensor 'w' lies at 'w.bin', which is a Git LFS pointer; run git lfs pull",
+        "{m}: the external data of initializer 'w' lie at 'w.bin', which is a Git LFS pointer; run git lfs pull",
     ),
 }
 

@@ -10,9 +10,10 @@ from typing import cast
 
 import numpy as np
 import pytest
-from crafted_models import built
-from crafting import relu, text, with_weight
+from onnx import helper
 
+from assay.testing.broken_models import built
+from assay.testing.broken_models.craft import relu, text, with_weight
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.compliance import check_compliance
 from assay_zoo.compliance.process import ChildLimits
@@ -76,14 +77,12 @@ def test_a_model_that_eats_the_memory_is_told(tmp_path: Path) -> None:
 
 
 def test_a_model_that_takes_for_ever_is_told(tmp_path: Path) -> None:
-    """Within the bound on memory, and yet more than onnx follows: a vector doubled 24 times."""
-    steps = "".join(f" [n{i}] v{i + 1} = Concat<axis = 0>(v{i}, v{i})" for i in range(24))
-    model = text(f"g (float[4] x) => (float y) {{ [s] v0 = Identity(x){steps} [m] y = ReduceMax<keepdims = 0>(v24) }}")
+    model = text("g (float[4] x) => (float[4] y) { [s] y = Relu(x) }")
+    model.graph.node.extend(helper.make_node("Relu", ["x"], [f"v{i}"]) for i in range(300_000))
     (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
     checks = checked(tmp_path, limits=ChildLimits(seconds=3))
-    (failed,) = [one for one in checks if one.outcome is CheckOutcome.FAILED]
+    failed = next(one for one in checks if one.outcome is CheckOutcome.FAILED)
     assert "did not end within 3 s of processor time" in failed.sentence
-    assert "'inference'" in failed.sentence
 
 
 def test_a_child_that_cannot_be_started_blames_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +95,7 @@ def test_a_child_that_cannot_be_started_blames_nobody(tmp_path: Path, monkeypatc
 
 def test_a_child_that_dies_before_it_begins_blames_nobody(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(relu().SerializeToString())
-    (one,) = checked(tmp_path, limits=ChildLimits(memory_bytes=30_000_000))
+    (one,) = checked(tmp_path, limits=ChildLimits(memory_bytes=10_000_000))
     assert one.outcome is CheckOutcome.INFRASTRUCTURE
     assert "before it began" in one.sentence
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from crafting import text
 from onnx import helper, numpy_helper
 
+from assay.testing.broken_models.craft import text
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.functionality import check_functionality
 from assay_zoo.policy import ZooPolicy

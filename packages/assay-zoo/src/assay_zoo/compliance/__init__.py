@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
+import msgspec
+
+from assay.core.model_finding import Area, ModelFinding
 from assay.errors import HarnessError
+from assay.models.examination.text import shown
 from assay_zoo.check import Check, CheckOutcome
-from assay_zoo.compliance.finding import Area, shown
 from assay_zoo.compliance.process import ChildLimits
 from assay_zoo.compliance.report import report
 from assay_zoo.compliance.request import ClaimedPort, Request
-from assay_zoo.compliance.subprocess_check import Examination, examine_apart
+from assay_zoo.compliance.subprocess_check import examine_apart
 from assay_zoo.compliance.waivers import apply_waivers
 from assay_zoo.metadata import Port
 from assay_zoo.submission import SubmissionContext, SubmissionServices
@@ -37,10 +40,22 @@ def check_compliance(
     except HarnessError as error:
         return [Check(name="compliance.model", outcome=CheckOutcome.INFRASTRUCTURE, sentence=str(error), path=name)]
     seconds = time.monotonic() - started
-    checks = report(examination.findings, examination.counts, name, seconds, examination.unseen)
+    checks = report(
+        [_without(one, place.folder) for one in examination.findings],
+        examination.counts,
+        name,
+        seconds,
+        examination.unseen,
+    )
     checks += [_puzzle(text, name) for text in examination.puzzles]
     model = place.metadata.name if place.metadata else place.name or place.folder.name
     return apply_waivers(checks, place.policy.waivers, model, "compliance", datetime.now(UTC).date())
+
+
+def _without(finding: ModelFinding, folder: Path) -> ModelFinding:
+    """The folder of the machine that looked is nobody's business."""
+    values = tuple(one.replace(f"{folder.absolute()}/", "") if isinstance(one, str) else one for one in finding.values)
+    return msgspec.structs.replace(finding, values=values)
 
 
 def _inside(name: str) -> bool:
@@ -72,4 +87,4 @@ def _puzzle(text: str, path: str) -> Check:
     return Check(name="compliance.model", outcome=CheckOutcome.UNDECIDED, sentence=text, path=path)
 
 
-__all__ = ["Area", "Examination", "check_compliance", "request_of"]
+__all__ = ["Area", "check_compliance", "request_of"]

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from math import prod
 from typing import TYPE_CHECKING
 
-from assay_zoo.compliance.constants import Known
-from assay_zoo.compliance.element import bits_of
+from assay.core.model_finding import Area, ModelFinding, Severity
+from assay.models.examination.constants import Known
+from assay.models.examination.element import bits_of
+from assay.models.examination.text import format_shape, shown
+from assay.models.examination.types import LARGEST_INDEX, Shape, shape_of
+from assay.models.examination.walk import called, domain_of
 from assay_zoo.compliance.estimates import estimate, stacked
-from assay_zoo.compliance.finding import Area, Finding, shown
 from assay_zoo.compliance.loop_shapes import grown
 from assay_zoo.compliance.request import Request
-from assay_zoo.compliance.types import LARGEST_INDEX, Shape, format_shape
-from assay_zoo.compliance.walk import called, domain_of
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -22,7 +23,7 @@ _TEXTLESS = 32
 """Bits of an element whose type is not known."""
 
 
-def check_allocation(known: Known, smallest: Known, request: Request) -> Iterator[Finding]:
+def check_allocation(known: Known, smallest: Known, request: Request) -> Iterator[ModelFinding]:
     """Of one scope, and the same with every free dimension of the model at one: what is told is needed at any size. What
     follows from a value that is too large already is not told again."""
     large: set[str] = set()
@@ -49,23 +50,33 @@ def _at_least(node: NodeProto, smallest: Known) -> list[list[Shape]]:
 
 def _value(
     node: NodeProto, position: int, who: str, known: Known, least: list[Shape], request: Request
-) -> Iterator[Finding]:
+) -> Iterator[ModelFinding]:
     name = node.output[position]
     element = known.types.get(name, (0, ()))[0]
     shapes = _shapes(node, position, known)
-    # Outside of the main graph it may be a branch that is never taken.
-    negative = [one for one in shapes if any(isinstance(size, int) and size < 0 for size in one)]
-    if negative and known.scope.root:
-        told_ = f"{who} makes {shown(name)} of shape {format_shape(negative[0])}: no size is negative"
-        yield Finding(Area.NODE, "negative-dimension", told_)
-        return
     shape = max([*shapes, *least], key=_least)
     size = _least(shape) * (bits_of(element) or _TEXTLESS) // 8
     if _least(shape) > LARGEST_INDEX or size > request.allocation_bytes:
-        limit = f"this zoo allows {request.allocation_bytes}"
         free = "" if shape in shapes else " where every free dimension is 1"
-        told_ = f"{who} makes {shown(name)} of shape {format_shape(shape)}{free}, {size} bytes at least, and {limit}"
-        yield Finding(Area.NODE, "allocation", told_)
+        made = (shown(name), f"{format_shape(shape)}{free}", size, request.allocation_bytes)
+        yield ModelFinding(Area.NODE, "allocation", who, made, Severity.RESTRICTED)
+
+
+def check_declared_sizes(known: Known, request: Request) -> Iterator[ModelFinding]:
+    """Inputs and outputs that are declared larger than the zoo allows, and sparse weights that are when they are dense."""
+    graph = known.scope.graph
+    sizes = {
+        f"{role} {shown(value.name)}": (value.type.tensor_type.elem_type, shape_of(value.type) or ())
+        for role, values in (("input", graph.input), ("output", graph.output))
+        for value in values
+    }
+    for sparse in graph.sparse_initializer:
+        sizes[f"sparse initializer {shown(sparse.values.name)}"] = (sparse.values.data_type, tuple(sparse.dims))
+    for about, (element, shape) in sizes.items():
+        size = _least(shape) * bits_of(element) // 8
+        if size > request.allocation_bytes:
+            values = (format_shape(shape), size, request.allocation_bytes)
+            yield ModelFinding(Area.GRAPH, "declared-size", f"{about}{known.scope.where}", values, Severity.RESTRICTED)
 
 
 def _shapes(node: NodeProto, position: int, known: Known) -> list[Shape]:

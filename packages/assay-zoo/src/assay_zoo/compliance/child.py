@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
 
-from assay_zoo.compliance.finding import Finding
 from assay_zoo.compliance.process import limit_self
 from assay_zoo.compliance.request import Answer, Finished, Found, Request, StepStarted, Undecided
 
@@ -20,34 +20,28 @@ def main() -> None:
     """Ends with code 0 after the last step; exhaustion of memory or of the stack ends it with a code of its own."""
     limit_self()
     out = _own_output()
-    from assay_zoo.compliance.steps import STEPS, CheckContext
+    from assay.models.examination.steps import Examination, take
+    from assay_zoo.compliance.steps import steps_of
 
-    seen: set[Finding] = set()
-    desk = CheckContext(msgspec.json.decode(sys.stdin.buffer.read(), type=Request))
-    for name, step in STEPS.items():
-        if name in desk.request.skip:
+    request = msgspec.json.decode(sys.stdin.buffer.read(), type=Request)
+    look = Examination(Path(request.model))
+    for name, step in steps_of(request).items():
+        if name in request.skip:
             continue
         _say(out, StepStarted(name))
         try:
-            for finding in step(desk):
-                if finding not in seen:
-                    seen.add(finding)
-                    desk.findings.append(finding)
-                    _say(out, Found(finding))
-                if len(seen) >= MOST_FINDINGS:
-                    break
+            for finding in take(look, step):
+                _say(out, Found(finding))
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
         except RecursionError:
             os._exit(TOO_DEEP)
         except Exception as error:  # noqa: BLE001  a rule of ours that does not know this model: a person must look
             _say(out, Undecided(name, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"))
-    _say(out, Finished(desk.counts()))
+    _say(out, Finished(look.counts()))
 
 
 OUT_OF_MEMORY, TOO_DEEP = 101, 102
-MOST_FINDINGS = 2000
-"""Then a step is left: nobody reads on."""
 
 
 def _own_output() -> BinaryIO:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import ceil, isfinite
 from typing import TYPE_CHECKING
 
-from assay_zoo.compliance.constants import Known
+from assay.models.examination.constants import Known
+from assay.models.examination.types import Shape, shape_of
+from assay.models.examination.walk import subgraphs
 from assay_zoo.compliance.loops import trips_of
-from assay_zoo.compliance.types import Shape, shape_of
-from assay_zoo.compliance.walk import subgraphs
 
 if TYPE_CHECKING:
     from onnx import NodeProto

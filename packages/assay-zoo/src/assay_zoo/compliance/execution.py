@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.core.dtype import dtype_name
-from assay_zoo.compliance.element import element_name
-from assay_zoo.compliance.finding import Area, Finding, shown
-from assay_zoo.compliance.types import Shape, format_shape, shape_of
+from assay.core.model_finding import Area, ModelFinding, Severity
+from assay.models.examination.element import element_name
+from assay.models.examination.text import format_shape, shown
+from assay.models.examination.types import Shape, shape_of
 
 if TYPE_CHECKING:
     from onnx import ModelProto, ValueInfoProto
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 
-def check_execution(model: ModelProto, path: Path, inferred: ModelProto) -> Iterator[Finding]:
+def check_execution(model: ModelProto, path: Path, inferred: ModelProto) -> Iterator[ModelFinding]:
     """One run on the first data set: drawn inputs may be shapes and counts that no model would be given. A run that fails
     says nothing here: functionality tells why. Where the evaluator contradicts the inference, it is the evaluator that
     errs (onnx 1.23 stacks the scalars of a Loop as [n, 1])."""
@@ -47,15 +48,13 @@ def check_execution(model: ModelProto, path: Path, inferred: ModelProto) -> Iter
                 yield from _against(value, array, symbols)
 
 
-def _against(value: ValueInfoProto, result: Array, symbols: Mapping[str, int]) -> Iterator[Finding]:
+def _against(value: ValueInfoProto, result: Array, symbols: Mapping[str, int]) -> Iterator[ModelFinding]:
     what = f"output {shown(value.name)}"
     declared, shape = element_name(value.type.tensor_type.elem_type), shape_of(value.type)
     if declared and dtype_name(result.dtype) != declared:
-        yield _found(f"{what} is declared {declared}, and the reference gives {dtype_name(result.dtype)}")
+        yield _found("declared-type", what, declared, dtype_name(result.dtype))
     if shape is not None and not _same(shape, result.shape, symbols):
-        yield _found(
-            f"{what} is declared with shape {format_shape(shape)}, and the reference gives {format_shape(result.shape)}"
-        )
+        yield _found("declared-shape", what, format_shape(shape), format_shape(result.shape))
 
 
 def _same(declared: Shape, got: Sequence[int], symbols: Mapping[str, int]) -> bool:
@@ -95,5 +94,5 @@ def _published(model: ModelProto, folder: Path) -> dict[str, Array] | None:
     return feeds or None
 
 
-def _found(sentence: str) -> Finding:
-    return Finding(Area.GRAPH, "declared", f"{sentence}; correct the declaration")
+def _found(code: str, about: str, *values: str) -> ModelFinding:
+    return ModelFinding(Area.GRAPH, code, about, values, Severity.CONTRADICTION)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
-from assay_zoo.compliance.constants import Known
+from assay.models.examination.constants import Known
+from assay.models.examination.types import LARGEST_INDEX, Shape, shape_of
+from assay.models.examination.walk import subgraphs
 from assay_zoo.compliance.loops import trips_of
-from assay_zoo.compliance.types import LARGEST_INDEX, Shape, shape_of
-from assay_zoo.compliance.walk import subgraphs
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto

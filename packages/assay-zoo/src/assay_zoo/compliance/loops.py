@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from assay_zoo.compliance.constants import Known, known_in
-from assay_zoo.compliance.finding import Area, Finding
+from assay.core.model_finding import Area, ModelFinding, Severity
+from assay.models.examination.constants import Known, known_in
+from assay.models.examination.walk import called, domain_of, inside
 from assay_zoo.compliance.request import Request
-from assay_zoo.compliance.walk import called, domain_of, inside
 
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto
@@ -37,7 +37,7 @@ def trips_of(node: NodeProto, known: Known) -> int | None:
     return None
 
 
-def check_loops(known: Known, request: Request) -> Iterator[Finding]:
+def check_loops(known: Known, request: Request) -> Iterator[ModelFinding]:
     """The loops of one scope; those inside them are looked at with their own scope."""
     for index, node in enumerate(known.scope.graph.node):
         if node.op_type not in ("Loop", "Scan") or domain_of(node.domain):
@@ -46,10 +46,10 @@ def check_loops(known: Known, request: Request) -> Iterator[Finding]:
         trips = trips_of(node, known)
         if node.op_type == "Loop" and (not node.input or not node.input[0]):
             why = "its condition never turns false" if _never_false(node, index, known) else "only its data end it"
-            yield _found(f"{who} has no trip count, and {why}; give it one")
+            yield _found("endless-loop", who, why)
         elif trips is not None and trips * known.trips > request.loop_trips:
             times = f"{trips} times" if known.trips == 1 else f"{trips} x {known.trips} times"
-            yield _found(f"{who} runs {times}, and this zoo allows {request.loop_trips}; bound it")
+            yield _found("loop", who, times, request.loop_trips)
 
 
 def _never_false(node: NodeProto, index: int, known: Known) -> bool:
@@ -78,5 +78,5 @@ def _origin(body: GraphProto, name: str) -> str:
     return name
 
 
-def _found(sentence: str) -> Finding:
-    return Finding(Area.NODE, "loop", sentence)
+def _found(code: str, about: str, *values: int | str) -> ModelFinding:
+    return ModelFinding(Area.NODE, code, about, values, Severity.RESTRICTED)

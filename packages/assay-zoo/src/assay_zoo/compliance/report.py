@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from assay.core.model_finding import Area, ModelFinding, Severity
 from assay_zoo.check import Check, CheckOutcome
-from assay_zoo.compliance.finding import Area, Finding
+from assay_zoo.compliance.sentences import sentence
 
 MOST = 50
 """Findings told of one part of a model; a broken export repeats itself."""
@@ -21,32 +22,32 @@ _COUNTED = {
 
 
 def report(
-    findings: Sequence[Finding], counts: Mapping[str, int], path: str, seconds: float, unseen: str = ""
+    findings: Sequence[ModelFinding], counts: Mapping[str, int], path: str, seconds: float, unseen: str = ""
 ) -> list[Check]:
     """`unseen` says why the parts without findings cannot be called sound: they are skipped."""
     checks: list[Check] = []
     for area in Area:
         own = [one for one in findings if one.area is area]
-        failed = [one for one in own if not one.remark]
-        checks += [_check(area, CheckOutcome.FAILED, one.sentence, path, 1, seconds) for one in failed[:MOST]]
+        failed = [one for one in own if one.severity is not Severity.REMARK]
+        checks += [_check(area, CheckOutcome.FAILED, sentence(one), path, 1, seconds) for one in failed[:MOST]]
         if len(failed) > MOST:
             more = f"{len(failed) - MOST} more findings of this kind of part are not listed"
             checks.append(_check(area, CheckOutcome.FAILED, more, path, 1, seconds))
         if not failed and unseen:
             checks.append(_check(area, CheckOutcome.SKIPPED, f"not wholly looked at: {unseen}", path, 0, 0.0))
         elif not failed:
-            remarks = [one.sentence for one in own if one.remark]
+            remarks = [sentence(one) for one in own if one.severity is Severity.REMARK]
             checks.append(_check(area, CheckOutcome.PASSED, _passed(area, counts, remarks), path, 1, seconds))
     return checks
 
 
 def _passed(area: Area, counts: Mapping[str, int], remarks: Sequence[str]) -> str:
     words, names = _COUNTED[area]
-    sentence = f"{words.format(*(counts.get(name, 0) for name in names.split()))} follow the specification"
+    told = f"{words.format(*(counts.get(name, 0) for name in names.split()))} follow the specification"
     if not remarks:
-        return sentence
+        return told
     more = f"; and {len(remarks) - _REMARKS} more" if len(remarks) > _REMARKS else ""
-    return f"{sentence}; worth knowing: {'; '.join(remarks[:_REMARKS])}{more}"
+    return f"{told}; worth knowing: {'; '.join(remarks[:_REMARKS])}{more}"
 
 
 def _check(area: Area, outcome: CheckOutcome, sentence: str, path: str, executed: int, seconds: float) -> Check:

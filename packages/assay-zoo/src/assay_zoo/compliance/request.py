@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from assay_zoo.compliance.finding import Finding
+from assay.core.model_finding import ModelFinding
 
 
 class ClaimedPort(msgspec.Struct, frozen=True):
@@ -37,7 +37,7 @@ class StepStarted(msgspec.Struct, frozen=True, tag="entered"):
 
 
 class Found(msgspec.Struct, frozen=True, tag="found"):
-    finding: Finding
+    finding: ModelFinding
 
 
 class Undecided(msgspec.Struct, frozen=True, tag="puzzled"):

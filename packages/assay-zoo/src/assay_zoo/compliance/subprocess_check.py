@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from assay.core.model_finding import Area, ModelFinding
 from assay.errors import HarnessError
 from assay_zoo.compliance.child import OUT_OF_MEMORY, TOO_DEEP
-from assay_zoo.compliance.finding import Area, Finding
 from assay_zoo.compliance.process import ChildLimits, CompletedChild, ending, run_child
 from assay_zoo.compliance.request import Answer, Finished, Found, Request, StepStarted, Undecided
+from assay_zoo.compliance.sentences import sentence
 
 MODULE = "assay_zoo.compliance.child"
 _OPTIONAL = "execution"
@@ -22,18 +23,18 @@ MOST_DEATHS = 2
 
 
 @dataclass
-class Examination:
+class ChildReport:
     """`unseen` says why a part without a finding is not sound for all that; `puzzles` are for a person."""
 
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[ModelFinding] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     puzzles: list[str] = field(default_factory=list)
     unseen: str = ""
 
 
-def examine_apart(request: Request, limits: ChildLimits) -> Examination:
+def examine_apart(request: Request, limits: ChildLimits) -> ChildReport:
     """Everything that can be found out about a model without opening it here. Raises HarnessError."""
-    found = Examination()
+    found = ChildReport()
     skip: list[str] = []
     while True:
         asked = msgspec.structs.replace(request, skip=tuple(skip))
@@ -49,15 +50,15 @@ def examine_apart(request: Request, limits: ChildLimits) -> Examination:
                 f"the process that looks at a model {ending(ran)} in the step {step!r}; look again later"
             )
         if step != _OPTIONAL:
-            finding = Finding(Area.MODEL, "checker-died", f"the checker {_death(ran, limits)} on it (step {step!r})")
+            finding = ModelFinding(Area.MODEL, "checker-died", "", (_death(ran, limits), repr(step)))
             found.findings.append(finding)
-            found.unseen = finding.sentence
+            found.unseen = sentence(finding)
         if step == "parse" or len(skip) >= MOST_DEATHS - 1:
             return found
         skip.append(step)
 
 
-def _listen(ran: CompletedChild, found: Examination) -> tuple[str, bool]:
+def _listen(ran: CompletedChild, found: ChildReport) -> tuple[str, bool]:
     """The step entered last, and whether all are through."""
     known = set(found.findings)
     step = ""

@@ -43,10 +43,10 @@ def value_problem(tensor: TensorProto, folder: Path) -> str:
         if infinite and wide.dtype.kind == "f" and len(finite) < 3:
             finite |= set(np.unique(wide[~bad])[:3].tolist())
     if nan:
-        return f"holds {nan} NaN among {flat.size} values"
+        return f"{nan} NaN among {flat.size} values"
     # 0 and 1, 0 and -inf: what masks are made of.
     if infinite and not (flat.size == 1 or finite <= {0.0, 1.0}):
-        return f"holds {infinite} infinite values among {flat.size}"
+        return f"{infinite} infinite values among {flat.size}"
     return ""
 
 

@@ -117,6 +117,10 @@ def _no_such_job(only: str, jobs: Sequence[Job]) -> NoReturn:
     raise UsageError(f"no job is called {only!r}; the nearest is {near[0]!r}" if near else "nothing is left to run")
 
 
+_FINDINGS = 3
+"""Of one refused model that are listed."""
+
+
 async def inspect_models(wanted: Sequence[ModelRequest], limits: Limits, house: Services) -> list[Case]:
     """Each file opened and validated behind the wall: models are untrusted. Raises UsageError with the worker's sentence."""
     names = _names(wanted)
@@ -179,7 +183,7 @@ def _model(result: Result, job: Job) -> Model:
     if isinstance(result, InspectResult) and result.model is not None:
         return result.model
     if isinstance(result, InspectResult) and result.findings:
-        raise BadModel(refusal(Path(job.case.model.source), result.findings))
+        raise BadModel(refusal(Path(job.case.model.source), result.findings, _FINDINGS))
     if result.outcome is Outcome.ERROR:
         raise UsageError(result.detail)
     what = {

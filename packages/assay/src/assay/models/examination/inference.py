@@ -78,6 +78,17 @@ def leniently(model: ModelProto) -> ModelProto:
         return model
 
 
+def smallest(model: ModelProto) -> ModelProto:
+    """The same with every free dimension of its inputs at one, inferred as far as that goes: what it needs at any size
+    that it is given. A model that does not take that size has shapes here that mean nothing, and none that is too large."""
+    small = _without_declarations(model)
+    for value in small.graph.input:
+        for dimension in value.type.tensor_type.shape.dim:
+            if not dimension.HasField("dim_value"):
+                dimension.dim_value = 1
+    return leniently(small)
+
+
 def _numbered(model: ModelProto) -> list[tuple[str, str]]:
     """Every node's name becomes its number: errors of inference name their node, and many nodes have no name. What each was called,
     and how a sentence calls it."""

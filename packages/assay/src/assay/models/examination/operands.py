@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.core.model_finding import Area, ModelFinding, Severity
 from assay.models.examination.constants import Known
-from assay.models.examination.text import format_shape
+from assay.models.examination.text import format_shape, shown
 from assay.models.examination.types import Shape
 from assay.models.examination.walk import called, domain_of
 
@@ -27,13 +27,28 @@ def check_operands(known: Known) -> Iterator[ModelFinding]:
     severity = Severity.INVALID if known.scope.root else Severity.RESTRICTED
     for index, node in enumerate(known.scope.graph.node):
         rule = _RULES.get(node.op_type) if not domain_of(node.domain) else None
-        for code, values in rule(node, known) if rule else ():
+        for code, values in (*(rule(node, known) if rule else ()), *_no_room(node, known)):
             yield ModelFinding(Area.NODE, code, f"{called(node, index)}{known.scope.where}", values, severity)
 
 
 def _differ(one: object, other: object) -> bool:
     """Only numbers can: what is free may be anything."""
     return isinstance(one, int) and isinstance(other, int) and one != other
+
+
+def _no_room(node: NodeProto, known: Known) -> Problems:
+    """A shape that onnx infers, and that cannot be: outside of branches, which may never be taken."""
+    for name in node.output if known.scope.root else ():
+        shape = known.shape(name) if name else None
+        if shape is not None and any(isinstance(size, int) and size < 0 for size in shape):
+            yield "no-room", (shown(name), format_shape(shape))
+
+
+def _resize(node: NodeProto, known: Known) -> Problems:
+    for place in (1, 2):
+        scales = known.constants.get(node.input[place]) if len(node.input) > place else None
+        if scales is not None and scales.dtype.kind == "f" and scales.size and not (scales > 0).all():
+            yield "resize-scale", (f"{float(scales.min()):g}",)
 
 
 def _convolution(node: NodeProto, known: Known) -> Problems:
@@ -160,7 +175,7 @@ _RULES: dict[str, Callable[[NodeProto, Known], Problems]] = {
     "Conv": _convolution, "ConvTranspose": _convolution, "LSTM": _recurrent, "GRU": _recurrent, "RNN": _recurrent,
     "Reshape": _reshape, "BatchNormalization": _normalization, "QuantizeLinear": _quantization,
     "DequantizeLinear": _quantization, "InstanceNormalization": _by_channel, "DepthToSpace": _blocks,
-    "SpaceToDepth": _blocks, "PRelu": _unidirectional(1), "LayerNormalization": _unidirectional(1), "Clip": _bounds,
+    "SpaceToDepth": _blocks, "Resize": _resize, "PRelu": _unidirectional(1), "LayerNormalization": _unidirectional(1), "Clip": _bounds,
 }  # fmt: skip
 
 

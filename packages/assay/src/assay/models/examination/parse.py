@@ -53,8 +53,7 @@ def parse(path: Path) -> tuple[ModelProto | None, list[ModelFinding]]:
     try:
         return read_model(path), []
     except BadModel as error:
-        text = str(error).removeprefix(f"{path} ").replace(f"{path.parent}/", "")
-        return None, [ModelFinding(Area.MODEL, "unreadable", path.name, (text,))]
+        return None, [ModelFinding(Area.MODEL, "unreadable", path.name, (str(error).removeprefix(f"{path} "),))]
 
 
 def why_unparsed(error: Exception) -> str:

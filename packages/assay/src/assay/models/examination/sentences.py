@@ -103,6 +103,7 @@ SENTENCES: dict[str, str] = {
     "zero-delta": "{about} has a delta of 0 and would never end; correct the constant",
     "zero-divisor": "{about} divides whole numbers by 0; correct the constant",
     "no-room": "{about} makes {0} of shape {1}: a window is larger than what it slides over, or a size is negative; correct the sizes",
+    "resize-scale": "{about} scales by {0}; a scale is more than 0; correct it",
     "weight-rank": "{about} has weights of shape {0} for an input of shape {1}: not of one rank; correct one of them",
     "weight-channels": "{about} has weights of shape {0} in {1} groups, and its input has {2} channels; correct one of them",
     "group": "{about} has {0} groups, which do not divide the {1} channels of its weights; correct the attribute",
@@ -138,12 +139,8 @@ def sentence(finding: ModelFinding, more: Mapping[str, str] | None = None) -> st
     return row.format(*finding.values, about=finding.about)
 
 
-_MOST_TOLD = 3
-"""Findings that one refusal names."""
-
-
-def refusal(path: Path, findings: Sequence[ModelFinding]) -> str:
-    """One sentence for a file that is refused, of its first findings."""
-    told = [sentence(finding) for finding in findings[:_MOST_TOLD]]
-    more = f" (and {len(findings) - _MOST_TOLD} more findings)" if len(findings) > _MOST_TOLD else ""
-    return f"{path}{' ' if findings[0].code == 'unreadable' else ': '}{'; '.join(told)}{more}"
+def refusal(path: Path, findings: Sequence[ModelFinding], most: int = 1) -> str:
+    """Why a file is refused: a line for each of its first findings, and how many there are beside them."""
+    lines = [f"{path}{' ' if finding.code == 'unreadable' else ': '}{sentence(finding)}" for finding in findings[:most]]
+    more = len(findings) - len(lines)
+    return "\n".join(lines) + (f" (and {more} more finding{'s' if more > 1 else ''})" if more else "")

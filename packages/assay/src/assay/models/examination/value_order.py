@@ -26,6 +26,7 @@ def order_problems(graph: GraphProto, outer: frozenset[str] = frozenset()) -> It
     for index, node in enumerate(graph.node):
         for name in sorted(_needs(node) - known):
             if name not in producers:
+                known.add(name)  # told once
                 yield "undefined-value", (shown(name), called(node, index))
             else:
                 yield _order_problem(graph, index, name, producers)

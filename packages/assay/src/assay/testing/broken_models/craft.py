@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -11,13 +13,27 @@ from onnx import TensorProto, helper, numpy_helper, parser
 
 HEAD = '<ir_version: 9, opset_import: ["" : 17]>\n'
 Build = Callable[[Path], onnx.ModelProto | bytes]
-CASES: dict[str, tuple[str, str, Build]] = {}
-"""Name to (area, kind, builder). The builder is given the folder, for external data."""
 
 
-def case(area: str, kind: str) -> Callable[[Build], Build]:
+@dataclass(frozen=True)
+class BrokenModel:
+    """`area` and `code` are those of the finding; `zoo` where a valid model breaks a rule of a collection. `build` is given the folder,
+    for external data."""
+
+    area: str
+    code: str
+    build: Build
+    zoo: bool = False
+
+
+CASES: dict[str, BrokenModel] = {}
+
+
+def case(area: str, code: str, *, zoo: bool = False) -> Callable[[Build], Build]:
+    """Enters a builder into the table, under its own name."""
+
     def keep(build: Build) -> Build:
-        CASES[build.__name__] = (area, kind, build)
+        CASES[build.__name__] = BrokenModel(area, code, build, zoo)  # type: ignore[attr-defined]
         return build
 
     return keep
@@ -34,13 +50,13 @@ def relu(shape: str = "2,3") -> onnx.ModelProto:
 
 def built(name: str, folder: Path) -> Path:
     """The model of that case, written into an existing folder."""
-    made = CASES[name][2](folder)
+    made = CASES[name].build(folder)
     path = folder / "model.onnx"
     path.write_bytes(made if isinstance(made, bytes) else made.SerializeToString())
     return path
 
 
-def with_weight(array: np.ndarray, operator: str = "Add") -> onnx.ModelProto:
+def with_weight(array: np.ndarray[Any, Any], operator: str = "Add") -> onnx.ModelProto:
     model = text(f"g (float[2,3] x) => (float[2,3] y) {{ [a] y = {operator}(x, w) }}")
     model.graph.initializer.append(numpy_helper.from_array(array, "w"))
     return model
@@ -68,7 +84,7 @@ def loop(constants: str, operands: str, cond: str = "[c] more = Identity(go)") -
     )
 
 
-def sparse(indices: np.ndarray, dims: list[int]) -> onnx.ModelProto:
+def sparse(indices: np.ndarray[Any, Any], dims: list[int]) -> onnx.ModelProto:
     model = text("g (float[2,3] x) => (float[2,3] y) { [a] y = Mul(x, w) }")
     values = numpy_helper.from_array(np.ones(2, np.float32), "w")
     model.graph.sparse_initializer.append(helper.make_sparse_tensor(values, numpy_helper.from_array(indices), dims))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import onnx
-from crafting import HEAD, case, text
+
+from assay.testing.broken_models.craft import HEAD, case, text
 
 
 @case("function", "recursion")
-def recursive_function(folder: Path) -> onnx.ModelProto:
+def recursive_function(_: Path) -> onnx.ModelProto:
     return text(
         "g (float[2] x) => (float[2] y) { [a] y = own.F(x) }\n"
         '<domain: "own", opset_import: ["" : 17, "own" : 1]> F (a) => (b) { [f] b = own.F(a) }',
@@ -18,7 +19,7 @@ def recursive_function(folder: Path) -> onnx.ModelProto:
 
 
 @case("function", "missing-import")
-def function_without_import(folder: Path) -> onnx.ModelProto:
+def function_without_import(_: Path) -> onnx.ModelProto:
     return text(
         "g (float[2] x) => (float[2] y) { [a] y = own.F(x) }\n"
         '<domain: "own", opset_import: ["other" : 1]> F (a) => (b) { [f] b = Relu(a) }',
@@ -27,7 +28,7 @@ def function_without_import(folder: Path) -> onnx.ModelProto:
 
 
 @case("function", "undefined-value")
-def function_reads_nothing(folder: Path) -> onnx.ModelProto:
+def function_reads_nothing(_: Path) -> onnx.ModelProto:
     return text(
         "g (float[2] x) => (float[2] y) { [a] y = own.F(x) }\n"
         '<domain: "own", opset_import: ["" : 17]> F (a) => (b) { [f] b = Relu(nobody) }',
@@ -36,7 +37,7 @@ def function_reads_nothing(folder: Path) -> onnx.ModelProto:
 
 
 @case("function", "hidden-operator")
-def function_hides_relu(folder: Path) -> onnx.ModelProto:
+def function_hides_relu(_: Path) -> onnx.ModelProto:
     return text(
         "g (float[2] x) => (float[2] y) { [a] y = Relu(x) }\n"
         '<domain: "", opset_import: ["" : 17]> Relu (a) => (b) { [f] b = Neg(a) }'
@@ -44,15 +45,15 @@ def function_hides_relu(folder: Path) -> onnx.ModelProto:
 
 
 @case("function", "duplicate-function")
-def function_twice(folder: Path) -> onnx.ModelProto:
+def function_twice(_: Path) -> onnx.ModelProto:
     body = '<domain: "own", opset_import: ["" : 17]> F (a) => (b) { [f] b = Relu(a) }\n'
     return text(
         "g (float[2] x) => (float[2] y) { [a] y = own.F(x) }\n" + body + body, HEAD.replace("17]", '17, "own" : 1]')
     )
 
 
-@case("function", "expansion")
-def function_chain(folder: Path) -> onnx.ModelProto:
+@case("function", "call-depth")
+def function_chain(_: Path) -> onnx.ModelProto:
     parts = ["g (float[2] x) => (float[2] y) { [a] y = own.F0(x) }\n"]
     for level in range(1200):
         call = f"own.F{level + 1}" if level < 1199 else "Relu"
@@ -63,7 +64,7 @@ def function_chain(folder: Path) -> onnx.ModelProto:
 
 
 @case("function", "recursion")
-def functions_in_a_ring(folder: Path) -> onnx.ModelProto:
+def functions_in_a_ring(_: Path) -> onnx.ModelProto:
     return text(
         "g (float[2] x) => (float[2] y) { [a] y = own.F(x) }\n"
         '<domain: "own", opset_import: ["" : 17, "own" : 1]> F (a) => (b) { [f] b = own.G(a) }\n'
@@ -73,7 +74,7 @@ def functions_in_a_ring(folder: Path) -> onnx.ModelProto:
 
 
 @case("function", "expansion")
-def function_bomb(folder: Path) -> onnx.ModelProto:
+def function_bomb(_: Path) -> onnx.ModelProto:
     parts = ["g (float[2] x) => (float[2] y) { [a] y = own.F0(x) }\n"]
     for level in range(30):
         call = f"own.F{level + 1}" if level < 29 else "Relu"

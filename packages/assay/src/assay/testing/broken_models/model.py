@@ -7,33 +7,34 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from crafting import case, external, relu
 from onnx import helper
 
+from assay.testing.broken_models.craft import case, external, relu
 
-@case("model", "external-data")
+
+@case("model", "external-outside")
 def external_parent(folder: Path) -> onnx.ModelProto:
     return external(folder, "../weights.bin")
 
 
-@case("model", "external-data")
+@case("model", "external-absolute")
 def external_absolute(folder: Path) -> onnx.ModelProto:
     return external(folder, "/etc/hostname", write=False)
 
 
-@case("model", "external-data")
+@case("model", "external-symlink")
 def external_symlink(folder: Path) -> onnx.ModelProto:
     (folder.parent / "outside.bin").write_bytes(b"\0" * 24)
     (folder / "w.bin").symlink_to(folder.parent / "outside.bin")
     return external(folder, "w.bin", write=False)
 
 
-@case("model", "external-data")
+@case("model", "external-missing")
 def external_missing(folder: Path) -> onnx.ModelProto:
     return external(folder, "nowhere.bin", write=False)
 
 
-@case("model", "external-data")
+@case("model", "external-hard-link")
 def external_hard_link(folder: Path) -> onnx.ModelProto:
     (folder.parent / "outside.bin").write_bytes(b"\0" * 24)
     os.link(folder.parent / "outside.bin", folder / "w.bin")
@@ -41,7 +42,7 @@ def external_hard_link(folder: Path) -> onnx.ModelProto:
 
 
 @case("model", "duplicate-metadata")
-def duplicate_metadata(folder: Path) -> onnx.ModelProto:
+def duplicate_metadata(_: Path) -> onnx.ModelProto:
     model = relu()
     for value in ("a", "b"):
         entry = model.metadata_props.add()
@@ -61,65 +62,65 @@ def external_overlap(folder: Path) -> onnx.ModelProto:
     return model
 
 
-@case("model", "external-data")
+@case("model", "external-length")
 def external_length(folder: Path) -> onnx.ModelProto:
     return external(folder, "w.bin", length="8")
 
 
-@case("model", "external-data")
+@case("model", "external-short")
 def external_offset_past_end(folder: Path) -> onnx.ModelProto:
     return external(folder, "w.bin", offset="4096")
 
 
-@case("model", "external-data")
+@case("model", "external-self")
 def external_data_in_the_model_itself(folder: Path) -> onnx.ModelProto:
     return external(folder, "model.onnx", write=False)
 
 
 @case("model", "ir-version")
-def ir_zero(folder: Path) -> onnx.ModelProto:
+def ir_zero(_: Path) -> onnx.ModelProto:
     model = relu()
     model.ir_version = 0
     return model
 
 
-@case("model", "ir-version")
-def ir_too_new(folder: Path) -> onnx.ModelProto:
+@case("model", "newer-ir")
+def ir_too_new(_: Path) -> onnx.ModelProto:
     model = relu()
     model.ir_version = 99
     return model
 
 
 @case("model", "opset-import")
-def opset_zero(folder: Path) -> onnx.ModelProto:
+def opset_zero(_: Path) -> onnx.ModelProto:
     model = relu()
     model.opset_import[0].version = 0
     return model
 
 
-@case("model", "opset-version")
-def opset_too_new(folder: Path) -> onnx.ModelProto:
+@case("model", "zoo-opset", zoo=True)
+def opset_too_new(_: Path) -> onnx.ModelProto:
     model = relu()
     model.opset_import[0].version = 27
     return model
 
 
 @case("model", "duplicate-import")
-def imported_twice(folder: Path) -> onnx.ModelProto:
+def imported_twice(_: Path) -> onnx.ModelProto:
     model = relu()
     model.opset_import.append(helper.make_opsetid("ai.onnx", 13))
     return model
 
 
-@case("model", "opset-import")
-def no_imports(folder: Path) -> onnx.ModelProto:
+@case("model", "no-imports")
+def no_imports(_: Path) -> onnx.ModelProto:
     model = relu()
     del model.opset_import[:]
     return model
 
 
 @case("model", "unreadable")
-def nested_400_deep(folder: Path) -> bytes:
+def nested_400_deep(_: Path) -> bytes:
     # By hand: the onnx package itself does not build it.
     model, graph = 7, 1
     inner = b""

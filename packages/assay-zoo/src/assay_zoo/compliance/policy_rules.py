@@ -1,0 +1,91 @@
+"""What this zoo asks beyond a valid model: versions that its runtimes read, operators it knows, and what metadata.toml claims."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from assay.core.model_finding import Area, ModelFinding, Severity
+from assay.models.examination.element import element_name
+from assay.models.examination.functions import Functions
+from assay.models.examination.schemas import schema_of
+from assay.models.examination.text import format_shape, shown
+from assay.models.examination.types import Shape, shape_of
+from assay.models.examination.walk import Scope, called, domain_of, signature_of
+from assay_zoo.compliance.request import ClaimedPort, Request
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, ValueInfoProto
+
+
+def check_versions(model: ModelProto, request: Request) -> Iterator[ModelFinding]:
+    """Against `ir` and `opset` of the policy, and the opset that metadata.toml claims."""
+    if model.ir_version > request.ir:
+        yield _found(Area.MODEL, "zoo-ir", "", model.ir_version, request.ir)
+    imports = {domain_of(one.domain): one.version for one in model.opset_import}
+    version = imports.get("", 0)
+    if version > request.opset:
+        yield _found(Area.MODEL, "zoo-opset", "domain 'ai.onnx'", version, request.opset)
+    if request.claimed_opset and version and version != request.claimed_opset:
+        yield _found(Area.MODEL, "claimed-opset", "", request.claimed_opset, version)
+    if model.training_info:
+        yield _found(Area.MODEL, "training-info", "", len(model.training_info), severity=Severity.REMARK)
+
+
+def check_domains(
+    everything: Sequence[Scope], functions: Functions, domains: Collection[str]
+) -> Iterator[ModelFinding]:
+    """Operators of domains that the policy does not name, and those that nothing here defines."""
+    allowed = {domain_of(domain) for domain in domains}
+    for scope in everything:
+        for index, node in enumerate(scope.graph.node):
+            domain, who = domain_of(node.domain), f"{called(node, index)}{scope.where}"
+            if signature_of(node) in functions:
+                continue
+            if domain not in allowed:
+                known = ", ".join(sorted(name or "ai.onnx" for name in allowed))
+                yield _found(Area.NODE, "custom-domain", who, shown(domain), known)
+            elif domain and schema_of(node, scope.opsets) is None:
+                yield _found(Area.NODE, "unchecked-operator", who, severity=Severity.REMARK)
+
+
+def check_claims(model: ModelProto, request: Request) -> Iterator[ModelFinding]:
+    """The ports of metadata.toml are those of the model, in its order."""
+    given = {tensor.name for tensor in model.graph.initializer}
+    inputs = [value for value in model.graph.input if value.name not in given]
+    yield from _claims("input", inputs, request.claimed_inputs)
+    yield from _claims("output", model.graph.output, request.claimed_outputs)
+
+
+def _claims(role: str, values: Sequence[ValueInfoProto], claims: Sequence[ClaimedPort]) -> Iterator[ModelFinding]:
+    if not claims:
+        return
+    names, claimed = [value.name for value in values], [port.name for port in claims]
+    if names != claimed:
+        yield _found(
+            Area.GRAPH, "claimed-names", "", role, ", ".join(map(shown, claimed)), ", ".join(map(shown, names))
+        )
+        return
+    for value, port in zip(values, claims, strict=True):
+        if value.type.WhichOneof("value") != "tensor_type":
+            continue
+        element, shape = element_name(value.type.tensor_type.elem_type), shape_of(value.type)
+        about = f"{role} {shown(port.name)}"
+        if element and port.dtype != element:
+            yield _found(Area.GRAPH, "claimed-port", about, shown(port.dtype), element)
+        if shape is not None and not _fits(shape, port.shape):
+            yield _found(Area.GRAPH, "claimed-port", about, format_shape(port.shape), format_shape(shape))
+
+
+def _fits(shape: Shape, claimed: Shape) -> bool:
+    """Numbers are the same numbers, and what is free is free; its name may be another."""
+    return len(shape) == len(claimed) and all(
+        one == other or (isinstance(one, str) and isinstance(other, str))
+        for one, other in zip(shape, claimed, strict=True)
+    )
+
+
+def _found(
+    area: Area, code: str, about: str, *values: int | str, severity: Severity = Severity.RESTRICTED
+) -> ModelFinding:
+    return ModelFinding(area, code, about, values, severity)

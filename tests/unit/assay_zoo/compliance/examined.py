@@ -1,0 +1,18 @@
+"""A model looked at by the zoo's steps, in this process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from assay.core.model_finding import ModelFinding, Severity
+from assay.models.examination.steps import examine
+from assay_zoo.compliance.request import Request
+from assay_zoo.compliance.steps import steps_of
+
+
+def failures(path: Path, request: Request) -> list[ModelFinding]:
+    """What the zoo fails a model for."""
+    asked = msgspec.structs.replace(request, model=str(path))
+    return [one for one in examine(path, steps_of(asked)).findings if one.severity is not Severity.REMARK]

@@ -1,0 +1,67 @@
+"""Every model that is broken in one way is found, in its own place and for nothing else; what only a collection refuses passes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.core.model_finding import Severity
+from assay.models.examination.sentences import SENTENCES, sentence
+from assay.models.examination.steps import examine
+from assay.testing.broken_models import CASES, built
+
+OWN = [name for name, case in CASES.items() if not case.zoo]
+COLLECTION = [
+    name for name, case in CASES.items() if case.zoo and name not in ("opset_too_new", "domain_without_import")
+]
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_is_found_in_its_place(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    found = [one for one in examine(built(name, folder)).findings if one.severity is not Severity.REMARK]
+    assert (CASES[name].area, CASES[name].code) in {(one.area.value, one.code) for one in found}
+    assert {one.area.value for one in found} == {CASES[name].area}
+    told = [sentence(one) for one in found]
+    assert all(str(tmp_path) not in one and "\n" not in one for one in told)
+    assert all("; " in one or one.startswith("the model contradicts itself") for one in told), "what to do"
+
+
+@pytest.mark.parametrize("name", COLLECTION)
+def test_what_a_collection_alone_refuses(name: str, tmp_path: Path) -> None:
+    assert examine(built(name, tmp_path)).of(Severity.INVALID) == []
+
+
+def test_every_sentence_has_a_model_that_needs_it(tmp_path: Path) -> None:
+    """A row that nothing produces is a row to delete."""
+    codes = {case.code for case in CASES.values()}
+    rare = {
+        "unused-function",
+        "other-opset",
+        "onnx-checker",
+        "external-nowhere",
+        "external-zero-byte",
+        "external-irregular",
+    }
+    rare |= {
+        "external-unreadable",
+        "external-pointer",
+        "newer-opset",
+        "ir-version",
+        "duplicate-value",
+        "axis",
+        "declared",
+    }
+    rare |= {
+        "declared-kind",
+        "zero-delta",
+        "weight-rank",
+        "kernel-shape",
+        "recurrent-gates",
+        "recurrent-weights",
+        "hidden-size",
+    }
+    rare |= {"reference-unknown"}
+    assert set(SENTENCES) - codes <= rare
