@@ -15,7 +15,7 @@ from onnx import helper
 from assay.testing.broken_models import built
 from assay.testing.broken_models.craft import relu, text, with_weight
 from assay_zoo.check import Check, CheckOutcome
-from assay_zoo.compliance import check_compliance
+from assay_zoo.compliance import check_compliance, subprocess_check
 from assay_zoo.compliance.process import ChildLimits
 from assay_zoo.compliance.waivers import apply_waivers
 from assay_zoo.policy import Waiver, ZooPolicy
@@ -93,9 +93,10 @@ def test_a_child_that_cannot_be_started_blames_nobody(tmp_path: Path, monkeypatc
     assert "cannot be started" in one.sentence
 
 
-def test_a_child_that_dies_before_it_begins_blames_nobody(tmp_path: Path) -> None:
+def test_a_child_that_dies_before_it_begins_blames_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "model.onnx").write_bytes(relu().SerializeToString())
-    (one,) = checked(tmp_path, limits=ChildLimits(memory_bytes=10_000_000))
+    monkeypatch.setattr(subprocess_check, "MODULE", "assay_zoo.compliance.no_such_module")
+    (one,) = checked(tmp_path)
     assert one.outcome is CheckOutcome.INFRASTRUCTURE
     assert "before it began" in one.sentence
 
