@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.numerics.attributes import stated
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, ints
 from assay.numerics.shapes.requirements import COUNT, Demands, Need
@@ -70,7 +71,7 @@ def _scan_shape(node: Node, inputs: Inputs, walk: Walk) -> Sequence[Value]:
         return [UNKNOWN] * len(node.outputs)
     scanned = node.attributes["num_scan_inputs"]
     states, sequences = list(inputs[: len(inputs) - scanned]), inputs[len(inputs) - scanned :]
-    axes = node.attributes.get("scan_input_axes") or [0] * scanned
+    axes = stated(node.attributes, "scan_input_axes", [0] * scanned)
     steps: int | None = None
     slices = []
     for one, axis in zip(sequences, axes, strict=True):
@@ -86,7 +87,7 @@ def _scan_shape(node: Node, inputs: Inputs, walk: Walk) -> Sequence[Value]:
         slices.append(Value((*one.shape[:axis], *one.shape[axis + 1 :])))
     found = walk.enter(body, [*(Value(one.shape) for one in states), *slices])
     outputs = found[len(states) :]
-    placed = node.attributes.get("scan_output_axes") or [0] * len(outputs)
+    placed = stated(node.attributes, "scan_output_axes", [0] * len(outputs))
     return [
         *found[: len(states)],
         *(_inserted(one, axis, steps) for one, axis in zip(outputs, placed, strict=True)),

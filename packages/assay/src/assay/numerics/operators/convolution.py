@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from assay.numerics.attributes import stated
 from assay.numerics.operators.mutations import BIAS, KERNEL, LAYER, PICTURE, WINDOW
 from assay.numerics.operators.record import Attribute, OnnxOperator, Sizes, alike
 from assay.numerics.oracle.batched.channels import in_channels
@@ -46,7 +47,7 @@ def convolution_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value
     wanted = None if weight[1] is None else weight[1] * node.attributes.get("group", 1)
     if channels is not None and wanted is not None and channels != wanted:
         raise Conflict(f"the input has {channels} channels, the weight takes {wanted}", (channels, wanted))
-    kernel = node.attributes.get("kernel_shape") or list(weight[2:])
+    kernel = stated(node.attributes, "kernel_shape", list(weight[2:]))
     found = slide(node, spatial, kernel, scope)
     return plain((shape[0], *found, weight[0]) if last else (shape[0], weight[0], *found))
 
@@ -59,9 +60,9 @@ def _transposed_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
         raise Conflict(f"the input has {shape[1]} channels, the weight takes {weight[0]}", (shape[1], weight[0]))
     rank = len(shape) - 2
     given = node.attributes
-    strides, dilations = given.get("strides") or [1] * rank, given.get("dilations") or [1] * rank
-    pads, more = given.get("pads") or [0] * (2 * rank), given.get("output_padding") or [0] * rank
-    kernel = given.get("kernel_shape") or list(weight[2:])
+    strides, dilations = stated(given, "strides", [1] * rank), stated(given, "dilations", [1] * rank)
+    pads, more = stated(given, "pads", [0] * (2 * rank)), stated(given, "output_padding", [0] * rank)
+    kernel = stated(given, "kernel_shape", list(weight[2:]))
     channels = None if weight[1] is None else weight[1] * given.get("group", 1)
     dims: list[int | None] = []
     for axis in range(rank):
@@ -100,7 +101,7 @@ def _convolution_terms(call: Call) -> float:
 
 def _transposed_terms(call: Call) -> float:
     shape = call.inputs[1].shape
-    return float(shape[0] // (call.attributes.get("group") or 1) * math.prod(shape[2:]))
+    return float(shape[0] // (stated(call.attributes, "group", 1)) * math.prod(shape[2:]))
 
 
 def _first_channels(place: int, _: Attribute) -> int:

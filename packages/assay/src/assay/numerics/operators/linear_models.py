@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.numerics.attributes import stated
 from assay.numerics.operators.record import LEARNING, OnnxOperator, alike
 from assay.numerics.shapes.elementwise import same_shape
 from assay.numerics.shapes.requirements import Demands, Need, size_of
@@ -23,7 +24,7 @@ from assay.ports import Tensor
 
 def normalized(site: RuleSite, unit: Arithmetic) -> Variance:
     """A row by its largest element, or by a sum of terms of one sign."""
-    terms = 0.0 if text_of(site.call.attributes.get("norm") or "MAX") == "MAX" else float(np.shape(site.value)[-1])
+    terms = 0.0 if text_of(stated(site.call.attributes, "norm", "MAX")) == "MAX" else float(np.shape(site.value)[-1])
     return (unit.accumulate**2 * (terms / 9 + 2) + unit.storage**2 / 3) * np.square(site.value)
 
 
@@ -47,7 +48,7 @@ def regression(site: RuleSite, unit: Arithmetic) -> Variance:
     vectors = np.asarray(attributes["support_vectors"] if count else weights, np.float64).reshape(-1, x.shape[1])
     near, own = kernels(x, vectors, attributes if count else {}, unit)
     weights = weights[:, None] if count else np.ones((1, 1))
-    offset = float((attributes.get("rho") or [0.0])[0])
+    offset = float((stated(attributes, "rho", [0.0]))[0])
     found = own @ np.square(weights) + total(
         len(vectors) + 1.0, near @ weights + offset, np.square(near) @ np.square(weights) + offset**2, unit
     )
@@ -62,7 +63,7 @@ def classification(site: RuleSite, unit: Arithmetic) -> Variance:
     vectors = np.asarray(supports or weights, np.float64).reshape(-1, x.shape[1])
     near, own = kernels(x, vectors, attributes if supports else {}, unit)
     largest = np.square(weights).reshape(-1, len(vectors)).max(axis=0) if supports else np.ones(len(vectors))
-    offset = float(np.square(np.asarray(attributes.get("rho") or [0.0], np.float64)).max())
+    offset = float(np.square(np.asarray(stated(attributes, "rho", [0.0]), np.float64)).max())
     sums = np.square(near) @ largest + offset
     found = (own @ largest + total(len(vectors) + 1.0, np.sqrt(sums), sums, unit))[:, None]
     slopes = attributes.get("prob_a")
@@ -76,7 +77,7 @@ def kernels(x: Tensor, vectors: Tensor, attributes: Mapping[str, Any], unit: Ari
     """Each row with each vector (rows, vectors), and the variance of that."""
     from assay.numerics.oracle.learning import kernel_of
 
-    kind, parameters = text_of(attributes.get("kernel_type") or "LINEAR"), attributes.get("kernel_params")
+    kind, parameters = text_of(stated(attributes, "kernel_type", "LINEAR")), attributes.get("kernel_params")
     near = kernel_of(x, vectors, kind, parameters)
     gamma, offset, degree = (*(parameters or ()), 0.0, 0.0, 0.0)[:3]
     own = 16 * unit.accumulate**2 / 3

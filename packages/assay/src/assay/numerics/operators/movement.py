@@ -7,6 +7,7 @@ from math import inf
 
 import numpy as np
 
+from assay.numerics.attributes import stated
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator, behind, elementwise, in_batch
 from assay.numerics.oracle.hooks import Values
@@ -34,7 +35,7 @@ def _transpose_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     shape = inputs[0].shape
     if shape is None:
         return [UNKNOWN]
-    order = node.attributes.get("perm") or list(range(len(shape)))[::-1]
+    order = stated(node.attributes, "perm", list(range(len(shape)))[::-1])
     equal(len(shape), len(order), "the rank and the length of perm")
     if inputs[0].data is not None:
         return [of_data(np.transpose(inputs[0].data, order))]

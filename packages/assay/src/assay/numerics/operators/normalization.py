@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.numerics.attributes import stated
 from assay.numerics.operators.microsoft_normalization import layer_normalization, simplified
 from assay.numerics.operators.mutations import BIAS, EPSILON
 from assay.numerics.operators.record import OnnxOperator, alike
@@ -87,7 +88,7 @@ def _group(call: Call) -> Values | None:
 
 def _mean_variance(call: Call) -> Values | None:
     x = call.inputs[0]
-    axes = tuple(axis % x.ndim for axis in call.attributes.get("axes") or (0, 2, 3))
+    axes = tuple(axis % x.ndim for axis in stated(call.attributes, "axes", (0, 2, 3)))
     # The standard adds 1e-9 to the deviation, not to the variance.
     normal, _, inverse = standardized(call, x, axes, 0.0)
     with np.errstate(invalid="ignore"):

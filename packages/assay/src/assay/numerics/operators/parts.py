@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.numerics.attributes import stated
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator, along_axis, axes_of, behind
 from assay.numerics.oracle.hooks import Call, Values
@@ -35,7 +36,7 @@ def _pad_kernel(call: Call) -> Values | None:
             raise ValueError(f"pads {begin} and {end} take more than the {size} elements of axis {axis} away")
         kept[axis] = slice(max(0, -begin), size + min(end, 0))
         around[axis] = max(0, begin), max(0, end)
-    mode = call.attributes.get("mode") or "constant"
+    mode = stated(call.attributes, "mode", "constant")
     how: Any = mode.decode() if isinstance(mode, bytes) else mode
     value = call.attributes.get("value") if named is not None else call.input(2)
     options: dict[str, Any] = {"constant_values": 0 if value is None else value} if how == "constant" else {}
@@ -188,7 +189,7 @@ def _cropped_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     shape, sizes = inputs[0].shape, ints(at(inputs, 1))
     if shape is None:
         return [UNKNOWN]
-    axes = node.attributes.get("axes") or range(len(shape))
+    axes = stated(node.attributes, "axes", range(len(shape)))
     dims: list[int | None] = list(shape)
     for place, axis in enumerate(axes):
         dims[axis] = None if sizes is None else sizes[place]
@@ -233,7 +234,7 @@ def _own_shape_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
     if None in shape:
         return
     sizes = [float(one or 0) for one in shape]
-    axes = node.attributes.get("axes") or range(len(sizes))
+    axes = stated(node.attributes, "axes", range(len(sizes)))
     yield 1, Need(1, inf, COUNT, exact=tuple(sizes[axis] for axis in axes))
 
 

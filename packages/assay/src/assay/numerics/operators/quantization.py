@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.numerics.attributes import stated
 from assay.numerics.operators.convolution import convolution_shape
 from assay.numerics.operators.matrix_products import product_shape
 from assay.numerics.operators.mutations import BIAS, SCALES, WINDOW
@@ -105,7 +106,7 @@ def _convolution(call: Call) -> Values | None:
 
     x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero = call.inputs[:8]
     bias, attributes = call.input(8), call.attributes
-    fits = x.ndim > 2 and x.shape[1] == w.shape[1] * (attributes.get("group") or 1)
+    fits = x.ndim > 2 and x.shape[1] == w.shape[1] * (stated(attributes, "group", 1))
     if not fits or x_scale.size > 1 or y_scale.size > 1 or y_zero.dtype.name not in _WHOLE:
         return None
     left = _dequantized(x, x_scale.reshape(()), x_zero.reshape(()), 0)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from assay.numerics.attributes import stated
 from assay.numerics.operators.mutations import BIAS, STATE, WEIGHTS
 from assay.numerics.operators.record import MICROSOFT, Attribute, OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator
@@ -39,7 +40,7 @@ def _recurrent_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     wanted = weight[1] if node.op.startswith("Dynamic") else weight[2]
     if shape[2] is not None and wanted is not None and shape[2] != wanted:
         raise Conflict(f"the input has {shape[2]} features, the weight takes {wanted}", (shape[2], wanted))
-    hidden = node.attributes.get("hidden_size") or recurrence[-1]
+    hidden = stated(node.attributes, "hidden_size", recurrence[-1])
     turned = node.attributes.get("layout", 0)
     steps, batch = (shape[1], shape[0]) if turned else (shape[0], shape[1])
     lengths = at(inputs, 4).shape

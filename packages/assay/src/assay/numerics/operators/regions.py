@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from assay.numerics.attributes import stated
 from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.shapes.constraints import Inputs, Walk, at, equal, plain
 from assay.numerics.shapes.requirements import COUNT, Demands, Need, index_into, size_of
@@ -40,8 +41,8 @@ def _samples(site: RuleSite) -> float:
     stated = float(attributes.get("sampling_ratio") or 0)
     if stated > 0:
         return stated**2
-    tall, wide = (float(attributes.get(name) or 1) for name in ("output_height", "output_width"))
-    regions = np.asarray(site.call.inputs[1], np.float64) * float(attributes.get("spatial_scale") or 1.0)
+    tall, wide = (float(stated(attributes, name, 1)) for name in ("output_height", "output_width"))
+    regions = np.asarray(site.call.inputs[1], np.float64) * float(stated(attributes, "spatial_scale", 1.0))
     sides = np.abs(regions[:, 2:4] - regions[:, :2]).max(initial=1.0)
     return float(np.ceil(sides / tall) * np.ceil(sides / wide))
 
@@ -61,7 +62,7 @@ def _regions_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
 
 
 def _regions_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
-    scale = node.attributes.get("spatial_scale", 1.0) or 1.0
+    scale = stated(node.attributes, "spatial_scale", 1.0)
     yield 1, Need(0.0, max((size_of(inputs, 0, -1) or 2) - 1, 1) / scale)
     yield 2, index_into(size_of(inputs, 0, 0))
 

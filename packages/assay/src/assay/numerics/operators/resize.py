@@ -7,6 +7,7 @@ from math import ceil
 
 import numpy as np
 
+from assay.numerics.attributes import stated
 from assay.numerics.operators.mutations import PICTURE
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator, in_batch
@@ -31,11 +32,11 @@ def _resize_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value]:
         return [UNKNOWN]
     old = node.op == "Upsample" or scope.opset < 11
     scales = at(inputs, 1 if old else 2)
-    factors = node.attributes.get("scales") or (
-        None if scales.data is None else [float(one) for one in scales.data.reshape(-1)]
+    factors = stated(
+        node.attributes, "scales", None if scales.data is None else [float(one) for one in scales.data.reshape(-1)]
     )
     sizes = None if old else ints(at(inputs, 3))
-    axes = [axis_of(one, len(shape)) for one in node.attributes.get("axes") or range(len(shape))]
+    axes = [axis_of(one, len(shape)) for one in stated(node.attributes, "axes", range(len(shape)))]
     dims: list[int | None] = list(shape)
     given = sizes or factors
     if not given:

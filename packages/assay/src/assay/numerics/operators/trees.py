@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.numerics.attributes import stated
 from assay.numerics.operators.record import LEARNING, OnnxOperator, alike
 from assay.numerics.shapes.tabular import tabular
 from assay.numerics.tolerance.arithmetic import Arithmetic
@@ -29,9 +30,9 @@ def ensemble(site: RuleSite, unit: Arithmetic) -> Variance:
     added: Any = total(trees, found.total, found.squares, unit)
     if role == "class" and len(set(attributes["class_ids"])) == 1:
         added = np.broadcast_to(added.max(axis=1, keepdims=True), added.shape)  # both scores are made of the one sum
-    if text_of(attributes.get("aggregate_function") or "SUM") == "AVERAGE":
+    if text_of(stated(attributes, "aggregate_function", "SUM")) == "AVERAGE":
         added = added / trees**2
-    kind = text_of(attributes.get("post_transform") or "NONE")
+    kind = text_of(stated(attributes, "post_transform", "NONE"))
     if kind in _STEEPEST:
         spread = added if kind == "LOGISTIC" else added.sum(axis=1, keepdims=True)
         return _STEEPEST[kind] * spread + 16 * rounding(site, unit)

@@ -22,6 +22,7 @@ from onnx.reference.ops.op_conv import Conv as _Conv
 from onnx.reference.ops.op_conv_transpose import ConvTranspose as _ConvTranspose
 from onnx.reference.ops.op_max_pool import MaxPool as _MaxPool
 
+from assay.numerics.attributes import auto_pad_of, stated
 from assay.numerics.oracle.chunked import AT_ONCE, in_chunks
 from assay.numerics.oracle.parallel import in_threads
 from assay.numerics.oracle.windows import Block, Window, window_of
@@ -42,7 +43,7 @@ class Conv(_Conv):
     op_domain = ""
 
     def _run(self, x: Tensor, w: Tensor, b: Tensor | None = None, **attributes: Any) -> tuple[Tensor, ...]:
-        groups = attributes.get("group") or 1
+        groups = stated(attributes, "group", 1)
         fits = x.ndim > 2 and x.shape[1] == w.shape[1] * groups and w.shape[0] % groups == 0
         if x.dtype.name not in _FAST or not fits:
             return _own(super()._run(x, w, b, **attributes))
@@ -55,7 +56,7 @@ class ConvTranspose(_ConvTranspose):
     op_domain = ""
 
     def _run(self, x: Tensor, w: Tensor, b: Tensor | None = None, **attributes: Any) -> tuple[Tensor, ...]:
-        groups = attributes.get("group") or 1
+        groups = stated(attributes, "group", 1)
         if (
             x.dtype.name not in _FAST
             or x.ndim < 3
@@ -65,8 +66,8 @@ class ConvTranspose(_ConvTranspose):
         ):
             return _own(super()._run(x, w, b, **attributes))
         size, kernel = x.shape[2:], w.shape[2:]
-        strides = tuple(attributes.get("strides") or [1] * len(size))
-        dilations = tuple(attributes.get("dilations") or [1] * len(size))
+        strides = tuple(stated(attributes, "strides", [1] * len(size)))
+        dilations = tuple(stated(attributes, "dilations", [1] * len(size)))
         whole = [(n - 1) * s + (k - 1) * d + 1 for n, s, k, d in zip(size, strides, kernel, dilations, strict=True)]
         begin, out = _crop(whole, size, strides, attributes)
         canvas_size = [max(n, first + count) for n, first, count in zip(whole, begin, out, strict=True)]
@@ -154,7 +155,7 @@ def _averaged(window: Window, size: tuple[int, ...], attributes: Mapping[str, An
 
 def convolved(x: Tensor, w: Tensor, b: Tensor | None, attributes: Mapping[str, Any]) -> Tensor:
     """The convolution of ONNX in the type of its operands; they must fit each other."""
-    groups = attributes.get("group") or 1
+    groups = stated(attributes, "group", 1)
     window = window_of(x.shape[2:], w.shape[2:], attributes)
     inside, out, places = w.shape[1], w.shape[0] // groups, math.prod(window.out)
     padded = window.pad(x, 0)
@@ -247,7 +248,7 @@ def _disputed(kernel: Sequence[int], attributes: Mapping[str, Any]) -> bool:
     """SAME padding of a dilated or overstepping window: the standard's text and its implementations disagree, so
     onnx.reference has the word."""
     same = (attributes.get("auto_pad") or "").startswith("SAME")
-    strides = attributes.get("strides") or [1] * len(kernel)
+    strides = stated(attributes, "strides", [1] * len(kernel))
     dilated = any(one != 1 for one in attributes.get("dilations") or ())
     return same and (dilated or any(stride > size for stride, size in zip(strides, kernel, strict=True)))
 
@@ -272,13 +273,13 @@ def _crop(
 ) -> tuple[list[int], list[int]]:
     """What of the whole transposed convolution is kept: first element and count, per axis."""
     axes = len(size)
-    extra = attributes.get("output_padding") or [0] * axes
-    auto_pad = attributes.get("auto_pad") or "NOTSET"
+    extra = stated(attributes, "output_padding", [0] * axes)
+    auto_pad = auto_pad_of(attributes)
     wanted = attributes.get("output_shape")
     if wanted is None and auto_pad.startswith("SAME"):
         wanted = [n * s for n, s in zip(size, strides, strict=True)]
     if wanted is None:
-        pads = attributes.get("pads") or [0] * (2 * axes)
+        pads = stated(attributes, "pads", [0] * (2 * axes))
         out = [n + more - pads[i] - pads[i + axes] for i, (n, more) in enumerate(zip(whole, extra, strict=True))]
         return list(pads[:axes]), out
     totals = [max(0, n + more - count) for n, more, count in zip(whole, extra, wanted[-axes:], strict=True)]

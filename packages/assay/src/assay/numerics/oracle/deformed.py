@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from onnx.reference.ops.op_deform_conv import DeformConv as _DeformConv
 
+from assay.numerics.attributes import stated
 from assay.ports import Tensor
 
 
@@ -34,7 +35,7 @@ class DeformConv(_DeformConv):
             found: tuple[Tensor, ...] = super()._run(x, w, offset, b, mask, **attributes)
             return found
         kernel, shape = w.shape[2:], offset.shape[2:]
-        groups, parts = attributes.get("group") or 1, attributes.get("offset_group") or 1
+        groups, parts = stated(attributes, "group", 1), stated(attributes, "offset_group", 1)
         if x.shape[1] != w.shape[1] * groups or offset.shape[1] != parts * kernel[0] * kernel[1] * 2:
             raise ValueError(f"weights {w.shape} and offsets {offset.shape} do not fit an input of {x.shape}")
         moved = offset.reshape(len(x), parts, *kernel, 2, *shape)
@@ -53,9 +54,9 @@ class DeformConv(_DeformConv):
 
 def _places(axis: int, kernel: tuple[int, ...], shape: tuple[int, ...], attributes: dict[str, Any]) -> Tensor:
     """(kernel ..., out ...): where each weight lies without an offset."""
-    stride = (attributes.get("strides") or [1, 1])[axis]
-    step = (attributes.get("dilations") or [1, 1])[axis]
-    first = (attributes.get("pads") or [0] * 4)[axis]
+    stride = (stated(attributes, "strides", [1, 1]))[axis]
+    step = (stated(attributes, "dilations", [1, 1]))[axis]
+    first = (stated(attributes, "pads", [0] * 4))[axis]
     inside, out = np.arange(kernel[axis]) * step, np.arange(shape[axis]) * stride - first
     grid = inside[:, None] + out[None, :]
     found: Tensor = grid[:, None, :, None] if axis == 0 else grid[None, :, None, :]

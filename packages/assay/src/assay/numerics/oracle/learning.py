@@ -16,6 +16,7 @@ from onnx.reference.ops.aionnxml.op_label_encoder import LabelEncoder as _LabelE
 from onnx.reference.ops.aionnxml.op_linear_classifier import LinearClassifier as _LinearClassifier
 from onnx.reference.ops.aionnxml.op_svm_classifier import SVMClassifier as _SVMClassifier
 
+from assay.numerics.attributes import stated
 from assay.numerics.oracle.scores import Real, post_transformed
 from assay.ports import Tensor
 
@@ -194,7 +195,7 @@ class LabelEncoder(_LabelEncoder):
             return found
         flat = np.asarray(x).reshape(-1)
         if x.dtype.kind in "iu":
-            other = attributes.get("default_string") or "_Unused"
+            other = stated(attributes, "default_string", "_Unused")
             names = [classes[one] if 0 <= one < len(classes) else other for one in flat]
             return (np.array(names, object).reshape(x.shape),)
         places = {name: place for place, name in enumerate(classes)}

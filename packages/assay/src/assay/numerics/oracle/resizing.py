@@ -12,6 +12,7 @@ import numpy as np
 from onnx.reference.op_run import OpRun
 from onnx.reference.ops.op_resize import Resize as _Resize
 
+from assay.numerics.attributes import stated
 from assay.ports import Tensor
 
 
@@ -51,7 +52,7 @@ class Resize(_Resize):
         if x.dtype.kind == "b":
             return (self._run(x.astype(np.uint8), *others, **attributes)[0].astype(bool),)
         if version < 11:
-            return (_scaled(self, x, np.asarray(others[0]), attributes.get("mode") or "nearest"),)
+            return (_scaled(self, x, np.asarray(others[0]), stated(attributes, "mode", "nearest")),)
         others = tuple(None if one is None or not np.size(one) else one for one in others)
         if attributes.get("coordinate_transformation_mode") == "tf_half_pixel_for_nn":
             if attributes.get("mode") not in (None, "nearest"):
@@ -60,7 +61,7 @@ class Resize(_Resize):
             scales = [n / m for n, m in zip(sizes, x.shape, strict=True)] if sizes else np.asarray(others[1]).tolist()
             return (_nearest_of_tensorflow(x, scales, sizes, attributes.get("nearest_mode")),)
         if len(others) > 1 and others[1] is not None:
-            axes = attributes.get("axes") or range(x.ndim)
+            axes = stated(attributes, "axes", range(x.ndim))
             others = (others[0], _single(others[1], [x.shape[axis] for axis in axes]), *others[2:])
         x, others = _whole_lengths(x, others, attributes)
         found: tuple[Tensor, ...] = super()._run(x, *others, **attributes)
@@ -74,7 +75,7 @@ def _whole_lengths(x: Tensor, others: tuple[Any, ...], attributes: dict[str, Any
     stretched = attributes.get("keep_aspect_ratio_policy") in (None, "stretch")
     if way not in ("tf_crop_and_resize", "pytorch_half_pixel") or not stretched:
         return x, others
-    axes = attributes.get("axes") or range(x.ndim)
+    axes = stated(attributes, "axes", range(x.ndim))
     if sizes is None:
         sizes = np.array([int(x.shape[axis] * scale) for axis, scale in zip(axes, scales, strict=True)], np.int64)
         if way == "tf_crop_and_resize":

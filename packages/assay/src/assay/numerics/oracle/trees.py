@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from onnx.reference.op_run import OpRun
 
+from assay.numerics.attributes import stated
 from assay.numerics.oracle.scores import Real
 from assay.ports import Tensor
 
@@ -67,7 +68,7 @@ def _leaves(x: Tensor, attributes: Mapping[str, Any]) -> Tensor:
     )
     features = np.array(attributes["nodes_featureids"], np.int64)
     limits = _numbers(attributes, "nodes_values")
-    missing = np.array(attributes.get("nodes_missing_value_tracks_true") or [0] * count, bool)
+    missing = np.array(stated(attributes, "nodes_missing_value_tracks_true", [0] * count), bool)
     roots = _roots(trees)
     rows = np.arange(len(x))
     found = np.empty((len(roots), len(x)), np.int64)
@@ -136,8 +137,8 @@ class TreeEnsembleRegressor(Real):
 
     def _run(self, x: Tensor, **attributes: Any) -> tuple[Tensor]:
         targets = int(attributes["n_targets"])
-        aggregate = _text(attributes.get("aggregate_function") or "SUM")
-        kind = _text(attributes.get("post_transform") or "NONE")
+        aggregate = _text(stated(attributes, "aggregate_function", "SUM"))
+        kind = _text(stated(attributes, "post_transform", "NONE"))
         if aggregate not in ("SUM", "AVERAGE") or kind != "NONE":
             # ONNX Runtime 1.31.1 leaves the transform of a single target out: nothing to rely on.
             raise NotImplementedError(f"aggregate_function {aggregate} with post_transform {kind}")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.numerics.attributes import auto_pad_of, stated
 from assay.ports import Tensor
 
 Block = tuple[tuple[int, ...], tuple[int, ...]]
@@ -72,11 +73,11 @@ def window_of(size: Sequence[int], kernel: Sequence[int], attributes: Mapping[st
     Raises ValueError where the window does not fit into the padded input.
     """
     axes = len(size)
-    strides = tuple(attributes.get("strides") or [1] * axes)
-    dilations = tuple(attributes.get("dilations") or [1] * axes)
+    strides = tuple(stated(attributes, "strides", [1] * axes))
+    dilations = tuple(stated(attributes, "dilations", [1] * axes))
     spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
-    auto_pad = attributes.get("auto_pad") or "NOTSET"
-    begin, end = _padding(auto_pad, size, spans, strides, attributes.get("pads") or [0] * (2 * axes))
+    auto_pad = auto_pad_of(attributes)
+    begin, end = _padding(auto_pad, size, spans, strides, stated(attributes, "pads", [0] * (2 * axes)))
     out, slack = [], []
     for n, span, stride, first, last in zip(size, spans, strides, begin, end, strict=True):
         count = _count(n + first + last - span, stride, n + first, bool(attributes.get("ceil_mode")))

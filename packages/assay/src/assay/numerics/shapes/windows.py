@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil, floor
 
+from assay.numerics.attributes import stated
 from assay.numerics.shapes.constraints import Conflict, Walk
 from assay.numerics.shapes.values import Dims, Node
 
@@ -12,9 +13,9 @@ from assay.numerics.shapes.values import Dims, Node
 def slide(node: Node, spatial: Dims, kernel: Sequence[int | None], scope: Walk) -> list[int | None]:
     """The sizes along spatial axes of what a sliding window gives. Raises Conflict."""
     rank = len(spatial)
-    strides = node.attributes.get("strides") or [1] * rank
-    dilations = node.attributes.get("dilations") or [1] * rank
-    pads = node.attributes.get("pads") or [0] * (2 * rank)
+    strides = stated(node.attributes, "strides", [1] * rank)
+    dilations = stated(node.attributes, "dilations", [1] * rank)
+    pads = stated(node.attributes, "pads", [0] * (2 * rank))
     auto = node.attributes.get("auto_pad", "NOTSET")
     up = node.attributes.get("ceil_mode", 0)
     dims: list[int | None] = []

@@ -39,7 +39,7 @@ def attention(
         k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
     kind = q.dtype
     wide = torch.float32 if kind in (torch.float16, torch.bfloat16) else kind
-    scale = node.get("scale") or 1.0 / math.sqrt(q.shape[-1])
+    scale = node.get("scale", 1.0 / math.sqrt(q.shape[-1]))
     root = math.sqrt(scale)
     scores = torch.matmul((q * root).to(wide), (k * root).to(wide).transpose(-1, -2))
     bias = _bias(node, q, k, mask, lengths, past, wide)

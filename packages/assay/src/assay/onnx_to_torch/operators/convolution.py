@@ -171,6 +171,8 @@ def pads_of(
         return list(pads[:rank]), list(pads[rank:])
     if auto == "VALID":
         return [0] * rank, [0] * rank
+    if auto not in ("SAME_UPPER", "SAME_LOWER"):
+        raise node.unsupported(f"auto_pad {auto!r}")
     totals = []
     for size, k, s, d in zip(x.shape[2:], kernel, strides, dilations, strict=True):
         out = (size + s - 1) // s

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.numerics.attributes import stated
 from assay.numerics.oracle.hooks import Call, Values
 from assay.ports import Tensor
 
@@ -37,7 +38,7 @@ def unpacked(
     """B as (N, K) real numbers of the type of `scales`: blocks of `block_size` along K, each with a scale and a zero point (the middle
     where there is none). Numbers lie one behind the other from the lowest bits on."""
     rows, columns, length = attributes["N"], attributes["K"], attributes["block_size"]
-    bits = attributes.get("bits") or 4
+    bits = stated(attributes, "bits", 4)
     blocks = -(-columns // length)
     whole = numbers_of(packed.reshape(rows, -1), bits)[:, : blocks * length]
     if zeros is None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.numerics.attributes import stated
 from assay.numerics.oracle.hooks import Call, Kernel, Values
 from assay.ports import Tensor
 
@@ -272,7 +273,7 @@ def unrolled(
 
 def _sides(call: Call) -> list[bool]:
     """Whether each direction goes backward."""
-    (name,) = _texts([call.attributes.get("direction") or "forward"])
+    (name,) = _texts([stated(call.attributes, "direction", "forward")])
     return {"forward": [False], "reverse": [True], "bidirectional": [False, True]}[name]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
+from assay.numerics.attributes import stated
 from assay.numerics.oracle.convolution import averaged
 from assay.numerics.oracle.hooks import Call
 from assay.numerics.tolerance.arithmetic import Arithmetic
@@ -34,7 +35,7 @@ def exact_product(site: RuleSite, unit: Arithmetic) -> bool:
     if not grid.any():
         return False
     axis, along = _channels(site.call, np.asarray(site.value))
-    alpha, beta = (abs(float(site.call.attributes.get(one) or 1.0)) for one in ("alpha", "beta"))
+    alpha, beta = (abs(float(stated(site.call.attributes, one, 1.0))) for one in ("alpha", "beta"))
     if axis is not None:
         # The result of one channel mostly tells: no other need be looked at then.
         first = step_of(np.take(b, [0], axis), axis).reshape(()) * grid.reshape(()) * alpha
@@ -116,7 +117,7 @@ def product(terms: Callable[[Call], float], weights: int = 1) -> Rule:
             return closely + step**2 / 12 * site.squared(np.ones_like(a), b)
         if exact_sum(site, unit, *site.call.inputs) or exact_product(site, unit):
             return winograd(site, unit) if unit.winograd else EXACT
-        squares = site.squared(a, b) * abs(float(site.call.attributes.get("alpha", 1.0) or 1.0))
+        squares = site.squared(a, b) * abs(float(stated(site.call.attributes, "alpha", 1.0)))
         direct = total(terms(site.call), site.value, squares, unit)
         return direct + winograd(site, unit) if unit.winograd else direct
 
