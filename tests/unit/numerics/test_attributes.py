@@ -23,5 +23,5 @@ def test_only_what_is_absent_has_the_default(attributes: dict[str, object], valu
 def test_a_wrong_convolution_is_not_computed_as_another(wrong: str) -> None:
     text = f"g (float[1,2,4,4] x, float[2,2,3,3] w) => (float[a,b,c,d] y) {{ y = Conv<{wrong}>(x, w) }}"
     feeds = {"x": np.ones((1, 2, 4, 4), np.float32), "w": np.ones((2, 2, 3, 3), np.float32)}
-    with pytest.raises(Exception, match=r".*"):  # noqa: PT011  whatever it raises, there is no answer
+    with pytest.raises(Exception, match=r".*"):
         Evaluator(parser.parse_model(HEAD + text)).evaluate(feeds)

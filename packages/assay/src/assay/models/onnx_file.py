@@ -31,18 +31,13 @@ def open_model(path: Path) -> Model:
     """
     from assay.models.examination.steps import examine
 
-    try:
-        look = examine(path)
-        if wrong := look.of(Severity.INVALID):
-            raise InvalidGraph(refusal(path, wrong), wrong)
-        assert look.model is not None
-        found = look.of(Severity.CONTRADICTION)
-        model = _described(look.model, path, external_files(look.model, path))
-        return msgspec.structs.replace(model, contradictions=tuple(found[:_MOST_CONTRADICTIONS]))
-    except UnicodeDecodeError as error:
-        raise BadModel(
-            f"{path} holds a name that is not UTF-8 ({error.reason}); export or copy the model again"
-        ) from None
+    look = examine(path)
+    if wrong := look.of(Severity.INVALID):
+        raise InvalidGraph(refusal(path, wrong), wrong)
+    assert look.model is not None
+    found = look.of(Severity.CONTRADICTION)
+    model = _described(look.model, path, external_files(look.model, path))
+    return msgspec.structs.replace(model, contradictions=tuple(found[:_MOST_CONTRADICTIONS]))
 
 
 class InvalidGraph(BadModel):

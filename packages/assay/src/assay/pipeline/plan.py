@@ -129,7 +129,11 @@ async def inspect_models(wanted: Sequence[ModelRequest], limits: Limits, house: 
     ]
     seen = {result.case: result async for result in house.jobs.results(asked)}
     models = dict(
-        zip((job.case.name for job in asked), each(asked, lambda job: _model(seen[job.case.name], job)), strict=True)
+        zip(
+            (job.case.name for job in asked),
+            each(asked, lambda job: model_of(seen[job.case.name], job.case.model.source)),
+            strict=True,
+        )
     )
     placed = {
         job.case.name.removesuffix(_ORIGINAL): put_in_place(job.case.inputs, job.data_dir, house.folder)
@@ -179,20 +183,19 @@ def _case(name: str, one: ModelRequest, models: Mapping[str, Model]) -> Case:
     return msgspec.structs.replace(case, inputs=msgspec.structs.replace(one.inputs, golden=""), original=original)
 
 
-def _model(result: Result, job: Job) -> Model:
+def model_of(result: Result, source: str) -> Model:
+    """What looking at a file gave. Raises UsageError with its sentence."""
     if isinstance(result, InspectResult) and result.model is not None:
         return result.model
     if isinstance(result, InspectResult) and result.findings:
-        raise BadModel(refusal(Path(job.case.model.source), result.findings, _FINDINGS))
+        raise BadModel(refusal(Path(source), result.findings, _FINDINGS))
     if result.outcome is Outcome.ERROR:
         raise UsageError(result.detail)
     what = {
         Outcome.TIMEOUT: "raise --timeout if it is that large",
         Outcome.OUT_OF_MEMORY: "raise --memory if it is that large",
     }.get(result.outcome, "is the file sound?")
-    raise BadModel(
-        f"{job.case.model.source}: looking at the model ended in {result.outcome.value} ({result.detail}); {what}"
-    )
+    raise BadModel(f"{source}: looking at the model ended in {result.outcome.value} ({result.detail}); {what}")
 
 
 def _names(wanted: Sequence[ModelRequest]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding
 from assay.errors import BadModel
+from assay.models.examination.text_and_size import MOST_PARTS, parts_of, unreadable_name
 from assay.models.examination.wire import wire_problem
 from assay.models.files import check_model_file
 
@@ -20,7 +21,7 @@ _WIRE = {
     "truncated": f"is truncated: what begins at byte {{0}} goes on after its end ({{1}} bytes); {_AGAIN}",
     "no-graph": f"has no graph ({{1}} bytes); {_AGAIN}",
     "too-many-fields": (
-        "has more than a million parts before byte {0}, more than any model; export the model again with fewer nodes"
+        "has more than a million parts before byte {0}, more than any model; split it, or export it again with fewer nodes"
     ),
 }
 
@@ -45,6 +46,13 @@ def read_model(path: Path) -> ModelProto:
         model: ModelProto = ModelProto.FromString(data)
     except DecodeError as error:
         raise BadModel(f"{path} {why_unparsed(error)} ({size} bytes); {_AGAIN}") from None
+    if parts_of(model) > MOST_PARTS:
+        raise BadModel(
+            f"{path} has more than {MOST_PARTS} nodes, inputs, attributes and weights, more than any model; split it, or export "
+            "it again with fewer nodes"
+        )
+    if unreadable_name(model):
+        raise BadModel(f"{path} holds a name that is not UTF-8; {_AGAIN}")
     return model
 
 
