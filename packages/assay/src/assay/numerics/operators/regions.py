@@ -38,9 +38,9 @@ def _samples(site: RuleSite) -> float:
     attributes = site.call.attributes
     if "output_height" not in attributes:
         return 1.0
-    stated = float(attributes.get("sampling_ratio") or 0)
-    if stated > 0:
-        return stated**2
+    ratio = float(stated(attributes, "sampling_ratio", 0))
+    if ratio > 0:
+        return ratio**2
     tall, wide = (float(stated(attributes, name, 1)) for name in ("output_height", "output_width"))
     regions = np.asarray(site.call.inputs[1], np.float64) * float(stated(attributes, "spatial_scale", 1.0))
     sides = np.abs(regions[:, 2:4] - regions[:, :2]).max(initial=1.0)

@@ -33,7 +33,7 @@ def case(area: str, code: str, *, zoo: bool = False) -> Callable[[Build], Build]
     """Enters a builder into the table, under its own name."""
 
     def keep(build: Build) -> Build:
-        CASES[build.__name__] = BrokenModel(area, code, build, zoo)  # type: ignore[attr-defined]
+        CASES[build.__name__] = BrokenModel(area, code, build, zoo)
         return build
 
     return keep

@@ -124,7 +124,7 @@ def nested_400_deep(_: Path) -> bytes:
     # By hand: the onnx package itself does not build it.
     model, graph = 7, 1
     inner = b""
-    for _ in range(400):
+    for _level in range(400):
         inner = _field(graph, _field(5, _field(6, inner)))  # node, attribute, graph
     return _field(model, inner)
 

@@ -57,7 +57,7 @@ def operated(data: bytes, draw: random.Random) -> bytes:
     model = ModelProto.FromString(data)
     for _ in range(draw.randint(1, 3)):
         draw.choice(SURGERIES)(model, draw)
-    return model.SerializeToString()
+    return bytes(model.SerializeToString())
 
 
 def mutated(data: bytes, draw: random.Random) -> tuple[str, bytes]:
