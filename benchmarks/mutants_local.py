@@ -33,7 +33,8 @@ from assay.core.flow import Flow
 from assay.models.expose_intermediates import expose_intermediates
 from assay.mutation.load import load_graph
 from assay.mutation.registry import inject
-from assay.worker.per_node.node_comparison import NodeComparisons, NodeValues
+from assay.worker.per_node.node_comparison import NodeComparisons
+from assay.worker.per_node.node_values import NodeValues
 
 Array = np.ndarray[Any, Any]
 Values = Mapping[str, Array]

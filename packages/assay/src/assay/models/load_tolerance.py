@@ -9,7 +9,8 @@ from assay.core.case import Contract
 from assay.core.job import JudgedJob
 from assay.models.goldens import read_lock
 from assay.models.tolerances import read_tolerance
-from assay.numerics.tolerance.comparator import ToleranceComparator, comparator_by
+from assay.numerics.tolerance.choose_comparator import comparator_by
+from assay.numerics.tolerance.comparator import ToleranceComparator
 
 PROGRAM_DOUBLE = "torch-eager-f64"
 DOUBLE = ("reference-f64", PROGRAM_DOUBLE)

@@ -105,14 +105,11 @@ def _compare_numbers(
         findings.append(_values(blank.output, account, left, total, terms))
     integers = is_integer(left[0].dtype) if left else False
     figures = metrics(account, reference, total)
-    envelope = account.envelope or Envelope()
     evidence = Evidence(
         tuple(findings),
         poor or collapsed,
-        _corners(envelope, terms.scale, left),
-        envelope.slack,
-        figures["budget_used"] if account.clashing or (total and not real) else None,
-        account.clashing,
+        budget=figures["budget_used"] if account.clashing or (total and not real) else None,
+        clashing=account.clashing,
         rms=reference.rms,
         peak=reference.peak,
         counts=(OutsideCount(rtol, atol, account.outside),) if total else (),
@@ -125,9 +122,15 @@ def _compare_numbers(
         worst=tuple(_worst(point, left) for point in account.worst),
         error_histogram=histogram.by_octave(account.octaves, reference.scale),
         ulp_histogram=None if integers or not account.ulps.any() else _ulps(account),
-        evidence=evidence,
+        evidence=_with_corners(evidence, account.envelope or Envelope(), terms.scale, left),
     )
     return by_limits(compared, rtol, atol)
+
+
+def _with_corners(evidence: Evidence, envelope: Envelope, scale: float, tensors: Sequence[Tensor]) -> Evidence:
+    import msgspec
+
+    return msgspec.structs.replace(evidence, corners=_corners(envelope, scale, tensors), slack=envelope.slack)
 
 
 def _corners(envelope: Envelope, scale: float, tensors: Sequence[Tensor]) -> tuple[WorstElement, ...]:

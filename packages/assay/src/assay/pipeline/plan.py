@@ -236,12 +236,7 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: Services, r
             for job in plain
             if request.measuring is not None
         ]
-    if request.no_cache:
-        # The first job asks again, and those after it believe what it was told.
-        jobs = [
-            msgspec.structs.replace(job, refusals=RefusalCache.RENEWED) if job.kind is jobs[0].kind else job
-            for job in jobs
-        ]
+    jobs = _asking_again(jobs) if request.no_cache else jobs
     comparisons = [
         other_kind(
             job,
@@ -262,6 +257,13 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: Services, r
         else []
     )
     return [*changes, *jobs, *comparisons]
+
+
+def _asking_again(jobs: Sequence[AnyJob]) -> list[AnyJob]:
+    """The first job asks again, and those after it believe what it was told."""
+    return [
+        msgspec.structs.replace(job, refusals=RefusalCache.RENEWED) if job.kind is jobs[0].kind else job for job in jobs
+    ]
 
 
 def reference_dir(case: Case, history: Path) -> Path:

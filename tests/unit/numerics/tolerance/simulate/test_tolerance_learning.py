@@ -15,7 +15,7 @@ from assay.errors import Lowering
 from assay.judge.finding_text import finding_text
 from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.tolerance.arithmetic import arithmetic_of
-from assay.numerics.tolerance.comparator import comparator_by
+from assay.numerics.tolerance.choose_comparator import comparator_by
 from assay.numerics.tolerance.derive import derive_model
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Header, OutputNoise
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs

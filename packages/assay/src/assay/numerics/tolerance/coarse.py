@@ -21,7 +21,7 @@ import numpy as np
 
 from assay.errors import Lowering
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
-from assay.numerics.tolerance.judge.statistics import FEW, GAP
+from assay.numerics.tolerance.judge.noise_clusters import FEW, GAP
 from assay.ports import Tensors
 
 if TYPE_CHECKING:

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import msgspec
 import numpy as np
 
 from assay.core.case import Contract, Tolerance
-from assay.core.comparison import Comparison, Evidence, OutsideCount
+from assay.core.comparison import Comparison
 from assay.core.dtype import UNIT_ROUNDOFF
-from assay.core.finding import Finding, FindingCode, facts
-from assay.errors import Lowering
+from assay.core.finding import Finding
 from assay.numerics.compare import compare_outputs
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs, suspects
 from assay.numerics.tolerance.judge.output_judgement import OutputJudgement
 from assay.numerics.tolerance.judge.statistics import NORM_LIMIT
-from assay.numerics.tolerance.tolerance_tables import DERIVED, ONNX, TORCH, coarse, share_out, with_table
+from assay.numerics.tolerance.judged_comparison import (
+    ROWS,
+    beyond_a_guess,
+    by_coarse,
+    by_default,
+    open_golden,
+    other_rows,
+    other_whole_numbers,
+    with_judgement,
+    with_rest,
+    with_tables,
+)
+from assay.numerics.tolerance.tolerance_tables import DERIVED, coarse
 from assay.ports import Tensor
 
 WIDE = ("float64", "float32", "tf32")
@@ -30,8 +40,6 @@ _MOST_OTHERWISE = 0.5
 """Of the whole numbers of an output: where more are others, no grid decided that."""
 _LESS_THAN_A_BIT = 0.5
 """Relative L2 distance, 6 dB: no quantization to eight bits loses so much."""
-_ROWS = ("shape", "values", "degenerate")
-"""What is found where there are other rows, or as many in another order."""
 Samples = Sequence[Mapping[str, Tensor]]
 Compared = tuple[tuple[Comparison, ...], tuple[Finding, ...]]
 
@@ -62,7 +70,7 @@ class ToleranceComparator:
         ours = {name for name in self._derived() if name in judged}
         compared, found = compare_outputs(actual, expected, self.contract, expected_dtypes=declared)
         comparisons = tuple(
-            _with(_with_tables(one, actual, expected), judged.get(one.output), decides=one.output in ours)
+            with_judgement(with_tables(one, actual, expected), judged.get(one.output), decides=one.output in ours)
             for one in compared
         )
         findings = [one for one in found if not (one.kind == "values" and one.output in ours)]
@@ -70,19 +78,19 @@ class ToleranceComparator:
             findings += judged[name].findings
         if ours and known < len(actual) == len(expected):
             rest = self._rest(actual[known:], expected[known:], declared, {name: judged[name] for name in ours})
-            comparisons = tuple(_with_rest(one, rest.get(one.output)) for one in comparisons)
+            comparisons = tuple(with_rest(one, rest.get(one.output)) for one in comparisons)
             findings += [finding for one in rest.values() for finding in one.findings if finding.kind == "values"]
             self.remarks.append(
                 f"the tolerance was derived on the first {known} of {len(actual)} samples; the others may be off by as much as "
                 "the noisiest element of these"
             )
         if self.profile is not None and self.profile.header.coarse:
-            comparisons = tuple(_by_coarse(one) if one.output in ours else one for one in comparisons)
+            comparisons = tuple(by_coarse(one) if one.output in ours else one for one in comparisons)
         comparisons, findings = self._undecided(comparisons, findings, actual, expected)
         comparisons, findings = self._unmeasured(comparisons, findings)
         comparisons, findings = self._outside_a_guess(comparisons, findings)
         comparisons = tuple(msgspec.structs.replace(one, tolerance=self._whose(one, ours)) for one in comparisons)
-        comparisons = tuple(map(_by_default, comparisons)) if self.by_default else comparisons
+        comparisons = tuple(map(by_default, comparisons)) if self.by_default else comparisons
         for one in judged.values():
             self.remarks.extend(one.notes)
         self.remarks.extend(self._unseen(judged) if not findings else ())
@@ -104,11 +112,11 @@ class ToleranceComparator:
                 for mine, theirs in zip(actual, expected, strict=False)
             )
         }
-        found = {one.output for one in findings if one.output in shapes and one.kind in _ROWS}
+        found = {one.output for one in findings if one.output in shapes and one.kind in ROWS}
         left = tuple(
-            _other_rows(one, *shapes[one.output]) if one.output in found and not one.at else one for one in comparisons
+            other_rows(one, *shapes[one.output]) if one.output in found and not one.at else one for one in comparisons
         )
-        return left, [one for one in findings if not (one.output in found and one.kind in _ROWS)]
+        return left, [one for one in findings if not (one.output in found and one.kind in ROWS)]
 
     def _unmeasured(
         self, comparisons: tuple[Comparison, ...], findings: list[Finding]
@@ -124,7 +132,7 @@ class ToleranceComparator:
             if one.metrics.get("share_out_of_tolerance", 1.0) <= _MOST_OTHERWISE
         }
         precision = self.contract.precision
-        left = tuple(_other_whole_numbers(one, precision) if one.output in found else one for one in comparisons)
+        left = tuple(other_whole_numbers(one, precision) if one.output in found else one for one in comparisons)
         return left, [one for one in findings if not (one.output in found and one.kind == "values")]
 
     def _outside_a_guess(
@@ -147,7 +155,7 @@ class ToleranceComparator:
             if one.kind == "values" and one.output not in {*self.contract.tolerances, *certain}
             if self.guessed or one.output in unknown
         }
-        left = tuple(_outside(one) if one.output in found else one for one in comparisons)
+        left = tuple(beyond_a_guess(one) if one.output in found else one for one in comparisons)
         return left, [one for one in findings if not (one.output in found and one.kind == "values")]
 
     def _whose(self, one: Comparison, ours: Collection[str]) -> str:
@@ -217,7 +225,7 @@ class ToleranceComparator:
         suspected = {} if oracle else suspects(expected, self.profile)
         judged = judge_outputs(actual, None if oracle else expected, self.profile)
         if self.profile.header.coarse and suspected:
-            return {name: _open(one) if name in suspected else one for name, one in judged.items()}
+            return {name: open_golden(one) if name in suspected else one for name, one in judged.items()}
         if not self.translated:
             self.remarks.extend(suspected.values())
             return judged
@@ -239,175 +247,3 @@ class ToleranceComparator:
         known = np.isfinite(ours) & np.isfinite(theirs)
         apart, size = np.linalg.norm((ours - theirs)[known]), np.linalg.norm(ours[known])
         return bool((np.isfinite(ours) != np.isfinite(theirs)).any() or apart > _SINGLE * size)
-
-
-def comparator_by(
-    contract: Contract, profile: Callable[[], DerivedTolerance | None], *, derived: bool
-) -> ToleranceComparator:
-    """By the user's choice. `profile` is asked only where it is needed; `derived`: one was to be made. Raises UsageError for a
-    choice that is none."""
-    if contract.tolerance != DERIVED:
-        return ToleranceComparator(with_table(contract))
-    if "*" in contract.tolerances:
-        return ToleranceComparator(contract)
-    found = profile()
-    if found is not None and not found.header.reason:
-        return ToleranceComparator(contract, found, _about(found, contract.precision))
-    why = found.header.reason if found is not None else "the derivation did not end well" if derived else ""
-    told = (
-        f"no tolerance could be derived for this model ({why}): judged by a fixed multiple of the unit roundoff instead (512 for "
-        "float32, 64 for float16, 16 for bfloat16 and int8), which knows nothing of the graph: what lies outside of it is not called wrong"
-    )
-    return ToleranceComparator(contract, None, (told,) if why else (), guessed=bool(why))
-
-
-def comparator_of_quantized(
-    model: Path, inputs: Samples, contract: Contract, seed: int, allowances: tuple[str, ...] = ()
-) -> ToleranceComparator:
-    """For a model that transforms have quantized: its grid is in its graph, so everything around it is held to float32.
-
-    Derived here and now: no other flow has the same model.
-    """
-    if contract.tolerance != DERIVED or "*" in contract.tolerances:
-        return ToleranceComparator(contract, by_default=True)
-    if model.suffix != ".onnx":
-        told = "tolerances are derived from ONNX graphs, and the quantized model cannot be made one: judged by a multiple of its step"
-        return ToleranceComparator(contract, None, (told,), by_default=True)
-    from assay.numerics.tolerance.derive import derive
-
-    try:
-        profile = derive(model, inputs, "float32", seed=seed, allowances=allowances)
-    except Lowering as error:
-        told = (
-            f"no tolerance could be derived for the quantized model ({error}): judged by a multiple of its step instead"
-        )
-        return ToleranceComparator(contract, None, (told,), by_default=True)
-    return ToleranceComparator(contract, profile, _about(profile, "float32"), by_default=True)
-
-
-def _about(profile: DerivedTolerance, asked: str) -> tuple[str, ...]:
-    """What a reader should know of the tolerance itself."""
-    header = profile.header
-    notes = []
-    if header.learnt:
-        notes.append(
-            f"the tolerance is learnt from {header.draws} perturbed runs of {header.learnt}, because the model has no evaluation in double "
-            f"({header.why})"
-        )
-    if header.precision != asked and not header.reason:
-        notes.append(
-            f"the model computes in double, and so must this flow: judged at {header.precision} (a flow that computes in "
-            f"{asked} on purpose declares the allowance double-in-float32)"
-        )
-    if header.without_rule:
-        notes.append(
-            f"the derived tolerance has no noise rule for {', '.join(header.without_rule)}: 8 units of each result were allowed"
-        )
-    for one in header.outputs:
-        if one.kind == "none":
-            notes.append(f"no tolerance could be derived for output '{one.name}': {one.reason}")
-    blind = [one.mutant for one in header.selftest if not one.killed]
-    if blind:
-        notes.append(f"the derived tolerance did not see this defect of the same model: {'; '.join(blind)}")
-    return tuple(notes)
-
-
-def _outside(one: Comparison) -> Comparison:
-    """What a guess does not explain, and no more than that."""
-    used = facts(used=one.metrics.get("budget_used", 0.0))
-    return _mistrusted(one, Finding("degenerate", one.output, FindingCode.BEYOND_A_GUESS, used), ("values",))
-
-
-def _by_default(one: Comparison) -> Comparison:
-    evidence = one.evidence and msgspec.structs.replace(one.evidence, by_default=True)
-    return msgspec.structs.replace(one, evidence=evidence)
-
-
-def _by_coarse(one: Comparison) -> Comparison:
-    """With a metric that says what its budget is of."""
-    return msgspec.structs.replace(one, metrics={**one.metrics, "coarse_tolerance": 1.0}) if one.metrics else one
-
-
-def _open(one: OutputJudgement) -> OutputJudgement:
-    """A golden of single precision may lie beyond a coarse tolerance, and be sound."""
-    return replace(one, degenerate=Finding("degenerate", one.output, FindingCode.COARSE_GOLDEN))
-
-
-def _other_rows(one: Comparison, first: tuple[int, ...], second: tuple[int, ...]) -> Comparison:
-    shapes = facts(first_shape=first, second_shape=second)
-    return _mistrusted(one, Finding("degenerate", one.output, FindingCode.OTHER_ROWS, shapes), _ROWS)
-
-
-def _other_whole_numbers(one: Comparison, precision: str) -> Comparison:
-    decided = Finding("degenerate", one.output, FindingCode.OTHER_WHOLE_NUMBERS, facts(precision=precision))
-    return _mistrusted(one, decided, ("values",))
-
-
-def _mistrusted(one: Comparison, why: Finding, kinds: tuple[str, ...]) -> Comparison:
-    """At its limit, and without findings of these kinds."""
-    return msgspec.structs.replace(
-        one,
-        findings=tuple(finding for finding in one.findings if finding.kind not in kinds),
-        metrics={**one.metrics, "budget_used": 1.0},
-        degenerate=why,
-    )
-
-
-def _with(one: Comparison, judged: OutputJudgement | None, *, decides: bool) -> Comparison:
-    """Metrics always; findings and limits only where the profile `decides`."""
-    if judged is None or not judged.metrics or one.at:
-        return one
-    if not decides:
-        kept = {name: value for name, value in judged.metrics.items() if name != "budget_used"}
-        return msgspec.structs.replace(one, metrics={**one.metrics, **kept})
-    poor = one.evidence.degenerate if one.evidence is not None else one.degenerate
-    other = [finding for finding in one.findings if finding.kind != "values"]
-    used = judged.metrics["budget_used"]
-    clashes = any(finding.kind in ("nan", "infinity", "lowest_for_infinity") for finding in other)
-    share = judged.statistics.out / max(1, judged.statistics.elements) if judged.statistics else float(used > 1)
-    metrics = {**one.metrics, **judged.metrics, "share_out_of_tolerance": share}
-    if clashes:
-        metrics["budget_used"] = one.metrics.get("budget_used", used)
-    return msgspec.structs.replace(
-        one,
-        findings=(*other, *judged.findings),
-        metrics=metrics,
-        rtol=0.0,
-        atol=judged.allowed,
-        degenerate=poor or judged.degenerate,
-        worst=judged.worst or one.worst,
-    )
-
-
-def _with_rest(one: Comparison, rest: Comparison | None) -> Comparison:
-    """The worse of the two budgets, and what the other samples were found to be."""
-    if rest is None or "budget_used" not in rest.metrics or "budget_used" not in one.metrics:
-        return one
-    used = max(one.metrics["budget_used"], rest.metrics["budget_used"])
-    found = tuple(finding for finding in rest.findings if finding.kind == "values")
-    return msgspec.structs.replace(one, metrics={**one.metrics, "budget_used": used}, findings=(*one.findings, *found))
-
-
-def _with_tables(one: Comparison, actual: Samples, expected: Samples) -> Comparison:
-    """The share of elements that torch's and ONNX's tolerances would have failed."""
-    if one.at or not one.metrics:
-        return one
-    pairs = [
-        (mine[one.output], theirs[one.output])
-        for mine, theirs in zip(actual, expected, strict=False)
-        if one.output in mine and one.output in theirs
-    ]
-    shares = share_out(pairs, one.dtype)
-    if not shares:
-        return one
-    evidence = one.evidence and _with_counts(one.evidence, shares, one)
-    return msgspec.structs.replace(one, metrics={**one.metrics, **shares}, evidence=evidence)
-
-
-def _with_counts(evidence: Evidence, shares: Mapping[str, float], one: Comparison) -> Evidence:
-    """What the tables leave outside, beside NaN and infinities."""
-    limits = {"share_out_of_torch": TORCH.get(one.dtype, TORCH["float32"]), "share_out_of_onnx": ONNX}
-    counts = tuple(
-        OutsideCount(*limits[name], round(share * one.elements) - evidence.clashing) for name, share in shares.items()
-    )
-    return msgspec.structs.replace(evidence, counts=(*evidence.counts, *counts))

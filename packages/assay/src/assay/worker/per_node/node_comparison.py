@@ -7,8 +7,7 @@ together with its producers before it is blamed.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +29,7 @@ from assay.numerics.tolerance.rules.noise_rules import MOVEMENT, RULES
 from assay.numerics.tolerance.simulate.evaluation import as_type, wide_evaluator
 from assay.numerics.tolerance.simulate.graph_study import ROUNDING, STEPPING
 from assay.ports import Tensor
+from assay.worker.per_node.node_values import NodeValues, Values, label
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -45,19 +45,6 @@ CHOOSING = MOVEMENT - STEPPING - RULES.keys()
 """Operators that move or choose numbers and do not jump, and never round."""
 RESIDUE = 2.0**-20
 """Of the largest number: where terms cancel, another order of a sum shows in what is left."""
-
-Values = Mapping[str, Tensor]
-
-
-@dataclass(frozen=True)
-class NodeValues:
-    """One node or region: what it uses of its limit, where, and by what `kind` of tolerance."""
-
-    node: str
-    output: str
-    budget: float
-    finding: Finding | None = None
-    kind: str = ""
 
 
 class NodeComparisons:
@@ -305,8 +292,3 @@ class NodeComparisons:
         deriving = Deriving(expanded(alone), self._arithmetic, self._seed)
         inputs = [{name: one[name] for name in reads} for one in self._feeds]
         return deriving.profile(deriving.samples(inputs), self._precision), names
-
-
-def label(node: NodeProto) -> str:
-    """How a node is called in a result."""
-    return f"{node.name or node.output[0]} ({node.op_type})"

@@ -35,12 +35,12 @@ from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.input_facts import input_facts
 from assay.worker.inputs.load_inputs import load_golden
 from assay.worker.per_node.accumulated_error import Accumulated, accumulated_errors, added_errors
+from assay.worker.per_node.node_values import NodeValues, Values, label
 from assay.worker.stages import Stages
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-    from assay.worker.per_node.node_comparison import NodeValues, Values
 
 SAMPLES = 2
 """Of the golden set: every node is derived a tolerance on each."""
@@ -156,8 +156,6 @@ def _node_errors(
     model: ModelProto, judged: Sequence[NodeValues], accumulated: Mapping[str, Accumulated]
 ) -> tuple[NodeError, ...]:
     """Every node of which an output was judged or has a float counterpart, in the order of the graph."""
-    from assay.worker.per_node.node_comparison import label
-
     own = {one.node: one for one in judged}
     added = added_errors(model.graph.node, accumulated)
     errors = []

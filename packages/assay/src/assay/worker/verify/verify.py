@@ -30,7 +30,8 @@ from assay.models.golden_checks import fits, format_shape
 from assay.models.goldens import Golden
 from assay.models.load_tolerance import load_tolerance
 from assay.models.model_precision import model_precision
-from assay.numerics.tolerance.comparator import ToleranceComparator, comparator_of_quantized
+from assay.numerics.tolerance.choose_comparator import comparator_of_quantized
+from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.numerics.tolerance.tolerance_tables import DERIVED
 from assay.plugins import library_of
 from assay.ports import Engine

@@ -52,28 +52,12 @@ def judge_float(
         _sample(noise, profile, index, (mine, theirs), (storage, tiny, top), known_offset)
         for index, (mine, theirs) in enumerate(zip(actual, expected, strict=True))
     ]
-    jumps = [pair for one in samples for pair in one.jumps]
     sides = [one.side for one in samples if one.side is not None]
-    found = statistics(
-        [one.error for one in samples],
-        [one.variance for one in samples],
-        [one.floor for one in samples],
-        profile.header.draws,
-        worst,
-        jumps=jumps or None,
-    )
+    found = _statistics(samples, profile, worst)
     seen = UNSEEN if profile.header.coarse else 1.0
     telling, left_out = (samples, []) if profile.header.coarse else _telling(samples)
     if left_out:
-        alone = statistics(
-            [one.error for one in telling],
-            [one.variance for one in telling],
-            [one.floor for one in telling],
-            profile.header.draws,
-            worst,
-            jumps=[pair for one in telling for pair in one.jumps] or None,
-        )
-        found = max(found, alone, key=lambda one: one.budgets["budget_used"])
+        found = max(found, _statistics(telling, profile, worst), key=lambda one: one.budgets["budget_used"])
     share, near = _share(telling), _distance(samples) <= min(NEAR, NEAR_UNITS * profile.header.arithmetic.storage)
     budgets = found.budgets
     findings = _over(noise.name, found, actual, expected)
@@ -99,6 +83,17 @@ def judge_float(
         allowed=ELEMENT_LIMIT * math.sqrt(2 * math.log(2 * max(1, found.elements)) + 2) * found.noise,
         statistics=found,
         near=near,
+    )
+
+
+def _statistics(samples: Sequence[_Sample], profile: DerivedTolerance, worst: int) -> Statistics:
+    return statistics(
+        [one.error for one in samples],
+        [one.variance for one in samples],
+        [one.floor for one in samples],
+        profile.header.draws,
+        worst,
+        jumps=[pair for one in samples for pair in one.jumps] or None,
     )
 
 

@@ -25,6 +25,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from assay.numerics.tolerance.judge.noise_clusters import clusters
 from assay.numerics.tolerance.rules.rounding_steps import least, level, unseen
 from assay.ports import Tensor
 
@@ -39,8 +40,6 @@ JUMPS = 2.0
 _ROUNDED = 1 + 2.0**-8
 """Jumps by the same steps differ by how they are rounded."""
 TINY = float(np.finfo(np.float64).tiny)
-GAP = 1024.0
-FEW = 8
 
 Wide = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -70,33 +69,6 @@ class Statistics(msgspec.Struct, frozen=True):
             "budget_slice": self.slice / SLICE_LIMIT,
         }
         return {**shares, "budget_used": max(shares.values())}
-
-
-def clusters(allowed: Wide, noisy: Tensor) -> list[Any]:
-    """Masks of the elements whose noise is of one order, the quietest first; one of all where there is no gap.
-
-    A masked score of -1e9 errs by 60, its neighbours by 1e-7: judged together, nothing would be seen of the neighbours.
-    A gap is GAP in the standard deviation, with FEW elements at least on both sides; an element without noise of its own
-    (a value that was clipped in every draw) belongs to the quietest.
-    """
-    loud = allowed[noisy]
-    few = max(FEW, allowed.size // 100)
-    if loud.size < 2 * few or np.ptp(np.log2([loud.min(), loud.max()]) / 2) <= math.log2(GAP):
-        return [np.ones(allowed.size, bool)]
-    levels = np.log2(loud) / 2
-    ordered = np.sort(levels)
-    gaps = np.flatnonzero(np.diff(ordered) > math.log2(GAP)) + 1
-    edges: list[float] = []
-    before = 0
-    for place in (int(one) for one in gaps):
-        if place - before >= few and levels.size - place >= few:
-            edges.append((ordered[place - 1] + ordered[place]) / 2)
-            before = place
-    if not edges:
-        return [np.ones(allowed.size, bool)]
-    labels = np.zeros(allowed.size, int)
-    labels[noisy] = np.searchsorted(edges, levels)
-    return [labels == one for one in range(len(edges) + 1)]
 
 
 def statistics(
