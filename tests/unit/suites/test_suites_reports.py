@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import csv
+import datetime
+import io
 import re
 
 import pytest
 from msgspec.structs import replace
 
+from assay.core.engine_info import EngineInfo
+from assay.core.outcome import Outcome, Stage
+from assay.core.policy import Policy
+from assay.core.run import Run
+from assay.judge.verdicts import judge
 from assay.reports.matrix import Matrix
 from assay.reports.rows import common_prefix
 from assay.reports.suite_csv import OURS, PEER, SuiteCsv
@@ -91,3 +98,28 @@ def test_a_hostile_name_stays_text() -> None:
     shown = [line for line in lines if not line.startswith(" " * 6)]  # the rest is code: the line to repeat
     assert len(shown) < len(lines)
     assert not any("<script>" in line for line in shown)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "stage", "artifact_bytes", "delegated", "written"),
+    [
+        (Outcome.UNSUPPORTED, Stage.LOWER, 0, None, ""),
+        (Outcome.TIMEOUT, Stage.LOWER, 0, None, ""),
+        (Outcome.UNAVAILABLE, Stage.IMPORT, 0, None, ""),
+        (Outcome.UNDELEGATED, Stage.LOWER, 0, None, "False"),
+        (Outcome.OK, Stage.COMPARE, 100, 0, "False"),
+        (Outcome.OK, Stage.COMPARE, 100, 3, "True"),
+        (Outcome.CRASH, Stage.RUN, 0, None, "True"),
+    ],
+)
+def test_delegated_is_written_of_what_was_lowered_alone(
+    outcome: Outcome, stage: Stage, artifact_bytes: int, delegated: int | None, written: str
+) -> None:
+    facts = EngineInfo(artifact_bytes=artifact_bytes, delegated=delegated)
+    result = replace(make_result("m", "f"), outcome=outcome, stage=stage, facts=facts)
+    judgement = judge([result], Policy(), planned=[result.job_key], today=datetime.date(2026, 11, 26))
+    text = SuiteCsv().render(Run("r", "2026-11-26T00:00:00+00:00", "assay run", ()), [result], judgement)
+    (row,) = csv.DictReader(io.StringIO(text))
+    assert row["Delegated"] == written
+    if outcome is Outcome.TIMEOUT:
+        assert row["Result Detail"] == "Fail (Other)", "a limit of time blames no stage"

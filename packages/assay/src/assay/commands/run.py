@@ -14,10 +14,9 @@ from assay.commands.backend_options import with_options
 from assay.commands.caches import enforce_cache_limit
 from assay.commands.composition import open_services, recycle_of
 from assay.commands.reporting import destinations
-from assay.config.assay_toml import load_policy
+from assay.config.assay_toml import FREE_TO_DELEGATE, load_policy
 from assay.core.flow import Flow, Option
 from assay.core.job import Limits, Measuring
-from assay.core.policy import Policy
 from assay.core.result import facts_of
 from assay.errors import BrokenFlow, UnknownName, UsageError
 from assay.judge.outcome_table import OUTCOMES, REFUSALS
@@ -115,14 +114,15 @@ def _request(options: RunOptions) -> SuiteRequest:
         limits = msgspec.structs.replace(limits, repeat_share=options.repeat_share)
     suites = find_suites(options.suites, limits)
     flows = find_flows(options.flows, options.options)
-    policy = load_policy(options.policy) if options.policy else Policy()
+    policy = load_policy(options.policy or Path(FREE_TO_DELEGATE))
     if not options.skip_unavailable:
         policy = msgspec.structs.replace(policy, fail_on=tuple(dict.fromkeys((*policy.fail_on, "unavailable"))))
     names = [suite.name for suite in suites]
     lanes = [*flows, *(with_opset(flow, options.adapt_opset) for flow in flows if options.adapt_opset)]
     known = expectations(options.expectations, [flow.name for flow in lanes], names)
     # What is known to be refused stands there: whatever else is, is new.
-    failing = tuple(dict.fromkeys((*policy.fail_on, *(one.value for one in OUTCOMES if one in REFUSALS))))
+    refused = [one.value for one in OUTCOMES if one in REFUSALS and one.value not in policy.pass_on]
+    failing = tuple(dict.fromkeys((*policy.fail_on, *refused)))
     policy = msgspec.structs.replace(policy, expectations=(*policy.expectations, *known), fail_on=failing)
     return SuiteRequest(
         suites=suites,

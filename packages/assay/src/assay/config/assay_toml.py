@@ -118,14 +118,23 @@ def load_config(path: Path) -> Config:
     )
 
 
+POLICIES = Path(__file__).parents[1] / "policies"
+FREE_TO_DELEGATE = "free-to-delegate"
+SHIPPED = (FREE_TO_DELEGATE,)
+"""Policies that come with Assay, by name."""
+
+
 def load_policy(path: Path) -> Policy:
     """The policy of an assay.toml, or of a file that holds nothing but what [policy] would hold.
 
-    Raises BadPolicy as `load_config` does; models and goldens of a whole assay.toml need not exist.
+    A name of `SHIPPED` that is no file is that policy. Raises BadPolicy as `load_config` does; models and goldens of a whole assay.toml
+    need not exist.
     """
     from assay.config.schema import ConfigFile, PolicyFile
     from assay.config.toml_errors import read
 
+    if str(path) in SHIPPED and not path.exists():
+        path = POLICIES / f"{path}.toml"
     text = read(path)
     policy_only = text.data and not text.data.keys() & {name.replace("_", "-") for name in ConfigFile.model_fields}
     return _policy(text.validate(PolicyFile) if policy_only else text.validate(ConfigFile).policy)
@@ -255,6 +264,15 @@ def _policy(parsed: PolicyFile) -> Policy:
         )
         for e in parsed.expect
     )
+    both = sorted({*parsed.fail_on} & {*parsed.pass_on} - {*Policy().fail_on})
+    if both:
+        raise BadPolicy(f"{both[0]!r} stands in fail-on and in pass-on: take it out of one of them")
     return Policy(
-        goals, expectations, parsed.minimum_cases, parsed.budget_max, tuple(parsed.fail_on), parsed.speed.rule()
+        goals,
+        expectations,
+        parsed.minimum_cases,
+        parsed.budget_max,
+        tuple(parsed.fail_on),
+        parsed.speed.rule(),
+        tuple(parsed.pass_on),
     )

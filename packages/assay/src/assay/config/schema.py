@@ -177,6 +177,7 @@ class PolicyFile(_Table):
     budget_max: NonNegative = Policy().budget_max
     speed: SpeedFile = SpeedFile()
     fail_on: list[OutcomeName] = list(Policy().fail_on)
+    pass_on: list[Literal["undelegated", "unsupported"]] = []
     minimum_cases: dict[str, Count] = {}
     mutation: MutationFile = MutationFile()
     goal: list[GoalFile] = []

@@ -51,11 +51,16 @@ class Expectation(msgspec.Struct, frozen=True):
     stage: str = ""
 
 
+PASSABLE = ("undelegated", "unsupported")
+"""Outcomes that a policy may count as a pass: a backend says that it takes nothing of the model."""
+
+
 class Policy(msgspec.Struct, frozen=True):
     """Everything a verdict may depend on beside the results. `minimum_cases` maps a flow glob to a count; `speed`
     says when a comparison is lost.
 
-    `fail_on` are outcomes that fail a job; `unsupported`, `mistrusted` ... not in it become skip or inconclusive.
+    `fail_on` are outcomes that fail a job; `unsupported`, `mistrusted` ... not in it become skip or inconclusive. `pass_on` are
+    outcomes of a backend that takes nothing of a model (undelegated, unsupported) that count as a pass.
     """
 
     goals: tuple[Goal, ...] = ()
@@ -64,3 +69,4 @@ class Policy(msgspec.Struct, frozen=True):
     budget_max: float = 1.0
     fail_on: tuple[str, ...] = tuple(one.value for one in FAILS_BY_DEFAULT)
     speed: SpeedRule = SpeedRule()
+    pass_on: tuple[str, ...] = ()

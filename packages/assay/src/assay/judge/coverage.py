@@ -72,7 +72,7 @@ def total(opinions: Sequence[DraftVerdict], rules: Sequence[Verdict]) -> tuple[V
     if open_:
         counts = f"{len(open_)} of {_jobs(len(jobs))} prove{'s' * (len(open_) == 1)} nothing"
         return _total(VerdictStatus.INCONCLUSIVE, RunSummary(counts, _named(open_[0])), EXIT_INCONCLUSIVE)
-    return _total(VerdictStatus.PASS, RunSummary(f"{_passes(words)}{_skipped(opinions)}"), EXIT_PASS)
+    return _total(VerdictStatus.PASS, RunSummary(f"{_passes(words)}{_took_nothing(opinions)}{_skipped(opinions)}"), EXIT_PASS)
 
 
 def _total(word: VerdictStatus, summary: RunSummary, exit_code: int) -> tuple[Verdict, RunSummary, int]:
@@ -106,6 +106,16 @@ def _passes(words: Sequence[VerdictStatus]) -> str:
     if count := words.count(VerdictStatus.XFAIL):
         text += f", {count} failed as expected"
     return text
+
+
+def _took_nothing(opinions: Sequence[DraftVerdict]) -> str:
+    """`, 9 of them undelegated`: passes by the policy alone, in which nothing was compared."""
+    kinds = Counter(
+        _kind(one)
+        for one in opinions
+        if one.word is VerdictStatus.PASS and one.outcome not in (Outcome.OK, Outcome.LOWERED)
+    )
+    return "".join(f", {count} of them {kind}" for kind, count in kinds.most_common())
 
 
 def _skipped(opinions: Sequence[DraftVerdict]) -> str:

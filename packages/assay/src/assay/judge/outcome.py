@@ -38,6 +38,9 @@ SAYS_WHAT_TO_DO = frozenset(
 """Causes whose detail names the way out: no advice is added."""
 
 
+TAKES_NOTHING = "a pass by pass-on of the policy: the backend is free to take nothing"
+
+
 def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: Asked | None = None) -> DraftVerdict:
     """What outcome and comparison are worth under the policy. A job without a result is an error: it was lost. `asked` is the
     job itself, for commands that can be copied."""
@@ -61,6 +64,8 @@ def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: As
         return replace(
             blank, word=VerdictStatus.INCONCLUSIVE, reason=f"undecided: {result.detail}; {TIME_LIMIT_MESSAGE}; {_HANGS}"
         )
+    if _counted_as(result).value in policy.pass_on:
+        return replace(blank, reason=f"{_described(result)}; {TAKES_NOTHING}")
     if result.outcome not in (Outcome.OK, Outcome.MISMATCH):
         word = _status(_counted_as(result), policy)
         return replace(blank, word=word, reason=_described(result, asked), doubt=result.detail.rstrip("."))

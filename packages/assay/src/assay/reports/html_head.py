@@ -13,7 +13,7 @@ from assay.reports.critical import TITLE, critical
 from assay.reports.html_changes import page_changes
 from assay.reports.mutation_scores import ALL, GROUPS, HEADER, HIT, MutationScore, mutation_scores, texts
 from assay.reports.recorded import recorded
-from assay.reports.rows import EXIT_MEANING, Row, counts, headline, run_verdicts
+from assay.reports.rows import EXIT_MEANING, Row, counts, headline, run_verdicts, skipped_note
 from assay.reports.sanitize import one_line
 from assay.reports.upgrades import HEADER as HEADER_OF_UPGRADES
 from assay.reports.upgrades import upgrades
@@ -27,6 +27,7 @@ def head(run: Run, results: Sequence[Result], judgement: RunVerdict, found: Sequ
     cells = len(found)
     return {
         "word": word,
+        "skipped": skipped_note(judgement),
         "kind": judgement.run.word.value,
         "reason": one_line(reason),
         "exit_code": judgement.exit_code,
@@ -139,4 +140,5 @@ def _expectations(policy: Policy) -> list[str]:
 
 def _requirements(policy: Policy) -> list[str]:
     told = [f"failing outcomes: {', '.join(policy.fail_on)}"]
+    told += [f"outcomes that count as a pass: {', '.join(policy.pass_on)}"] if policy.pass_on else []
     return told + [one_line(f"at least {count} cases on {glob}") for glob, count in policy.minimum_cases.items()]

@@ -18,7 +18,17 @@ from assay.reports.columns import Column, columns_of
 from assay.reports.critical import TITLE, critical
 from assay.reports.mutation_scores import GROUPS, mutation_scores, table
 from assay.reports.recorded import recorded
-from assay.reports.rows import EXIT_MEANING, SEVERITY, Row, counts, group_identical, headline, rows, run_verdicts
+from assay.reports.rows import (
+    EXIT_MEANING,
+    SEVERITY,
+    Row,
+    counts,
+    group_identical,
+    headline,
+    rows,
+    run_verdicts,
+    skipped_note,
+)
 from assay.reports.sanitize import one_line
 from assay.reports.sweep import KNEE_MEANS, sweep
 
@@ -43,7 +53,8 @@ class Markdown:
         found = rows(run, results, judgement)
         meaning = EXIT_MEANING.get(judgement.exit_code, "unknown")
         word, reason = headline(judgement)
-        lines = [f"## Assay: {word}", "", escaped(reason), ""]
+        note = skipped_note(judgement)
+        lines = [f"## Assay: {word}{f', {note}' if note else ''}", "", escaped(reason), ""]
         lines += [f"Exit {judgement.exit_code} = {meaning}."]
         lines += [f"- **{v.word.value}**: {escaped(v.reason)}" for v in run_verdicts(run, results, judgement)]
         lines += [

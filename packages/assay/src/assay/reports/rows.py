@@ -181,6 +181,15 @@ def headline(judgement: RunVerdict) -> tuple[str, str]:
     return word, f"{reason[: end if end > 0 else most].rstrip(' ;,')} ..."
 
 
+def skipped_note(judgement: RunVerdict) -> str:
+    """`9 of 12 jobs skipped`, which stands beside a PASS wherever that stands; "" where none was, and for other words, which say why."""
+    words = [one.word for one in judgement.verdicts if one.job_key]
+    skipped = words.count(VerdictStatus.SKIP)
+    if judgement.run.word is not VerdictStatus.PASS or not skipped:
+        return ""
+    return f"{skipped} of {len(words)} job{'' if len(words) == 1 else 's'} skipped"
+
+
 def counts(found: Sequence[Row] | Sequence[Entry]) -> dict[str, int]:
     """How many rows (or jobs) of each word, gravest first, words that do not occur left out."""
     total = dict.fromkeys(SEVERITY, 0)

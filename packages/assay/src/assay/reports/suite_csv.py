@@ -44,6 +44,10 @@ _STAGES = {
 }
 
 
+_AFTER = (Stage.SAVE, Stage.LOAD, Stage.RUN, Stage.COMPARE, Stage.MEASURE)
+"""Stages that only an engine that was lowered reaches."""
+
+
 class SuiteCsv:
     """Columns as in `PEER` and `OURS`, at full precision; a cell is empty where nothing was observed."""
 
@@ -72,12 +76,13 @@ def _peer(entry: Entry) -> list[str]:
     left = facts.undelegated
     ops = ", ".join(f"{one.operator}: {one.count}" for one in facts.placements)
     delegated = facts.delegated
+    lowered = is_lowered(result)
     cells += [
-        "False" if delegated == 0 else "True",
+        "" if not lowered else "False" if delegated == 0 or result.outcome is Outcome.UNDELEGATED else "True",
         _number(took.get(Stage.TRANSFORM)),
         _number(took.get(Stage.LOWER)),
-        _number(delegated if delegated is not None else sum(one.count for one in facts.placements) - len(left)),
-        str(len(left)),
+        _number(None if not lowered else _delegated(facts)),
+        str(len(left)) if lowered else "",
         ops,
         ", ".join(left),
         _number(facts.artifact_bytes / 1000 if facts.artifact_bytes else None),
@@ -89,6 +94,18 @@ def _peer(entry: Entry) -> list[str]:
     return [guarded(cell) for cell in cells]
 
 
+def is_lowered(result: Result) -> bool:
+    """Whether there was an engine: what is delegated is known of nothing else. A backend that says that it delegates nothing has said so
+    while it lowered."""
+    return result.outcome is Outcome.UNDELEGATED or result.stage in _AFTER or facts_of(result).artifact_bytes > 0
+
+
+def _delegated(facts: EngineInfo) -> int:
+    if facts.delegated is not None:
+        return facts.delegated
+    return sum(one.count for one in facts.placements) - len(facts.undelegated)
+
+
 def _detail(result: Result | None) -> str:
     if result is None:
         return "Skipped"
@@ -98,6 +115,8 @@ def _detail(result: Result | None) -> str:
         return "Success (Undelegated)"
     if result.outcome in MACHINE:
         return "Skipped"
+    if result.outcome is Outcome.TIMEOUT:
+        return "Fail (Other)"  # a limit of time blames no stage
     if result.outcome is Outcome.CRASH:
         return "Process Crash"
     return _STAGES.get(result.stage, "Fail (Other)")

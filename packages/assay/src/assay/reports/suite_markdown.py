@@ -11,7 +11,7 @@ from assay.core.verdict import RunVerdict
 from assay.options.repro import repro_line
 from assay.reports.markdown import escaped
 from assay.reports.matrix import tally
-from assay.reports.rows import SEVERITY, Row, common_prefix, headline, rows
+from assay.reports.rows import SEVERITY, Row, common_prefix, headline, rows, skipped_note
 from assay.reports.sanitize import one_line
 
 FAILURES_SHOWN = 100
@@ -28,7 +28,8 @@ class SuiteMarkdown:
         """Names and messages are escaped: none can end a table or a link."""
         found = rows(run, results, judgement)
         word, reason = headline(judgement)
-        lines = [f"## Assay: {word}", "", escaped(reason), ""]
+        note = skipped_note(judgement)
+        lines = [f"## Assay: {word}{f', {note}' if note else ''}", "", escaped(reason), ""]
         lines += ["### By flow", "", *_table("flow", found, lambda row: row.flow), ""]
         lines += ["### By suite and flow", "", *_table("suite", found, _suite), ""]
         lines += ["### By element type and flow", "", *_table("type", found, _types), ""]
