@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,9 @@ from assay.cli.common import History
 from assay.cli.from_options import from_options, read_options
 from assay.options.check import BaselineOptions, check_options
 from assay.options.groups import DEFAULT_HISTORY
+
+if TYPE_CHECKING:
+    from assay.core.baseline import Baseline
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -32,16 +35,58 @@ def set_(given: Mapping[str, Any]) -> None:
 
 
 @app.command("list")
-def list_(history: History = DEFAULT_HISTORY) -> None:
+def list_(
+    every: Annotated[
+        bool, typer.Option("--all", help="Earlier ones, too, with the id that `rollback --to` takes.")
+    ] = False,
+    history: History = DEFAULT_HISTORY,
+) -> None:
     """List all baselines, with who, when and why."""
-    from assay.commands.baseline import list_baselines
+    from assay.commands.baseline import kept_baselines
 
-    found = list_baselines(history)
+    found = [one for one in kept_baselines(history) if every or one.id == "current"]
     for one in found:
-        built = f"{one.flow.backend} {one.result.facts.backend_version}; {one.machine.kind}"
-        print(f"{one.case} on {one.flow.name} ({built}), {one.created_at[:16]} by {one.who}: {one.reason}")
+        print(_line(one.baseline, f"{one.id}: " if every else "", one.trouble))
     if not found:
         print("no baseline yet: assay baseline set MODEL --flow FLOW --reason WHY")
+
+
+def _line(one: Baseline, before: str = "", trouble: str = "") -> str:
+    built = f"{one.flow.backend} {one.result.facts.backend_version}; {one.machine.kind}"
+    evidence = f"; passed in run {one.run}" if one.run else ""
+    broken = f" [{trouble}]" if trouble else ""
+    return f"{before}{one.case} on {one.flow.name} ({built}), {one.created_at[:16]} by {one.who}: {one.reason}{evidence}{broken}"
+
+
+@app.command("approve")
+def approve(
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="Run that passed, `last` or the beginning of an id.")
+    ] = "last",
+    reason: Annotated[str, typer.Option(help="Why its engines are approved; stored with them.")] = "",
+    case: Annotated[str, typer.Option(help="This case alone.")] = "",
+    flow: Annotated[str, typer.Option(help="This flow alone.")] = "",
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """Make the engines of a run of `assay check --baseline` that passed the baselines, without building them again."""
+    from assay.commands.baseline import approve_run
+
+    for one in approve_run(run, reason, history, case=case, flow=flow):
+        print(f"approved {_line(one)}")
+
+
+@app.command("rollback")
+def rollback(
+    case: Annotated[str, typer.Argument(help="Name of the case, as `assay baseline list` shows it.")],
+    flow: Annotated[str, typer.Option(help="Flow of the engine.")],
+    reason: Annotated[str, typer.Option(help="Why the earlier engine is current again; recorded.")] = "",
+    to: Annotated[str, typer.Option(help="Id of the earlier baseline, as `list --all` shows it [the latest].")] = "",
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """Make an earlier engine the baseline again; the one that was is kept."""
+    from assay.commands.baseline import rollback_baseline
+
+    print(f"current again: {_line(rollback_baseline(case, flow, to, reason, history))}")
 
 
 @app.command("remove")
@@ -54,3 +99,18 @@ def remove(
     from assay.commands.baseline import remove_baseline
 
     print(f"{remove_baseline(case, flow, history)} removed")
+
+
+def audit(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Name of a case, or its file.")],
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    from assay.commands.baseline import audit_model
+
+    for one in audit_model(model, history):
+        engine = f"engine {one.engine[:12]} of model {one.model[:12]}, {one.built_by}, {one.machine}"
+        evidence = f"passed in run {one.run}: assay report {one.run}" if one.run else "built and measured for it"
+        told = evidence if one.action.value in ("set", "approve") else f"approved before; {evidence}"
+        why = f": {one.reason}" if one.reason else ""
+        print(f"{one.at[:16]}  {one.action.value:<8}  {one.case} on {one.flow}  by {one.who}{why}")
+        print(f"    {engine}; {told}")

@@ -102,6 +102,11 @@ COMMANDS = (
         "Show a metric over the runs: alarms and level changes, with the commits between; exit 1 if the newest run is an alarm.",
     ),
     Command(
+        "audit",
+        "assay.cli.baseline:audit",
+        "Who approved which engine of a model, when, why, and on which evidence.",
+    ),
+    Command(
         "baseline",
         "assay.cli.baseline:app",
         "Approved engines that later engines are compared with: set, list, remove.",

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from assay.commands.check import prepared
 from assay.commands.composition import open_services
+from assay.core.approval import Approval, ApprovalAction
 from assay.core.baseline import Baseline
 from assay.errors import UsageError
 from assay.options.check import CheckOptions
-from assay.pipeline import find_baseline
+from assay.pipeline import baseline_history, find_baseline
+from assay.pipeline.approvals import approvals, of_baseline, record_approval
+from assay.pipeline.baseline_history import Kept
 from assay.pipeline.progress import SILENT
 from assay.pipeline.set_baseline import set_baseline
 
@@ -28,9 +33,49 @@ def remove_baseline(case: str, flow: str, history: str) -> int:
     """Raises UsageError where there is none."""
     with open_services(history) as house:
         removed = find_baseline.remove(house, case, flow)
+        for one in removed:
+            record_approval(ApprovalAction.REMOVE, one, "", house)
         if not removed:
             known = (
                 ", ".join(f"{one.case} on {one.flow.name}" for one in find_baseline.baselines(house)) or "there is none"
             )
             raise UsageError(f"no baseline of {case!r} on {flow!r}: {known}")
-        return removed
+        return len(removed)
+
+
+def kept_baselines(history: str, case: str = "", flow: str = "") -> list[Kept]:
+    """Every engine that was ever approved."""
+    with open_services(history) as house:
+        return baseline_history.kept_baselines(house, case, flow)
+
+
+def rollback_baseline(case: str, flow: str, to: str, reason: str, history: str) -> Baseline:
+    """Make an earlier engine current. Raises UsageError."""
+    with open_services(history) as house:
+        return baseline_history.rollback(house, case, flow, to, reason)
+
+
+def approve_run(run: str, reason: str, history: str, *, case: str = "", flow: str = "") -> list[Baseline]:
+    """Make the engines of a run that passed current. Raises UsageError, RunNotFound."""
+    with open_services(history, recorded=True) as house:
+        return baseline_history.approve(house, run, reason, case=case, flow=flow)
+
+
+def audit_model(model: str, history: str) -> list[Approval]:
+    """Who approved which engine of the model (a case, or a file), oldest first. Raises UsageError where nobody did."""
+    with open_services(history) as house:
+        known = approvals(house)
+        # Engines that were approved before there was a record.
+        recorded = {(one.engine, one.case, one.flow) for one in known}
+        for one in baseline_history.kept_baselines(house):
+            made = of_baseline(
+                ApprovalAction.SET, one.baseline, one.baseline.created_at, one.baseline.who, one.baseline.reason
+            )
+            if (made.engine, made.case, made.flow) not in recorded:
+                known.append(made)
+    names = (model, Path(model).stem)
+    found = sorted((one for one in known if one.case in names), key=lambda one: one.at)
+    if not found:
+        cases = ", ".join(dict.fromkeys(one.case for one in known)) or "nothing"
+        raise UsageError(f"nobody approved an engine of {model!r} in {history}; approvals are recorded of: {cases}")
+    return found

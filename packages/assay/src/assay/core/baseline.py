@@ -30,7 +30,8 @@ class Fingerprint(msgspec.Struct, frozen=True):
 class Baseline(msgspec.Struct, frozen=True):
     """baseline.json. The artifact and a golden folder with the inputs lie beside it; `result` is what was measured when it
     was approved, `machine` where: its metrics mean nothing on another one. `samples` are CPU seconds per call, one for
-    each fresh engine of a comparison with itself, taken under `fingerprint`: what is left when the engine cannot be run again."""
+    each fresh engine of a comparison with itself, taken under `fingerprint`: what is left when the engine cannot be run again. `run` is the
+    run that it passed in, "" where it was built for the approval."""
 
     case: str
     model: Model
@@ -43,3 +44,4 @@ class Baseline(msgspec.Struct, frozen=True):
     version: int = VERSION
     samples: tuple[float, ...] = ()
     fingerprint: Fingerprint = Fingerprint()
+    run: str = ""

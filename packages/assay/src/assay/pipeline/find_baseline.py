@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -24,7 +24,7 @@ from assay.options.arguments import arguments_of
 from assay.options.check import BaselineOptions
 from assay.options.job_values import flow_values, input_values, measuring_values, model_values
 from assay.pipeline.fingerprint import differs, fingerprint
-from assay.pipeline.provenance import this_machine
+from assay.pipeline.provenance import new_run_id, this_machine
 from assay.pipeline.services import Services
 
 FILE = "baseline.json"
@@ -45,15 +45,17 @@ def baselines(house: Services) -> Iterator[Baseline]:
     """All that are current, in the order of their names."""
     for path in sorted(_free_space(house).glob(f"*/*/*/{FILE}")):
         if not path.parent.name.startswith("replaced-"):
-            yield _read(path)
+            yield read_baseline(path)
 
 
-def remove(house: Services, case: str, flow: str) -> int:
-    """Withdraw the approval of the engines of this cell, on every kind of machine. Returns how many."""
-    found = [one for one in (_free_space(house) / _safe(case) / _safe(flow)).glob("*") if (one / FILE).exists()]
-    for folder in found:
-        shutil.rmtree(folder)
-    return len(found)
+def remove(house: Services, case: str, flow: str) -> list[Baseline]:
+    """Withdraw the approval of the current engines of this cell, on every kind of machine. They are kept, as those that were replaced."""
+    withdrawn = []
+    for path in sorted((_free_space(house) / safe_name(case) / safe_name(flow)).glob(f"*/{FILE}")):
+        if not path.parent.name.startswith("replaced-"):
+            withdrawn.append(read_baseline(path))
+            path.parent.replace(path.parent.parent / f"replaced-{new_run_id(datetime.now(UTC))}")
+    return withdrawn
 
 
 def find_baseline(case: Case, flow: Flow, measuring: Measuring, house: Services) -> BaselineEngine:
@@ -66,7 +68,7 @@ def find_baseline(case: Case, flow: Flow, measuring: Measuring, house: Services)
     if not (folder / FILE).is_file():
         return msgspec.structs.replace(blank, trouble=_absent(case, flow, measuring, machine, house))
     try:
-        baseline = _read(folder / FILE)
+        baseline = read_baseline(folder / FILE)
     except UsageError as error:
         return msgspec.structs.replace(blank, trouble=str(error))
     dated = f"{name} of {baseline.created_at[:10]}"
@@ -86,7 +88,7 @@ def approved_results(run: Run) -> list[Result]:
     files = dict.fromkeys(
         Path(rival.artifact).parent / FILE for rival in run.baselines if rival.artifact and not rival.trouble
     )
-    return [_read(path).result for path in files if path.is_file()]
+    return [read_baseline(path).result for path in files if path.is_file()]
 
 
 _RENEW_ADVICE = "approve a new one with assay baseline set"
@@ -124,14 +126,15 @@ def _absent(case: Case, flow: Flow, measuring: Measuring, machine: Machine, hous
     values = {**model_values(case), **flow_values(flow), **input_values(case), **measuring_values(measuring)}
     values |= {"reason": "why this engine", "history": str(house.folder)}
     set_one = f"approve one here: `{shlex.join(['assay', 'baseline', 'set', *arguments_of(BaselineOptions, values)])}`"
-    for path in sorted((_free_space(house) / _safe(case.name) / _safe(flow.name)).glob(f"*/{FILE}")):
+    for path in sorted((_free_space(house) / safe_name(case.name) / safe_name(flow.name)).glob(f"*/{FILE}")):
         with suppress(UsageError):
-            there = _read(path).machine
+            there = read_baseline(path).machine
             return f"its baseline was approved on another machine ({there.kind}), this is {machine.kind}; {set_one}"
     return f"{case.name} has no baseline on {flow.name}; {set_one}"
 
 
-def _read(path: Path) -> Baseline:
+def read_baseline(path: Path) -> Baseline:
+    """A baseline.json. Raises UsageError."""
     try:
         data = path.read_bytes()
         version = msgspec.json.decode(data, type=_Versioned).version
@@ -150,10 +153,10 @@ def _free_space(house: Services) -> Path:
 
 def baseline_folder(house: Services, case: str, flow: str, machine: Machine) -> Path:
     """Where the approved engine of that cell lies, for this kind of machine."""
-    return (_free_space(house) / _safe(case) / _safe(flow) / value_digest(kind_of(machine))[:16]).absolute()
+    return (_free_space(house) / safe_name(case) / safe_name(flow) / value_digest(kind_of(machine))[:16]).absolute()
 
 
-def _safe(name: str) -> str:
+def safe_name(name: str) -> str:
     """A folder's name for any case: what a file system may refuse is replaced, and the digest keeps them apart."""
     plain = "".join(letter if letter.isalnum() or letter in "-_.@" else "_" for letter in name)[:80]
     return plain if plain == name and plain.strip(".") else f"{plain}-{value_digest(name)[:8]}"

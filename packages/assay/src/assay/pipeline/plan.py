@@ -39,6 +39,7 @@ from assay.errors import BadModel, UsageError, each
 from assay.models.examination.sentences import refusal
 from assay.models.random_inputs import check_can_be_generated
 from assay.models.sources import check_source, source_name
+from assay.pipeline.candidates import candidate_dir, prune_candidates
 from assay.pipeline.find_baseline import find_baseline
 from assay.pipeline.originals import change_job, oracle_digest, original_case, original_folder, original_of
 from assay.pipeline.own_data import put_in_place, staging_folder
@@ -77,6 +78,8 @@ async def plan(request: Request, house: Services) -> Run:
     check_goals(request.policy.goals, cases)
     now = datetime.now(UTC)
     run_id = new_run_id(now)
+    if request.compare_speed:
+        prune_candidates(house)
     planned = [_jobs(request, wanted, case, house, run_id) for wanted, case in zip(request.models, cases, strict=True)]
     jobs = tuple(job for one in planned for job in one)
     twice = [key for key, count in Counter(job.key for job in jobs).items() if count > 1]
@@ -232,7 +235,15 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: Services, r
     if not wanted.verified:
         jobs += [other_kind(job, PerNodeJob) for job in plain if request.per_node]
         jobs += [
-            other_kind(job, MeasureJob, flow=measured[job.flow.name], measuring=measuring)
+            other_kind(
+                job,
+                MeasureJob,
+                flow=measured[job.flow.name],
+                measuring=measuring,
+                artifact_dir=str(candidate_dir(house, run_id, case.name, job.flow.name))
+                if request.compare_speed
+                else "",
+            )
             for job in plain
             if request.measuring is not None
         ]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from assay.core.approval import ApprovalAction
 from assay.core.baseline import Baseline
 from assay.core.case import Case
 from assay.core.flow import Flow
@@ -18,11 +19,13 @@ from assay.core.result import MeasureResult, speeds_of
 from assay.core.speed import BaselineEngine, SpeedRule
 from assay.errors import UsageError
 from assay.models.artifacts import changed
+from assay.pipeline.approvals import record_approval
+from assay.pipeline.baseline_history import make_current
 from assay.pipeline.ensure_references import ensure_references, reject_wrong_inputs
 from assay.pipeline.find_baseline import ARTIFACT, FILE, baseline_folder
 from assay.pipeline.fingerprint import fingerprint
 from assay.pipeline.plan import inspect_models, reference_dir
-from assay.pipeline.provenance import new_run_id, this_machine
+from assay.pipeline.provenance import this_machine
 from assay.pipeline.request import Request
 from assay.pipeline.services import Services
 from assay.pipeline.threads import with_threads
@@ -84,9 +87,8 @@ async def _set_baseline(request: Request, case: Case, flow: Flow, why: str, hous
             fingerprint=fingerprint(machine, case, flow, request.measuring),
         )
         (staging / FILE).write_bytes(msgspec.json.format(msgspec.json.encode(baseline), indent=1))
-        if final.exists():
-            final.replace(final.parent / f"replaced-{new_run_id(datetime.now(UTC))}")
-        staging.replace(final)
+        record_approval(ApprovalAction.SET, baseline, why, house)
+        make_current(staging, final)
     return baseline
 
 

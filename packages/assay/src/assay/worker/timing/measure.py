@@ -51,6 +51,7 @@ def measure(job: MeasureJob, stages: Stages) -> MeasureResult:
         watch = monitored_gpu(job)
         lowered = lower(job, stages)
         if job.artifact_dir:
+            shutil.rmtree(job.artifact_dir, ignore_errors=True)  # what a process left that died in this job
             shutil.copytree(lowered.folder, job.artifact_dir)
             Path(job.artifact_dir + INPUT_TYPES_SUFFIX).write_text(json.dumps(lowered.rewritten.takes))
         feeds = [lowered.rewritten.fed([rebatch(job, inputs, batch)])[0] for batch in job.measuring.batches or (0,)]

@@ -1,0 +1,197 @@
+"""Every engine that was ever approved: listed, approved from a run that passed, and made current again."""
+
+from __future__ import annotations
+
+import getpass
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from assay.core.approval import ApprovalAction
+from assay.core.baseline import Baseline
+from assay.core.job import MeasureJob
+from assay.core.outcome import Outcome
+from assay.core.result import MeasureResult
+from assay.core.speed import INPUT_TYPES_SUFFIX
+from assay.core.verdict import VerdictStatus
+from assay.errors import UsageError
+from assay.models.files import folder_digest
+from assay.pipeline.approvals import record_approval
+from assay.pipeline.candidates import RUNS_KEPT, candidate_dir
+from assay.pipeline.find_baseline import ARTIFACT, FILE, baseline_folder, kind_of, read_baseline
+from assay.pipeline.fingerprint import fingerprint
+from assay.pipeline.open_run import Checked
+from assay.pipeline.provenance import new_run_id, this_machine
+from assay.pipeline.rejudge import rejudge
+from assay.pipeline.services import Services
+
+REPLACED = "replaced-"
+CURRENT = "current"
+PASSED = (VerdictStatus.PASS, VerdictStatus.XFAIL)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One approved engine. `id` is `current`, or what `rollback --to` takes. `trouble` says why it cannot be run again."""
+
+    id: str
+    folder: Path
+    baseline: Baseline
+    trouble: str
+
+
+def kept_baselines(house: Services, case: str = "", flow: str = "") -> list[Kept]:
+    """All of this cell ("": of any), by case and flow, the current one first, then the latest."""
+    found = [one for one in _all(house) if case in ("", one.baseline.case) and flow in ("", one.baseline.flow.name)]
+    newest = sorted(found, key=lambda one: one.id, reverse=True)
+    return sorted(newest, key=lambda one: (one.baseline.case, one.baseline.flow.name, one.id != CURRENT))
+
+
+def rollback(house: Services, case: str, flow: str, to: str, reason: str) -> Baseline:
+    """Make an earlier engine current on this kind of machine; the one that was is kept. `to` "": the latest whose engine is whole. Raises
+    UsageError."""
+    _demand_reason(reason)
+    machine = this_machine(house.gpus)
+    earlier = [
+        one
+        for one in kept_baselines(house, case, flow)
+        if one.id != CURRENT and kind_of(one.baseline.machine) == kind_of(machine)
+    ]
+    chosen = [one for one in earlier if one.id.startswith(to)] if to else [one for one in earlier if not one.trouble]
+    if not chosen:
+        raise UsageError(_no_earlier(case, flow, to, earlier, house))
+    if chosen[0].trouble:
+        raise UsageError(
+            f"the engine of baseline {chosen[0].id} cannot be used: {chosen[0].trouble}; choose another (assay baseline list --all), or "
+            "build it again with assay baseline set"
+        )
+    record_approval(ApprovalAction.ROLLBACK, chosen[0].baseline, reason, house)
+    make_current(chosen[0].folder, baseline_folder(house, case, flow, machine))
+    return chosen[0].baseline
+
+
+def approve(house: Services, run_id: str, reason: str, *, case: str = "", flow: str = "") -> list[Baseline]:
+    """Make the engines of a run that passed current, as they are. Raises UsageError where a cell did not pass, or its engine was not
+    kept."""
+    _demand_reason(reason)
+    checked = rejudge(run_id, None, house)
+    jobs = [
+        job
+        for job in checked.run.jobs
+        if isinstance(job, MeasureJob) and case in ("", job.case.name) and flow in ("", job.flow.name)
+    ]
+    if not jobs:
+        raise UsageError(
+            f"run {checked.run.id} measured no engine of that name: `assay report {checked.run.id}` shows its rows"
+        )
+    ready = [(job, _passed(job, checked), _candidate(job, checked, house)) for job in jobs]
+    return [_approve(job, result, artifact, reason, checked, house) for job, result, artifact in ready]
+
+
+def make_current(folder: Path, final: Path) -> None:
+    """The folder takes the place of the current one, which is kept beside it."""
+    final.parent.mkdir(parents=True, exist_ok=True)
+    if final.exists():
+        final.replace(final.parent / f"{REPLACED}{new_run_id(datetime.now(UTC))}")
+    folder.replace(final)
+
+
+def _approve(
+    job: MeasureJob, result: MeasureResult, artifact: Path, reason: str, checked: Checked, house: Services
+) -> Baseline:
+    final = baseline_folder(house, job.case.name, job.flow.name, checked.run.machine)
+    final.parent.mkdir(parents=True, exist_ok=True)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    machine = checked.run.machine
+    baseline = Baseline(
+        job.case.name,
+        job.case.model,
+        job.flow,
+        machine,
+        result,
+        getpass.getuser(),
+        reason,
+        now,
+        fingerprint=fingerprint(machine, job.case, job.flow, job.measuring),
+        run=checked.run.id,
+    )
+    with tempfile.TemporaryDirectory(dir=final.parent) as name:
+        staging = Path(name) / "new"
+        shutil.copytree(artifact, staging / ARTIFACT)
+        types = Path(f"{artifact}{INPUT_TYPES_SUFFIX}")
+        if types.is_file():
+            shutil.copy(types, f"{staging / ARTIFACT}{INPUT_TYPES_SUFFIX}")
+        (staging / FILE).write_bytes(msgspec.json.format(msgspec.json.encode(baseline), indent=1))
+        record_approval(ApprovalAction.APPROVE, baseline, reason, house)
+        make_current(staging, final)
+    return baseline
+
+
+def _passed(job: MeasureJob, checked: Checked) -> MeasureResult:
+    """The result of the engine. Raises UsageError unless every job of its cell passed."""
+    cell = f"{job.case.name}|{job.flow.name}|"
+    bad = [one for one in checked.judgement.verdicts if one.job_key.startswith(cell) and one.word not in PASSED]
+    if bad:
+        raise UsageError(
+            f"{job.case.name} on {job.flow.name} did not pass in run {checked.run.id} ({bad[0].word.value}: {bad[0].reason}): only an "
+            "engine that passed is approved this way; assay baseline set approves one in spite of that"
+        )
+    result = next((one for one in checked.results if one.job_key == job.key), None)
+    if not isinstance(result, MeasureResult) or result.outcome is not Outcome.OK:
+        raise UsageError(
+            f"run {checked.run.id} did not measure {job.case.name} on {job.flow.name}: finish it with `assay resume`"
+        )
+    return result
+
+
+def _candidate(job: MeasureJob, checked: Checked, house: Services) -> Path:
+    path = candidate_dir(house, checked.run.id, job.case.name, job.flow.name)
+    names = f"{job.case.name} on {job.flow.name}"
+    if not path.is_dir():
+        raise UsageError(
+            f"run {checked.run.id} kept no engine of {names}: `assay check --baseline` keeps those of the last {RUNS_KEPT} runs; check "
+            "again, or build one with assay baseline set"
+        )
+    result = next(one for one in checked.results if one.job_key == job.key)
+    assert isinstance(result, MeasureResult)
+    if folder_digest(path)[1] != result.facts.artifact_digest:
+        raise UsageError(f"the engine of {names} that run {checked.run.id} kept has been changed since: check again")
+    return path
+
+
+def _all(house: Services) -> Iterator[Kept]:
+    for path in sorted((house.folder / "baselines").glob(f"*/*/*/{FILE}")):
+        folder = path.parent
+        name = folder.name
+        yield Kept(
+            name.removeprefix(REPLACED) if name.startswith(REPLACED) else CURRENT,
+            folder,
+            baseline := read_baseline(path),
+            _trouble(folder / ARTIFACT, baseline),
+        )
+
+
+def _trouble(artifact: Path, baseline: Baseline) -> str:
+    if not artifact.is_dir():
+        return "its artifact is gone"
+    changed = folder_digest(artifact)[1] != baseline.result.facts.artifact_digest
+    return "its artifact is not what was approved" if changed else ""
+
+
+def _no_earlier(case: str, flow: str, to: str, earlier: Sequence[Kept], house: Services) -> str:
+    if earlier:
+        known = ", ".join(one.id for one in earlier)
+        wanted = f"no earlier baseline {to!r}" if to else "no earlier baseline whose engine is whole"
+        return f"{wanted} of {case} on {flow} on this kind of machine: there are {known}"
+    cells = dict.fromkeys(f"{one.baseline.case} on {one.baseline.flow.name}" for one in kept_baselines(house))
+    return f"no earlier baseline of {case!r} on {flow!r} on this kind of machine; baselines are kept of: {', '.join(cells) or 'nothing'}"
+
+
+def _demand_reason(reason: str) -> None:
+    if not reason.strip():
+        raise UsageError("an approval needs a reason: give --reason")
