@@ -72,7 +72,9 @@ def total(opinions: Sequence[DraftVerdict], rules: Sequence[Verdict]) -> tuple[V
     if open_:
         counts = f"{len(open_)} of {_jobs(len(jobs))} prove{'s' * (len(open_) == 1)} nothing"
         return _total(VerdictStatus.INCONCLUSIVE, RunSummary(counts, _named(open_[0])), EXIT_INCONCLUSIVE)
-    return _total(VerdictStatus.PASS, RunSummary(f"{_passes(words)}{_took_nothing(opinions)}{_skipped(opinions)}"), EXIT_PASS)
+    return _total(
+        VerdictStatus.PASS, RunSummary(f"{_passes(words)}{_took_nothing(opinions)}{_skipped(opinions)}"), EXIT_PASS
+    )
 
 
 def _total(word: VerdictStatus, summary: RunSummary, exit_code: int) -> tuple[Verdict, RunSummary, int]:
