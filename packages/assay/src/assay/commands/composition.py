@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from assay import plugins
 from assay.errors import NotWritable, RunNotFound, StoreError
 from assay.options.groups import DEFAULT_HISTORY, WorkerOptions
+from assay.pipeline.busy_machine import load_when_busy
 from assay.pipeline.job_graph import JobGraph
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.services import Services
@@ -69,7 +70,9 @@ def open_services(
             yield Services(
                 folder=folder,
                 store=store,
-                jobs=JobGraph(pool, fresh(2, environments.interpreter, gpus(), progress.at, pool.end_idle)),
+                jobs=JobGraph(
+                    pool, fresh(2, environments.interpreter, gpus(), progress.at, pool.end_idle), load_when_busy
+                ),
                 open_journal=Journal,
                 read_journal=read_journal,
                 journal_held=journal_held,

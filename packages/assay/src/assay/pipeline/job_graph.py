@@ -9,7 +9,7 @@ Many routes are under way at once. The jobs that they wait for are in one queue,
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Coroutine, Generator, Hashable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Hashable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, closing
 from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
@@ -18,6 +18,7 @@ from assay.core.job import Job
 from assay.core.result import Result
 from assay.errors import HarnessError
 from assay.judge.job_outcome import with_outcome
+from assay.pipeline.busy_machine import after_repeat_alone, is_doubtful
 from assay.ports import Launcher
 
 AT_ONCE = 200
@@ -83,10 +84,12 @@ class _Ends:
 
 
 class JobGraph:
-    """`workers` do what is asked as `run` and `results`; `isolated` what is asked as `alone`, when nothing else runs."""
+    """`workers` do what is asked as `run` and `results`; `isolated` what is asked as `alone`, when nothing else runs. `load` says how busy
+    the machine is, "" where it is not: what reaches its time limit then is asked once more, alone."""
 
-    def __init__(self, workers: Launcher, isolated: Launcher) -> None:
-        self.workers, self.isolated = workers, isolated
+    def __init__(self, workers: Launcher, isolated: Launcher, load: Callable[[], str] = lambda: "") -> None:
+        self.workers, self.isolated, self._load = workers, isolated, load
+        self._repeated: dict[str, str] = {}
         self._ready = _Ready()
         self._groups = _Groups()
         self._asked: dict[str, deque[tuple[Job, Later[Result] | _Ends, bool]]] = {}
@@ -201,6 +204,13 @@ class JobGraph:
     def _done(self, result: Result) -> None:
         asked = self._asked[result.job_key]
         job, receiver, grouped = asked.popleft()
+        if not grouped and is_doubtful(result, job) and (load := self._load()):
+            self._repeated[job.key] = load
+            asked.appendleft((job, receiver, True))
+            self._groups.waiting.append(deque([job]))
+            return
+        if load := self._repeated.pop(job.key, ""):
+            result = after_repeat_alone(result, load)
         if not asked:
             del self._asked[result.job_key]
         elif not asked[0][2]:
