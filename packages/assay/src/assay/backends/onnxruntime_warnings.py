@@ -21,6 +21,8 @@ RULES = (
     rule(WarningCode.NODE_ON_CPU, r"Some nodes were not assigned to the preferred execution providers"),
     rule(WarningCode.NODE_ON_CPU, r"(?P<count>\d+) Memcpy nodes are added to the graph (?P<node>\S+)"),
     rule(WarningCode.FALLBACK, r"provider '?(?P<node>\w+)'? is not in available provider"),
+    # Of a shape that the model declares and its nodes do not give.
+    rule(WarningCode.OTHER, r"merging shape info for output\. '?(?P<node>[^' ]*)'?"),
     rule(WarningCode.FALLBACK, r"Fall(?:ing)? ?back to (?P<node>[^.]*)"),
     rule(WarningCode.FALLBACK, r"Failed to create (?P<node>\w*ExecutionProvider)"),
     rule(WarningCode.PRECISION_LOST, r"(?:cast|convert|truncat)\w* (?:down )?(?:to|from) (?:int32|float16|fp16|bfloat16)"),

@@ -39,6 +39,7 @@ SAYS_WHAT_TO_DO = frozenset(
 
 
 TAKES_NOTHING = "a pass by pass-on of the policy: the backend is free to take nothing"
+TOO_NEW = "take a newer backend, or convert the model: `--transform opset:N` with an N that this one takes lowers the IR version, too"
 
 
 def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: Asked | None = None) -> DraftVerdict:
@@ -122,6 +123,8 @@ def _described(result: Result, asked: Asked | None = None) -> str:
     # The backend's own words already hold the install command where there is one.
     outcome = _counted_as(result)
     step = advice(result, asked) if outcome is Outcome.MISTRUSTED else OUTCOMES[outcome].advice
+    if result.cause is Cause.OPSET_TOO_NEW:
+        step = TOO_NEW
     if is_invalid(result):
         step = f"{EXPORT_AGAIN}, or ask another engine; {CHECK}"
     hint = "" if result.cause in SAYS_WHAT_TO_DO else f"; {step}"
