@@ -14,11 +14,14 @@ from assay.core.model_finding import ModelFinding, Severity
 from assay.errors import BadModel
 from assay.models.examination.parse import read_model
 from assay.models.examination.sentences import refusal
+from assay.models.examination.text import shown
 from assay.models.external_data import external_files
 from assay.models.files import file_digest
 
 if TYPE_CHECKING:
     from onnx import ModelProto, TypeProto, ValueInfoProto
+
+    from assay.models.examination.steps import Examination
 
 _MOST_CONTRADICTIONS = 5
 
@@ -37,7 +40,20 @@ def open_model(path: Path) -> Model:
     assert look.model is not None
     found = look.of(Severity.CONTRADICTION)
     model = _described(look.model, path, external_files(look.model, path))
-    return msgspec.structs.replace(model, contradictions=tuple(found[:_MOST_CONTRADICTIONS]))
+    return msgspec.structs.replace(
+        model, outputs=_as_given(look, found), contradictions=tuple(found[:_MOST_CONTRADICTIONS])
+    )
+
+
+def _as_given(look: Examination, contradictions: Sequence[ModelFinding]) -> tuple[TensorSpec, ...]:
+    """The outputs as their nodes give them, where that is not what is declared."""
+    assert look.model is not None
+    about = {finding.about for finding in contradictions}
+    given = {value.name: value for value in look.inferred.graph.output} if look.inferred is not None else {}
+    return tuple(
+        _spec(given.get(value.name, value) if f"output {shown(value.name)}" in about else value)
+        for value in look.model.graph.output
+    )
 
 
 class InvalidGraph(BadModel):

@@ -22,6 +22,7 @@ from assay.models.import_without_gc import import_without_gc
 from assay.ports import Backend, BuiltForSizes, Engine, prepare_to_load
 from assay.worker.engine import artifact_cache, handover
 from assay.worker.engine.apply_transforms import apply_transforms
+from assay.worker.engine.declarations import lower_as_given
 from assay.worker.engine.model_format import model_path, to_format
 from assay.worker.engine.rejected_valid_models import rejected_valid_models
 from assay.worker.engine.transformed_model import TransformedModel
@@ -101,7 +102,7 @@ def lower(job: EngineJob, stages: Stages) -> Lowered:
 def _lower(job: EngineJob, backend: Backend, stages: Stages) -> Lowered:
     changed = to_format(apply_transforms(job, model_path(job, backend.accepts), stages), backend.accepts, job, stages)
     with stages.enter(Stage.LOWER), rejected_valid_models(changed.model):
-        engine = backend.lower(changed.model, job.flow)
+        engine = lower_as_given(backend, changed.model, job)
     with stages.enter(Stage.SAVE):
         folder = artifact_folder(job.scratch)
         engine.save(folder)
