@@ -122,6 +122,8 @@ def _no_such_job(only: str, jobs: Sequence[Job]) -> NoReturn:
 
 _FINDINGS = 3
 """Of one refused model that are listed."""
+_PARSING_BYTES, _PER_BYTE = 8_000_000_000, 8
+"""What looking at a model takes at most: libraries, and its file a few times over."""
 
 
 async def inspect_models(wanted: Sequence[ModelRequest], limits: Limits, house: Services) -> list[Case]:
@@ -159,6 +161,7 @@ def _inspections(name: str, one: ModelRequest, limits: Limits, history: Path) ->
     """The model, and its original where there is one: then it is the original's golden that is looked at beside it. Given data
     are read by the model whose names they have."""
     flow, staging = Flow("inspect", ""), staging_folder(one.inputs, history)
+    limits = _bounded(limits, one)
     if one.original is None:
         case = Case(name, Model(name, str(one.path), ""), one.inputs, one.contract)
         return [InspectJob(case, flow, limits, data_dir=staging)]
@@ -176,6 +179,16 @@ def _inspections(name: str, one: ModelRequest, limits: Limits, history: Path) ->
     )
     cases = [new] if one.original.path is None else [new, old]
     return [InspectJob(case, flow, limits, data_dir=staging if case.inputs.data is not None else "") for case in cases]
+
+
+def _bounded(limits: Limits, one: ModelRequest) -> Limits:
+    """A small file may ask for any amount of memory when it is parsed: of ONNX files alone it is known how much is fair."""
+    files = _files(one)
+    known = all(file.suffix == ".onnx" and file.is_file() for file in files)
+    if limits.memory_bytes or not known or one.inputs.data is not None or one.inputs.golden:
+        return limits
+    size = sum(file.stat().st_size for file in files)
+    return msgspec.structs.replace(limits, memory_bytes=_PARSING_BYTES + _PER_BYTE * size)
 
 
 def _case(name: str, one: ModelRequest, models: Mapping[str, Model]) -> Case:

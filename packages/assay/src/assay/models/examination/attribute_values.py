@@ -1,11 +1,10 @@
-"""Values of attributes that their operator does not take: words, sizes, element types. onnx's own checks take any."""
+"""Values of attributes that their operator does not take: words and sizes. onnx's own checks take any."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from assay.models.examination.element import element_name
 from assay.models.examination.text import shown
 from assay.models.examination.walk import domain_of
 
@@ -31,10 +30,9 @@ _WORDS: dict[tuple[str, str], tuple[str, ...]] = {
     **{(operator, "auto_pad"): ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID") for operator in _WINDOWED},
 }  # fmt: skip
 """From the pages of the operators, the newest that each has."""
-_SIZES = {(operator, name) for operator in _WINDOWED for name in ("strides", "dilations", "kernel_shape", "group")}
-_SIZES |= {("DepthToSpace", "blocksize"), ("SpaceToDepth", "blocksize")}
-_SIZES |= {("Split", "num_outputs"), ("LRN", "size"), ("RoiAlign", "output_height"), ("RoiAlign", "output_width")}
-_TYPES = {("Cast", "to")} | {(one, "dtype") for one in ("EyeLike", "RandomNormal", "RandomUniform", "Multinomial")}
+_SIZES = {(operator, "group") for operator in _WINDOWED}
+_SIZES |= {("LRN", "size"), ("RoiAlign", "output_height"), ("RoiAlign", "output_width")}
+"""Strides, dilations, kernels and blocks below 1 are found by onnx's own inference."""
 
 
 def value_problem(node: NodeProto, attribute: AttributeProto) -> Iterator[tuple[str, tuple[int | str, ...]]]:
@@ -45,8 +43,5 @@ def value_problem(node: NodeProto, attribute: AttributeProto) -> Iterator[tuple[
     word = attribute.s.decode(errors="replace")
     if key in _WORDS and attribute.HasField("s") and word not in _WORDS[key]:
         yield "attribute-word", (shown(word), ", ".join(_WORDS[key]))
-    numbers = [attribute.i] if attribute.HasField("i") else list(attribute.ints)
-    if key in _SIZES and numbers and min(numbers) < 1:
-        yield "attribute-size", (min(numbers),)
-    if key in _TYPES and attribute.HasField("i") and not element_name(attribute.i):
-        yield "attribute-element", (attribute.i,)
+    if key in _SIZES and attribute.HasField("i") and attribute.i < 1:
+        yield "attribute-size", (attribute.i,)

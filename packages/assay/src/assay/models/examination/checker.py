@@ -53,6 +53,7 @@ _ROWS = (
     _row(r"however '(.*)' has been used as .* multiple times", "shadowed-value", Area.GRAPH),
     _row(r"(?:should contain one and only one|should be stored in field|raw_data field|should not have data)(.*)",
          "data-storage", Area.GRAPH),
+    _row(r"ir_version (\d+) is higher than the checker's \((\d+)\)", "newer-ir", Area.MODEL),
     _row(r"ir_version set properly", "ir-version", Area.MODEL),
     _row(r"must specify opset_import", "no-imports", Area.MODEL),
     _row(r"duplicate keys in metadata_props", "duplicate-metadata", Area.MODEL),
@@ -129,9 +130,17 @@ def _written(code: str, values: list[str]) -> list[str]:
             flat(values[2].replace("min=", "").replace("max=", "").replace(", ", " to ")),
         ]
         values[2] = _range(values[2])
+    if code == "newer-ir":
+        values = [*values, _onnx_version()]
     if code == "recursion":
         values = [values[0].rpartition(": ")[2]]
     return [flat(one)[:_LONGEST] for one in values]
+
+
+def _onnx_version() -> str:
+    import onnx
+
+    return onnx.__version__
 
 
 def _range(text: str) -> str:

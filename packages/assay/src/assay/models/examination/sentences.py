@@ -58,7 +58,6 @@ SENTENCES: dict[str, str] = {
     "attribute-value": "attribute {0} of {about} holds another value than its type says, or several; keep the one of its type",
     "attribute-word": "{about} is {0}, and the operator takes {1}; correct it",
     "attribute-size": "{about} is {0}, and the operator takes 1 and more; correct it",
-    "attribute-element": "{about} is {0}, and there is no such element type; give the number of an element type of ONNX",
     "no-value": "{about} holds no value; add it or remove the attribute",
     "reference-outside": "{about} refers to an attribute of a function, and there is none around it; give it a value",
     "reference-unknown": "{about} refers to {0}, which the function does not declare; declare it",

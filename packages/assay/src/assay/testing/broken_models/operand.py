@@ -122,11 +122,16 @@ def padding_that_is_no_word(_: Path) -> onnx.ModelProto:
 
 
 @case("attribute", "attribute-size")
+def group_of_zero(_: Path) -> onnx.ModelProto:
+    return _conv("4,4,3,3", "group = 0")
+
+
+@case("node", "inference")
 def stride_of_zero(_: Path) -> onnx.ModelProto:
     return _conv("4,4,3,3", "strides = [0, 1]")
 
 
-@case("attribute", "attribute-element")
+@case("node", "inference")
 def cast_to_nothing(_: Path) -> onnx.ModelProto:
     return text("g (float[2] x) => (float[2] y) { [a] y = Cast<to = 99>(x) }")
 
