@@ -34,15 +34,25 @@ class Doubt(enum.StrEnum):
     CURE_UNCONFIRMED = "cure_unconfirmed"
 
 
+class Pattern(msgspec.Struct, frozen=True):
+    """Nodes that were wrong together: their operators in the order of the graph, and which reads which. `folder` has the page."""
+
+    backend: str
+    operators: tuple[str, ...]
+    edges: tuple[tuple[int, int], ...]
+    folder: str = ""
+
+
 class Cause(msgspec.Struct, frozen=True):
     """`symptom` is that of the part, `end` that of the verdict, `small_error` the relative L2 error of the small model after it was made
     simpler. `nodes` and `operators` are those of the small model in their order, of the `nodes_of_model` that there were. `explains`
     is the share of the end's error that goes when the part gives right values.
 
     `options` are those under which it fails with the least, `cures` make it right (`tried` changes were tried); `whole_cured` says
-    whether the first makes the whole right, too, and `cost` how many times as long that takes. `healing_taps` are inner values that
+    whether the first makes the whole right, too. `healing_taps` are inner values that
     make the part right when they are outputs. `detail` is what a job said that kept triage from going on. `folder` has the small
-    model, the script and the pages, `since` what other releases make of it."""
+    model, the script and the pages, `since` what other releases make of it. `known_as` is the folder of an earlier cause that this one
+    is, `pattern` what a later one is known by."""
 
     job_key: str
     model: str
@@ -61,7 +71,6 @@ class Cause(msgspec.Struct, frozen=True):
     tried: int = 0
     options: dict[str, Option] = {}
     whole_cured: bool | None = None
-    cost: float | None = None
     small_error: float | None = None
     healing_taps: tuple[str, ...] = ()
     doubts: tuple[Doubt, ...] = ()
@@ -69,6 +78,7 @@ class Cause(msgspec.Struct, frozen=True):
     folder: str = ""
     script: str = ""
     known_as: str = ""
+    pattern: Pattern | None = None
     since: History = History()
     seconds: float = 0.0
     asked: int = 0

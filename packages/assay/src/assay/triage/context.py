@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from assay.core.outcome import Outcome
 from assay.core.result import RegionResult, Result, ValuesResult, comparisons_of
 from assay.pipeline.services import Services
 from assay.ports import Backend
+from assay.triage.cause import Pattern
 from assay.triage.graph import Graph, Places
 from assay.triage.prober import Prober
 from assay.triage.symptom import Symptom
@@ -20,7 +21,8 @@ from assay.triage.symptom import Symptom
 
 @dataclass
 class Context:
-    """`end` is what the verdict says of the model's outputs, `sample` where that is worst. `tell` is called with each sentence that a
+    """`end` is what the verdict says of the model's outputs, `sample` where that is worst. `patterns` are those of causes that are known.
+    `tell` is called with each sentence that a
     person who waits should see."""
 
     job: VerifyJob
@@ -29,6 +31,7 @@ class Context:
     services: Services
     folder: Path
     deadline: float
+    patterns: Sequence[Pattern] = ()
     tell: Callable[[str], None] = lambda text: None
     begin: float = field(default_factory=time.monotonic)
 

@@ -49,7 +49,7 @@ async def _by_width(graph: Graph, prober: Prober, avoid: Places) -> list[Suspect
         if width > len(order) and width > 1:
             break
         halves = [0] if width == 1 else [0, width // 2]
-        routes = [_wrong(graph, prober, _windows(graph, order, width, start)) for start in halves]
+        routes = [wrong_windows(graph, prober, _windows(graph, order, width, start)) for start in halves]
         found = [one for each in await prober.services.jobs.all_of(routes) for one in each]
         if found:
             return sorted(found, key=lambda one: -(one.symptom.budget or one.symptom.size))
@@ -63,14 +63,17 @@ def _windows(graph: Graph, order: Sequence[int], width: int, start: int) -> list
     return [graph.closed(piece) for piece in pieces if piece]
 
 
-async def _wrong(graph: Graph, prober: Prober, windows: Sequence[Places]) -> list[Suspect]:
+async def wrong_windows(graph: Graph, prober: Prober, windows: Sequence[Places]) -> list[Suspect]:
     """Asked at once; in halves where the backend does not take them all."""
     if not windows:
         return []
     result = await prober.ask(windows)
     if result.outcome is not Outcome.OK and len(windows) > 1:
         middle = len(windows) // 2
-        return [*await _wrong(graph, prober, windows[:middle]), *await _wrong(graph, prober, windows[middle:])]
+        return [
+            *await wrong_windows(graph, prober, windows[:middle]),
+            *await wrong_windows(graph, prober, windows[middle:]),
+        ]
     if result.outcome is not Outcome.OK:
         seen = symptom_of(result)
         return [Suspect(windows[0], seen)] if seen is not None else []

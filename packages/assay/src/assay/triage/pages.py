@@ -37,6 +37,7 @@ def _rows(cause: Cause) -> list[tuple[str, str]]:
             f"{len(cause.nodes)} of {cause.nodes_of_model} nodes, {size(cause)}" if cause.nodes else "none",
         ),
         ("nodes", ", ".join(cause.nodes)),
+        ("right when one of these is an output", ", ".join(cause.healing_taps)),
         ("brought by", brought(cause)),
         ("workaround", workaround(cause) or "none known"),
         ("since", since(cause)),

@@ -12,9 +12,10 @@ from msgspec.structs import replace
 from assay.core.flow import Flow
 from assay.core.outcome import Outcome
 from assay.core.result import RegionResult
-from assay.triage.cause import Cause, Doubt, Where
+from assay.triage.cause import Cause, Doubt, Pattern, Where
 from assay.triage.context import Whole, end_error
 from assay.triage.graph import Places
+from assay.triage.known import pattern_of
 from assay.triage.localize import Suspect
 from assay.triage.passes import Brought, find_cures
 from assay.triage.prober import OutOfTime, Prober
@@ -24,6 +25,10 @@ from assay.triage.symptom import Symptom, symptom_of
 
 EDITED = 64.0
 """As `symptom.WITHIN`, where sizes and numbers change and a cure says whether it is the same failure."""
+
+
+MOST_TAPS = 12
+"""Inner values that are tried as outputs."""
 
 
 @dataclass
@@ -38,9 +43,15 @@ class Part:
     explains: float | None
     doubts: list[Doubt] = field(default_factory=list)
     small_error: float | None = None
+    pattern: Pattern | None = None
+    healing: tuple[str, ...] = ()
+    small: Places = frozenset()
+
+    def __post_init__(self) -> None:
+        self.small = self.places
 
     @classmethod
-    async def of(cls, whole: Whole, suspect: Suspect) -> Part | None:
+    async def of(cls, whole: Whole, suspect: Suspect, pattern: Pattern | None = None) -> Part | None:
         """Of a suspect, with the one output alone where that fails, too; None where it does not fail again."""
         output = suspect.symptom.output
         if not output:
@@ -50,7 +61,7 @@ class Part:
         if again is None:
             return None
         explains = await _explained(whole, places)
-        return cls(whole, output, places, again, explains)
+        return cls(whole, output, places, again, explains, pattern=pattern)
 
     @property
     def first_sentence(self) -> str:
@@ -61,19 +72,30 @@ class Part:
 
     async def cause(self, number: int) -> tuple[Cause, Places]:
         """All that can be found in the time given, and the places of the smallest set."""
-        brought, small = Brought(self.whole.context.job.flow), self.places
+        brought = Brought(self.whole.context.job.flow)
         folder = self.whole.context.folder / f"cause-{number + 1}"
         try:
             brought = await self._brought(self.whole.prober, self.places)
-            small = await self._fewest(brought)
-            await self._saved(small, brought, folder)
-            brought = await self._again(small, brought)
+            if self.pattern is None:
+                await self._fewest(brought)
+            await self._saved(self.small, brought, folder)
+            brought = await self._again(self.small, brought)
+            self.healing = await self._healing_taps(brought)
         except OutOfTime:
-            small = self.places
             self.doubts.append(Doubt.OUT_OF_TIME)
         cured = await self._whole_cured(brought)
-        explains = self.explains if small == self.places else await self._explained_by(small)
-        return self._made(folder, small, brought, cured, explains), small
+        explains = self.explains if self.small == self.places else await self._explained_by(self.small)
+        return self._made(folder, self.small, brought, cured, explains), self.small
+
+    async def _healing_taps(self, brought: Brought) -> tuple[str, ...]:
+        """Inner values that make the part right when they are outputs: they lie inside of what is computed as one."""
+        graph, found = self.whole.graph, []
+        inner = [name for place in sorted(self.small) for name in graph.nodes[place].writes if name != self.output]
+        for name in inner[:MOST_TAPS]:
+            result = await self.whole.prober.ask([self.small], brought.flow, outputs=(self.output,), taps=(name,))
+            if is_right(result):
+                found.append(name)
+        return tuple(found)
 
     async def _brought(self, prober: Prober, places: Places) -> Brought:
         async def ask(flow: Flow, *, listed: bool = False, after: Flow | None = None) -> RegionResult:
@@ -85,7 +107,7 @@ class Part:
     def _is_like(self, result: RegionResult) -> bool:
         return self.symptom.is_like(symptom_of(result))
 
-    async def _fewest(self, brought: Brought) -> Places:
+    async def _fewest(self, brought: Brought) -> None:
         """Fails as before with the least that fails, and is right under the cure: the same defect."""
         graph, prober = self.whole.graph, self.whole.prober
         cure = _cured(brought)
@@ -103,11 +125,15 @@ class Part:
             seen = symptom_of(await prober.ask([places], brought.flow, outputs=(value,)))
             return seen is not None and seen.kind == self.symptom.kind and await right(places, value)
 
-        best = self.places
-        if graph.size(best) > 1:
-            self.output, best = await shortest_prefix(graph, self.output, best, fails_at)
-            self.symptom = symptom_of(await prober.ask([best], brought.flow, outputs=(self.output,))) or self.symptom
-        return await minimize(graph, self.output, best, fails, lambda places: None)
+        if graph.size(self.small) > 1:
+            output, best = await shortest_prefix(graph, self.output, self.places, fails_at)
+            symptom = symptom_of(await prober.ask([best], brought.flow, outputs=(output,)))
+            if symptom is not None:
+                self.output, self.small, self.symptom = output, best, symptom
+        self.small = await minimize(graph, self.output, self.small, fails, self._keep)
+
+    def _keep(self, places: Places) -> None:
+        self.small = places
 
     async def _saved(self, places: Places, brought: Brought, folder: Path) -> None:
         """The small model, and a simpler one where that fails as well; left in `folder`."""
@@ -127,7 +153,8 @@ class Part:
 
         best: list[Edits] = [()]
         try:
-            await shrink(first, tries, lambda edits: best.append(edits))
+            if self.pattern is None:
+                await shrink(first, tries, lambda edits: best.append(edits))
         finally:
             late = Prober(smaller.services, smaller.job, float("inf"))
             saved = str(folder / "smallest")
@@ -189,9 +216,12 @@ class Part:
             cures=tuple(brought.cures),
             tried=brought.tried,
             whole_cured=cured,
+            healing_taps=self.healing,
             doubts=tuple(self.doubts),
+            known_as=self.pattern.folder if self.pattern is not None else "",
             folder=str(folder),
             options=brought.flow.options,
+            pattern=pattern_of(graph, small, context.job.flow.backend, str(folder)),
             small_error=self.small_error,
             seconds=time.monotonic() - context.begin,
             asked=self.whole.prober.asked,

@@ -11,7 +11,8 @@ from assay.core.result import RegionResult
 from assay.triage.cause import Cause, Doubt, Where
 from assay.triage.context import Context, Whole, end_error
 from assay.triage.graph import Graph, Places
-from assay.triage.localize import Suspect, suspects
+from assay.triage.known import occurrences
+from assay.triage.localize import SCREEN, SHARE, Suspect, suspects, wrong_windows
 from assay.triage.part import Part
 from assay.triage.prober import OutOfTime
 from assay.triage.symptom import WITHIN, Symptom, symptom_of
@@ -65,7 +66,11 @@ def _repeats(context: Context, result: RegionResult) -> bool:
 
 
 async def _part(whole: Whole, avoid: Places) -> Part | None:
-    """The suspect that explains most of the end's error; where no window is wrong, all that an output is computed by."""
+    """A known pattern that is wrong here, too; else the suspect that explains most of the end's error; where no window is wrong, all that
+    an output is computed by."""
+    known = await _known_part(whole, avoid)
+    if known is not None:
+        return known
     found = (
         [] if whole.result.outcome is not Outcome.OK else await suspects(whole.graph, whole.prober, whole.error, avoid)
     )
@@ -82,6 +87,19 @@ async def _part(whole: Whole, avoid: Places) -> Part | None:
     places = whole.graph.before(worst.output)
     symptom = Symptom(worst.kind or "values", worst.output, worst.rel_l2, worst.budget)
     return await Part.of(whole, Suspect(places, symptom))
+
+
+async def _known_part(whole: Whole, avoid: Places) -> Part | None:
+    """Where the nodes of an earlier cause stand and are wrong alone, and that explains the error."""
+    whole.prober.screen(min(SCREEN, SHARE * whole.error))
+    for pattern in whole.context.patterns:
+        places = [whole.graph.closed(one) for one in occurrences(whole.graph, pattern)]
+        places = [one for one in places if not one & avoid]
+        for suspect in await wrong_windows(whole.graph, whole.prober, places):
+            part = await Part.of(whole, suspect, pattern)
+            if part is not None and part.explains is not None and part.explains >= 1.0 - LEFT:
+                return part
+    return None
 
 
 def _unlocated(context: Context, graph: Graph, doubt: Doubt, detail: str = "") -> Cause:

@@ -54,12 +54,16 @@ def red(job_key: str, end: Symptom) -> str:
 def lines(cause: Cause) -> Iterator[str]:
     """What a terminal shows of it."""
     yield title_of(cause)
+    if cause.known_as:
+        yield f"  known: found before, see {cause.known_as}"
     yield f"  where: {where(cause)}"
     if cause.nodes:
         yield f"  smallest: {len(cause.nodes)} of {cause.nodes_of_model} nodes, {size(cause)}"
     yield f"  brought by: {brought(cause)}"
     if told := workaround(cause):
         yield f"  workaround: {told}"
+    if cause.healing_taps:
+        yield f"  right when one of these is an output: {', '.join(cause.healing_taps)}"
     if told := since(cause):
         yield f"  since: {told}"
     if cause.script:
@@ -124,8 +128,7 @@ def workaround(cause: Cause) -> str:
     whole = "not tried on the whole model"
     if cause.whole_cured is not None:
         whole = f"the whole model is {'right' if cause.whole_cured else 'still wrong'} with it"
-    cost = "" if cause.cost is None else f"; it takes {cause.cost:.2f} times as long"
-    return f"{options} ({whole}{cost})"
+    return f"{options} ({whole})"
 
 
 def since(cause: Cause) -> str:

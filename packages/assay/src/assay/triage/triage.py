@@ -19,6 +19,7 @@ from assay.pipeline.services import Services
 from assay.ports import Backend, ShowsPlainUse
 from assay.triage.cause import Cause, Doubt
 from assay.triage.context import Context, end_of, failing_sample
+from assay.triage.known import KnownCauses
 from assay.triage.pages import write_pages
 from assay.triage.script import DONE, run_script, state_in, write_script
 from assay.triage.search import find_causes
@@ -40,18 +41,22 @@ class Verdict:
 def triage_verdict(
     verdict: Verdict, services: Services, folder: Path, deadline: float, tell: Callable[[str], None]
 ) -> list[Cause]:
-    """Written below `folder`, which is made empty first."""
+    """Written below `folder`, which is made empty first. What was found before is not looked for again."""
+    job, result = verdict.job, verdict.result
+    end, known = end_of(result), KnownCauses(services.folder)
+    tell(red(job.key, end))
+    if causes := known.of_verdict(job, result):
+        return causes
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    context = Context(
-        verdict.job, end_of(verdict.result), failing_sample(verdict.result), services, folder, deadline, tell
-    )
-    tell(red(verdict.job.key, context.end))
+    patterns = known.patterns(job.flow.backend)
+    context = Context(job, end, failing_sample(result), services, folder, deadline, patterns, tell)
     causes = services.jobs.complete(_searched(context))
     shutil.rmtree(folder / "values", ignore_errors=True)
     finished = [_finished(cause, context) for cause in causes]
     for cause in finished:
         write_pages(cause)
+    known.keep(job, result, finished)
     return finished
 
 

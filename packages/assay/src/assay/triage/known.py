@@ -1,0 +1,108 @@
+"""Causes that were found before: of the same model at once, and of another model by the pattern of nodes that was wrong together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from assay.core.digest import value_digest
+from assay.core.job import VerifyJob
+from assay.core.result import Result
+from assay.triage.cause import Cause, Doubt, Pattern
+from assay.triage.graph import Graph, Places
+
+MOST = 64
+"""Places at which one pattern is tried."""
+LARGEST = 12
+"""Nodes of a pattern that is worth looking for."""
+
+
+class KnownCauses:
+    """Below the folder of a history. What cannot be read is as if it were not there."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / "triage"
+
+    def of_verdict(self, job: VerifyJob, result: Result) -> list[Cause]:
+        """Those of the same model, flow and versions, whose pages are still there; none where anything differs."""
+        path = self._folder / f"{_key(job, result)}.json"
+        with suppress(OSError, msgspec.MsgspecError):
+            causes = msgspec.json.decode(path.read_bytes(), type=list[Cause])
+            if all(Path(one.folder).is_dir() for one in causes):
+                return [msgspec.structs.replace(one, known_as=one.folder) for one in causes]
+        return []
+
+    def patterns(self, backend: str) -> list[Pattern]:
+        """Of causes of that backend, the smallest first."""
+        found = []
+        for path in sorted(self._folder.glob("pattern-*.json")):
+            with suppress(OSError, msgspec.MsgspecError):
+                found.append(msgspec.json.decode(path.read_bytes(), type=Pattern))
+        return sorted((one for one in found if one.backend == backend), key=lambda one: len(one.operators))
+
+    def keep(self, job: VerifyJob, result: Result, causes: Sequence[Cause]) -> None:
+        """What was established; a search that ended early is made again the next time."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        if causes and not any({Doubt.OUT_OF_TIME, Doubt.NOT_REPEATED} & {*one.doubts} for one in causes):
+            (self._folder / f"{_key(job, result)}.json").write_bytes(msgspec.json.encode(list(causes)))
+        for cause in causes:
+            if cause.pattern is None or cause.known_as or Doubt.SLIPPED in cause.doubts:
+                continue
+            pattern = msgspec.structs.replace(cause.pattern, folder=cause.folder)
+            name = value_digest((pattern.backend, pattern.operators, pattern.edges))[:16]
+            (self._folder / f"pattern-{name}.json").write_bytes(msgspec.json.encode(pattern))
+
+
+def _key(job: VerifyJob, result: Result) -> str:
+    return value_digest((job.case.model.digest, job.case.inputs, job.flow, result.versions))[:24]
+
+
+def pattern_of(graph: Graph, places: Places, backend: str, folder: str) -> Pattern | None:
+    """Of the nodes of a cause; None where it is none to look for: a whole model, or nothing."""
+    nodes = [place for place in sorted(places) if graph.nodes[place].operator != "Constant"]
+    if not 0 < len(nodes) <= LARGEST:
+        return None
+    at = {place: number for number, place in enumerate(nodes)}
+    edges = tuple(
+        (at[before], at[place])
+        for place in nodes
+        for name in graph.nodes[place].reads
+        if (before := graph.producer.get(name, -1)) in at
+    )
+    return Pattern(backend, tuple(graph.nodes[place].operator for place in nodes), edges, folder)
+
+
+def occurrences(graph: Graph, pattern: Pattern) -> list[Places]:
+    """Where these operators stand connected in this way, whatever their attributes are: at most `MOST`."""
+    found: dict[Places, None] = {}
+    for chosen in _matches(graph, pattern, []):
+        found[frozenset(chosen)] = None
+        if len(found) == MOST:
+            break
+    return list(found)
+
+
+def _matches(graph: Graph, pattern: Pattern, chosen: list[int]) -> Iterator[list[int]]:
+    """Node for node, from the last to the first: a producer is found from what it gives to."""
+    number = len(pattern.operators) - 1 - len(chosen)
+    if number < 0:
+        yield chosen
+        return
+    reversed_places = {len(pattern.operators) - 1 - at: place for at, place in enumerate(chosen)}
+    readers = [reversed_places[to] for start, to in pattern.edges if start == number and to in reversed_places]
+    if readers:
+        candidates = [graph.producer[name] for name in graph.nodes[readers[0]].reads if name in graph.producer]
+    else:
+        candidates = list(range(len(graph.nodes)))
+    for place in candidates:
+        if place in chosen or graph.nodes[place].operator != pattern.operators[number]:
+            continue
+        if all(_reads(graph, reader, place) for reader in readers):
+            yield from _matches(graph, pattern, [*chosen, place])
+
+
+def _reads(graph: Graph, reader: int, place: int) -> bool:
+    return any(name in graph.nodes[reader].reads for name in graph.nodes[place].writes)
