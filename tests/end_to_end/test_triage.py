@@ -60,6 +60,23 @@ def test_a_fault_that_no_tap_may_see_is_found_all_the_same(tmp_path: Path) -> No
     assert [one.partition(" ")[0] for one in cause.nodes] == pattern
 
 
+def test_a_cause_that_is_known_is_told_of_another_model_without_a_search(tmp_path: Path) -> None:
+    (first,) = causes_of(padded(), tmp_path, "onnxruntime")
+    other = padded()
+    other.graph.node[0].op_type = "Softsign"
+    onnx.save(other, tmp_path / "other.onnx")
+    asked = TriageOptions(
+        target=str(tmp_path / "other.onnx"),
+        flows=("onnxruntime",),
+        history=str(tmp_path / "history"),
+        output=tmp_path / "triage",
+    )
+    (second,) = run_triage(asked).causes
+    assert (second.known_as, second.operators) == (first.folder, first.operators)
+    (again,) = run_triage(asked).causes
+    assert again.known_as == second.folder
+
+
 def test_a_crash_is_reduced_to_what_crashes(tmp_path: Path) -> None:
     net = PlantedNet(NODES, seed=3)
     pattern = net.sites["cancelled_transposes"][0]
@@ -95,6 +112,7 @@ def padded() -> ModelProto:
 def test_a_real_defect_ends_in_a_script_that_fails_with_it_and_passes_without(tmp_path: Path) -> None:
     (cause,) = causes_of(padded(), tmp_path, "onnxruntime")
     assert cause.operators == ("Pad", "MaxPool")
+    assert cause.healing_taps == ("p",)
     assert cause.cures[0].names == ("Pad_Fusion",)
     assert not cause.doubts
     for arm, code in (("fails", 1), ("cured", 0)):

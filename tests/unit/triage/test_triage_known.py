@@ -1,0 +1,79 @@
+"""Causes that were found before: where their nodes stand in another graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from assay.core.job import VerifyJob
+from assay.core.region import GraphNode, RegionGraph
+from assay.testing.builders import make_job, make_result
+from assay.triage.cause import Cause, Doubt, Where
+from assay.triage.graph import Graph
+from assay.triage.known import KnownCauses, occurrences, pattern_of
+from assay.triage.symptom import Symptom
+
+
+def graph(*nodes: tuple[str, tuple[str, ...], str]) -> Graph:
+    """Of operator, what it reads, what it writes."""
+    made = tuple(GraphNode("", operator, reads, (writes,)) for operator, reads, writes in nodes)
+    return Graph(RegionGraph(made, ("x",), (nodes[-1][2],), ("x", *(one[2] for one in nodes))))
+
+
+SMALL = graph(("Relu", ("x",), "a"), ("Tanh", ("x",), "b"), ("Add", ("a", "b"), "c"))
+LARGE = graph(
+    ("Tanh", ("x",), "p"),
+    ("Relu", ("p",), "q"),
+    ("Tanh", ("p",), "r"),
+    ("Add", ("q", "r"), "s"),
+    ("Relu", ("s",), "t"),
+    ("Tanh", ("q",), "u"),
+    ("Add", ("t", "s"), "v"),
+    ("Add", ("t", "u"), "w"),
+)
+
+
+def test_a_pattern_stands_where_the_same_operators_read_one_another() -> None:
+    pattern = pattern_of(SMALL, frozenset({0, 1, 2}), "b", "")
+    assert pattern is not None
+    assert set(occurrences(LARGE, pattern)) == {frozenset({1, 2, 3}), frozenset({4, 5, 7})}
+
+
+def test_a_single_operator_stands_wherever_it_is() -> None:
+    pattern = pattern_of(SMALL, frozenset({2}), "b", "")
+    assert pattern is not None
+    assert len(occurrences(LARGE, pattern)) == 3
+
+
+def cause(folder: Path, *doubts: Doubt) -> Cause:
+    """Of SMALL."""
+    folder.mkdir(exist_ok=True)
+    wrong = Symptom("values", "c", 0.5)
+    pattern = pattern_of(SMALL, frozenset({0, 1, 2}), "onnxruntime", str(folder))
+    return Cause(
+        "k", "m", "f", "onnxruntime", {}, Where.COMBINATION, wrong, wrong, doubts=doubts, pattern=pattern,
+        folder=str(folder),
+    )  # fmt: skip
+
+
+def test_the_same_verdict_has_the_same_cause_while_its_page_is_there(tmp_path: Path) -> None:
+    job, result = make_job(), make_result()
+    assert isinstance(job, VerifyJob)
+    known, folder = KnownCauses(tmp_path), tmp_path / "page"
+    known.keep(job, result, [cause(folder)])
+    (found,) = known.of_verdict(job, result)
+    assert found.known_as == str(folder)
+    assert not known.of_verdict(job, replace(result, versions={"onnxruntime": "1.32.0"}))
+    assert [one.operators for one in known.patterns("onnxruntime")] == [("Relu", "Tanh", "Add")]
+    assert not known.patterns("openvino")
+    folder.rmdir()
+    assert not known.of_verdict(job, result)
+
+
+def test_a_search_that_ended_early_is_made_again(tmp_path: Path) -> None:
+    job, result = make_job(), make_result()
+    assert isinstance(job, VerifyJob)
+    known = KnownCauses(tmp_path)
+    known.keep(job, result, [cause(tmp_path / "page", Doubt.OUT_OF_TIME)])
+    assert not known.of_verdict(job, result)
