@@ -70,6 +70,25 @@ def test_what_an_import_brings_is_accepted_and_nothing_else() -> None:
     assert done.stdout.decode().splitlines() == ["", "environ", "", "directory"]
 
 
+def test_what_a_library_keeps_from_its_first_use_on_is_accepted_and_a_file_is_not() -> None:
+    """A pool of threads, and a queue of the kernel; not a file, a replaced output, or a thread with a function of somebody."""
+    code = (
+        "import os, sys, threading; from concurrent.futures import ThreadPoolExecutor\n"
+        "from assay.worker.process_state import ProcessState\n"
+        "report = os.dup(1); read = os.open('/dev/null', os.O_RDONLY); other = os.open('/etc/hosts', os.O_RDONLY)\n"
+        "def told(act):\n"
+        "    state = ProcessState(); act(); state.accept_first_use(); return ' '.join(state.changed())\n"
+        "pool = ThreadPoolExecutor(); keep = []\n"
+        "acts = [lambda: pool.submit(int).result(), lambda: keep.append(os.eventfd(0)), lambda: keep.append(os.memfd_create('a')),\n"
+        "    lambda: (os.close(other), keep.append(os.memfd_create('b')), keep.append(os.memfd_create('c'))),\n"
+        "    lambda: threading.Thread(target=threading.Event().wait, daemon=True).start(), lambda: os.dup2(read, 1)]\n"
+        "for act in acts: os.write(report, (told(act) + '\\n').encode())\n"
+        "os._exit(0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stdout.decode().splitlines() == ["", "", "descriptors", "descriptors", "threads", "descriptors"]
+
+
 def test_a_look_is_cheap() -> None:
     """The promise is 50 µs on an idle machine (`benchmarks/process_state.py`); processor time, and room for a busy one."""
     state, rounds = ProcessState(), 300

@@ -9,7 +9,17 @@ import msgspec
 
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.job import AnsweredJob, AnyJob, InputsJob, Job, ReferenceJob, RefusalCache, VerifyJob, other_kind
+from assay.core.job import (
+    AnsweredJob,
+    AnyJob,
+    InputsJob,
+    Job,
+    Limits,
+    ReferenceJob,
+    RefusalCache,
+    VerifyJob,
+    other_kind,
+)
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result
 from assay.errors import BadGolden, BadInputs
@@ -25,6 +35,17 @@ ORACLES = {
 """By the format of the model, tried in this order: the float64 evaluation, then the model's own precision where double is
 not possible, then a runtime that has operators which the standard does not have. Which one it was, and why, is kept with
 the answers, and told with the result. Where none has an answer the engines of the run are asked themselves."""
+
+
+SHARE_AFTER_TIMEOUT = 0.1
+"""Of the time limit for each oracle that is asked after one has used all of it: a runtime is that much faster than an evaluation in
+numpy, or the model does not end, and costs its limit once."""
+
+
+def _shortened(limits: Limits) -> Limits:
+    return msgspec.structs.replace(
+        limits, timeout_s=max(SHARE_AFTER_TIMEOUT * limits.timeout_s, min(1.0, limits.timeout_s))
+    )
 
 
 async def ensure_references(jobs: Sequence[Job], house: Services) -> list[Result]:
@@ -50,6 +71,8 @@ async def _compute(job: InputsJob, jobs: Sequence[Job], house: Services) -> list
         before = "; ".join(f"{one.flow}: {one.outcome.value}, {one.detail}" for one in refusals)
         # What an oracle refuses is asked again: its code is no part of what a kept refusal is named by.
         recording = other_kind(job, ReferenceJob, flow=oracle, refusals_before=before, refusals=RefusalCache.UNUSED)
+        if any(one.outcome is Outcome.TIMEOUT for one in refusals):
+            recording = msgspec.structs.replace(recording, limits=_shortened(job.limits))
         refusals.append(await house.jobs.run(recording))
     return None
 

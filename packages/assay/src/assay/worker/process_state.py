@@ -122,7 +122,8 @@ class ProcessState:
         """What libraries keep from their first use on: a pool of threads, a device, a queue of the kernel. A file is none."""
         self._accept_threads()
         now = _open_files()
-        if not any(kind is stat.S_IFREG for number, kind in now.items() if self._open.get(number) != kind):
+        new = {number: kind for number, (*file, kind) in now.items() if self._open.get(number) != (*file, kind)}
+        if not any(number < 3 or kind == stat.S_IFREG for number, kind in new.items()):
             with suppress(OSError):
                 self._known[self._place(Changed.DESCRIPTORS)] = _descriptors()
             self._open = now
@@ -176,13 +177,14 @@ def _library_threads() -> int:
     return found
 
 
-def _open_files() -> dict[int, int]:
-    """The kind of each open file by its number, the one that is read for it apart."""
-    found: dict[int, int] = {}
+def _open_files() -> dict[int, tuple[int, int, int]]:
+    """Which file each number is, and its kind; the folder that is read for it apart."""
+    found: dict[int, tuple[int, int, int]] = {}
     with suppress(OSError):
         for name in os.listdir("/proc/self/fd"):
             with suppress(OSError):
-                found[int(name)] = stat.S_IFMT(os.fstat(int(name)).st_mode)
+                one = os.fstat(int(name))
+                found[int(name)] = one.st_dev, one.st_ino, stat.S_IFMT(one.st_mode)
     return found
 
 
