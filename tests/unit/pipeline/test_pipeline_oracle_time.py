@@ -29,7 +29,9 @@ def _limits_s(outcome: Outcome, folder: Path) -> list[float]:
 
     house = cast(Services, SimpleNamespace(jobs=SimpleNamespace(run=run)))
     model = Model("m", "m.onnx", "", format="onnx")
-    job = VerifyJob(Case("m", model), Flow("plain", "faulty"), Limits(timeout_s=60.0), reference_dir=str(folder / "none"))
+    job = VerifyJob(
+        Case("m", model), Flow("plain", "faulty"), Limits(timeout_s=60.0), reference_dir=str(folder / "none")
+    )
     assert asyncio.run(_compute(job, [], house))
     return asked
 
