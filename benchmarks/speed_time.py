@@ -29,21 +29,21 @@ from assay.pipeline.two_process_comparison import compare_in_two_processes
 from assay.stats.sequential_test import answer_at
 
 
-def planned(folder: Path, flow: str, size: str, house: Services) -> CompareSpeedJob:
+def planned(folder: Path, flow: str, size: str, services: Services) -> CompareSpeedJob:
     models = [chain(folder / f"{name}.onnx", *SIZES[size], 0.0) for name in ("old", "new")]
     request = compare_request(CompareOptions(models=tuple(models), flows=(flow,)))
-    (job,) = house.jobs.complete(plan_comparison(request, house)).jobs
+    (job,) = services.jobs.complete(plan_comparison(request, services)).jobs
     assert isinstance(job, CompareSpeedJob)
-    assert house.jobs.complete(ensure_references([job], house)) == []
+    assert services.jobs.complete(ensure_references([job], services)) == []
     return job
 
 
-def apart(job: CompareSpeedJob, house: Services) -> Result:
-    return house.jobs.complete(compare_in_two_processes(job, house))
+def apart(job: CompareSpeedJob, services: Services) -> Result:
+    return services.jobs.complete(compare_in_two_processes(job, services))
 
 
-def alone(job: CompareSpeedJob, house: Services) -> Result:
-    (result,) = house.jobs.complete(house.jobs.together([job]))
+def alone(job: CompareSpeedJob, services: Services) -> Result:
+    (result,) = services.jobs.complete(services.jobs.together([job]))
     return result
 
 
@@ -56,13 +56,13 @@ def main() -> None:
     print(f"{arguments.size} on {arguments.flow}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     took: dict[str, list[float]] = {"one worker": [], "... its launches alone": [], "fresh processes": []}
     words: dict[str, list[str]] = {name: [] for name in took}
-    with tempfile.TemporaryDirectory() as name, open_services(f"{name}/history") as house:
-        job = planned(Path(name), arguments.flow, arguments.size, house)
+    with tempfile.TemporaryDirectory() as name, open_services(f"{name}/history") as services:
+        job = planned(Path(name), arguments.flow, arguments.size, services)
         for number in range(arguments.runs):
             for kind, fight in (("one worker", alone), ("fresh processes", apart)):
                 again = replace(job, case=replace(job.case, name=f"{job.case.name}-{number}-{kind[:3]}"))
                 begin = time.monotonic()
-                result = fight(again, house)
+                result = fight(again, services)
                 took[kind].append(time.monotonic() - begin)
                 assert result.outcome is Outcome.OK, result.detail
                 assert result.speeds

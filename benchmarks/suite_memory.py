@@ -54,10 +54,10 @@ def main() -> None:
     jobs = tuple(replace(job, flow=flow) for flow in flows for job in run.jobs if job.case.name in known)
     big: Run = replace(run, id=f"{run.id}-big", jobs=jobs, status="running")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
-    with tempfile.TemporaryDirectory() as folder, open_services(folder) as house:
+    with tempfile.TemporaryDirectory() as folder, open_services(folder) as services:
         begin, cpu = time.perf_counter(), time.process_time()
         graph = JobGraph(replay, replay)
-        checked = graph.complete(record_run(big, put(house, jobs=graph)))
+        checked = graph.complete(record_run(big, put(services, jobs=graph)))
         wall, cpu = time.perf_counter() - begin, time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
     print(

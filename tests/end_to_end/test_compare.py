@@ -90,13 +90,13 @@ def test_a_model_against_itself_is_never_slower(tmp_path: Path) -> None:
 def test_the_rival_is_named_by_what_differs(tmp_path: Path) -> None:
     """Two files that hold the same model are two files all the same; of one file on two flows the old flow is told."""
     old, new = linear_model(tmp_path / "old.onnx"), linear_model(tmp_path / "new.onnx")
-    with open_services(str(tmp_path / "h")) as house:
+    with open_services(str(tmp_path / "h")) as services:
         for models, flows, name in (
             ((old, new), ("onnxruntime",), "old"),
             ((old,), ("onnxruntime-basic", "onnxruntime"), "onnxruntime-basic"),
         ):
             request = compare_request(CompareOptions(models=models, flows=flows))
-            (job,) = house.jobs.complete(plan_comparison(request, house)).jobs
+            (job,) = services.jobs.complete(plan_comparison(request, services)).jobs
             assert isinstance(job, CompareSpeedJob)
             assert job.baseline.name == name
 
@@ -114,27 +114,27 @@ def test_other_inputs_cannot_be_compared(tmp_path: Path) -> None:
         run_compare(CompareOptions(models=(model, other), flows=("onnxruntime",), history=str(tmp_path / "h")))
 
 
-def _duel_job(options: CompareOptions, house: Services) -> Job:
-    run = house.jobs.complete(plan_comparison(compare_request(options), house))
+def _duel_job(options: CompareOptions, services: Services) -> Job:
+    run = services.jobs.complete(plan_comparison(compare_request(options), services))
     job = msgspec.structs.replace(run.jobs[0], rule=SpeedRule(looks=(4,)))
-    assert house.jobs.complete(ensure_references([job], house)) == []
+    assert services.jobs.complete(ensure_references([job], services)) == []
     return job
 
 
 @three_tries
 def test_two_processes_take_turns(tmp_path: Path) -> None:
     small, large = _chain(tmp_path / "small.onnx", 4), _chain(tmp_path / "large.onnx", 12)
-    with open_services(str(tmp_path / "h")) as house:
-        job = _duel_job(CompareOptions(models=(large,), flows=("onnxruntime", "onnxruntime-basic")), house)
-        result = house.jobs.complete(compare_in_two_processes(job, house))
+    with open_services(str(tmp_path / "h")) as services:
+        job = _duel_job(CompareOptions(models=(large,), flows=("onnxruntime", "onnxruntime-basic")), services)
+        result = services.jobs.complete(compare_in_two_processes(job, services))
         assert result.outcome is Outcome.OK, result.detail
         assert result.speeds
         assert (result.speeds[0].processes, len(result.speeds[0].launches)) == (2, 4)
         assert all(one.quads >= 2 and abs(one.cpu) < 1.0 for one in result.speeds[0].launches)
         assert result.speeds[0].own_s > 0
-        quick = house.jobs.complete(
+        quick = services.jobs.complete(
             compare_in_two_processes(
-                _duel_job(CompareOptions(models=(small,), flows=("onnxruntime", "onnxruntime")), house), house
+                _duel_job(CompareOptions(models=(small,), flows=("onnxruntime", "onnxruntime")), services), services
             )
         )
         assert quick.speeds
@@ -143,9 +143,9 @@ def test_two_processes_take_turns(tmp_path: Path) -> None:
 
 def test_a_side_that_dies_is_named_and_the_other_does_not_wait_for_ever(tmp_path: Path) -> None:
     model = _chain(tmp_path / "m.onnx", 2)
-    with open_services(str(tmp_path / "h")) as house:
-        job = _duel_job(CompareOptions(models=(model,), flows=("faulty-segfault", "onnxruntime")), house)
-        result = house.jobs.complete(compare_in_two_processes(job, house))
+    with open_services(str(tmp_path / "h")) as services:
+        job = _duel_job(CompareOptions(models=(model,), flows=("faulty-segfault", "onnxruntime")), services)
+        result = services.jobs.complete(compare_in_two_processes(job, services))
     assert result.outcome is Outcome.CRASH
     assert result.detail.startswith("faulty-segfault: ")
 
@@ -246,8 +246,8 @@ def _planted(tmp_path: Path, old: dict[str, Value], new: dict[str, Value]) -> tu
         policy=with_baseline_goals(Policy(), measured=True),
         measuring=Measuring(seconds=0.05, warmup_s=0.05),
     )
-    with open_services(str(tmp_path / "h")) as house:
-        checked = compare(request, house)
+    with open_services(str(tmp_path / "h")) as services:
+        checked = compare(request, services)
     assert [one.job_key for one in checked.results if one.flow == "old"] == ["m|old|measure"]
     return checked.judgement.exit_code, " ".join(one.reason for one in checked.judgement.verdicts)
 

@@ -85,14 +85,14 @@ def test_two_processes_agree_on_the_devices_clock(tmp_path: Path) -> None:
     artifact = tmp_path / "artifact"
     artifact.mkdir()
     Faulty().lower(model, _flow()).save(artifact)
-    with open_services(str(tmp_path / "h")) as house:
+    with open_services(str(tmp_path / "h")) as services:
         request = compare_request(CompareOptions(models=(model,), flows=("faulty", "faulty")))
-        (job,) = house.jobs.complete(plan_comparison(request, house)).jobs
-        assert house.jobs.complete(ensure_references([job], house)) == []
+        (job,) = services.jobs.complete(plan_comparison(request, services)).jobs
+        assert services.jobs.complete(ensure_references([job], services)) == []
         rival = BaselineEngine("old", _flow(device_sorts=SORTS, work_s=HOST_S), job.case.model, str(artifact))
         job = replace(job, flow=_flow(device_sorts=SORTS), baseline=rival, rule=SpeedRule(looks=(2,)))
-        result = house.jobs.complete(compare_in_two_processes(job, house))
-        mixed = house.jobs.complete(compare_in_two_processes(replace(job, flow=_flow(work_s=HOST_S)), house))
+        result = services.jobs.complete(compare_in_two_processes(job, services))
+        mixed = services.jobs.complete(compare_in_two_processes(replace(job, flow=_flow(work_s=HOST_S)), services))
     assert result.speeds, result.detail
     assert (result.speeds[0].clock, result.speeds[0].processes) == ("device", 2)
     assert all(abs(one.cpu) < 0.4 for one in result.speeds[0].launches)

@@ -114,8 +114,8 @@ def test_check_asks_its_jobs_for_it(
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["check", str(linear), "--flow", "onnxruntime", *words])
     assert done.exit_code in (0, 3), done.output
-    with open_services(".assay") as house:
-        (run,) = [house.store.run(one.id) for one in house.store.runs()]
+    with open_services(".assay") as services:
+        (run,) = [services.store.run(one.id) for one in services.store.runs()]
     assert {one.kind: one.refusals for one in run.jobs} == {
         JobKind.VERIFY: verifying,
         JobKind.MEASURE: RefusalCache.USED,

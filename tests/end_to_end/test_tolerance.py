@@ -158,13 +158,13 @@ def test_a_logarithm_of_what_float32_rounds_to_zero_is_the_models_own(here: Path
 def test_an_error_that_grew_below_its_limit_is_told(here: Path) -> None:
     first = assay.check("classifier.onnx", flows=["onnxruntime"], measure=False)
     (result,) = first.results
-    with open_services(str(here / ".assay")) as house:
+    with open_services(str(here / ".assay")) as services:
         (one,) = result.comparisons
         worse = msgspec.structs.replace(one, metrics={**one.metrics, "budget_norm": 0.9})
         grown = msgspec.structs.replace(result, comparisons=(worse,))
         later = msgspec.structs.replace(first.run, id="99991231T235959-ffffff")
-        told = judge_run(later, [grown], house)
+        told = judge_run(later, [grown], services)
         assert told.verdicts[0].word is VerdictStatus.PASS
         assert "changed: the norm error of output 'logits' is 3.6 noise widths" in told.verdicts[0].reason
         assert first.run.id in told.verdicts[0].reason
-        assert "changed" not in judge_run(later, [result], house).verdicts[0].reason
+        assert "changed" not in judge_run(later, [result], services).verdicts[0].reason

@@ -34,15 +34,15 @@ from small_models import linear_model
 PLAIN: dict[str, Option] = {"model": "identity", "work_s": 0.002}
 
 
-def _job(options: CompareOptions, house: Services) -> CompareSpeedJob:
-    (job,) = house.jobs.complete(plan_comparison(compare_request(options), house)).jobs
+def _job(options: CompareOptions, services: Services) -> CompareSpeedJob:
+    (job,) = services.jobs.complete(plan_comparison(compare_request(options), services)).jobs
     assert isinstance(job, CompareSpeedJob)
-    assert house.jobs.complete(ensure_references([job], house)) == []
+    assert services.jobs.complete(ensure_references([job], services)) == []
     return replace(job, rule=SpeedRule(looks=(4,)))
 
 
-def _compared(job: CompareSpeedJob, house: Services) -> Result:
-    return house.jobs.complete(compare_in_two_processes(job, house))
+def _compared(job: CompareSpeedJob, services: Services) -> Result:
+    return services.jobs.complete(compare_in_two_processes(job, services))
 
 
 def _against(fault: str, tmp_path: Path, after: int = 5) -> tuple[Result, float]:
@@ -51,13 +51,13 @@ def _against(fault: str, tmp_path: Path, after: int = 5) -> tuple[Result, float]
     artifact = tmp_path / "artifact"
     artifact.mkdir()
     Faulty().lower(model, Flow("plain", "faulty", PLAIN)).save(artifact)
-    with open_services(str(tmp_path / "h")) as house:
-        job = _job(CompareOptions(models=(model,), flows=("onnxruntime", "faulty")), house)
+    with open_services(str(tmp_path / "h")) as services:
+        job = _job(CompareOptions(models=(model,), flows=("onnxruntime", "faulty")), services)
         bad = Flow("bad", "faulty", {**PLAIN, "fault": fault, "after": after})
         own = replace(job.flow, options=PLAIN)
         rival = BaselineEngine("bad", bad, job.case.model, str(artifact))
         begin = time.monotonic()
-        result = house.jobs.complete(compare_in_two_processes(replace(job, flow=own, baseline=rival), house))
+        result = services.jobs.complete(compare_in_two_processes(replace(job, flow=own, baseline=rival), services))
     return result, time.monotonic() - begin
 
 
@@ -78,15 +78,15 @@ def test_a_side_that_dies_in_its_turn_keeps_nobody_waiting(tmp_path: Path) -> No
 
 def test_engines_whose_inputs_a_transform_has_changed_take_turns(tmp_path: Path) -> None:
     model = linear_model(tmp_path / "m.onnx")
-    with open_services(str(tmp_path / "h")) as house:
-        job = _job(CompareOptions(models=(model,), flows=("onnxruntime+fp16:io", "onnxruntime+fp16:io")), house)
-        result = _compared(job, house)
+    with open_services(str(tmp_path / "h")) as services:
+        job = _job(CompareOptions(models=(model,), flows=("onnxruntime+fp16:io", "onnxruntime+fp16:io")), services)
+        result = _compared(job, services)
     assert result.outcome is Outcome.OK, result.detail
     assert result.speeds
     assert len(result.speeds[0].launches) == 4
 
 
-def _altering(house: Services, letter: str) -> Services:
+def _altering(services: Services, letter: str) -> Services:
     """The same, once the engine of the side `letter` has been altered behind everybody's back."""
 
     class Altering(JobGraph):
@@ -96,7 +96,7 @@ def _altering(house: Services, letter: str) -> Services:
                     (Path(job.artifact_dir) / "identity").write_text("y = 2 * x\n")
             return await super().together(jobs)
 
-    return dataclasses.replace(house, jobs=Altering(house.jobs.workers, house.jobs.isolated))
+    return dataclasses.replace(services, jobs=Altering(services.jobs.workers, services.jobs.isolated))
 
 
 @pytest.mark.parametrize("letter", ["a", "b"])
@@ -105,12 +105,12 @@ def test_an_engine_that_is_altered_between_two_launches_is_not_loaded(tmp_path: 
     artifact = tmp_path / "artifact"
     artifact.mkdir()
     Faulty().lower(model, Flow("plain", "faulty", PLAIN)).save(artifact)
-    with open_services(str(tmp_path / "h")) as house:
-        job = _job(CompareOptions(models=(model,), flows=("onnxruntime", "faulty")), house)
+    with open_services(str(tmp_path / "h")) as services:
+        job = _job(CompareOptions(models=(model,), flows=("onnxruntime", "faulty")), services)
         plain = replace(job.flow, options=PLAIN)
         rival = BaselineEngine("old", plain, job.case.model, str(artifact), folder_digest(artifact)[1])
         job = replace(job, flow=plain, baseline=rival)
-        result = _compared(job, _altering(house, letter))
+        result = _compared(job, _altering(services, letter))
     if letter == "a":
         assert (result.outcome, result.stage) == (Outcome.ERROR, Stage.LOAD)
         assert "the files of the engine are not those that were saved" in result.detail
@@ -127,8 +127,8 @@ def test_an_engine_that_is_altered_while_it_is_timed_has_decided_nothing(
     artifact = tmp_path / "artifact"
     artifact.mkdir()
     Faulty().lower(model, Flow("plain", "faulty", PLAIN)).save(artifact)
-    with open_services(str(tmp_path / "h")) as house:
-        job = _job(CompareOptions(models=(model,), flows=("onnxruntime", "faulty")), house)
+    with open_services(str(tmp_path / "h")) as services:
+        job = _job(CompareOptions(models=(model,), flows=("onnxruntime", "faulty")), services)
     plain = replace(job.flow, options=PLAIN)
     rival = BaselineEngine("old", plain, job.case.model, str(artifact), folder_digest(artifact)[1])
     job = replace(job, flow=plain, baseline=rival, scratch=str(tmp_path), rule=SpeedRule(looks=(4,)))

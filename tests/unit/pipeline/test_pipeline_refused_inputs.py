@@ -46,13 +46,13 @@ class _Workers:
 
 def _result(workers: _Workers, folder: Path, inputs: Inputs = Inputs(), *flows: Flow) -> Result:
     jobs = [_job(inputs, one) for one in (HERE, *flows)]
-    house = Services(folder, cast(Any, None), JobGraph(workers, workers), *[cast(Any, None)] * 3)
-    object.__setattr__(house, "available", lambda flow: Availability(True))
+    services = Services(folder, cast(Any, None), JobGraph(workers, workers), *[cast(Any, None)] * 3)
+    object.__setattr__(services, "available", lambda flow: Availability(True))
 
     async def results() -> list[Result]:
-        return [one async for one in RefusedInputs(house, house.jobs).results(jobs)]
+        return [one async for one in RefusedInputs(services, services.jobs).results(jobs)]
 
-    return next(one for one in house.jobs.complete(results()) if one.flow == HERE.name)
+    return next(one for one in services.jobs.complete(results()) if one.flow == HERE.name)
 
 
 def _job(inputs: Inputs, flow: Flow, kind: type[VerifyJob] | type[MeasureJob] = VerifyJob) -> VerifyJob | MeasureJob:

@@ -71,8 +71,8 @@ class _Workers:
 def _verified(workers: _Workers, folder: Path, *, coarse: bool = True, scratch: str = "") -> Result:
     case = Case("net", Model("net", "", "1"), Inputs())
     job = VerifyJob(case, Flow("ort", "ort"), reference_dir=str(folder / "oracle"), scratch=scratch)
-    house = Services(folder, cast(Any, None), JobGraph(workers, workers), *[cast(Any, None)] * 3)
-    result = house.jobs.complete(result_of(VerifyStages(house, coarse=coarse), job))
+    services = Services(folder, cast(Any, None), JobGraph(workers, workers), *[cast(Any, None)] * 3)
+    result = services.jobs.complete(result_of(VerifyStages(services, coarse=coarse), job))
     assert result.job_key == job.key
     return result
 
@@ -146,8 +146,8 @@ def test_flows_that_differ_in_their_rule_for_ties_have_one_derivation(tmp_path: 
                 yield empty_result(job, Outcome.TIMEOUT)
 
     workers = Derives()
-    house = Services(tmp_path, cast(Any, None), JobGraph(workers, workers), *[cast(Any, None)] * 3)
-    placed, failed = house.jobs.complete(ensure_tolerances(jobs, house))
+    services = Services(tmp_path, cast(Any, None), JobGraph(workers, workers), *[cast(Any, None)] * 3)
+    placed, failed = services.jobs.complete(ensure_tolerances(jobs, services))
     assert [one.flow.name for one in asked] == ["derive-float32-ties-after-zero-point", "derive-float16"]
     assert [list(one.tied) for one in asked] == [["elementwise-ties-after-zero-point", ""], []]
     assert [asked[0].tolerance_dir, *asked[0].tied.values(), asked[1].tolerance_dir] == [

@@ -20,7 +20,7 @@ SOURCES = {
 
 
 @pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in SOURCES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
@@ -37,16 +37,16 @@ def _digest() -> str:
 
 
 @pytest.mark.parametrize("name", [name for name in SOURCES if "table" not in name])
-def test_an_edit_of_what_the_maker_imports_is_another_code(house: Path, name: str) -> None:
+def test_an_edit_of_what_the_maker_imports_is_another_code(services: Path, name: str) -> None:
     before = _digest()
-    with (house / name).open("a") as file:
+    with (services / name).open("a") as file:
         file.write("more = 1\n")
     assert _digest() != before
 
 
-def test_an_edit_of_what_imports_the_maker_is_not(house: Path) -> None:
+def test_an_edit_of_what_imports_the_maker_is_not(services: Path) -> None:
     before = _digest()
-    (house / "suites/table.py").write_text("from assay.suites import maker\nTABLE = ()\n")
+    (services / "suites/table.py").write_text("from assay.suites import maker\nTABLE = ()\n")
     assert _digest() == before
 
 

@@ -52,7 +52,7 @@ def against_previous(place: SubmissionContext, inputs: Path, tools: SubmissionSe
         command="assay zoo check",
     )
     try:
-        checked = compare(request, tools.house)
+        checked = compare(request, tools.services)
     except (UsageError, BadModel, BadGolden) as error:
         yield _check(CheckOutcome.UNDECIDED, f"it cannot be compared with {before.version}: {error}")
         return

@@ -42,16 +42,16 @@ def _checks(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
     if not data.sets:
         none = "there is no data set to run; bring test_data_set_0 with input_0.pb and output_0.pb"
         return checks or [_failed("functionality.data", none)]
-    limits, house = limits_of(place.policy.run), tools.house
+    limits, services = limits_of(place.policy.run), tools.services
     name = _name(place)
     recipes = [Recipe(f"{name}/data", goldens / "inputs", goldens / "expected")]
     recipes += [Recipe(f"{name}/batch", goldens / "batch")] if data.batched else []
-    given, *others = ask(recipes, data.model, limits, house)
+    given, *others = ask(recipes, data.model, limits, services)
     batch = others[0] if others else None
-    plain = judged_plainly([given, *others], limits, house)
+    plain = judged_plainly([given, *others], limits, services)
     checks.append(_golden(given, plain, goldens / "expected", data))
     every = [given, *([batch] if batch and not batch.why else [])]
-    results = run_all(every, flows, limits, house)
+    results = run_all(every, flows, limits, services)
     checks += [flow_check(_of(results, given, flow), flow.name, data.sets, _model(place)) for flow in flows]
     return checks + _batches(given, batch, results, flows, data, _model(place))
 

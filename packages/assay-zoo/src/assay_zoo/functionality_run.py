@@ -44,17 +44,17 @@ class Recipe:
     expected: Path | None = None
 
 
-def ask(recipes: Sequence[Recipe], model: Model, limits: Limits, house: Services) -> list[Asked]:
+def ask(recipes: Sequence[Recipe], model: Model, limits: Limits, services: Services) -> list[Asked]:
     """The oracle's answers to the inputs of each recipe, all asked at once."""
     locks = [sha256_bytes((one.inputs / "golden.lock").read_bytes()) for one in recipes]
     folders = [
-        (house.folder / "oracle" / value_digest((model.digest, lock, "zoo-4"))[:32]).absolute() for lock in locks
+        (services.folder / "oracle" / value_digest((model.digest, lock, "zoo-4"))[:32]).absolute() for lock in locks
     ]
     recording = [
         VerifyJob(_case(one.name, model, one.inputs), PLAIN, limits, reference_dir=str(folder))
         for one, folder in zip(recipes, folders, strict=True)
     ]
-    lacking = house.jobs.complete(house.jobs.all_of(ensure_references([job], house) for job in recording))
+    lacking = services.jobs.complete(services.jobs.all_of(ensure_references([job], services) for job in recording))
     failed = {result.case: result.detail for results in lacking for result in results}
     asked = []
     for one, lock, folder in zip(recipes, locks, folders, strict=True):
@@ -70,17 +70,17 @@ def _case(name: str, model: Model, golden: Path | None) -> Case:
     return Case(name, model, Inputs(golden=str(golden.absolute())) if golden else Inputs())
 
 
-def judged_plainly(every: Sequence[Asked], limits: Limits, house: Services) -> list[VerifyJob]:
+def judged_plainly(every: Sequence[Asked], limits: Limits, services: Services) -> list[VerifyJob]:
     """Jobs that nobody runs, with the profiles by which expected outputs, and flows of plain float32, are judged."""
     jobs = [VerifyJob(one.case, PLAIN, limits, reference_dir=str(one.reference)) for one in every if not one.why]
-    return house.jobs.complete(with_tolerances(jobs, house))
+    return services.jobs.complete(with_tolerances(jobs, services))
 
 
-def run_all(every: Sequence[Asked], flows: Sequence[Flow], limits: Limits, house: Services) -> list[Result]:
+def run_all(every: Sequence[Asked], flows: Sequence[Flow], limits: Limits, services: Services) -> list[Result]:
     """Each flow on each recipe. The run is kept in the history as any other."""
     now = datetime.now(UTC)
     run_id = new_run_id(now)
-    scratch = str(house.scratch(run_id))
+    scratch = str(services.scratch(run_id))
     jobs = tuple(
         VerifyJob(one.case, flow, limits, scratch, reference_dir="" if one.why else str(one.reference))
         for flow in flows
@@ -91,11 +91,11 @@ def run_all(every: Sequence[Asked], flows: Sequence[Flow], limits: Limits, house
         started_at=now.isoformat(timespec="seconds"),
         command="assay zoo check",
         jobs=jobs,
-        machine=this_machine(house.gpus),
+        machine=this_machine(services.gpus),
         versions=versions((*PACKAGES, *sorted({flow.backend for flow in flows}))),
         commit=git_commit(Path.cwd()),
     )
-    return list(house.jobs.complete(record_run(run, house)).results)
+    return list(services.jobs.complete(record_run(run, services)).results)
 
 
 def limits_of(policy: RunLimits) -> Limits:

@@ -23,11 +23,11 @@ def limits_of(run: RunLimits) -> Limits:
     return Limits(timeout_s=run.seconds, memory_bytes=run.memory_bytes)
 
 
-def case_of(model: Path, name: str, house: Services, run: RunLimits) -> Case:
+def case_of(model: Path, name: str, services: Services, run: RunLimits) -> Case:
     """The model as a case without data. Raises UsageError for one that cannot be read."""
-    return house.jobs.complete(inspect_models([ModelRequest(path=model, flows=(), name=name)], limits_of(run), house))[
-        0
-    ]
+    return services.jobs.complete(
+        inspect_models([ModelRequest(path=model, flows=(), name=name)], limits_of(run), services)
+    )[0]
 
 
 def data_set_folders(submission: Path) -> list[Path]:

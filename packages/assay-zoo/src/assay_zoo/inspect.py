@@ -97,7 +97,7 @@ def inspect(
         assert place.intake is not None
         return Inspection(
             name=name, digest=place.intake.digest, checks=tuple(checks), decision=decide(checks, policy.decision), at=at,
-            policy=value_digest(policy.model_dump(mode="json")), machine=this_machine(tools.house.gpus),
+            policy=value_digest(policy.model_dump(mode="json")), machine=this_machine(tools.services.gpus),
             commit=git_commit(root), versions=versions(_RECORDED),
             version=place.metadata.version if place.metadata else "", seconds=time.perf_counter() - begin,
         )  # fmt: skip

@@ -38,18 +38,18 @@ class Measured:
     stable: bool = True
 
 
-def measure(case: Case, flow_name: str, size_bytes: int, run: RunLimits, house: Services) -> Measured:
+def measure(case: Case, flow_name: str, size_bytes: int, run: RunLimits, services: Services) -> Measured:
     """`case` has a golden with the inputs; `size_bytes` is that of the model with its external data."""
     try:
         flow = find_flow(flow_name)
     except UnknownName as error:
         return Measured(flow_name, CheckOutcome.UNDECIDED, f"the scenario cannot be followed: {error}")
-    here = house.available(flow)
+    here = services.available(flow)
     if not here.available:
         told = f"{flow_name} is not available here: {here.reason}{f'; {here.install}' if here.install else ''}"
         return Measured(flow_name, CheckOutcome.INFRASTRUCTURE, told)
     job = MeasureJob(case, flow, limits_of(run), measuring=Measuring(seconds=SECONDS, batches=_batches(case)))
-    (result,) = house.jobs.complete(house.jobs.together([job]))
+    (result,) = services.jobs.complete(services.jobs.together([job]))
     if result.outcome is not Outcome.OK:
         ours = result.outcome in (Outcome.INFRASTRUCTURE, Outcome.UNAVAILABLE)
         outcome = CheckOutcome.INFRASTRUCTURE if ours else CheckOutcome.FAILED

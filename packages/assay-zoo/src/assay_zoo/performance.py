@@ -29,13 +29,13 @@ def check_performance(place: SubmissionContext, tools: SubmissionServices) -> li
         return [_check(ALL, CheckOutcome.SKIPPED, f"not executed: {METADATA} cannot be read")]
     if place.scenario is None:
         return [_check(ALL, CheckOutcome.SKIPPED, "not executed: the zoo does not have its scenario")]
-    machine = this_machine(tools.house.gpus)
+    machine = this_machine(tools.services.gpus)
     model = place.folder / place.metadata.model
     try:
         sets = data_set_folders(place.folder)[:1]
         if not sets:
             return [_check(ALL, CheckOutcome.SKIPPED, "not executed: there is no test data set to measure with")]
-        case = case_of(model, place.metadata.name, tools.house, place.policy.run)
+        case = case_of(model, place.metadata.name, tools.services, place.policy.run)
         case = with_data_sets(case, sets, tools.scratch / "inputs", place.policy.run)
         facts = read_facts(place.folder, place.metadata.model, memory_bytes=place.policy.run.memory_bytes)
         size = sum(one.size for one in facts.files)
@@ -53,7 +53,7 @@ def _limits(
     flows = list(dict.fromkeys(one.flow for one in here)) or ([] if elsewhere else [place.policy.flows[0]])
     for flow in flows:
         begin = time.perf_counter()
-        found = measure(case, flow, size, place.policy.run, tools.house)
+        found = measure(case, flow, size, place.policy.run, tools.services)
         yield _measured(found, machine, time.perf_counter() - begin)
         for one in here:
             if one.flow == flow and found.outcome is CheckOutcome.PASSED:

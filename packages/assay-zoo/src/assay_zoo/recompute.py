@@ -44,7 +44,7 @@ def recompute(place: SubmissionContext, tools: SubmissionServices) -> list[Check
         return [_skipped(f"scenario {scenario.name!r} names no task by which Assay could compute it again")]
     try:
         model = place.folder / metadata.model
-        case = case_of(model, metadata.name, tools.house, place.policy.run)
+        case = case_of(model, metadata.name, tools.services, place.policy.run)
         if scenario.dataset:
             return [_on_data_set(case, place, scenario, metadata.accuracy, tools)]
         return [_on_test_sets(case, place, scenario, metadata.accuracy, tools)]
@@ -133,7 +133,7 @@ def _answers(case: Case, place: SubmissionContext, tools: SubmissionServices) ->
     flow = find_flow(place.policy.flows[0])
     recorded = tools.scratch / "recorded"
     job = ReferenceJob(case, flow, limits_of(place.policy.run), reference_dir=str(recorded))
-    result = tools.house.jobs.complete(tools.house.jobs.run(job))
+    result = tools.services.jobs.complete(tools.services.jobs.run(job))
     if result.outcome is not Outcome.OK:
         return [], result
     outputs: list[dict[str, Tensor]] = read_golden(recorded).outputs

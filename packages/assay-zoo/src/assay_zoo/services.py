@@ -1,4 +1,4 @@
-"""The tools that a zoo's checks may use, put together: the house, a scratch folder, and the sandbox."""
+"""The tools that a zoo's checks may use, put together: the services, a scratch folder, and the sandbox."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def open_tools(root: Path, history: str = "") -> Iterator[SubmissionServices]:
     from assay.launch.sandbox import Bubblewrap
 
     with (
-        open_services(history or str(root / ".assay")) as house,
-        tempfile.TemporaryDirectory(dir=house.folder, prefix="zoo-") as scratch,
+        open_services(history or str(root / ".assay")) as services,
+        tempfile.TemporaryDirectory(dir=services.folder, prefix="zoo-") as scratch,
     ):
-        yield SubmissionServices(house=house, scratch=Path(scratch).absolute(), sandbox=Bubblewrap())
+        yield SubmissionServices(services=services, scratch=Path(scratch).absolute(), sandbox=Bubblewrap())

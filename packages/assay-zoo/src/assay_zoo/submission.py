@@ -32,6 +32,6 @@ class SubmissionContext:
 class SubmissionServices:
     """`scratch` is the check's own and gone afterwards. Without a `sandbox` code of a submission is never run."""
 
-    house: Services
+    services: Services
     scratch: Path
     sandbox: Sandbox | None = None

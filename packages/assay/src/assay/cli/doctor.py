@@ -105,8 +105,8 @@ def _everything(history: str, folder: Path) -> None:
     )
     print(f"python       {machine.python} ({sys.executable})")
     print(f"GPUs         {'; '.join(map(str, gpus())) or 'none'}")
-    with open_services(history) as house:
-        print(f"history      {history}: {len(house.store.runs(1_000_000))} runs")
+    with open_services(history) as services:
+        print(f"history      {history}: {len(services.store.runs(1_000_000))} runs")
     environments = open_environments(folder)
     print(f"environments built by {find_uv() or 'uv, which is not installed: ' + INSTALL_UV}")
     for name in environments.names:

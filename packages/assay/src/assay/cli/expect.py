@@ -80,8 +80,8 @@ def _results(runs: Sequence[str], history: str) -> list[Result]:
     def of_run(told: str) -> tuple[Result, ...]:
         if Path(told).is_file():
             return saved_run(Path(told))[1]
-        with open_services(history, recorded=True) as house:
-            return tuple(house.store.results(house.store.run(told).id))
+        with open_services(history, recorded=True) as services:
+            return tuple(services.store.results(services.store.run(told).id))
 
     found = [one for results in each(runs, of_run) for one in results if isinstance(one, VerifyResult)]
     return list({one.job_key: one for one in found}.values())

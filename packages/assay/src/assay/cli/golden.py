@@ -47,8 +47,8 @@ def verify(
     from assay.core.job import Limits
     from assay.pipeline import golden
 
-    with open_services(history) as house:
-        problems = golden.verify(model, folder, house, limits=Limits())
+    with open_services(history) as services:
+        problems = golden.verify(model, folder, services, limits=Limits())
     for problem in problems:
         print(problem)
     if problems:
@@ -91,10 +91,12 @@ def _propose(folder: Path, model: Path, flow: str, given: str, history: str, *, 
     from assay.core.job import Limits
     from assay.pipeline import golden
 
-    with open_services(history) as house, tempfile.TemporaryDirectory(dir=house.folder) as staging:
+    with open_services(history) as services, tempfile.TemporaryDirectory(dir=services.folder) as staging:
         found = plugins.find_flow(flow)
         reason = given or "to be given"
-        lines = golden.propose(model, folder, found, reason, house, limits=Limits(), staging=Path(staging) / "golden")
+        lines = golden.propose(
+            model, folder, found, reason, services, limits=Limits(), staging=Path(staging) / "golden"
+        )
         for line in lines or ["nothing would change"]:
             print(line)
         if not write or not lines:

@@ -22,9 +22,9 @@ def runs(
     from assay.commands.composition import open_services
     from assay.pipeline.resume import resumable
 
-    with open_services(history, recorded=True) as house:
-        found = [(one, house.standing(one.id, one.status)) for one in house.store.runs(limit)]
-        cut = [house.store.run(one.id) for one, status in found if status == "interrupted"]
+    with open_services(history, recorded=True) as services:
+        found = [(one, services.standing(one.id, one.status)) for one in services.store.runs(limit)]
+        cut = [services.store.run(one.id) for one, status in found if status == "interrupted"]
     if not found:
         print(f"no runs in {history}; `assay check` makes one")
     for one, status in found:
@@ -59,10 +59,10 @@ def report(
 
     where = destinations([(format, output)]) if output else []
     renderer = plugins.load(GROUP, format)()
-    with open_services(history, recorded=True) as house:
-        checked = rejudge(run, None, house)
+    with open_services(history, recorded=True) as services:
+        checked = rejudge(run, None, services)
         if against:
-            checked = compared_with(against, checked, house)
+            checked = compared_with(against, checked, services)
     for destination in where:
         destination.write(checked)
         print(f"report: {destination.path}")
@@ -94,8 +94,8 @@ def rejudge(
     demanded = load_policy(policy) if policy else None
     if tolerance:
         table_of(tolerance)
-    with open_services(history, recorded=True) as house:
-        checked = again(run, demanded, house, tolerance=tolerance)
+    with open_services(history, recorded=True) as services:
+        checked = again(run, demanded, services, tolerance=tolerance)
     for destination in where:
         destination.write(checked)
     finish(checked, [f"report: {destination.path}" for destination in where])
@@ -115,8 +115,8 @@ def diff(
     from assay.pipeline.diff import diff as compare
 
     files = Path(old).is_file() and Path(new).is_file()
-    with open_services(history, recorded=not files) as house:
-        found = compare(old, new, house)
+    with open_services(history, recorded=not files) as services:
+        found = compare(old, new, services)
     print(f"{found.old} -> {found.new}")
     for key, before, after in found.outcomes:
         print(f"  {key}: {before or 'absent'} -> {after or 'absent'}")
@@ -145,8 +145,11 @@ def resume(
     from assay.pipeline.resume import resume as go_on
 
     where = destinations(read_reports(report))
-    with progress_bar() as progress, open_services(history, workers=workers, progress=progress, recorded=True) as house:
-        checked = go_on(run, house)
+    with (
+        progress_bar() as progress,
+        open_services(history, workers=workers, progress=progress, recorded=True) as services,
+    ):
+        checked = go_on(run, services)
     for destination in where:
         destination.write(checked)
     finish(checked, [f"report: {destination.path}" for destination in where])

@@ -39,8 +39,8 @@ def merge(
     from assay.pipeline.merge import merge as join
 
     where = destinations(read_reports(report))
-    with open_services(history) as house:
-        checked = join(shards, house)
+    with open_services(history) as services:
+        checked = join(shards, services)
     for destination in where:
         destination.write(checked)
     finish(checked, [f"report: {destination.path}" for destination in where])

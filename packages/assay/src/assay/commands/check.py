@@ -64,10 +64,10 @@ def run_check(options: CheckOptions, progress: Progress = SILENT, idle: IdleWork
     recycle = recycle_of(options)
     with open_services(
         history, workers=options.workers, recycle=recycle, progress=progress, config=config, idle=idle
-    ) as house:
+    ) as services:
         if options.compare_run:
-            request = replace(request, baseline=house.store.run(options.compare_run).id)
-        checked = run_pipeline(request, house)
+            request = replace(request, baseline=services.store.run(options.compare_run).id)
+        checked = run_pipeline(request, services)
     enforce_cache_limit_after_check(checked.results)
     for destination in reports:
         destination.write(checked)
@@ -76,10 +76,10 @@ def run_check(options: CheckOptions, progress: Progress = SILENT, idle: IdleWork
 
 @contextmanager
 def prepared(options: CheckOptions, progress: Progress) -> Iterator[tuple[Request, Services]]:
-    """What the options ask for and the house to do it in: where other commands begin."""
+    """What the options ask for and the services to do it with: where other commands begin."""
     config = read_config(options)
     request = request_of(options, config)
     history = options.history or (near(config.history) if config else DEFAULT_HISTORY)
     recycle = recycle_of(options)
-    with open_services(history, workers=options.workers, recycle=recycle, progress=progress, config=config) as house:
-        yield request, house
+    with open_services(history, workers=options.workers, recycle=recycle, progress=progress, config=config) as services:
+        yield request, services

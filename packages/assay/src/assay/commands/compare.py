@@ -31,8 +31,8 @@ def run_compare(options: CompareOptions, progress: Progress = SILENT) -> Checked
         compare_request(options), measuring=Measuring(batches=_smallest(options), threads=options.threads)
     )
     request = replace(request, policy=with_baseline_goals(request.policy, measured=True))
-    with open_services(options.history, progress=progress) as house:
-        checked = run_pipeline(request, house)
+    with open_services(options.history, progress=progress) as services:
+        checked = run_pipeline(request, services)
     for destination in reports:
         destination.write(checked)
     return checked

@@ -1,4 +1,4 @@
-"""Where adapters are chosen: the house that every face hands to the pipeline."""
+"""Where adapters are chosen: the services that every command hands to the pipeline."""
 
 from __future__ import annotations
 

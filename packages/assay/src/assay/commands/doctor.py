@@ -79,8 +79,8 @@ def _try(flow: Flow, history: Path) -> Result:
     backend: Backend = plugins.load(plugins.BACKENDS, flow.backend)()
     with tempfile.TemporaryDirectory(prefix="assay-doctor-", ignore_cleanup_errors=True) as name:
         model = tiny_model(Path(name) / "tiny.onnx", integers=has_integers(backend))
-        with open_services(str(Path(name) / "history"), locks=history) as house:
+        with open_services(str(Path(name) / "history"), locks=history) as services:
             request = Request(
                 models=(ModelRequest(path=model, flows=(flow,)),), measuring=None, command=f"assay doctor {flow.name}"
             )
-            return check(request, house).results[0]
+            return check(request, services).results[0]

@@ -110,10 +110,10 @@ def _tried(model: Path, flows: Sequence[Flow], locks: Path, progress: Progress) 
     request = Request(models=(asked,), measuring=None, limits=Limits(TRIAL_S), command="assay init")
     with (
         tempfile.TemporaryDirectory(prefix="assay-init-", ignore_cleanup_errors=True) as name,
-        open_services(str(Path(name) / "history"), locks=locks, progress=progress) as house,
+        open_services(str(Path(name) / "history"), locks=locks, progress=progress) as services,
     ):
         try:
-            results = check(request, house).results
+            results = check(request, services).results
         except UsageError as error:
             return {flow.name: " ".join(str(error).split()) for flow in flows}
     told = {one.flow: f"{one.outcome.value}: {' '.join(one.detail.split())[:160]}" for one in results}

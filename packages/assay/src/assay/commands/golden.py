@@ -29,10 +29,10 @@ def record_golden(options: RecordOptions, progress: Progress = SILENT) -> tuple[
     )
     recipe = with_stated(recipe, options)
     model, folder, reason = options.model, options.folder, options.reason
-    with open_services(options.history, progress=progress) as house:
+    with open_services(options.history, progress=progress) as services:
         if options.keep_outputs:
-            lock, note = golden.keep(model, folder, recipe, reason, house, limits=Limits()), ""
+            lock, note = golden.keep(model, folder, recipe, reason, services, limits=Limits()), ""
         else:
             flow = plugins.find_flow(options.flow)
-            lock, note = golden.record(model, folder, recipe, flow, reason, house, limits=Limits())
+            lock, note = golden.record(model, folder, recipe, flow, reason, services, limits=Limits())
     return lock, [*filter(None, [*nan_notes(read_golden(folder).outputs), note])]

@@ -42,10 +42,10 @@ DEFAULT_FLOW = "onnxruntime"
 
 @dataclass(frozen=True)
 class _Place:
-    """What is asked, the house, and a folder for what is made on the way."""
+    """What is asked, the services, and a folder for what is made on the way."""
 
     request: MutateRequest
-    house: Services
+    services: Services
     workspace: Path
 
 
@@ -56,7 +56,7 @@ def run_mutate(options: MutateOptions, progress: Progress = SILENT) -> tuple[Mut
     """
     wanted = destinations(options.reports)
     with (_of_suites if _are_suites(options) else _of_model)(options, progress) as place:
-        told = mutate(place.request, place.house, place.workspace)
+        told = mutate(place.request, place.services, place.workspace)
         advice = _advice(options, place, told)
     for destination in wanted:
         destination.write(told.checked)
@@ -88,15 +88,15 @@ def _are_suites(options: MutateOptions) -> bool:
 
 @contextmanager
 def _of_model(options: MutateOptions, progress: Progress) -> Iterator[_Place]:
-    with prepared(_of_check(options), progress) as (request, house), _scratch(house) as workspace:
+    with prepared(_of_check(options), progress) as (request, services), _scratch(services) as workspace:
         model = with_goldens(request.models[0], options.goldens, workspace)
-        (case,) = house.jobs.complete(inspect_models([model], request.limits, house))
+        (case,) = services.jobs.complete(inspect_models([model], request.limits, services))
         check_dims(case)
         check_stated(case)
         if not case.inputs.golden:
             check_can_be_generated(case.model, samples=case.inputs.samples, batch=case.inputs.batch)
         yield _Place(
-            _request(options, case.name, [case], model.flows, request.policy, request.limits), house, workspace
+            _request(options, case.name, [case], model.flows, request.policy, request.limits), services, workspace
         )
 
 
@@ -110,15 +110,15 @@ def _of_suites(options: MutateOptions, progress: Progress) -> Iterator[_Place]:
     selection = Selection(filters=options.filters, shard=parse_shard(options.shard))
     history = options.history or DEFAULT_HISTORY
     with (
-        open_services(history, workers=options.workers, recycle=RECYCLE, progress=progress) as house,
-        _scratch(house) as workspace,
+        open_services(history, workers=options.workers, recycle=RECYCLE, progress=progress) as services,
+        _scratch(services) as workspace,
     ):
         progress.doing(f"collecting the cases of {', '.join(one.name for one in suites)}")
         found = [case for suite in suites for case in collect_cases(suite, options.seed) if case.misuse is None]
         made, unmade = make(suites, select(found, selection, only=options.only), options.workers, progress)
         cases = [_judged_by(case, options) for case in made if case.name not in unmade]
         name = "+".join(suite.name for suite in suites)
-        yield _Place(_request(options, name, cases, flows, policy, limits, unmade), house, workspace)
+        yield _Place(_request(options, name, cases, flows, policy, limits, unmade), services, workspace)
 
 
 def _of_check(options: MutateOptions) -> CheckOptions:
@@ -130,8 +130,8 @@ def _of_check(options: MutateOptions) -> CheckOptions:
 
 
 @contextmanager
-def _scratch(house: Services) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(dir=house.folder, prefix="mutants-") as folder:
+def _scratch(services: Services) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(dir=services.folder, prefix="mutants-") as folder:
         yield Path(folder).absolute()
 
 
@@ -170,8 +170,8 @@ def _advice(options: MutateOptions, place: _Place, told: Mutated) -> list[str]:
         return [f"{found}: --add-inputs REASON adds them to {options.goldens[0]}"]
     model = place.request.cases[0].model
     extended = extend(
-        model, options.goldens, killers, options.add_inputs, place.house,
+        model, options.goldens, killers, options.add_inputs, place.services,
         limits=place.request.limits, workspace=place.workspace,
     )  # fmt: skip
-    target, lock = place.house.jobs.complete(extended)
+    target, lock = place.services.jobs.complete(extended)
     return [f"{target} has {lock.samples} samples now"]

@@ -25,8 +25,8 @@ def show(
     mlflow: str = "",
 ) -> tuple[str, bool]:
     """The text, and whether the newest run raised an alarm. Raises UsageError, NotWritable."""
-    with open_services(history, recorded=True) as house:
-        found = trend(house.store, Path(model).stem if model.endswith((".onnx", ".pt2")) else model, flow, metric)
+    with open_services(history, recorded=True) as services:
+        found = trend(services.store, Path(model).stem if model.endswith((".onnx", ".pt2")) else model, flow, metric)
     try:
         if png:
             trend_plot.write_png(found, png)

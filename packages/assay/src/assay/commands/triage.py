@@ -50,7 +50,7 @@ def run_triage(
     options: TriageOptions, progress: Progress = SILENT, tell: Callable[[str], None] = lambda text: None
 ) -> Triaged:
     """Raises UsageError for a run without a red job, and for a job that is not there or not red."""
-    with _opened(options, progress) as (run, results, judgement, house):
+    with _opened(options, progress) as (run, results, judgement, services):
         jobs, left = _red(run, judgement, options.job)
         by_key = {one.job_key: one for one in results}
         verdicts = [Verdict(job, by_key[job.key]) for job in jobs]
@@ -59,7 +59,7 @@ def run_triage(
         for verdict in verdicts:
             folder = options.output / _safe(f"{verdict.job.case.name}-{verdict.job.flow.name}")
             deadline = time.monotonic() + options.time_limit_s
-            found = triage_verdict(verdict, house, folder.absolute(), deadline, tell)
+            found = triage_verdict(verdict, services, folder.absolute(), deadline, tell)
             if options.since:
                 backend = plugins.load("assay.backends", verdict.job.flow.backend)()
                 later = time.monotonic() + options.time_limit_s
@@ -82,17 +82,17 @@ def _opened(options: TriageOptions, progress: Progress) -> Iterator[tuple[Run, S
         asked = replace(
             check_options(options), models=(Path(options.target),), only_kind="verify", command=options.command
         )
-        with prepared(asked, progress) as (request, house):
-            checked = check(request, house)
-            yield checked.run, checked.results, checked.judgement, house
+        with prepared(asked, progress) as (request, services):
+            checked = check(request, services)
+            yield checked.run, checked.results, checked.judgement, services
         return
-    with open_services(options.history or DEFAULT_HISTORY, workers=options.workers, progress=progress) as house:
+    with open_services(options.history or DEFAULT_HISTORY, workers=options.workers, progress=progress) as services:
         try:
-            run = house.store.run(options.target)
+            run = services.store.run(options.target)
         except RunNotFound as error:
             raise RunNotFound(f"{options.target!r} is no file, and {error}") from None
-        results = house.store.results(run.id)
-        yield run, results, judge_run(run, results, house), house
+        results = services.store.results(run.id)
+        yield run, results, judge_run(run, results, services), services
 
 
 def _is_model(target: str) -> bool:

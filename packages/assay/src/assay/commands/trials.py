@@ -108,9 +108,9 @@ def _checked(flows: Sequence[Flow], locks: Path, progress: Progress, batch: int 
             )
             for number, (integers, own) in enumerate(by_form.items())
         )
-        with open_services(str(Path(name) / "history"), locks=locks, progress=progress) as house:
+        with open_services(str(Path(name) / "history"), locks=locks, progress=progress) as services:
             request = Request(models=models, measuring=None, limits=Limits(TRIAL_S), command="assay flows")
-            return check(request, house).results
+            return check(request, services).results
 
 
 def trial_of(free: Result, fixed: Result | None = None) -> Trial:

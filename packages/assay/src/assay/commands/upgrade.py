@@ -66,17 +66,17 @@ def run_upgrade(
         asked = CheckOptions(config=config_file, measure_seconds=SAMPLING_S, only_kind=kind, command=options.command)
         config = read_config(asked)
         request = request_of(asked, config)
-        with open_services(options.history, workers=options.workers, progress=progress, config=config) as house:
-            checked = check(request, house)
+        with open_services(options.history, workers=options.workers, progress=progress, config=config) as services:
+            checked = check(request, services)
             sides = _Sides(*(_flow_of(checked, flow, version) for version in (options.old, options.new)))
             changes = [_change(checked, model, sides) for model in models]
             for one in changes:
                 tell(f"{one.model}: {one.answers.value.replace('_', ' ')}")
             if not options.no_speed:
                 changes = [
-                    _with_speed(one, path, sides, options, house) for one, path in zip(changes, models, strict=True)
+                    _with_speed(one, path, sides, options, services) for one, path in zip(changes, models, strict=True)
                 ]
-            causes = _causes(checked, changes, sides, options, house, tell)
+            causes = _causes(checked, changes, sides, options, services, tell)
     return Upgrade(flow.backend, options.old, options.new, tuple(changes), causes)
 
 
@@ -125,7 +125,9 @@ def _change(checked: Checked, model: Path, sides: _Sides) -> ModelChange:
     return changed(model.stem, each[0], each[1], verified)
 
 
-def _with_speed(one: ModelChange, path: Path, sides: _Sides, options: UpgradeOptions, house: Services) -> ModelChange:
+def _with_speed(
+    one: ModelChange, path: Path, sides: _Sides, options: UpgradeOptions, services: Services
+) -> ModelChange:
     """Fresh pairs, interleaved. Nothing is said where that does not come to a decision."""
     if one.answers in (Answers.NEWLY_REFUSED, Answers.NEWLY_SUPPORTED, Answers.REFUSED_BOTH, Answers.UNKNOWN):
         return one
@@ -145,7 +147,7 @@ def _with_speed(one: ModelChange, path: Path, sides: _Sides, options: UpgradeOpt
         command=options.command,
     )
     with suppress(AssayError):
-        for result in compare(request, house).results:
+        for result in compare(request, services).results:
             for seen in speeds_of(result):
                 if not seen.trouble and seen.rival_s:
                     ratio = seen.own_s / seen.rival_s
@@ -166,7 +168,7 @@ def _causes(
     changes: Sequence[ModelChange],
     sides: _Sides,
     options: UpgradeOptions,
-    house: Services,
+    services: Services,
     tell: Callable[[str], None],
 ) -> tuple[Cause, ...]:
     """Of each model that is wrong in the new release alone."""
@@ -177,7 +179,7 @@ def _causes(
         if isinstance(job, VerifyJob) and job.flow.name == sides.new.name and job.case.name in wrong:
             folder = (options.output / f"{job.case.name}-{_safe(job)}").absolute()
             deadline = time.monotonic() + options.time_limit_s
-            causes += triage_verdict(Verdict(job, results[job.key]), house, folder, deadline, tell)
+            causes += triage_verdict(Verdict(job, results[job.key]), services, folder, deadline, tell)
     return tuple(causes)
 
 

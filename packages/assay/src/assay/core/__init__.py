@@ -1,1 +1,1 @@
-"""Frozen values, no input or output: what the rest of the house talks about."""
+"""Frozen values, no input or output: what all other rooms talk about."""

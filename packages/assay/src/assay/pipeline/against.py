@@ -16,11 +16,11 @@ PREVIOUS = "previous"
 """Instead of a run's name."""
 
 
-def against(told: str, checked: Checked, house: Services) -> Checked:
+def against(told: str, checked: Checked, services: Services) -> Checked:
     """The checked run with what changed since the run that is named, or since the `previous` one with the same cells. Raises RunNotFound,
     and UsageError where the two have no case on one flow in common."""
     new = checked.run
-    old = _previous(checked, house) if told == PREVIOUS else house.store.run(told)
+    old = _previous(checked, services) if told == PREVIOUS else services.store.run(told)
     if old.id == new.id:
         raise UsageError(f"run {new.id} is compared with itself: name another one, `assay runs` lists them")
     ours, theirs = _cells_of(new), _cells_of(old)
@@ -29,14 +29,14 @@ def against(told: str, checked: Checked, house: Services) -> Checked:
             f"run {old.id} is about other models: it has {_first(theirs)}, run {new.id} has {_first(ours)}; name a run with the same "
             "cases and flows, `assay runs` lists them"
         )
-    changes = changes_between(old, new, checked.results, checked.judgement, house)
+    changes = changes_between(old, new, checked.results, checked.judgement, services)
     return dataclasses.replace(checked, judgement=replace(checked.judgement, changes=changes))
 
 
-def _previous(checked: Checked, house: Services) -> Run:
+def _previous(checked: Checked, services: Services) -> Run:
     ours = _cells_of(checked.run)
-    for one in house.store.runs(PAST_LOOKED_AT):
-        if one.id < checked.run.id and one.status == "complete" and _cells_of(run := house.store.run(one.id)) & ours:
+    for one in services.store.runs(PAST_LOOKED_AT):
+        if one.id < checked.run.id and one.status == "complete" and _cells_of(run := services.store.run(one.id)) & ours:
             return run
     raise UsageError(f"no run before {checked.run.id} has the same cases and flows: name one, `assay runs` lists them")
 

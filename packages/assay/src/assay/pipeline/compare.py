@@ -48,16 +48,16 @@ class CompareRequest:
     command: str = "assay compare"
 
 
-def compare(request: CompareRequest, house: Services) -> Checked:
+def compare(request: CompareRequest, services: Services) -> Checked:
     """Raises UsageError before anything ran, HarnessError when the machine fails."""
-    return house.jobs.complete(_compare(request, house))
+    return services.jobs.complete(_compare(request, services))
 
 
-async def _compare(request: CompareRequest, house: Services) -> Checked:
-    return await record_run(await plan_comparison(request, house), house)
+async def _compare(request: CompareRequest, services: Services) -> Checked:
+    return await record_run(await plan_comparison(request, services), services)
 
 
-async def plan_comparison(request: CompareRequest, house: Services) -> Run:
+async def plan_comparison(request: CompareRequest, services: Services) -> Run:
     """A run of one job. Raises UsageError for a model that cannot be used."""
     now = datetime.now(UTC)
     run_id = new_run_id(now)
@@ -69,7 +69,7 @@ async def plan_comparison(request: CompareRequest, house: Services) -> Run:
     ]
     for one in wanted:
         check_source(one.path)
-    (new,), (old,) = [await inspect_models([one], request.limits, house) for one in wanted]
+    (new,), (old,) = [await inspect_models([one], request.limits, services) for one in wanted]
     _demand_same_inputs(old.model, new.model)
     _demand_free_batch((old.model, new.model), request.batches)
     own_flow, old_flow = (with_threads(flow, request.threads) for flow in (request.new_flow, request.old_flow))
@@ -77,15 +77,15 @@ async def plan_comparison(request: CompareRequest, house: Services) -> Run:
         new,
         own_flow,
         request.limits,
-        str(house.scratch(run_id)),
+        str(services.scratch(run_id)),
         batches=request.batches,
         threads=request.threads,
-        reference_dir="" if new.inputs.golden else str(reference_dir(new, house.folder)),
+        reference_dir="" if new.inputs.golden else str(reference_dir(new, services.folder)),
         baseline=BaselineEngine(old_flow.name if request.old == request.new else names[1], old_flow, old.model),
         rule=request.policy.speed,
     )
     alone = _measured(
-        request, job, msgspec.structs.replace(old, inputs=_without_golden(request.inputs)), old_flow, house
+        request, job, msgspec.structs.replace(old, inputs=_without_golden(request.inputs)), old_flow, services
     )
     return Run(
         id=run_id,
@@ -94,14 +94,14 @@ async def plan_comparison(request: CompareRequest, house: Services) -> Run:
         jobs=(job, *alone),
         compared={alone[0].key: alone[1].key} if alone else {},
         policy=request.policy,
-        machine=this_machine(house.gpus),
+        machine=this_machine(services.gpus),
         versions=versions(PACKAGES),
         commit=git_commit(Path.cwd()),
     )
 
 
 def _measured(
-    request: CompareRequest, job: CompareSpeedJob, old: Case, old_flow: Flow, house: Services
+    request: CompareRequest, job: CompareSpeedJob, old: Case, old_flow: Flow, services: Services
 ) -> list[MeasureJob]:
     """The new engine alone and the old one, each with inputs for its own model; none where nothing is to be measured."""
     if request.measuring is None:
@@ -110,7 +110,7 @@ def _measured(
         old = msgspec.structs.replace(old, name=f"{old.name} (old)")
     sides = [
         (job.case, job.flow, job.reference_dir),
-        (old, old_flow, str(reference_dir(old, house.folder))),
+        (old, old_flow, str(reference_dir(old, services.folder))),
     ]
     return [
         MeasureJob(case, flow, request.limits, job.scratch, measuring=request.measuring, reference_dir=folder)

@@ -21,20 +21,20 @@ from assay.pipeline.witnesses import LONGEST_S
 from assay.plugins import find_flow, library_of
 
 
-async def cross_check(case: Case, folder: Path, producer: Flow, limits: Limits, house: Services) -> str:
+async def cross_check(case: Case, folder: Path, producer: Flow, limits: Limits, services: Services) -> str:
     """A note on who agrees with the golden in `folder`, which `producer` has recorded. Raises UsageError, with the node where they
     part, where an oracle's answers are disputed: another library answers otherwise, and none agrees. A flow that the user chose
     is taken at its word, and the note says so."""
     limits = replace(limits, timeout_s=min(limits.timeout_s, LONGEST_S))
     case = replace(case, inputs=Inputs(golden=str(folder.absolute()), seed=case.inputs.seed))
-    stage = VerifyStages(house, coarse=True)
+    stage = VerifyStages(services, coarse=True)
     differing: Flow | None = None
     silent: list[str] = []
     for name in WITNESSES:
         flow = find_flow(name)
         if library_of(flow) == library_of(producer):
             continue
-        if not (here := house.available(flow)).available:
+        if not (here := services.available(flow)).available:
             silent.append(f"{name}: {here.install or here.reason}")
             continue
         result = await result_of(stage, VerifyJob(case, flow, limits))
@@ -46,7 +46,7 @@ async def cross_check(case: Case, folder: Path, producer: Flow, limits: Limits, 
             silent.append(f"{name}: {_briefly(result)}")
     if differing is None:
         return f"nobody else vouches for these answers of {producer.name} ({'; '.join(silent) or 'nobody was asked'})"
-    local = await house.jobs.run(PerNodeJob(case, differing, limits))
+    local = await services.jobs.run(PerNodeJob(case, differing, limits))
     where = f"; they part at node '{local.node}'" if local.node else ""
     told = f"{differing.name} answers otherwise than {producer.name}, and nobody agrees with it{where}"
     if library_of(producer) != EVALUATOR:

@@ -42,9 +42,9 @@ class RunDiff(msgspec.Struct, frozen=True):
         return tuple(one for one in self.outcomes if one[1] and one[2] == "ok")
 
 
-def diff(old_id: str, new_id: str, house: Services) -> RunDiff:
+def diff(old_id: str, new_id: str, services: Services) -> RunDiff:
     """Each a run of the history, or a file that `assay run --save` wrote. Raises RunNotFound, UsageError."""
-    (old, one_by_one), (new, others) = _found(old_id, house), _found(new_id, house)
+    (old, one_by_one), (new, others) = _found(old_id, services), _found(new_id, services)
     before, after = _by_key(one_by_one), _by_key(others)
     outcomes, changes = [], []
     for key in sorted(before.keys() | after.keys()):
@@ -57,12 +57,12 @@ def diff(old_id: str, new_id: str, house: Services) -> RunDiff:
     return RunDiff(old, new, tuple(outcomes), tuple(changes))
 
 
-def _found(told: str, house: Services) -> tuple[str, Sequence[Result]]:
+def _found(told: str, services: Services) -> tuple[str, Sequence[Result]]:
     if Path(told).is_file():
         run, results = saved_run(Path(told))
         return run.id, results
-    run = house.store.run(told)
-    return run.id, house.store.results(run.id)
+    run = services.store.run(told)
+    return run.id, services.store.results(run.id)
 
 
 def _by_key(results: Sequence[Result]) -> dict[str, Result]:

@@ -17,11 +17,11 @@ LOOKED_AT = 20
 """Runs back in the history among which the one before is searched."""
 
 
-def annotate_drift(judgement: RunVerdict, run: Run, results: Sequence[Result], house: Services) -> RunVerdict:
+def annotate_drift(judgement: RunVerdict, run: Run, results: Sequence[Result], services: Services) -> RunVerdict:
     """Passing verdicts with `changed: ...` where an error grew against the baseline run, or the latest run before this one
     that asked the same question (case, flow, model, inputs) of the same backend."""
     told = {one.job_key: one for one in results if isinstance(one, VerifyResult) and one.comparisons}
-    former = _earlier(run, told, house) if told else ("", {})
+    former = _earlier(run, told, services) if told else ("", {})
     if not former[1]:
         return judgement
     verdicts = tuple(
@@ -31,12 +31,12 @@ def annotate_drift(judgement: RunVerdict, run: Run, results: Sequence[Result], h
     return msgspec.structs.replace(judgement, verdicts=verdicts)
 
 
-def _earlier(run: Run, told: dict[str, VerifyResult], house: Services) -> tuple[str, dict[str, Result]]:
-    earlier = [run.baseline] if run.baseline else [one.id for one in house.store.runs(LOOKED_AT) if one.id < run.id]
+def _earlier(run: Run, told: dict[str, VerifyResult], services: Services) -> tuple[str, dict[str, Result]]:
+    earlier = [run.baseline] if run.baseline else [one.id for one in services.store.runs(LOOKED_AT) if one.id < run.id]
     for identity in earlier:
         found = {
             result.job_key: result
-            for result in house.store.results(identity)
+            for result in services.store.results(identity)
             if result.job_key in told and result.job_digest == told[result.job_key].job_digest
         }
         if found:

@@ -31,7 +31,7 @@ async def extend(
     folders: Sequence[Path],
     found: Sequence[Path],
     why: str,
-    house: Services,
+    services: Services,
     *,
     limits: Limits,
     workspace: Path,
@@ -57,7 +57,7 @@ async def extend(
     candidates, recorded, staging = (workspace / name for name in ("new-inputs", "new-outputs", "staging"))
     _write(candidates, model, fresh, old.lock, "", why)
     job = ReferenceJob(_case(model, candidates), _producer(old), limits, reference_dir=str(recorded), reason=why)
-    result = await house.jobs.run(job)
+    result = await services.jobs.run(job)
     if result.outcome is not Outcome.OK:
         said = f"{result.outcome.value}, {result.detail}"
         raise UsageError(f"flow '{job.flow.name}' did not answer the new inputs: {said}")

@@ -26,34 +26,34 @@ LOCK = "golden.lock"
 
 
 def record(
-    model: Path, folder: Path, inputs: Inputs, flow: Flow, why: str, house: Services, *, limits: Limits
+    model: Path, folder: Path, inputs: Inputs, flow: Flow, why: str, services: Services, *, limits: Limits
 ) -> tuple[GoldenLock, str]:
     """A new golden in `folder`, and a note on who else gives these answers. Raises UsageError where one lies there already, the flow
     cannot produce it, or other engines dispute what an oracle says."""
-    return house.jobs.complete(_record(model, folder, inputs, flow, why, house, limits))
+    return services.jobs.complete(_record(model, folder, inputs, flow, why, services, limits))
 
 
 async def _record(
-    model: Path, folder: Path, inputs: Inputs, flow: Flow, why: str, house: Services, limits: Limits
+    model: Path, folder: Path, inputs: Inputs, flow: Flow, why: str, services: Services, limits: Limits
 ) -> tuple[GoldenLock, str]:
     if (folder / LOCK).exists():
         raise BadGolden(f"{folder} holds a golden already; change it with assay golden update, or give another folder")
-    case = await _case(model, flow, limits, house, inputs)
+    case = await _case(model, flow, limits, services, inputs)
     check_dims(case)
     check_stated(case)
-    with tempfile.TemporaryDirectory(dir=house.folder) as name:
+    with tempfile.TemporaryDirectory(dir=services.folder) as name:
         staging = Path(name) / "golden"
-        await _produce(case, staging, case.inputs, flow, why, house, limits)
-        note = await cross_check(case, staging, flow, limits, house)
+        await _produce(case, staging, case.inputs, flow, why, services, limits)
+        note = await cross_check(case, staging, flow, limits, services)
         folder.mkdir(parents=True, exist_ok=True)
         return publish(staging, folder), note
 
 
-def keep(model: Path, folder: Path, inputs: Inputs, why: str, house: Services, *, limits: Limits) -> GoldenLock:
+def keep(model: Path, folder: Path, inputs: Inputs, why: str, services: Services, *, limits: Limits) -> GoldenLock:
     """A new golden of the outputs that the data bring themselves. Raises UsageError where they bring none."""
     if (folder / LOCK).exists():
         raise BadGolden(f"{folder} holds a golden already; change it with assay golden update, or give another folder")
-    read = house.jobs.complete(_case(model, Flow("inspect", ""), limits, house, inputs)).inputs
+    read = services.jobs.complete(_case(model, Flow("inspect", ""), limits, services, inputs)).inputs
     if not read.golden:
         raise UsageError("the data bring no outputs to keep; leave --keep-outputs out, and the reference answers them")
     shutil.copytree(read.golden, folder, dirs_exist_ok=True)
@@ -61,25 +61,27 @@ def keep(model: Path, folder: Path, inputs: Inputs, why: str, house: Services, *
     return read_lock(folder)
 
 
-def verify(model: Path | None, folder: Path, house: Services, *, limits: Limits) -> list[str]:
+def verify(model: Path | None, folder: Path, services: Services, *, limits: Limits) -> list[str]:
     """Everything that is wrong with a golden, and with it for this model; empty when nothing is."""
-    case = house.jobs.complete(_case(model, Flow("inspect", ""), limits, house)) if model is not None else None
+    case = services.jobs.complete(_case(model, Flow("inspect", ""), limits, services)) if model is not None else None
     return verify_golden(folder, case.model if case else None)
 
 
 def propose(
-    model: Path, folder: Path, flow: Flow, why: str, house: Services, *, limits: Limits, staging: Path
+    model: Path, folder: Path, flow: Flow, why: str, services: Services, *, limits: Limits, staging: Path
 ) -> list[str]:
     """Record the same inputs again into `staging`, and say line by line what differs from `folder`."""
-    return house.jobs.complete(_propose(model, folder, flow, why, house, limits, staging))
+    return services.jobs.complete(_propose(model, folder, flow, why, services, limits, staging))
 
 
 async def _propose(
-    model: Path, folder: Path, flow: Flow, why: str, house: Services, limits: Limits, staging: Path
+    model: Path, folder: Path, flow: Flow, why: str, services: Services, limits: Limits, staging: Path
 ) -> list[str]:
     old = read_golden(folder)
-    case = await _case(model, flow, limits, house)
-    await _produce(case, staging, Inputs(golden=str(folder.absolute()), seed=old.lock.seed), flow, why, house, limits)
+    case = await _case(model, flow, limits, services)
+    await _produce(
+        case, staging, Inputs(golden=str(folder.absolute()), seed=old.lock.seed), flow, why, services, limits
+    )
     lines = diff_goldens(old, read_golden(staging))
     if old.lock.model_digest != case.model.digest:
         lines.insert(0, f"model: {old.lock.model_digest[:12]} -> {case.model.digest[:12]}")
@@ -96,21 +98,21 @@ def publish(staging: Path, folder: Path) -> GoldenLock:
     return read_lock(folder)
 
 
-async def _case(model: Path, flow: Flow, limits: Limits, house: Services, inputs: Inputs | None = None) -> Case:
+async def _case(model: Path, flow: Flow, limits: Limits, services: Services, inputs: Inputs | None = None) -> Case:
     """Data that are given are read here, too."""
     wanted = ModelRequest(path=model, flows=(flow,), inputs=inputs or Inputs())
-    (case,) = await inspect_models([wanted], limits, house)
+    (case,) = await inspect_models([wanted], limits, services)
     return case
 
 
 async def _produce(
-    case: Case, folder: Path, inputs: Inputs, flow: Flow, why: str, house: Services, limits: Limits
+    case: Case, folder: Path, inputs: Inputs, flow: Flow, why: str, services: Services, limits: Limits
 ) -> GoldenLock:
     if not why.strip():
         raise UsageError("a golden needs a reason: give --reason")
     case = msgspec.structs.replace(case, inputs=inputs)
     job = ReferenceJob(case, flow, limits, reference_dir=str(folder.absolute()), reason=why)
-    result = await house.jobs.run(job)
+    result = await services.jobs.run(job)
     if result.outcome is not Outcome.OK:
         raise UsageError(f"flow '{flow.name}' did not produce a golden: {result.outcome.value}, {result.detail}")
     return read_lock(folder)

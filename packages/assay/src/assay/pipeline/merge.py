@@ -47,7 +47,7 @@ def saved_run(path: Path) -> tuple[Run, tuple[Result, ...]]:
     return saved.run, saved.results
 
 
-def merge(paths: Sequence[Path], house: Services) -> Checked:
+def merge(paths: Sequence[Path], services: Services) -> Checked:
     """Record the shards as one run and judge it. Raises UsageError where they are not the shards of one run: another
     command, a shard twice, missing or unfinished."""
     saved = list(zip(paths, each(paths, _load), strict=True))
@@ -79,10 +79,10 @@ def merge(paths: Sequence[Path], house: Services) -> Checked:
     ordered = [shards[shard][1] for shard in sorted(shards)]
     run = _joined(command, [one.run for one in ordered])
     results = tuple(result for one in ordered for result in one.results)
-    house.store.open_run(run)
-    house.store.record(run.id, results)
-    judgement = judge_run(run, results, house)
-    house.store.close_run(run.id, "complete", judgement)
+    services.store.open_run(run)
+    services.store.record(run.id, results)
+    judgement = judge_run(run, results, services)
+    services.store.close_run(run.id, "complete", judgement)
     return Checked(msgspec.structs.replace(run, status="complete"), results, judgement)
 
 

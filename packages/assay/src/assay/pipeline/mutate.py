@@ -69,24 +69,24 @@ class Mutated:
     unsound: str = ""
 
 
-def mutate(request: MutateRequest, house: Services, workspace: Path) -> Mutated:
+def mutate(request: MutateRequest, services: Services, workspace: Path) -> Mutated:
     """List, draw, run, judge, explain. Candidate inputs stay in `workspace`, an existing folder of the caller's.
 
     Raises UsageError before anything ran. What fails without any mutant is not mutated: every mutant of it would be
     "killed". Where nothing is left the failures are what is recorded, and `Mutated.unsound` says so.
     """
-    return house.jobs.complete(mutated(request, house, workspace))
+    return services.jobs.complete(mutated(request, services, workspace))
 
 
-async def mutated(request: MutateRequest, house: Services, workspace: Path) -> Mutated:
+async def mutated(request: MutateRequest, services: Services, workspace: Path) -> Mutated:
     """See `mutate`."""
-    jobs = [_job(case, flow, request, house) for flow in request.flows for case in request.cases]
-    failed, judgement = await _failing(jobs, request, house)
+    jobs = [_job(case, flow, request, services) for flow in request.flows for case in request.cases]
+    failed, judgement = await _failing(jobs, request, services)
     sound = [job for job in jobs if job.key not in failed]
     if not sound:
-        checked = await record_run(_run(request, jobs, _plain(request.policy), house), house)
+        checked = await record_run(_run(request, jobs, _plain(request.policy), services), services)
         return Mutated(checked, unsound=judgement.run.reason)
-    listed, unlisted = await list_mutants(sound, request.sites, request.seed, workspace, house)
+    listed, unlisted = await list_mutants(sound, request.sites, request.seed, workspace, services)
     if not listed:
         raise UsageError(f"{request.cases[0].model.source}: {next(iter(unlisted.values()))}")
     untried = {**failed, **unlisted}
@@ -95,9 +95,9 @@ async def mutated(request: MutateRequest, house: Services, workspace: Path) -> M
     if request.only and not mutants:
         raise UsageError(f"no mutant here is called {request.only!r}; run without --only to see all")
     summaries = [lane.summary for lane in lanes] if mutants else []
-    with open_run(_run(request, [*mutants, *summaries], _policy(request), house), house) as opened:
-        await run_jobs(opened, house)
-        scores = [await _score(lane, opened, workspace / str(place), house) for place, lane in enumerate(lanes)]
+    with open_run(_run(request, [*mutants, *summaries], _policy(request), services), services) as opened:
+        await run_jobs(opened, services)
+        scores = [await _score(lane, opened, workspace / str(place), services) for place, lane in enumerate(lanes)]
         for one, score in zip(summaries, scores, strict=False):
             opened.add(summary(one, score))
     return Mutated(opened.checked, tuple(scores))
@@ -127,32 +127,32 @@ def _flow_mutants(
     return _FlowMutants(flow, jobs, {**request.unmade, **mine}, MutationScoreJob(said_of, flow, request.limits))
 
 
-def _job(case: Case, flow: Flow, request: MutateRequest, house: Services) -> GateJob:
-    reference = "" if case.inputs.golden else str(reference_dir(case, house.folder))
+def _job(case: Case, flow: Flow, request: MutateRequest, services: Services) -> GateJob:
+    reference = "" if case.inputs.golden else str(reference_dir(case, services.folder))
     kind = PerNodeJob if request.per_node else VerifyJob
     return kind(case, flow, request.limits, reference_dir=reference)
 
 
 async def _failing(
-    jobs: Sequence[GateJob], request: MutateRequest, house: Services
+    jobs: Sequence[GateJob], request: MutateRequest, services: Services
 ) -> tuple[dict[str, str], RunVerdict]:
     """By job key, why it fails without any mutant."""
     done: list[Result] = []
-    stage = Witnessed(house, house.jobs)
+    stage = Witnessed(services, services.jobs)
 
     async def of_case(own: Sequence[GateJob]) -> list[Result]:
-        lacking = await ensure_references(own, house)
+        lacking = await ensure_references(own, services)
         done.extend(lacking)
         known = {result.job_key for result in lacking}
         left = [job for job in own if job.key not in known]
-        async for result in stage.results(await with_tolerances(left, house)):
+        async for result in stage.results(await with_tolerances(left, services)):
             done.append(result)
-            house.progress.recorded(len(done), len(jobs), result, "")
+            services.progress.recorded(len(done), len(jobs), result, "")
         return lacking
 
-    lacking = await house.jobs.all_of(map(of_case, by_case(jobs)))
+    lacking = await services.jobs.all_of(map(of_case, by_case(jobs)))
     reject_wrong_inputs([*chain.from_iterable(lacking)], jobs)
-    judged = judge_run(_run(request, jobs, _plain(request.policy), house), done, house)
+    judged = judge_run(_run(request, jobs, _plain(request.policy), services), done, services)
     finer = {one.job_key for one in done if one.outcome is Outcome.OTHER_PRECISION}
     bad = {
         one.job_key: one.reason
@@ -162,14 +162,14 @@ async def _failing(
     return {job.key: f"fails without any mutant: {bad[job.key]}" for job in jobs if job.key in bad}, judged
 
 
-def _run(request: MutateRequest, jobs: Sequence[AnyJob], policy: Policy, house: Services) -> Run:
+def _run(request: MutateRequest, jobs: Sequence[AnyJob], policy: Policy, services: Services) -> Run:
     now = datetime.now(UTC)
     run_id = new_run_id(now)
     return Run(
         id=run_id,
         started_at=now.isoformat(timespec="seconds"),
         command=request.command,
-        jobs=tuple(replace(job, scratch=str(house.scratch(run_id))) for job in jobs),
+        jobs=tuple(replace(job, scratch=str(services.scratch(run_id))) for job in jobs),
         policy=policy,
         machine=this_machine(),
         versions=versions(PACKAGES),
@@ -201,11 +201,11 @@ def _policy(request: MutateRequest) -> Policy:
     )
 
 
-async def _score(lane: _FlowMutants, opened: OpenRun, folder: Path, house: Services) -> Score:
+async def _score(lane: _FlowMutants, opened: OpenRun, folder: Path, services: Services) -> Score:
     """Killed, survived, unbuilt: by the verdicts of the run's own policy."""
     by_key = {result.job_key: result for result in opened.results}
-    words = {verdict.job_key: verdict.word for verdict in judge_run(opened.run, opened.results, house).verdicts}
-    scratch = str(house.scratch(opened.run.id))
+    words = {verdict.job_key: verdict.word for verdict in judge_run(opened.run, opened.results, services).verdicts}
+    scratch = str(services.scratch(opened.run.id))
     killed, unbuilt, passed = {}, {}, {}
     for one, job in lane.jobs.items():
         result, word = by_key[job.key], words[job.key]
@@ -217,5 +217,5 @@ async def _score(lane: _FlowMutants, opened: OpenRun, folder: Path, house: Servi
             killed[one] = result
         else:
             passed[one] = (replace(job, scratch=scratch), result)
-    survivors = await explain(passed, lane.flow, folder, house) if passed else {}
+    survivors = await explain(passed, lane.flow, folder, services) if passed else {}
     return Score(lane.flow, killed, survivors, unbuilt, lane.untried)

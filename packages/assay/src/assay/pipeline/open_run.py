@@ -71,9 +71,9 @@ def open_run(run: Run, services: Services, known: Sequence[Result] = (), *, resu
     opened.checked = Checked(msgspec.structs.replace(run, status="complete"), tuple(opened.results), judgement)
 
 
-def judge_run(run: Run, results: Sequence[Result], house: Services) -> RunVerdict:
+def judge_run(run: Run, results: Sequence[Result], services: Services) -> RunVerdict:
     """The run's own policy on these results, beside its baseline, and what changed since the run before."""
-    baseline = compared_results(run, results, house)
+    baseline = compared_results(run, results, services)
     planned = [job.key for job in run.jobs]
     judgement = judge(
         results,
@@ -87,7 +87,7 @@ def judge_run(run: Run, results: Sequence[Result], house: Services) -> RunVerdic
         config=config_of(run),
         exempt=tuple(run.compared.values()),
     )
-    return with_changes(annotate_drift(judgement, run, results, house), run, results, baseline, house)
+    return with_changes(annotate_drift(judgement, run, results, services), run, results, baseline, services)
 
 
 class OpenRun:

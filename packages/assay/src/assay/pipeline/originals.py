@@ -116,7 +116,7 @@ def change_job(case: Case, limits: Limits, scratch: str, reference: str, origina
     return ChangeJob(case, flow, limits, scratch, reference_dir=reference, original_dir=original)
 
 
-async def record_originals(jobs: Sequence[AnyJob], house: Services) -> list[Result]:
+async def record_originals(jobs: Sequence[AnyJob], services: Services) -> list[Result]:
     """Make sure that the original of these jobs of one case has its answers.
 
     Returns the results of the jobs whose original cannot have any."""
@@ -128,7 +128,7 @@ async def record_originals(jobs: Sequence[AnyJob], house: Services) -> list[Resu
         for job in originals
         if job.original_dir and job.case.original is not None and not job.case.original.golden
     }
-    without = await ensure_references(list(asked.values()), house)
+    without = await ensure_references(list(asked.values()), services)
     failed = {
         job.original_dir: found for job in originals for found in without if _is_of(found, asked.get(job.original_dir))
     }

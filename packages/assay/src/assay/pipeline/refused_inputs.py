@@ -23,7 +23,7 @@ from assay.plugins import find_flow, library_of
 class RefusedInputs:
     """A stage of verify jobs over another one. Costs nothing where no engine refuses inputs that Assay drew."""
 
-    house: Services
+    services: Services
     stage: Stage
     _asked: dict[tuple[str, str], Witness] = field(default_factory=dict)
 
@@ -67,7 +67,7 @@ class RefusedInputs:
             flow = find_flow(name)
         except (UnknownName, HarnessError) as error:
             return replace(blank, detail=str(error))
-        if not (here := self.house.available(flow)).available:
+        if not (here := self.services.available(flow)).available:
             return replace(blank, detail=here.reason.rstrip("."), install=here.install)
         limits = replace(job.limits, timeout_s=min(job.limits.timeout_s, LONGEST_S))
         case = replace(job.case, contract=replace(job.case.contract, precision=flow.precision))

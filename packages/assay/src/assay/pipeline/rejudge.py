@@ -20,15 +20,15 @@ from assay.pipeline.witness_flows import quantizing
 from assay.plugins import library_of
 
 
-def rejudge(run_id: str, policy: Policy | None, house: Services, *, tolerance: str = "") -> Checked:
+def rejudge(run_id: str, policy: Policy | None, services: Services, *, tolerance: str = "") -> Checked:
     """`policy` None, `tolerance` "": those that the run was made with. The history keeps the original words. Raises UsageError where a
     derived tolerance is asked for and the run has none."""
-    run = house.store.run(run_id)
-    run = replace(run, status=house.standing(run.id, run.status), policy=policy or run.policy)
-    results = list(house.store.results(run.id))
+    run = services.store.run(run_id)
+    run = replace(run, status=services.standing(run.id, run.status), policy=policy or run.policy)
+    results = list(services.store.results(run.id))
     if tolerance:
         run, results = _by_tolerance(run, results, tolerance)
-    return Checked(run, tuple(results), judge_run(run, results, house))
+    return Checked(run, tuple(results), judge_run(run, results, services))
 
 
 def _by_tolerance(run: Run, results: Sequence[Result], choice: str) -> tuple[Run, list[Result]]:

@@ -15,13 +15,13 @@ def resumable(run: Run) -> bool:
     return not any(isinstance(job, MutationScoreJob) for job in run.jobs)
 
 
-def resume(run_id: str, house: Services) -> Checked:
+def resume(run_id: str, services: Services) -> Checked:
     """The rest of the run's jobs, and the same judgement as if nothing had happened. Raises UsageError when complete."""
-    run = house.store.run(run_id)
+    run = services.store.run(run_id)
     if run.status == "complete":
         raise UsageError(f"run {run.id} is complete: `assay report {run.id}` shows it, `assay check` makes a new one")
     if not resumable(run):
         raise UsageError(f"run {run.id} is one of mutants, which cannot be gone on with: repeat {run.command}")
-    _, journalled = house.read_journal(house.journal_path(run.id))
-    house.store.record(run.id, journalled)
-    return house.jobs.complete(record_run(run, house, house.store.results(run.id), resumed=True))
+    _, journalled = services.read_journal(services.journal_path(run.id))
+    services.store.record(run.id, journalled)
+    return services.jobs.complete(record_run(run, services, services.store.results(run.id), resumed=True))

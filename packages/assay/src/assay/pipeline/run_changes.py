@@ -26,7 +26,7 @@ PAST_LOOKED_AT = 60
 COMMITS_SHOWN = 50
 
 
-def compared_results(run: Run, results: Sequence[Result], house: Services) -> list[Result]:
+def compared_results(run: Run, results: Sequence[Result], services: Services) -> list[Result]:
     """What goals compare with: results of the old engine under the names of the new one, of the baseline run, or of the approved
     engines."""
     if run.compared:
@@ -37,18 +37,20 @@ def compared_results(run: Run, results: Sequence[Result], house: Services) -> li
             for new, old in run.compared.items()
             if old in by_key and new in jobs
         ]
-    return list(house.store.results(run.baseline)) if run.baseline else approved_results(run)
+    return list(services.store.results(run.baseline)) if run.baseline else approved_results(run)
 
 
 def with_changes(
-    judgement: RunVerdict, run: Run, results: Sequence[Result], old: Sequence[Result], house: Services
+    judgement: RunVerdict, run: Run, results: Sequence[Result], old: Sequence[Result], services: Services
 ) -> RunVerdict:
     """The judgement with what changed since `old`, where there is something to compare with."""
     if not old:
         return judgement
     new = [one for one in results if one.job_key not in run.compared.values()]
     if run.baseline:
-        return replace(judgement, changes=changes_between(house.store.run(run.baseline), run, new, judgement, house))
+        return replace(
+            judgement, changes=changes_between(services.store.run(run.baseline), run, new, judgement, services)
+        )
     cells = [one for one in cell_changes(old, new, verdicts=judgement.verdicts) if one.only != "new"]
     names = dict.fromkeys(rival.name for rival in run.baselines if not rival.trouble)
     name = ", ".join(names) or "the old engine"
@@ -56,14 +58,14 @@ def with_changes(
 
 
 def changes_between(
-    old: Run, new: Run, results: Sequence[Result], judgement: RunVerdict, house: Services
+    old: Run, new: Run, results: Sequence[Result], judgement: RunVerdict, services: Services
 ) -> RunChanges:
     """Of two runs of the history, with commits and versions between, and the values of the runs before them."""
-    before = list(house.store.results(old.id))
+    before = list(services.store.results(old.id))
     cells = cell_changes(before, results, old_words=_words(old, before), verdicts=judgement.verdicts)
     return RunChanges(
         f"run {old.id}",
-        _with_past(cells, new, house),
+        _with_past(cells, new, services),
         old.started_at,
         new.started_at,
         old.commit,
@@ -84,13 +86,13 @@ def _words(run: Run, results: Sequence[Result]) -> dict[str, str]:
     return {one.job_key: one.word.value for one in found.verdicts}
 
 
-def _with_past(cells: Sequence[CellChange], new: Run, house: Services) -> tuple[CellChange, ...]:
+def _with_past(cells: Sequence[CellChange], new: Run, services: Services) -> tuple[CellChange, ...]:
     wanted = {(cell.case, cell.flow) for cell in cells}
     past: dict[tuple[str, str, str], list[float]] = {}
-    looked_at = [one.id for one in house.store.runs(PAST_LOOKED_AT) if one.id < new.id][:PAST_RUNS]
+    looked_at = [one.id for one in services.store.runs(PAST_LOOKED_AT) if one.id < new.id][:PAST_RUNS]
     for identity in reversed(looked_at):
         seen: dict[tuple[str, str, str], float] = {}
-        for result in house.store.results(identity):
+        for result in services.store.results(identity):
             if (result.case, result.flow) in wanted:
                 for name, value in metrics(result).items():
                     seen.setdefault((result.case, result.flow, name), value)

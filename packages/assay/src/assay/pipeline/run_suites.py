@@ -59,23 +59,23 @@ class SuiteRequest:
     no_cache: bool = False
 
 
-def run_suites(request: SuiteRequest, house: Services) -> Checked:
+def run_suites(request: SuiteRequest, services: Services) -> Checked:
     """Raises NothingSelected, BrokenSuite and FewerCases before anything ran, HarnessError when the machine fails."""
     counts: dict[str, int] = {}
     cases: list[Case] = []
     for suite in request.suites:
-        house.progress.doing(f"collecting the cases of {suite.name}")
+        services.progress.doing(f"collecting the cases of {suite.name}")
         found = collect_cases(suite, request.seed)
         counts[count_name(suite)] = len(found)
         cases += found
-    check_counts(counts, house.folder, accept=request.accept_counts)
+    check_counts(counts, services.folder, accept=request.accept_counts)
     chosen = select(cases, request.selection, only=request.only)
-    made, unmade = make(request.suites, chosen, request.workers, house.progress)
-    run = _plan(request, made, house)
+    made, unmade = make(request.suites, chosen, request.workers, services.progress)
+    run = _plan(request, made, services)
     known = [
         missing_case_result(job, unmade[job.case.name], request.suites) for job in run.jobs if job.case.name in unmade
     ]
-    return house.jobs.complete(record_run(run, house, known))
+    return services.jobs.complete(record_run(run, services, known))
 
 
 def make(
@@ -95,12 +95,12 @@ def make(
     return made, unmade
 
 
-def _plan(request: SuiteRequest, cases: Sequence[Case], house: Services) -> Run:
+def _plan(request: SuiteRequest, cases: Sequence[Case], services: Services) -> Run:
     now = datetime.now(UTC)
     run_id = new_run_id(now)
-    scratch = str(house.scratch(run_id))
+    scratch = str(services.scratch(run_id))
     jobs = tuple(
-        _job(case, flow, request, scratch, _reference(case, house))
+        _job(case, flow, request, scratch, _reference(case, services))
         for flow in _flows(request)
         for case in cases
         if request.measuring is None or case.misuse is None
@@ -161,8 +161,8 @@ def _flows(request: SuiteRequest) -> list[Flow]:
     ]
 
 
-def _reference(case: Case, house: Services) -> str:
-    return "" if case.inputs.golden else str(reference_dir(case, house.folder))
+def _reference(case: Case, services: Services) -> str:
+    return "" if case.inputs.golden else str(reference_dir(case, services.folder))
 
 
 def missing_case_result(job: Job, reason: str, suites: Sequence[Suite]) -> Result:

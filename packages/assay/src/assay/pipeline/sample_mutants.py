@@ -37,7 +37,7 @@ class Injected:
 
 
 async def list_mutants(
-    sound: Sequence[GateJob], sites: int, seed: int, workspace: Path, house: Services
+    sound: Sequence[GateJob], sites: int, seed: int, workspace: Path, services: Services
 ) -> tuple[dict[str, list[Injected]], dict[str, str]]:
     """By the key of the sound job its mutants, at most `sites` of each operator; and why a model has none.
 
@@ -48,7 +48,7 @@ async def list_mutants(
         target = str(workspace / f"mutants-{len(asked)}.json")
         once = other_kind(job, ListMutantsJob, output_path=target, sites=sites, seed=seed)
         asked.setdefault(_deployed(job), once)
-    results = {result.job_key: result async for result in house.jobs.results(list(asked.values()))}
+    results = {result.job_key: result async for result in services.jobs.results(list(asked.values()))}
     found: dict[str, list[Injected]] = {}
     failed: dict[str, str] = {}
     for job in sound:

@@ -52,17 +52,17 @@ class _Searched:
 
 
 async def explain(
-    passed: Mapping[Injected, tuple[GateJob, Result]], sound: Flow, folder: Path, house: Services
+    passed: Mapping[Injected, tuple[GateJob, Result]], sound: Flow, folder: Path, services: Services
 ) -> dict[Injected, Survivor]:
     """One for each mutant that passed. Candidate inputs are written below `folder`, which the caller removes."""
-    probed = await _search(passed, folder, house)
+    probed = await _search(passed, folder, services)
     open_ = {
         name: one for name, one in probed.items() if one.ranks and not _same(one.seen) and not _is_calibrated(sound)
     }
     killers: dict[Injected, tuple[Path, str]] = {}
     for rank in range(TRIED):
         left = {name: one for name, one in open_.items() if name not in killers and rank < len(one.ranks)}
-        killers.update(await _judge(left, rank, sound, house))
+        killers.update(await _judge(left, rank, sound, services))
     return {name: _survivor(one, killers.get(name)) for name, one in probed.items()}
 
 
@@ -72,7 +72,7 @@ def _is_calibrated(flow: Flow) -> bool:
 
 
 async def _search(
-    passed: Mapping[Injected, tuple[GateJob, Result]], folder: Path, house: Services
+    passed: Mapping[Injected, tuple[GateJob, Result]], folder: Path, services: Services
 ) -> dict[Injected, _Searched]:
     places = {name: folder / f"{place}" for place, name in enumerate(passed)}
     jobs = {
@@ -81,7 +81,7 @@ async def _search(
         )
         for name, (job, _) in passed.items()
     }
-    by_key = {result.job_key: result async for result in house.jobs.results(list(jobs.values()))}
+    by_key = {result.job_key: result async for result in services.jobs.results(list(jobs.values()))}
     found = {}
     for name, job in jobs.items():
         result = by_key[job.key]
@@ -101,17 +101,17 @@ def _with_golden(job: GateJob, name: str, golden: str = "") -> Case:
 
 
 async def _judge(
-    left: Mapping[Injected, _Searched], rank: int, sound: Flow, house: Services
+    left: Mapping[Injected, _Searched], rank: int, sound: Flow, services: Services
 ) -> dict[Injected, tuple[Path, str]]:
     """The candidates of this rank on which the gate kills the mutant and passes the sound engine."""
-    folders = await _references(left, rank, house)
+    folders = await _references(left, rank, services)
     jobs: list[GateJob] = []
     for place, (name, one) in enumerate(left.items()):
         # A name of its own for each: two survivors share the sound flow.
         case = _with_golden(one.job, f"{one.job.case.name}#{place}", str(folders[name]))
         jobs += [replace(one.job, case=case, flow=flow, reference_dir="") for flow in (one.job.flow, sound)]
-    jobs = await with_tolerances(jobs, house)
-    results = {result.job_key: result.outcome async for result in house.jobs.results(jobs)}
+    jobs = await with_tolerances(jobs, services)
+    results = {result.job_key: result.outcome async for result in services.jobs.results(jobs)}
     killers = {}
     for (name, one), lying, honest in zip(left.items(), jobs[::2], jobs[1::2], strict=True):
         if results[lying.key] is Outcome.MISMATCH and results[honest.key] is Outcome.OK:
@@ -119,7 +119,7 @@ async def _judge(
     return killers
 
 
-async def _references(left: Mapping[Injected, _Searched], rank: int, house: Services) -> dict[Injected, Path]:
+async def _references(left: Mapping[Injected, _Searched], rank: int, services: Services) -> dict[Injected, Path]:
     """The candidates with the oracle's answers instead of those of the engine under test, where there is an oracle."""
     folders: dict[Injected, Path] = {}
     for oracle in ORACLES["onnx"]:
@@ -128,7 +128,7 @@ async def _references(left: Mapping[Injected, _Searched], rank: int, house: Serv
             for place, (name, one) in enumerate(left.items())
             if name not in folders
         }
-        done = {result.job_key: result.outcome async for result in house.jobs.results(list(jobs.values()))}
+        done = {result.job_key: result.outcome async for result in services.jobs.results(list(jobs.values()))}
         folders.update({n: Path(job.reference_dir) for n, job in jobs.items() if done[job.key] is Outcome.OK})
     return {name: folders.get(name, one.ranks[rank][0]) for name, one in left.items()}
 

@@ -28,21 +28,21 @@ Failed = dict[str, Result]
 """What a derivation that did not end well gave, by the folder of its profile."""
 
 
-async def with_tolerances(jobs: Sequence[_Job], house: Services) -> list[_Job]:
+async def with_tolerances(jobs: Sequence[_Job], services: Services) -> list[_Job]:
     """The same jobs, each that verifies by a derived tolerance with the folder of its profile; those that are not there
     yet, or not as they were written, are derived first. A derivation that fails costs no job: verify says that there is none, and why."""
-    return (await ensure_tolerances(jobs, house))[0]
+    return (await ensure_tolerances(jobs, services))[0]
 
 
 async def ensure_tolerances(
-    jobs: Sequence[_Job], house: Services, *, coarse: bool = False
+    jobs: Sequence[_Job], services: Services, *, coarse: bool = False
 ) -> tuple[list[_Job], Failed]:
     """The same, and the derivations that failed. `coarse`: a coarse tolerance will do where the derived one is not there and would
     take long; then that is the job's profile (`is_coarse`)."""
-    placed = [_placed(job, house.folder) for job in jobs]
+    placed = [_placed(job, services.folder) for job in jobs]
     judged = [job for job in placed if isinstance(job, JudgedJob)]
     failed = await derive(
-        [job for job in judged if not (coarse and _there(coarse_of(job.tolerance_dir)))], house, coarse=coarse
+        [job for job in judged if not (coarse and _there(coarse_of(job.tolerance_dir)))], services, coarse=coarse
     )
     if not coarse:
         return placed, failed
@@ -69,23 +69,23 @@ def derived_of(folder: str) -> str:
     return folder.removesuffix(coarse_of(""))
 
 
-async def derive(jobs: Sequence[JudgedJob], house: Services, *, coarse: bool = False) -> Failed:
+async def derive(jobs: Sequence[JudgedJob], services: Services, *, coarse: bool = False) -> Failed:
     """Every profile that is not there; returns the derivations that did not end well."""
     failed: Failed = {}
     missing = [job for job in jobs if job.tolerance_dir and not _there(job.tolerance_dir)]
     for digest in dict.fromkeys(job.case.model.digest for job in missing):
         own = [job for job in missing if job.case.model.digest == digest]
-        async with house.jobs.lock(f"tolerances of {digest}"):
-            failed |= await _derive(own, house, coarse)
+        async with services.jobs.lock(f"tolerances of {digest}"):
+            failed |= await _derive(own, services, coarse)
     return failed
 
 
-async def _derive(jobs: Sequence[JudgedJob], house: Services, coarse: bool) -> Failed:
+async def _derive(jobs: Sequence[JudgedJob], services: Services, coarse: bool) -> Failed:
     missing = {job.tolerance_dir: job for job in jobs if job.tolerance_dir and not _there(job.tolerance_dir)}
     derivations = {folder: _derivation(tolerance_of(job), coarse) for folder, job in missing.items()}
     asked = {one.key: one for one in _joined(list(derivations.values()))}
     failed: Failed = {}
-    async for result in house.jobs.results(list(asked.values())):
+    async for result in services.jobs.results(list(asked.values())):
         if result.outcome is not Outcome.OK:
             one = asked[result.job_key]
             failed.update(dict.fromkeys((one.tolerance_dir, *one.tied.values()), result))

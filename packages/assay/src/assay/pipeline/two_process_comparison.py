@@ -38,13 +38,13 @@ Artifact = tuple[str, str | None]
 """The folder of an engine, and its digest when it was built or approved (None: whatever it is)."""
 
 
-async def comparisons(jobs: Sequence[Job], house: Services) -> AsyncIterator[Result]:
+async def comparisons(jobs: Sequence[Job], services: Services) -> AsyncIterator[Result]:
     """One result each, in one worker where the engines can share one. When nothing else runs."""
     apart = [job for job in jobs if isinstance(job, CompareSpeedJob) and needs_two_processes(job)]
-    async for result in house.jobs.alone([job for job in jobs if job not in apart]):
+    async for result in services.jobs.alone([job for job in jobs if job not in apart]):
         yield result
     for job in apart:
-        yield await compare_in_two_processes(job, house)
+        yield await compare_in_two_processes(job, services)
 
 
 def needs_two_processes(job: CompareSpeedJob) -> bool:
@@ -55,7 +55,7 @@ def needs_two_processes(job: CompareSpeedJob) -> bool:
     return rival.flow.environment != job.flow.environment
 
 
-async def compare_in_two_processes(job: CompareSpeedJob, house: Services) -> CompareSpeedResult:
+async def compare_in_two_processes(job: CompareSpeedJob, services: Services) -> CompareSpeedResult:
     """Exactly one result, as of a comparison in one worker."""
     Path(job.scratch).mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + SHARE_OF_TIME * job.limits.timeout_s
@@ -68,7 +68,7 @@ async def compare_in_two_processes(job: CompareSpeedJob, house: Services) -> Com
                 built.append(empty_result(one))
                 continue
             asked = replace(one, artifact_dir=str(folder / side))
-            (found,) = await house.jobs.together([asked])
+            (found,) = await services.jobs.together([asked])
             # Whatever else is to be said of it: with samples it was built, and it ran.
             if not isinstance(found, MeasureResult) or not found.measurements:
                 return _failed(job, found)
@@ -81,7 +81,7 @@ async def compare_in_two_processes(job: CompareSpeedJob, house: Services) -> Com
         )
         speeds: list[SpeedComparison] = []
         for batch in job.batches or (0,):
-            seen = await _compare(job, batch, artifacts, folder, deadline, house)
+            seen = await _compare(job, batch, artifacts, folder, deadline, services)
             if trouble := changed(job.baseline):
                 return replace(empty_result(job), speeds=(SpeedComparison(job.baseline.name, trouble=trouble),))
             if isinstance(seen, CompareSpeedResult):
@@ -111,7 +111,7 @@ async def _compare(
     artifacts: tuple[Artifact, Artifact],
     folder: Path,
     deadline: float,
-    house: Services,
+    services: Services,
 ) -> SpeedComparison | CompareSpeedResult:
     """The comparison at one batch size, or what a side of it failed with."""
     launches: list[PairedRun] = []
@@ -120,7 +120,7 @@ async def _compare(
     clock, ended, rows = "", "", 0
     while len(launches) < job.rule.looks[-1]:
         pair = _pair(job, batch, artifacts, folder / f"launch-{batch}-{len(launches)}", chance)
-        found = {result.job_key: result for result in await house.jobs.together(pair)}
+        found = {result.job_key: result for result in await services.jobs.together(pair)}
         mine, theirs = (found[one.key] for one in sorted(pair, key=lambda one: one.case.name))
         for result in sorted((mine, theirs), key=lambda one: one.cause is Cause.PEER_FAILED):
             if result.outcome is not Outcome.OK:

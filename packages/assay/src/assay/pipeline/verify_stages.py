@@ -41,16 +41,16 @@ WITHOUT = "without a derived tolerance, by a multiple of the unit roundoff, the 
 class VerifyStages:
     """Verify jobs of one case; see `Stage`."""
 
-    def __init__(self, house: Services, *, coarse: bool) -> None:
-        self._house, self._coarse = house, coarse
+    def __init__(self, services: Services, *, coarse: bool) -> None:
+        self._services, self._coarse = services, coarse
 
     async def results(self, jobs: Sequence[Job]) -> AsyncIterator[Result]:
         """One each."""
-        placed, failed = await ensure_tolerances(jobs, self._house, coarse=self._coarse)
+        placed, failed = await ensure_tolerances(jobs, self._services, coarse=self._coarse)
         placed = [_kept(job) if isinstance(job, VerifyJob) and is_coarse(job) else job for job in placed]
         asked = {job.key: job for job in placed}
         narrowly: dict[str, LossResult] = {}
-        async for result in self._house.jobs.results(placed):
+        async for result in self._services.jobs.results(placed):
             job = asked[result.job_key]
             if not isinstance(job, JudgedJob) or not isinstance(result, LossResult):
                 yield result
@@ -71,12 +71,12 @@ class VerifyStages:
     async def _again(self, jobs: Sequence[JudgedJob], before: dict[str, LossResult]) -> AsyncIterator[Result]:
         """By the derived tolerance those that are still open; where it cannot be had, they stay so."""
         fine = [msgspec.structs.replace(job, tolerance_dir=derived_of(job.tolerance_dir)) for job in jobs]
-        failed = await derive(fine, self._house)
+        failed = await derive(fine, self._services)
         for job in fine:
             if job.tolerance_dir in failed:
                 yield _undecided(before[job.key], failed[job.tolerance_dir], job.limits.deriving_s, BY_COARSE)
         left = [job for job in fine if job.tolerance_dir not in failed]
-        async for result in self._house.jobs.results(left):
+        async for result in self._services.jobs.results(left):
             yield _with_building(result, before[result.job_key])
 
 

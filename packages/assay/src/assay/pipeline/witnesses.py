@@ -58,7 +58,7 @@ class Witnessed:
     rest waits for the other engines of the run, which are witnesses too, and then for flows that the run does not have. Costs nothing
     where nothing is in doubt."""
 
-    house: Services
+    services: Services
     stage: Stage
     goals: tuple[Goal, ...] = ()
     """A loss beyond one of them needs a second witness, too."""
@@ -121,7 +121,7 @@ class Witnessed:
         """Asks one after another until one of another library gives the answers by which the loss is measured."""
         assert isinstance(job, JudgedJob)
         questions = float_questions(job, result)
-        coarse = VerifyStages(self.house, coarse=True)
+        coarse = VerifyStages(self.services, coarse=True)
         asked = self._asked.setdefault((job.case.name, job.kind, "loss", *quantizing(job.flow)), _Asked())
         for other, theirs in peers if job.case.original is None else ():
             if is_witness(other, questions[0]) and agrees(theirs) is not None:
@@ -146,7 +146,7 @@ class Witnessed:
             flow = find_flow(name)
         except (UnknownName, HarnessError) as error:
             return replace(blank, detail=str(error))
-        here = self.house.available(flow)
+        here = self.services.available(flow)
         return None if here.available else replace(blank, detail=here.reason.rstrip("."), install=here.install)
 
     async def _testimony(self, job: Job, name: str, result: ComparedResult, asked: _Asked) -> Witness:
@@ -155,7 +155,7 @@ class Witnessed:
             return absent
         flow = witness_flow(name, job)
         if isinstance(job, ChangeJob):
-            folder = Path(job.scratch or self.house.folder)
+            folder = Path(job.scratch or self.services.folder)
             seen = await change_seen_by(flow, job, folder, lambda one: self._run(one, asked))
             return _witness(flow, seen, result)
         question = replace(_unsaved(job), case=fairly_judged(job.case, flow), flow=flow)
@@ -174,7 +174,7 @@ class Witnessed:
         """The engine compared with what the witness answers, by a tolerance that the reference has no part in."""
         if witness.flow not in asked.folders:
             key = value_digest((job.case.model.digest, job.reference_dir, witness.flow))[:32]
-            folder = str((Path(job.scratch or self.house.folder) / f"witness-{key}").absolute())
+            folder = str((Path(job.scratch or self.services.folder) / f"witness-{key}").absolute())
             fed = replace(job.case, inputs=replace(job.case.inputs, golden=job.reference_dir))
             flow = find_flow(witness.flow)
             recording = other_kind(job, ReferenceJob, case=fed, flow=flow, reference_dir=folder)

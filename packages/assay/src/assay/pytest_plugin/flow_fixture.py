@@ -94,16 +94,16 @@ class FlowUnderTest:
         from assay.pipeline.request import ModelRequest
 
         flow = plugins.find_flow("reference")
-        with open_services(str(self._folder / "history")) as house:
-            inspected = inspect_models([ModelRequest(path=path, flows=(flow,))], Limits(), house)
-            (case,) = house.jobs.complete(inspected)
+        with open_services(str(self._folder / "history")) as services:
+            inspected = inspect_models([ModelRequest(path=path, flows=(flow,))], Limits(), services)
+            (case,) = services.jobs.complete(inspected)
             names = [spec.name for spec in case.model.inputs]
             named = dict(arrays) if isinstance(arrays, Mapping) else dict(zip(names, arrays, strict=True))
             stored = self._folder / "inputs.safetensors"
             write_tensors(stored, {name: np.asarray(array) for name, array in named.items()})
             folder = self._folder / f"golden-{len(list(self._folder.iterdir()))}"
             inputs = Inputs(data=Data(str(stored), expected=False))
-            golden.record(path, folder, inputs, flow, "inputs of a test", house, limits=Limits())
+            golden.record(path, folder, inputs, flow, "inputs of a test", services, limits=Limits())
         return folder
 
 

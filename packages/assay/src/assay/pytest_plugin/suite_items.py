@@ -194,18 +194,18 @@ class _Runner:
         if not jobs:
             self._running = iter(())
             return
-        house = self._house()
-        stage = Witnessed(house, house.jobs)
-        every = house.jobs.all_of(self._run(own, stage, house) for own in by_case(jobs))
-        self._running = house.jobs.steps(every, [])
+        services = self._services()
+        stage = Witnessed(services, services.jobs)
+        every = services.jobs.all_of(self._run(own, stage, services) for own in by_case(jobs))
+        self._running = services.jobs.steps(every, [])
 
-    async def _run(self, jobs: Sequence[Job], stage: Stage, house: Services) -> None:
-        lacking = await ensure_references(jobs, house)
+    async def _run(self, jobs: Sequence[Job], stage: Stage, services: Services) -> None:
+        lacking = await ensure_references(jobs, services)
         self._results |= {result.job_key: result for result in lacking}
         async for result in stage.results([job for job in jobs if job.key not in self._results]):
             self._results[result.job_key] = result
 
-    def _house(self) -> Services:
+    def _services(self) -> Services:
         """A history of its own, gone with the session."""
         if self._opened is None:
             self._opened = self._stack.enter_context(
