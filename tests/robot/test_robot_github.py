@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from fake_github import APP_ID, BOT, FakeGithub
 from live_server import serving
 from starlette.responses import JSONResponse, Response
-from told import SHA, failed, whole
+from submissions import SHA, failed, whole
 
 from assay_zoo.robot.config_schema import AppTable, GithubTable, SecretPlace
 from assay_zoo.robot.records import State

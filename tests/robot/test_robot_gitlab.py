@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from fake_gitlab import PROJECT, TOKEN, FakeGitlab
 from live_server import serving
-from told import SHA, failed, whole
+from submissions import SHA, failed, whole
 
 from assay_zoo.robot.config_schema import GitlabTable, SecretPlace
 from assay_zoo.robot.records import State

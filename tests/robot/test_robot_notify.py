@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
-from told import failed, whole
+from submissions import failed, whole
 
 from assay_zoo.robot.config_schema import MailTable, SecretPlace
 from assay_zoo.robot.notify import Chat, Mailer, NotificationFailed

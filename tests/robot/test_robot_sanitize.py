@@ -6,7 +6,7 @@ import re
 
 import pytest
 from markdown_it import MarkdownIt
-from told import failed, whole
+from submissions import failed, whole
 
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.robot import report

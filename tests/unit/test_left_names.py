@@ -27,6 +27,10 @@ NAMES = {
 }  # fmt: skip
 
 
+VARIABLES = {"house", "_house", "duel", "fight", "yardstick", "yardsticks", "kill_rates", "ratchet", "misuses"}
+"""Of parameters, attributes and locals."""
+
+
 def test_no_file_is_called_by_a_word_that_was_replaced() -> None:
     assert not sorted(str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*.py") if path.stem in FILES)
 
@@ -40,3 +44,18 @@ def test_no_top_level_name_is_a_word_that_was_replaced() -> None:
         if isinstance(node, kinds) and node.name in NAMES
     ]
     assert not found
+
+
+def test_no_parameter_attribute_or_local_is_a_word_that_was_replaced() -> None:
+    found = set()
+    for path in SOURCE.glob("*/src/**/*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [getattr(node, field, None) for field in ("id", "arg", "attr")]
+            found |= {f"{path.relative_to(SOURCE)}: {name}" for name in names if name in VARIABLES}
+    assert not sorted(found)
+
+
+def test_no_test_is_called_by_a_word_that_was_replaced() -> None:
+    tests = Path(__file__).parents[1]
+    left = ("test_faces_", "told", "test_own_figure")
+    assert not sorted(path.name for path in tests.rglob("*.py") if path.stem.startswith(left))
