@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from assay.core.repeats import Pattern
 from assay.ports import Tensor
 from assay.worker.engine.transformed_model import TransformedModel
+from assay.worker.verify.call_inputs import LINE_BYTES, Feeds
 from assay.worker.verify.call_log import Call
 from assay.worker.verify.call_pattern import pattern_of
-from assay.worker.verify.feeds import LINE_BYTES, Feeds
 from assay.worker.verify.repeat_schedule import LEAST_S, allowed_s, schedule
 from assay.worker.verify.same_bytes import distance, same_bytes
 

@@ -17,8 +17,8 @@ from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Header
 from assay.ports import Tensor, Tensors
 from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.verify.answers import answers
+from assay.worker.verify.call_inputs import Feeds
 from assay.worker.verify.call_log import CallLog
-from assay.worker.verify.feeds import Feeds
 
 
 class OneRow:

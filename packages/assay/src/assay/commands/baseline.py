@@ -19,25 +19,26 @@ from assay.pipeline.set_baseline import set_baseline
 
 def set_baselines(options: CheckOptions, reason: str) -> list[Baseline]:
     """Approve the engines of all models and flows that `options` name. Raises UsageError where one cannot be had."""
-    with prepared(options, SILENT) as (request, house):
-        return set_baseline(request, reason, house)
+    with prepared(options, SILENT) as (request, services):
+        return set_baseline(request, reason, services)
 
 
 def list_baselines(history: str) -> list[Baseline]:
     """All that are current."""
-    with open_services(history) as house:
-        return list(find_baseline.baselines(house))
+    with open_services(history) as services:
+        return list(find_baseline.baselines(services))
 
 
 def remove_baseline(case: str, flow: str, history: str) -> int:
     """Raises UsageError where there is none."""
-    with open_services(history) as house:
-        removed = find_baseline.remove(house, case, flow)
+    with open_services(history) as services:
+        removed = find_baseline.remove(services, case, flow)
         for one in removed:
-            record_approval(ApprovalAction.REMOVE, one, "", house)
+            record_approval(ApprovalAction.REMOVE, one, "", services)
         if not removed:
             known = (
-                ", ".join(f"{one.case} on {one.flow.name}" for one in find_baseline.baselines(house)) or "there is none"
+                ", ".join(f"{one.case} on {one.flow.name}" for one in find_baseline.baselines(services))
+                or "there is none"
             )
             raise UsageError(f"no baseline of {case!r} on {flow!r}: {known}")
         return len(removed)
@@ -45,29 +46,29 @@ def remove_baseline(case: str, flow: str, history: str) -> int:
 
 def kept_baselines(history: str, case: str = "", flow: str = "") -> list[Kept]:
     """Every engine that was ever approved."""
-    with open_services(history) as house:
-        return baseline_history.kept_baselines(house, case, flow)
+    with open_services(history) as services:
+        return baseline_history.kept_baselines(services, case, flow)
 
 
 def rollback_baseline(case: str, flow: str, to: str, reason: str, history: str) -> Baseline:
     """Make an earlier engine current. Raises UsageError."""
-    with open_services(history) as house:
-        return baseline_history.rollback(house, case, flow, to, reason)
+    with open_services(history) as services:
+        return baseline_history.rollback(services, case, flow, to, reason)
 
 
 def approve_run(run: str, reason: str, history: str, *, case: str = "", flow: str = "") -> list[Baseline]:
     """Make the engines of a run that passed current. Raises UsageError, RunNotFound."""
-    with open_services(history, recorded=True) as house:
-        return baseline_history.approve(house, run, reason, case=case, flow=flow)
+    with open_services(history, recorded=True) as services:
+        return baseline_history.approve(services, run, reason, case=case, flow=flow)
 
 
 def audit_model(model: str, history: str) -> list[Approval]:
     """Who approved which engine of the model (a case, or a file), oldest first. Raises UsageError where nobody did."""
-    with open_services(history) as house:
-        known = approvals(house)
+    with open_services(history) as services:
+        known = approvals(services)
         # Engines that were approved before there was a record.
         recorded = {(one.engine, one.case, one.flow) for one in known}
-        for one in baseline_history.kept_baselines(house):
+        for one in baseline_history.kept_baselines(services):
             made = of_baseline(
                 ApprovalAction.SET, one.baseline, one.baseline.created_at, one.baseline.who, one.baseline.reason
             )

@@ -43,10 +43,10 @@ def run_suites(options: RunOptions, progress: Progress = SILENT, ahead: Preforke
     request = _request(options)
     with open_services(
         options.history, workers=options.workers, recycle=recycle_of(options, RECYCLE), progress=progress, ahead=ahead
-    ) as house:
+    ) as services:
         if options.compare_run:
-            request = dataclasses.replace(request, baseline=house.store.run(options.compare_run).id)
-        checked = run_pipeline(request, house)
+            request = dataclasses.replace(request, baseline=services.store.run(options.compare_run).id)
+        checked = run_pipeline(request, services)
     if any(not facts_of(one).reused for one in checked.results):
         enforce_cache_limit()
     if options.save:

@@ -16,9 +16,9 @@ from assay.pipeline.services import Services
 FILE = "approvals.jsonl"
 
 
-def approvals(house: Services) -> list[Approval]:
+def approvals(services: Services) -> list[Approval]:
     """Oldest first; a line that was cut by a crash is left out."""
-    path = house.folder / "baselines" / FILE
+    path = services.folder / "baselines" / FILE
     try:
         lines = path.read_bytes().splitlines()
     except FileNotFoundError:
@@ -32,11 +32,11 @@ def approvals(house: Services) -> list[Approval]:
     return found
 
 
-def record_approval(action: ApprovalAction, baseline: Baseline, reason: str, house: Services) -> None:
+def record_approval(action: ApprovalAction, baseline: Baseline, reason: str, services: Services) -> None:
     """Append it. Raises HarnessError where it cannot be written: an approval that nobody can trace is none."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     made = of_baseline(action, baseline, now, getpass.getuser(), reason)
-    folder = house.folder / "baselines"
+    folder = services.folder / "baselines"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with open(folder / FILE, "ab") as file:

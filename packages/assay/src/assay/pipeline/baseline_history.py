@@ -45,41 +45,41 @@ class Kept:
     trouble: str
 
 
-def kept_baselines(house: Services, case: str = "", flow: str = "") -> list[Kept]:
+def kept_baselines(services: Services, case: str = "", flow: str = "") -> list[Kept]:
     """All of this cell ("": of any), by case and flow, the current one first, then the latest."""
-    found = [one for one in _all(house) if case in ("", one.baseline.case) and flow in ("", one.baseline.flow.name)]
+    found = [one for one in _all(services) if case in ("", one.baseline.case) and flow in ("", one.baseline.flow.name)]
     newest = sorted(found, key=lambda one: one.id, reverse=True)
     return sorted(newest, key=lambda one: (one.baseline.case, one.baseline.flow.name, one.id != CURRENT))
 
 
-def rollback(house: Services, case: str, flow: str, to: str, reason: str) -> Baseline:
+def rollback(services: Services, case: str, flow: str, to: str, reason: str) -> Baseline:
     """Make an earlier engine current on this kind of machine; the one that was is kept. `to` "": the latest whose engine is whole. Raises
     UsageError."""
     _demand_reason(reason)
-    machine = this_machine(house.gpus)
+    machine = this_machine(services.gpus)
     earlier = [
         one
-        for one in kept_baselines(house, case, flow)
+        for one in kept_baselines(services, case, flow)
         if one.id != CURRENT and kind_of(one.baseline.machine) == kind_of(machine)
     ]
     chosen = [one for one in earlier if one.id.startswith(to)] if to else [one for one in earlier if not one.trouble]
     if not chosen:
-        raise UsageError(_no_earlier(case, flow, to, earlier, house))
+        raise UsageError(_no_earlier(case, flow, to, earlier, services))
     if chosen[0].trouble:
         raise UsageError(
             f"the engine of baseline {chosen[0].id} cannot be used: {chosen[0].trouble}; choose another (assay baseline list --all), or "
             "build it again with assay baseline set"
         )
-    record_approval(ApprovalAction.ROLLBACK, chosen[0].baseline, reason, house)
-    make_current(chosen[0].folder, baseline_folder(house, case, flow, machine))
+    record_approval(ApprovalAction.ROLLBACK, chosen[0].baseline, reason, services)
+    make_current(chosen[0].folder, baseline_folder(services, case, flow, machine))
     return chosen[0].baseline
 
 
-def approve(house: Services, run_id: str, reason: str, *, case: str = "", flow: str = "") -> list[Baseline]:
+def approve(services: Services, run_id: str, reason: str, *, case: str = "", flow: str = "") -> list[Baseline]:
     """Make the engines of a run that passed current, as they are. Raises UsageError where a cell did not pass, or its engine was not
     kept."""
     _demand_reason(reason)
-    checked = rejudge(run_id, None, house)
+    checked = rejudge(run_id, None, services)
     jobs = [
         job
         for job in checked.run.jobs
@@ -89,8 +89,8 @@ def approve(house: Services, run_id: str, reason: str, *, case: str = "", flow: 
         raise UsageError(
             f"run {checked.run.id} measured no engine of that name: `assay report {checked.run.id}` shows its rows"
         )
-    ready = [(job, _passed(job, checked), _candidate(job, checked, house)) for job in jobs]
-    return [_approve(job, result, artifact, reason, checked, house) for job, result, artifact in ready]
+    ready = [(job, _passed(job, checked), _candidate(job, checked, services)) for job in jobs]
+    return [_approve(job, result, artifact, reason, checked, services) for job, result, artifact in ready]
 
 
 def make_current(folder: Path, final: Path) -> None:
@@ -102,9 +102,9 @@ def make_current(folder: Path, final: Path) -> None:
 
 
 def _approve(
-    job: MeasureJob, result: MeasureResult, artifact: Path, reason: str, checked: Checked, house: Services
+    job: MeasureJob, result: MeasureResult, artifact: Path, reason: str, checked: Checked, services: Services
 ) -> Baseline:
-    final = baseline_folder(house, job.case.name, job.flow.name, checked.run.machine)
+    final = baseline_folder(services, job.case.name, job.flow.name, checked.run.machine)
     final.parent.mkdir(parents=True, exist_ok=True)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     machine = checked.run.machine
@@ -127,7 +127,7 @@ def _approve(
         if types.is_file():
             shutil.copy(types, f"{staging / ARTIFACT}{INPUT_TYPES_SUFFIX}")
         (staging / FILE).write_bytes(msgspec.json.format(msgspec.json.encode(baseline), indent=1))
-        record_approval(ApprovalAction.APPROVE, baseline, reason, house)
+        record_approval(ApprovalAction.APPROVE, baseline, reason, services)
         make_current(staging, final)
     return baseline
 
@@ -149,8 +149,8 @@ def _passed(job: MeasureJob, checked: Checked) -> MeasureResult:
     return result
 
 
-def _candidate(job: MeasureJob, checked: Checked, house: Services) -> Path:
-    path = candidate_dir(house, checked.run.id, job.case.name, job.flow.name)
+def _candidate(job: MeasureJob, checked: Checked, services: Services) -> Path:
+    path = candidate_dir(services, checked.run.id, job.case.name, job.flow.name)
     names = f"{job.case.name} on {job.flow.name}"
     if not path.is_dir():
         raise UsageError(
@@ -164,8 +164,8 @@ def _candidate(job: MeasureJob, checked: Checked, house: Services) -> Path:
     return path
 
 
-def _all(house: Services) -> Iterator[Kept]:
-    for path in sorted((house.folder / "baselines").glob(f"*/*/*/{FILE}")):
+def _all(services: Services) -> Iterator[Kept]:
+    for path in sorted((services.folder / "baselines").glob(f"*/*/*/{FILE}")):
         folder = path.parent
         name = folder.name
         yield Kept(
@@ -183,12 +183,12 @@ def _trouble(artifact: Path, baseline: Baseline) -> str:
     return "its artifact is not what was approved" if changed else ""
 
 
-def _no_earlier(case: str, flow: str, to: str, earlier: Sequence[Kept], house: Services) -> str:
+def _no_earlier(case: str, flow: str, to: str, earlier: Sequence[Kept], services: Services) -> str:
     if earlier:
         known = ", ".join(one.id for one in earlier)
         wanted = f"no earlier baseline {to!r}" if to else "no earlier baseline whose engine is whole"
         return f"{wanted} of {case} on {flow} on this kind of machine: there are {known}"
-    cells = dict.fromkeys(f"{one.baseline.case} on {one.baseline.flow.name}" for one in kept_baselines(house))
+    cells = dict.fromkeys(f"{one.baseline.case} on {one.baseline.flow.name}" for one in kept_baselines(services))
     return f"no earlier baseline of {case!r} on {flow!r} on this kind of machine; baselines are kept of: {', '.join(cells) or 'nothing'}"
 
 

@@ -11,13 +11,13 @@ from assay.pipeline.services import Services
 RUNS_KEPT = 10
 
 
-def candidate_dir(house: Services, run_id: str, case: str, flow: str) -> Path:
+def candidate_dir(services: Services, run_id: str, case: str, flow: str) -> Path:
     """Where that run leaves the artifact of this cell; `ARTIFACT` is its last part, the types of its inputs lie beside it."""
-    return (house.folder / "candidates" / run_id / safe_name(case) / safe_name(flow) / ARTIFACT).absolute()
+    return (services.folder / "candidates" / run_id / safe_name(case) / safe_name(flow) / ARTIFACT).absolute()
 
 
-def prune_candidates(house: Services) -> None:
+def prune_candidates(services: Services) -> None:
     """Those of all but the last `RUNS_KEPT - 1` runs go: another is about to begin."""
-    found = sorted(path for path in (house.folder / "candidates").glob("*") if path.is_dir())
+    found = sorted(path for path in (services.folder / "candidates").glob("*") if path.is_dir())
     for path in found[: max(0, len(found) - RUNS_KEPT + 1)]:
         shutil.rmtree(path, ignore_errors=True)

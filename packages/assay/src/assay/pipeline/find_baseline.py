@@ -41,32 +41,32 @@ def kind_of(machine: Machine) -> tuple[str, int, int, tuple[str, ...]]:
     return machine.cpu, machine.cores, round(machine.memory_bytes / _GB), machine.gpus
 
 
-def baselines(house: Services) -> Iterator[Baseline]:
+def baselines(services: Services) -> Iterator[Baseline]:
     """All that are current, in the order of their names."""
-    for path in sorted(_free_space(house).glob(f"*/*/*/{FILE}")):
+    for path in sorted(_free_space(services).glob(f"*/*/*/{FILE}")):
         if not path.parent.name.startswith("replaced-"):
             yield read_baseline(path)
 
 
-def remove(house: Services, case: str, flow: str) -> list[Baseline]:
+def remove(services: Services, case: str, flow: str) -> list[Baseline]:
     """Withdraw the approval of the current engines of this cell, on every kind of machine. They are kept, as those that were replaced."""
     withdrawn = []
-    for path in sorted((_free_space(house) / safe_name(case) / safe_name(flow)).glob(f"*/{FILE}")):
+    for path in sorted((_free_space(services) / safe_name(case) / safe_name(flow)).glob(f"*/{FILE}")):
         if not path.parent.name.startswith("replaced-"):
             withdrawn.append(read_baseline(path))
             path.parent.replace(path.parent.parent / f"replaced-{new_run_id(datetime.now(UTC))}")
     return withdrawn
 
 
-def find_baseline(case: Case, flow: Flow, measuring: Measuring, house: Services) -> BaselineEngine:
+def find_baseline(case: Case, flow: Flow, measuring: Measuring, services: Services) -> BaselineEngine:
     """What an engine is compared with the baseline by: its engine, or the samples kept of it where the engine cannot be run
     any more. `BaselineEngine.trouble` says why there can be none."""
-    machine = this_machine(house.gpus)
-    folder = baseline_folder(house, case.name, flow.name, machine)
+    machine = this_machine(services.gpus)
+    folder = baseline_folder(services, case.name, flow.name, machine)
     name = f"the baseline of {flow.name}"
     blank = BaselineEngine(name, flow, case.model)
     if not (folder / FILE).is_file():
-        return msgspec.structs.replace(blank, trouble=_absent(case, flow, measuring, machine, house))
+        return msgspec.structs.replace(blank, trouble=_absent(case, flow, measuring, machine, services))
     try:
         baseline = read_baseline(folder / FILE)
     except UsageError as error:
@@ -74,7 +74,7 @@ def find_baseline(case: Case, flow: Flow, measuring: Measuring, house: Services)
     dated = f"{name} of {baseline.created_at[:10]}"
     artifact, digest = str(folder / ARTIFACT), baseline.result.facts.artifact_digest
     found = BaselineEngine(dated, baseline.flow, baseline.model, artifact, digest, _problem(baseline, case))
-    gone = "" if found.trouble else _gone(baseline, house)
+    gone = "" if found.trouble else _gone(baseline, services)
     if not gone:
         return found
     now = fingerprint(machine, case, flow, measuring)
@@ -102,9 +102,9 @@ def _problem(baseline: Baseline, case: Case) -> str:
     return ""
 
 
-def _gone(baseline: Baseline, house: Services) -> str:
+def _gone(baseline: Baseline, services: Services) -> str:
     """Why the baseline's engine cannot be run as it was; "" where it can."""
-    was, now = baseline.result.facts.backend_version, house.available(baseline.flow)
+    was, now = baseline.result.facts.backend_version, services.available(baseline.flow)
     if not now.available:
         return f"the baseline's {baseline.flow.backend} {was} is not here any more ({now.reason.rstrip('.')})"
     if now.version and was and was != now.version:
@@ -122,11 +122,11 @@ def _no_samples(baseline: Baseline, now: Fingerprint, measuring: Measuring) -> s
     return f"its samples were taken otherwise: {difference}" if difference else ""
 
 
-def _absent(case: Case, flow: Flow, measuring: Measuring, machine: Machine, house: Services) -> str:
+def _absent(case: Case, flow: Flow, measuring: Measuring, machine: Machine, services: Services) -> str:
     values = {**model_values(case), **flow_values(flow), **input_values(case), **measuring_values(measuring)}
-    values |= {"reason": "why this engine", "history": str(house.folder)}
+    values |= {"reason": "why this engine", "history": str(services.folder)}
     set_one = f"approve one here: `{shlex.join(['assay', 'baseline', 'set', *arguments_of(BaselineOptions, values)])}`"
-    for path in sorted((_free_space(house) / safe_name(case.name) / safe_name(flow.name)).glob(f"*/{FILE}")):
+    for path in sorted((_free_space(services) / safe_name(case.name) / safe_name(flow.name)).glob(f"*/{FILE}")):
         with suppress(UsageError):
             there = read_baseline(path).machine
             return f"its baseline was approved on another machine ({there.kind}), this is {machine.kind}; {set_one}"
@@ -147,13 +147,13 @@ def read_baseline(path: Path) -> Baseline:
         ) from None
 
 
-def _free_space(house: Services) -> Path:
-    return house.folder / "baselines"
+def _free_space(services: Services) -> Path:
+    return services.folder / "baselines"
 
 
-def baseline_folder(house: Services, case: str, flow: str, machine: Machine) -> Path:
+def baseline_folder(services: Services, case: str, flow: str, machine: Machine) -> Path:
     """Where the approved engine of that cell lies, for this kind of machine."""
-    return (_free_space(house) / safe_name(case) / safe_name(flow) / value_digest(kind_of(machine))[:16]).absolute()
+    return (_free_space(services) / safe_name(case) / safe_name(flow) / value_digest(kind_of(machine))[:16]).absolute()
 
 
 def safe_name(name: str) -> str:

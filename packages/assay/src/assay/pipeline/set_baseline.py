@@ -34,26 +34,26 @@ LAUNCHES = 6
 """Of the engine with itself: twelve fresh engines to be compared with when it cannot be run again."""
 
 
-def set_baseline(request: Request, why: str, house: Services) -> list[Baseline]:
+def set_baseline(request: Request, why: str, services: Services) -> list[Baseline]:
     """Build and measure every model on its flows and keep the engines. Raises UsageError where one cannot be had."""
     if not why.strip():
         raise UsageError("a baseline needs a reason: give --reason")
-    return house.jobs.complete(_set_baselines(request, why, house))
+    return services.jobs.complete(_set_baselines(request, why, services))
 
 
-async def _set_baselines(request: Request, why: str, house: Services) -> list[Baseline]:
+async def _set_baselines(request: Request, why: str, services: Services) -> list[Baseline]:
     approved = []
-    cases = await inspect_models(request.models, request.limits, house)
+    cases = await inspect_models(request.models, request.limits, services)
     for wanted, case in zip(request.models, cases, strict=True):
-        approved += [await _set_baseline(request, case, flow, why, house) for flow in wanted.flows]
+        approved += [await _set_baseline(request, case, flow, why, services) for flow in wanted.flows]
     return approved
 
 
-async def _set_baseline(request: Request, case: Case, flow: Flow, why: str, house: Services) -> Baseline:
+async def _set_baseline(request: Request, case: Case, flow: Flow, why: str, services: Services) -> Baseline:
     assert request.measuring is not None
     flow = with_threads(flow, request.measuring.threads)
-    machine = this_machine(house.gpus)
-    final = baseline_folder(house, case.name, flow.name, machine)
+    machine = this_machine(services.gpus)
+    final = baseline_folder(services, case.name, flow.name, machine)
     final.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=final.parent) as name:
         staging = Path(name) / "new"
@@ -63,16 +63,16 @@ async def _set_baseline(request: Request, case: Case, flow: Flow, why: str, hous
             request.limits,
             name,
             measuring=request.measuring,
-            reference_dir="" if case.inputs.golden else str(reference_dir(case, house.folder)),
+            reference_dir="" if case.inputs.golden else str(reference_dir(case, services.folder)),
             artifact_dir=str(staging / ARTIFACT),
         )
-        lacking = await ensure_references([job], house)
+        lacking = await ensure_references([job], services)
         reject_wrong_inputs(lacking, [job])
-        (result,) = lacking or await house.jobs.together([job])
+        (result,) = lacking or await services.jobs.together([job])
         if not isinstance(result, MeasureResult) or result.outcome is not Outcome.OK:
             told = f"{result.outcome.value} in {result.stage.value}: {result.detail}"
             raise UsageError(f"{case.name} on {flow.name} cannot be approved, {told}")
-        samples = await _samples(job, result.facts.artifact_digest, house)
+        samples = await _samples(job, result.facts.artifact_digest, services)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         baseline = Baseline(
             case.name,
@@ -87,17 +87,17 @@ async def _set_baseline(request: Request, case: Case, flow: Flow, why: str, hous
             fingerprint=fingerprint(machine, case, flow, request.measuring),
         )
         (staging / FILE).write_bytes(msgspec.json.format(msgspec.json.encode(baseline), indent=1))
-        record_approval(ApprovalAction.SET, baseline, why, house)
+        record_approval(ApprovalAction.SET, baseline, why, services)
         make_current(staging, final)
     return baseline
 
 
-async def _samples(job: MeasureJob, digest: str, house: Services) -> tuple[float, ...]:
+async def _samples(job: MeasureJob, digest: str, services: Services) -> tuple[float, ...]:
     """CPU seconds per call of fresh engines, from a comparison of the engine with itself; none where it cannot be fought."""
     itself = BaselineEngine("itself", job.flow, job.case.model, job.artifact_dir, digest)
     rule = SpeedRule(looks=(LAUNCHES,))
     asked = other_kind(job, CompareSpeedJob, baseline=itself, rule=rule, batches=job.measuring.batches[:1])
-    (found,) = await house.jobs.together([asked])
+    (found,) = await services.jobs.together([asked])
     if trouble := changed(itself):
         raise UsageError(f"{job.case.name} on {job.flow.name} cannot be approved: {trouble}")
     launches = [one for speed in speeds_of(found) for one in speed.launches]

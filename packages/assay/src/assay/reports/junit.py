@@ -78,14 +78,14 @@ def _properties(node: ET.Element, result: Result, change: Cell | None) -> None:
     told = [("critical warning", text) for text in critical_warnings(native_warnings_of(result))]
     if change is not None:
         told += [("changed", note) for note in change.notes]
-        told += [(f"changed: {one.label}", _told(one)) for one in change.lines]
+        told += [(f"changed: {one.label}", _change_text(one)) for one in change.lines]
     if told:
         holder = ET.SubElement(node, "properties")
         for name, value in told:
             ET.SubElement(holder, "property", name=name, value=one_line(value))
 
 
-def _told(line: Line) -> str:
+def _change_text(line: Line) -> str:
     """`4.00 MB -> 4.12 MB (+120 kB (+3.0 %))`, or why there is nothing to tell."""
     if not line.before or not line.after:
         return line.change

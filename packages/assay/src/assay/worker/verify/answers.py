@@ -12,8 +12,8 @@ from assay.numerics.steps import at_sample, each_sample
 from assay.ports import Engine, Tensor
 from assay.worker.engine.sequences import run_free
 from assay.worker.engine.transformed_model import TransformedModel
+from assay.worker.verify.call_inputs import Feeds
 from assay.worker.verify.call_log import CallLog
-from assay.worker.verify.feeds import Feeds
 from assay.worker.verify.input_sensitivity import SensitivityCheck, perturb_input
 
 

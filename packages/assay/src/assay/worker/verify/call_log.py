@@ -12,7 +12,7 @@ import numpy as np
 from assay.core.repeats import Instability, Pattern
 from assay.errors import Lowering
 from assay.ports import Engine, Tensor
-from assay.worker.verify.feeds import Feeds
+from assay.worker.verify.call_inputs import Feeds
 from assay.worker.verify.same_bytes import distance, same_answer, same_bytes
 
 Answer = dict[str, Tensor]
