@@ -75,9 +75,9 @@ def test_the_verdict_is_seen_and_nothing_is_fetched(browser: Any, tmp_path: Path
     page = watched.page
     assert page.locator("h1").inner_text() == "FAIL"
     assert page.locator("h1").is_visible()
-    assert page.locator("tbody tr").count() == 9
+    assert page.locator("main tbody tr").count() == 9
     page.locator("#view-matrix").click()
-    assert page.locator("tbody tr").count() == 3
+    assert page.locator("main tbody tr").count() == 3
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (sum(map(int, ground.strip("rgb()").split(","))) > 380) == (scheme == "light")
     page.get_by_role("button", name="Theme").click()
@@ -96,7 +96,7 @@ def test_a_row_opens_with_histograms_latency_and_repro_and_closes_again(browser:
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.id") == "filter"
     page.locator("#view-matrix").click()
-    page.locator("tbody a").first.focus()
+    page.locator("main tbody a").first.focus()
     page.keyboard.press("Enter")
     drawer = page.locator("dialog[open]")
     drawer.wait_for()
@@ -145,7 +145,7 @@ def test_ten_flows_show_their_reasons_on_the_first_screen(browser: Any, tmp_path
         box is not None and box["y"] + box["height"] <= 900
         for box in (shown.nth(place).bounding_box() for place in range(9))
     )
-    assert watched.page.locator("tbody tr").last.locator(".word").inner_text() == "pass"
+    assert watched.page.locator("main tbody tr").last.locator(".word").inner_text() == "pass"
     watched.page.locator("#filter").fill("flwo-7")
     assert watched.page.locator(".nothing").inner_text().startswith("Nothing matches this filter. Near it: flow-")
     watched.done()
@@ -178,8 +178,8 @@ def test_ten_thousand_rows_are_filtered_sorted_and_paged_in_a_blink(browser: Any
     assert max(min(fewer), min(all_)) < 1000
     assert timed("document.getElementById('view-list').click()") < 10_000
     page.get_by_role("button", name="Budget used").click()
-    assert page.locator("tbody tr").first.locator("td").nth(4).inner_text() == "1.01"
-    assert page.locator("tbody tr").count() == 100
+    assert page.locator("main tbody tr").first.locator("td").nth(4).inner_text() == "1.01"
+    assert page.locator("main tbody tr").count() == 100
     page.locator("#next").click()
     assert page.locator("#page").inner_text() == "101 to 200 of 10,000"
     page.locator(".chip", has_text="fail").click()
@@ -193,7 +193,7 @@ def test_a_hostile_name_is_only_text(browser: Any, tmp_path: Path) -> None:
     watched = Watched(browser, written(tmp_path, many(6, ("a", HOSTILE))))
     page = watched.page
     assert page.locator("tbody th", has_text=HOSTILE).count() == 1
-    page.locator("tbody a").nth(6).click()
+    page.locator("main tbody a").nth(6).click()
     page.locator("#detail-title", has_text=HOSTILE).wait_for()
     assert page.locator("img").count() == 0
     watched.done()

@@ -82,3 +82,31 @@ def test_an_engine_from_the_cache_keeps_what_was_said_when_it_was_built(
     assert second.facts.reused
     assert [(one.code, one.node) for one in first.native_warnings] == [(WarningCode.INITIALIZER_DROPPED, "left_over")]
     assert second.native_warnings == first.native_warnings
+
+
+def _convolutions(path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    weights = [numpy_helper.from_array(rng.standard_normal((3, 3, 3, 3)).astype("f"), f"w{n}") for n in (0, 1)]
+    nodes = []
+    for number, (into, out) in enumerate((("x", "h"), ("h", "y"))):
+        nodes.append(helper.make_node("Conv", [into, f"w{number}"], [f"c{number}"], name=f"conv{number}", pads=[1] * 4))
+        nodes.append(helper.make_node("Relu", [f"c{number}"], [out], name=f"relu{number}"))
+    signature = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 3, 8, 8]) for name in ("x", "y")]
+    graph = helper.make_graph(nodes, "g", signature[:1], signature[1:], weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+def test_fusions_that_the_run_before_had_are_found_without_any_comparison_of_speed(tmp_path: Path) -> None:
+    model = _convolutions(tmp_path / "m.onnx")
+    assert _check(model)[0] == 0
+    apart = ("--option", "optimization=disable", "--compare-run", "last")
+    code, output = _check(model, *apart, "--require", "fusions.lost<=0")
+    assert code == 1, output
+    assert "fusions.lost is 2, allowed is at most 0" in output
+    assert "Critical warnings" in output
+    assert "fusion lost for 2 nodes: " in output
+    assert "2 Relu" in output
+    code, output = _check(model, *apart)
+    assert code == 0, output
+    assert "fusion lost" not in output, "the run before has lost them already"

@@ -49,6 +49,7 @@ def with_goals(
     then = {result.job_key: metrics(result) for result in baseline}
     for key, more in _against(opinions, baseline).items():
         now[key] = {**now[key], **more}
+    base_name = "the old engine" if exempt else "the baseline run"
     complaints: dict[str, list[Violation]] = {one.job_key: [] for one in opinions}
     kept: dict[str, list[Kept]] = {one.job_key: [] for one in opinions}
     unused = []
@@ -59,7 +60,7 @@ def with_goals(
         if not cells:
             unused.append(_unused(goal))
         for cell in cells:
-            for one, complaint in _asked(goal, cell, now, then, alone=alone):
+            for one, complaint in _asked(goal, cell, now, then, alone=alone, base_name=base_name):
                 if complaint is None:
                     kept[one.job_key].append((goal, now[one.job_key][goal.metric]))
                 else:
@@ -90,7 +91,7 @@ def _cells(goal: Goal, opinions: Sequence[DraftVerdict]) -> list[list[DraftVerdi
 
 
 def _asked(
-    goal: Goal, cell: Sequence[DraftVerdict], now: Numbered, then: Numbered, *, alone: bool
+    goal: Goal, cell: Sequence[DraftVerdict], now: Numbered, then: Numbered, *, alone: bool, base_name: str
 ) -> list[tuple[DraftVerdict, Violation | None]]:
     """Every job of the cell that recorded the metric is judged; where none did, one job answers for that."""
     owing = [one for one in cell if one.word not in EXEMPT and one.job_key in now]
@@ -100,7 +101,9 @@ def _asked(
     if recorded:
         silent = _explains_itself(goal, cell)
         return [
-            (one, _kept(goal, one, now, then)) for one in recorded if not silent or _base(goal, one, then) is not None
+            (one, _kept(goal, one, now, then, base_name))
+            for one in recorded
+            if not silent or _base(goal, one, then) is not None
         ]
     home = [one for one in cell if one.kind == recorded_by(goal.metric)]
     if not home and (alone or recorded_by(goal.metric) == "mutation_score"):
@@ -112,7 +115,7 @@ def _asked(
     return [(answering, _missing(goal, answering, names, measured=bool(home)))]
 
 
-def _kept(goal: Goal, one: DraftVerdict, now: Numbered, then: Numbered) -> Violation | None:
+def _kept(goal: Goal, one: DraftVerdict, now: Numbered, then: Numbered, base_name: str) -> Violation | None:
     observed = now[one.job_key][goal.metric]
     stated = stated_by(one.result) if one.result is not None else {}
     if not goal_rules.needs_baseline(goal):
@@ -121,7 +124,7 @@ def _kept(goal: Goal, one: DraftVerdict, now: Numbered, then: Numbered) -> Viola
         flow = goal.against.removeprefix("flow:")
         same_run = flow != goal.against
         key = f"{one.cell[0]}|{flow}|{one.kind}"
-        whose = f"flow '{flow}'" if same_run else "the baseline run"
+        whose = f"flow '{flow}'" if same_run else base_name
         base = now.get(key, {}).get(goal.metric) if same_run else _base(goal, one, then)
         if base is None:
             return _no_baseline(goal, whose, observed, flow if same_run else "")
