@@ -17,7 +17,8 @@ from assay.errors import UsageError
 from assay.options.triage import TriageOptions
 from assay.testing.faulty_rewrites import KERNELS, REWRITES
 from assay.testing.planted_nets import PlantedNet
-from assay.triage.cause import Cause, Where
+from assay.triage.cause import Cause, Doubt, Where
+from assay.triage.text import lines
 
 NODES = 36
 
@@ -120,6 +121,13 @@ def test_a_real_defect_ends_in_a_script_that_fails_with_it_and_passes_without(tm
     assert "--option disabled_optimizers=Pad_Fusion" in (Path(cause.folder) / "cause.md").read_text()
     small = onnx.load(Path(cause.folder) / "smallest" / "model.onnx")
     assert [one.dim_value for one in small.graph.input[0].type.tensor_type.shape.dim] == [1, 1, 1, 1]
+
+
+def test_what_does_not_fail_again_is_said_with_how_often_it_was_tried(tmp_path: Path) -> None:
+    once = str(tmp_path / "once")
+    (cause,) = causes_of(padded(), tmp_path, "faulty", fault="lie", once_file=once)
+    assert (cause.doubts, cause.failed, cause.tries) == ((Doubt.NOT_REPEATED,), 0, 5)
+    assert any("0 of 5 tries failed" in line for line in lines(cause))
 
 
 def test_a_run_without_a_red_job_is_refused_in_a_sentence(tmp_path: Path) -> None:

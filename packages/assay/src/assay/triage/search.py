@@ -5,6 +5,8 @@ every value in float64 -> does the whole fail again? -> suspects -> (a part: cur
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from assay.core.outcome import Outcome
 from assay.core.region import RegionGraph
 from assay.core.result import RegionResult
@@ -14,7 +16,7 @@ from assay.triage.graph import Graph, Places
 from assay.triage.known import occurrences
 from assay.triage.localize import SCREEN, SHARE, Suspect, suspects, wrong_windows
 from assay.triage.part import Part
-from assay.triage.prober import OutOfTime
+from assay.triage.prober import OutOfTime, Prober
 from assay.triage.symptom import WITHIN, Symptom, symptom_of
 
 MOST_CAUSES = 3
@@ -24,6 +26,8 @@ EXPLAINS = 0.1
 LEFT = 0.2
 """Of the end's error: with more left, another cause is looked for."""
 MOST_SUSPECTS = 8
+TRIES = 5
+"""Of a model that does not fail again at once."""
 
 
 async def find_causes(context: Context) -> list[Cause]:
@@ -35,9 +39,10 @@ async def find_causes(context: Context) -> list[Cause]:
     everything = frozenset(range(len(graph.nodes)))
     causes: list[Cause] = []
     try:
-        result = await prober.ask([everything], outputs=graph.outputs, derive=False)
-        if not _repeats(context, result):
-            return [_unlocated(context, graph, Doubt.NOT_REPEATED, result.detail)]
+        result, tries, failed = await _again(context, graph, prober)
+        if not failed:
+            missing = _unlocated(context, graph, Doubt.NOT_REPEATED, result.detail)
+            return [replace(missing, tries=tries, failed=0)]
         whole = Whole(context, graph, prober, everything, result)
         avoid: Places = frozenset()
         while len(causes) < MOST_CAUSES:
@@ -46,7 +51,7 @@ async def find_causes(context: Context) -> list[Cause]:
                 break
             context.tell(part.first_sentence)
             cause, places = await part.cause(len(causes))
-            causes.append(cause)
+            causes.append(replace(cause, tries=tries, failed=failed))
             avoid |= places
             if cause.explains is None or cause.explains >= 1.0 - LEFT:
                 break
@@ -55,14 +60,25 @@ async def find_causes(context: Context) -> list[Cause]:
     return causes or [_unlocated(context, graph, Doubt.NOT_LOCALIZED)]
 
 
+async def _again(context: Context, graph: Graph, prober: Prober) -> tuple[RegionResult, int, int]:
+    """The model, built from its graph: a result that fails, if there is one, of how many tries, and how many failed. It is asked once,
+    and `TRIES` times where that one is right."""
+    whole = [frozenset(range(len(graph.nodes)))]
+    results = [await prober.ask(whole, outputs=graph.outputs, derive=False)]
+    if not _repeats(context, results[0]) and results[0].outcome is Outcome.OK:
+        for attempt in range(1, TRIES):
+            results.append(await prober.ask(whole, outputs=graph.outputs, derive=False, attempt=attempt))
+    failed = [one for one in results if _repeats(context, one)]
+    return (failed or results)[0], len(results), len(failed)
+
+
 def _repeats(context: Context, result: RegionResult) -> bool:
     """Whether the model fails again when it is built from its graph, as large as before."""
     if result.outcome is not Outcome.OK:
         return (symptom_of(result) or Symptom("")).kind == context.end.kind
     error = end_error(result)
-    return context.end.kind == "values" and (
-        (error >= context.end.size / WITHIN and error > 0.0) or any(one.kind for one in result.errors)
-    )
+    as_large = context.end.kind == "values" and error >= context.end.size / WITHIN and error > 0.0
+    return as_large or any(one.kind for one in result.errors)
 
 
 async def _part(whole: Whole, avoid: Places) -> Part | None:
