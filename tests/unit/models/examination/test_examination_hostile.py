@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import BadModel
+from assay.models.examination.steps import examine
 from assay.models.onnx_file import open_model
 from assay.testing.broken_models.good import good_models
 from assay.testing.broken_models.mutations import mutations
@@ -43,6 +44,7 @@ def test_mutations_of_good_models(seed: int, tmp_path: Path) -> None:
         os.link(secret, folder / "hard.bin")
         (folder / "model.onnx").write_bytes(data)
         told = opened(folder / "model.onnx")
+        assert told or "step-failed" not in {one.code for one in examine(folder / "model.onnx").findings}, name
         assert not told or (told.startswith(str(folder / "model.onnx")) and "\n" not in told), name
         refused += bool(told)
     assert 30 <= refused < 60, "a seed that refuses all, or none, tests nothing"

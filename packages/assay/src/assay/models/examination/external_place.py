@@ -102,8 +102,9 @@ def _extent(tensor: TensorProto, entries: dict[str, str], size: int) -> tuple[in
         if not _NUMBER.fullmatch(text):
             raise _Broken("external-number", key, shown(text))
     offset, length = int(stated.get("offset", "0")), int(stated.get("length", "-1"))
-    if offset < 0 or length < -1:
-        raise _Broken("external-negative", *(("offset", offset) if offset < 0 else ("length", length)))
+    for key, text in stated.items():
+        if int(text) < 0:
+            raise _Broken("external-negative", key, int(text))
     needed = (prod(tensor.dims) * bits_of(tensor.data_type) + 7) // 8
     if length not in (-1, needed):
         raise _Broken("external-length", length, needed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -223,20 +224,16 @@ def _slim_copy(model: ModelProto, folder: Path) -> ModelProto:
 
 def _slim(tensor: TensorProto, folder: Path) -> TensorProto:
     from onnx import TensorProto as Definition
-    from onnx.external_data_helper import load_external_data_for_tensor
 
-    size = bits_of(tensor.data_type) // 8
-    for count in tensor.dims:
-        size *= count
+    size = (prod(tensor.dims) * bits_of(tensor.data_type) + 7) // 8
     if tensor.data_location == Definition.EXTERNAL:
         if not 0 < size <= _SMALL:
             return tensor
-        copy = Definition()
-        copy.CopyFrom(tensor)
-        load_external_data_for_tensor(copy, str(folder))
-        copy.data_location = Definition.DEFAULT
-        del copy.external_data[:]
-        return copy
+        entries = {entry.key: entry.value for entry in tensor.external_data}
+        with (folder / entries["location"]).open("rb") as file:
+            file.seek(int(entries.get("offset", "0")))
+            data = file.read(size)
+        return Definition(name=tensor.name, data_type=tensor.data_type, dims=tensor.dims, raw_data=data)
     if size <= _SMALL:
         return tensor
     copy = Definition(name=tensor.name, data_type=tensor.data_type, dims=tensor.dims)

@@ -128,6 +128,7 @@ SENTENCES: dict[str, str] = {
     "declared": "the model contradicts itself: {about} is declared otherwise than its nodes give it: {0}",
     # the rest of what onnx.checker knows
     "missing-field": f"{{about}}: the field {{0}} of {{1}} is missing or empty; {_EXPORT}",
+    "step-failed": "the step {0} of the examination does not know what to make of the model ({1}: {2})",
     "onnx-checker": f"onnx.checker refuses {{about}}: {{0}}; {_EXPORT}",
 }
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.core.model_finding import ModelFinding, Severity
+from assay.core.model_finding import Area, ModelFinding, Severity
 from assay.models.examination.attributes import check_attributes
 from assay.models.examination.checker import check_with_onnx
 from assay.models.examination.constants import Known, known_in
@@ -20,6 +20,7 @@ from assay.models.examination.names import check_names
 from assay.models.examination.operands import check_operands
 from assay.models.examination.parse import parse
 from assay.models.examination.tensors import check_tensors, tensors_of
+from assay.models.examination.text import flat
 from assay.models.examination.types import check_types, shape_of
 from assay.models.examination.walk import Scope, inside, scopes
 
@@ -154,9 +155,18 @@ def _endless(model: ModelProto) -> bool:
 def examine(path: Path, steps: Mapping[str, Step] = STEPS) -> Examination:
     """Every step, in this process: it parses the whole file, so that it is for worker processes. What is found twice is told once."""
     look = Examination(path)
-    for step in steps.values():
-        for _ in take(look, step):
-            pass
+    for name, step in steps.items():
+        try:
+            for _ in take(look, step):
+                pass
+        except (MemoryError, RecursionError):
+            raise
+        except Exception as error:
+            if look.model is None:
+                raise
+            # A rule of ours that does not know this model is no fault of the model.
+            values = (name, type(error).__name__, flat(str(error))[:200])
+            look.findings.append(ModelFinding(Area.MODEL, "step-failed", "", values, Severity.REMARK))
     return look
 
 
