@@ -46,7 +46,6 @@ _ROWS = (
         "attribute-type", Area.ATTRIBUTE, 1, 3, 2,
     ),
     _row(r"^type field and data field mismatch in attribute (.*)\.", "attribute-value", Area.ATTRIBUTE),
-    _row(r"^(Cycle detected.*)\. Model-local", "recursion", Area.FUNCTION),
     _row(r"^Function call chain depth exceeds limit \((\d+)\)", "call-depth", Area.FUNCTION),
     _row(r"same implementation id '(.*)'", "duplicate-function", Area.FUNCTION),
     _row(r"^(?:Sparse|sparse)(.*)", "sparse", Area.GRAPH),
@@ -132,8 +131,6 @@ def _written(code: str, values: list[str]) -> list[str]:
         values[2] = _range(values[2])
     if code == "newer-ir":
         values = [*values, _onnx_version()]
-    if code == "recursion":
-        values = [values[0].rpartition(": ")[2]]
     return [flat(one)[:_LONGEST] for one in values]
 
 

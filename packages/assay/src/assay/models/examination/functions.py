@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from onnx import FunctionProto, ModelProto, NodeProto
 
 Functions = Mapping[Signature, "FunctionProto"]
+_LONGEST_RING = 8
+"""Functions of a ring of calls that are named."""
 LARGEST_EXPANSION = 1_000_000
 """Nodes of a model after all calls are expanded."""
 
@@ -27,8 +29,7 @@ def functions_of(model: ModelProto) -> Functions:
 
 
 def check_functions(model: ModelProto) -> Iterator[ModelFinding]:
-    """Findings of the functions as a whole; their nodes and attributes are looked at with all others. A ring of calls is left to
-    onnx.checker, which names it."""
+    """Findings of the functions as a whole; their nodes and attributes are looked at with all others."""
     from onnx import defs
 
     functions = functions_of(model)
@@ -42,7 +43,9 @@ def check_functions(model: ModelProto) -> Iterator[ModelFinding]:
     calls = {signature: _called(functions, function.node) for signature, function in functions.items()}
     try:
         order = list(TopologicalSorter(calls).static_order())
-    except CycleError:
+    except CycleError as error:  # onnx.checker does not look at functions where the IR version is too old for them
+        ring = [_format_signature(signature)[1:-1] for signature in error.args[1][:_LONGEST_RING]]
+        yield _found("recursion", "", " -> ".join(ring))
         return
     yield from _expansion(model, functions, order)
     used = _called(functions, model.graph.node).union(*calls.values())
