@@ -32,6 +32,15 @@ def test_what_mutations_start_from_is_sound(tmp_path: Path) -> None:
     assert [opened(path) for path in good_models(tmp_path)] == [""] * 9
 
 
+def test_a_path_may_be_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "models"
+    names = [path.name for path in good_models(folder)]
+    monkeypatch.chdir(tmp_path)
+    assert {opened(Path("models") / name) for name in names} == {""}
+    monkeypatch.chdir(folder)
+    assert {opened(Path(name)) for name in names} == {""}
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_mutations_of_good_models(seed: int, tmp_path: Path) -> None:
     secret = tmp_path / "secret.bin"

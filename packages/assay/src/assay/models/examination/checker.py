@@ -84,9 +84,10 @@ def check_with_onnx(
     unshaped = list(_unshaped(everything))
     for value in unshaped:
         value.type.tensor_type.shape.SetInParent()
+    file = str(path.absolute())  # before the folder is changed
     try:
         with contextlib.chdir(path.parent):
-            checker.check_model(model if altered or unshaped else str(path.absolute()))
+            checker.check_model(model if altered or unshaped else file)
     except checker.ValidationError as error:
         yield placed(str(error), path, everything)
     finally:
