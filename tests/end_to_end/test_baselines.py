@@ -214,3 +214,4 @@ def test_a_second_blessing_replaces_the_first_and_removing_forgets_it(released: 
     assert list_baselines(released.history) == []
     with pytest.raises(UsageError, match="no baseline of 'm'"):
         remove_baseline("m", FLOW, released.history)
+    assert "m has no baseline on onnxruntime" in _duel(run_check(replace(released, only_kind="measure")))[1]

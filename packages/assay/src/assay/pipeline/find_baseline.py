@@ -127,6 +127,8 @@ def _absent(case: Case, flow: Flow, measuring: Measuring, machine: Machine, serv
     values |= {"reason": "why this engine", "history": str(services.folder)}
     set_one = f"approve one here: `{shlex.join(['assay', 'baseline', 'set', *arguments_of(BaselineOptions, values)])}`"
     for path in sorted((_free_space(services) / safe_name(case.name) / safe_name(flow.name)).glob(f"*/{FILE}")):
+        if path.parent.name.startswith("replaced-"):
+            continue
         with suppress(UsageError):
             there = read_baseline(path).machine
             return f"its baseline was approved on another machine ({there.kind}), this is {machine.kind}; {set_one}"
