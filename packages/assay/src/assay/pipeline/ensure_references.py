@@ -48,21 +48,21 @@ def _shortened(limits: Limits) -> Limits:
     )
 
 
-async def ensure_references(jobs: Sequence[Job], house: Services) -> list[Result]:
+async def ensure_references(jobs: Sequence[Job], services: Services) -> list[Result]:
     """Make sure that every one of these jobs of one case has its reference. Returns the results of the jobs that cannot have one: an
     error where the model is not valid by the standard, or where no inputs were found that it takes (`is_wrong_input`); mistrusted where
     nothing can compute it; infrastructure where the machine was the reason."""
     fed = [job for job in jobs if isinstance(job, InputsJob) and job.reference_dir]
     refusals: dict[str, list[Result]] = {}
     for folder, job in {job.reference_dir: job for job in fed}.items():
-        async with house.jobs.lock(folder):
-            refused = await _compute(job, jobs, house)
+        async with services.jobs.lock(folder):
+            refused = await _compute(job, jobs, services)
         if refused is not None:
             refusals[folder] = refused
     return [_without(job, refusals[job.reference_dir]) for job in fed if job.reference_dir in refusals]
 
 
-async def _compute(job: InputsJob, jobs: Sequence[Job], house: Services) -> list[Result] | None:
+async def _compute(job: InputsJob, jobs: Sequence[Job], services: Services) -> list[Result] | None:
     """Asks one after another until there is an answer: then None. Else what they said."""
     refusals: list[Result] = []
     while not _there(job.reference_dir):
@@ -73,7 +73,7 @@ async def _compute(job: InputsJob, jobs: Sequence[Job], house: Services) -> list
         recording = other_kind(job, ReferenceJob, flow=oracle, refusals_before=before, refusals=RefusalCache.UNUSED)
         if any(one.outcome is Outcome.TIMEOUT for one in refusals):
             recording = msgspec.structs.replace(recording, limits=_shortened(job.limits))
-        refusals.append(await house.jobs.run(recording))
+        refusals.append(await services.jobs.run(recording))
     return None
 
 

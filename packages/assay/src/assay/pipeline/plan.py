@@ -57,7 +57,7 @@ _ORIGINAL = "|original"
 PACKAGES = ("assay", "numpy", "onnx", "onnxruntime", "openvino", "torch")
 
 
-async def plan(request: Request, house: Services) -> Run:
+async def plan(request: Request, services: Services) -> Run:
     """Look at every model in a worker, then name the jobs. Raises UsageError for whatever cannot be used."""
     if not request.models:
         raise UsageError("no model to check: name an ONNX file, or list [[model]] entries in assay.toml")
@@ -67,7 +67,7 @@ async def plan(request: Request, house: Services) -> Run:
             check_flow(flow)
         if wanted.contract.task_metric is not None:
             check_task(wanted.contract.task_metric, wanted.contract.task_metric_options)
-    cases = await inspect_models(request.models, request.limits, house)
+    cases = await inspect_models(request.models, request.limits, services)
     for case in cases:
         check_dims(case)
         check_stated(case)
@@ -79,8 +79,10 @@ async def plan(request: Request, house: Services) -> Run:
     now = datetime.now(UTC)
     run_id = new_run_id(now)
     if request.compare_speed:
-        prune_candidates(house)
-    planned = [_jobs(request, wanted, case, house, run_id) for wanted, case in zip(request.models, cases, strict=True)]
+        prune_candidates(services)
+    planned = [
+        _jobs(request, wanted, case, services, run_id) for wanted, case in zip(request.models, cases, strict=True)
+    ]
     jobs = tuple(job for one in planned for job in one)
     twice = [key for key, count in Counter(job.key for job in jobs).items() if count > 1]
     if twice:
@@ -94,7 +96,7 @@ async def plan(request: Request, house: Services) -> Run:
         command=request.command,
         jobs=jobs,
         policy=request.policy,
-        machine=this_machine(house.gpus),
+        machine=this_machine(services.gpus),
         versions=versions(PACKAGES),
         commit=git_commit(Path.cwd()),
         baseline=request.baseline,
@@ -126,13 +128,13 @@ _PARSING_BYTES, _PER_BYTE = 8_000_000_000, 8
 """What looking at a model takes at most: libraries, and its file a few times over."""
 
 
-async def inspect_models(wanted: Sequence[ModelRequest], limits: Limits, house: Services) -> list[Case]:
+async def inspect_models(wanted: Sequence[ModelRequest], limits: Limits, services: Services) -> list[Case]:
     """Each file opened and validated behind the wall: models are untrusted. Raises UsageError with the worker's sentence."""
     names = _names(wanted)
     asked = [
-        job for name, one in zip(names, wanted, strict=True) for job in _inspections(name, one, limits, house.folder)
+        job for name, one in zip(names, wanted, strict=True) for job in _inspections(name, one, limits, services.folder)
     ]
-    seen = {result.case: result async for result in house.jobs.results(asked)}
+    seen = {result.case: result async for result in services.jobs.results(asked)}
     models = dict(
         zip(
             (job.case.name for job in asked),
@@ -141,7 +143,7 @@ async def inspect_models(wanted: Sequence[ModelRequest], limits: Limits, house: 
         )
     )
     placed = {
-        job.case.name.removesuffix(_ORIGINAL): put_in_place(job.case.inputs, job.data_dir, house.folder)
+        job.case.name.removesuffix(_ORIGINAL): put_in_place(job.case.inputs, job.data_dir, services.folder)
         for job in asked
         if job.case.inputs.data is not None
     }
@@ -224,11 +226,11 @@ def _names(wanted: Sequence[ModelRequest]) -> list[str]:
     return names
 
 
-def _jobs(request: Request, wanted: ModelRequest, case: Case, house: Services, run_id: str) -> list[AnyJob]:
-    reference = "" if case.inputs.golden else str(reference_dir(case, house.folder))
+def _jobs(request: Request, wanted: ModelRequest, case: Case, services: Services, run_id: str) -> list[AnyJob]:
+    reference = "" if case.inputs.golden else str(reference_dir(case, services.folder))
     original = ""
     if case.original is not None:
-        original = original_folder(case, reference_dir(original_case(case), house.folder))
+        original = original_folder(case, reference_dir(original_case(case), services.folder))
     flows = [*map(check_flow, wanted.flows)]
     measuring = request.measuring or Measuring()
     measured = with_threads_each(flows, measuring.threads)
@@ -237,7 +239,7 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: Services, r
             case,
             flow,
             request.limits,
-            str(house.scratch(run_id)),
+            str(services.scratch(run_id)),
             reference_dir=reference,
             original_dir=original,
             refusals=RefusalCache.USED,
@@ -253,7 +255,7 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: Services, r
                 MeasureJob,
                 flow=measured[job.flow.name],
                 measuring=measuring,
-                artifact_dir=str(candidate_dir(house, run_id, case.name, job.flow.name))
+                artifact_dir=str(candidate_dir(services, run_id, case.name, job.flow.name))
                 if request.compare_speed
                 else "",
             )
@@ -268,7 +270,7 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: Services, r
             flow=measured[job.flow.name],
             batches=measuring.batches,
             threads=measuring.threads,
-            baseline=find_baseline(case, measured[job.flow.name], measuring, house),
+            baseline=find_baseline(case, measured[job.flow.name], measuring, services),
             rule=request.policy.speed,
             refusals=RefusalCache.UNUSED,
         )
@@ -276,7 +278,7 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: Services, r
         if request.compare_speed and not wanted.verified
     ]
     changes = (
-        [change_job(case, request.limits, str(house.scratch(run_id)), reference, original)]
+        [change_job(case, request.limits, str(services.scratch(run_id)), reference, original)]
         if original and request.verify
         else []
     )
