@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -146,7 +147,8 @@ def streams_gone() -> None:
 def streams_closed() -> None:
     """As a daemon does."""
     for descriptor in (0, 1, 2):
-        os.close(descriptor)
+        with suppress(OSError):  # it may be built twice
+            os.close(descriptor)
 
 
 def clock_patched() -> None:
