@@ -110,7 +110,9 @@ def _taken(row: dict[str, Any], job: Mapping[str, Any]) -> None:
     if result["outcome"] in ("unavailable", "unsupported"):
         row["verdict"] = result["outcome"]
         return
-    if result["outcome"] != "ok" and not any(one["cures"] for one in (result["facts"] or {}).get("numeric_defaults", ())):
+    if result["outcome"] != "ok" and not any(
+        one["cures"] for one in (result["facts"] or {}).get("numeric_defaults", ())
+    ):
         row["differs"] += f"{kind}: {result['outcome']}: {job['reason']}"[:600]
     for taken in result.get("measurements") or ():
         seen = taken.get("gpu") or {}

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCS = sorted(page for page in (ROOT / "docs").rglob("*.md") if "_generated" not in page.parts)
 PAGES = [*DOCS, ROOT / "README.md", ROOT / "CHANGELOG.md"]
-SOURCES = ("packages", "tests", "benchmarks", "docs", "examples")
+SOURCES = ("packages", "tests", "benchmarks", "docs", "examples", "tools")
 NAMED = re.compile(r"`((?:[\w-]+/)+[\w-]*(?:\.py|\.c|\.toml)?)`")
 
 
