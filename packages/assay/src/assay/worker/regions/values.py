@@ -47,8 +47,9 @@ class GraphValues(Mapping[str, Tensor]):
         self._stored = {one.name: one for one in stored}
 
     def wide(self, name: str) -> Tensor:
-        """In float64, or as whole numbers. Raises KeyError."""
-        found: Tensor = np.load(self._folder / self._stored[name].file, mmap_mode="r", allow_pickle=False)
+        """In float64, or as whole numbers. Raises KeyError. Read whole: a mapped file is an open descriptor, and a process in which
+        one is left open gets no other job."""
+        found: Tensor = np.load(self._folder / self._stored[name].file, allow_pickle=False)
         return found
 
     def __getitem__(self, name: str) -> Tensor:
