@@ -13,7 +13,8 @@ from assay.errors import EnvironmentFailed
 from assay.launch.idle import IdleWorkers
 from assay.launch.leases import Leases
 from assay.launch.prefork import Preforked, most_workers
-from assay.launch.supervisor import Supervisor, Watch, unwatched
+from assay.launch.supervisor import Supervisor
+from assay.launch.watch import Watch, unwatched
 from assay.ports import JobSource
 
 InterpreterOf = Callable[[str], Interpreter]

@@ -15,7 +15,7 @@ from assay.core.environment import Interpreter
 from assay.core.job import Job
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
-from assay.core.step import UNKNOWN, Step
+from assay.core.step import UNKNOWN
 from assay.core.wire import Done, Hello
 from assay.errors import EnvironmentFailed, WorkerFailed
 from assay.launch import failed_result
@@ -26,6 +26,7 @@ from assay.launch.lane import Lane
 from assay.launch.leases import Leases
 from assay.launch.prefork import Preforked
 from assay.launch.staff import Event, Staff
+from assay.launch.watch import Watch, unwatched
 from assay.ports import JobSource
 
 WATCH_S = 0.02
@@ -34,16 +35,7 @@ CLOSED_S = 1.0
 """For a process whose socket is closed to end: then its exit code is told."""
 MOST_NOISE = 10_000
 """Messages that answer nothing, in one job: more is a flood."""
-Watch = Callable[[Job, Stage | None, int, int, Step], None]
-"""(job, stage, done, total, step): called where a worker comes to a stage of a job (None: its end), of so many that are launched
-together, and where it has come further in it."""
-
 _MEMORY_BYTES = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
-def unwatched(job: Job, stage: Stage | None, done: int, total: int, step: Step) -> None:
-    """Nobody looks."""
-    del job, stage, done, total, step
 
 
 class Supervisor:
@@ -65,13 +57,8 @@ class Supervisor:
     ) -> None:
         self._told, self._done, self._total = watch, 0, 0
         self._recycle = recycle
-        self._staff = Staff(
-            workers,
-            interpreter,
-            leases or Leases((), exclusive=False),
-            ahead or Preforked(),
-            idle or IdleWorkers(),
-        )
+        leases = leases or Leases((), exclusive=False)
+        self._staff = Staff(workers, interpreter, leases, ahead or Preforked(), idle or IdleWorkers())
         self._waiting = JobQueue()
         self._finished: deque[Result] = deque()
         self._next_watch = 0.0

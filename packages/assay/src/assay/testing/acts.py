@@ -7,7 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from assay.core.outcome import Cause, Outcome
-from assay.testing import acts_on_interpreter, acts_on_others, acts_on_processes, acts_on_state, acts_that_raise
+from assay.testing import (
+    acts_on_connection,
+    acts_on_interpreter,
+    acts_on_others,
+    acts_on_processes,
+    acts_on_state,
+    acts_that_raise,
+)
 
 
 @dataclass(frozen=True)
@@ -48,7 +55,7 @@ def _leaves(commit: Callable[[], None], changed: str) -> Act:
 
 
 _p, _s, _r = acts_on_processes, acts_on_state, acts_that_raise
-_i, _o = acts_on_interpreter, acts_on_others
+_c, _i, _o = acts_on_connection, acts_on_interpreter, acts_on_others
 
 ACTS: dict[str, Act] = {
     # Copies, children and the connection
@@ -56,28 +63,28 @@ ACTS: dict[str, Act] = {
     "native_fork_that_lives": _leaves(_p.native_fork_that_lives, "processes"),
     "fork_that_works_on": Act(_p.fork_that_works_on),
     "native_fork_that_works_on": Act(_p.native_fork_that_works_on),
-    "fork_that_writes_garbage": _leaves(_p.fork_that_writes_garbage, "processes"),
-    "fork_that_reads": _leaves(_p.fork_that_reads, "processes"),
+    "fork_that_writes_garbage": _leaves(_c.fork_that_writes_garbage, "processes"),
+    "fork_that_reads": _leaves(_c.fork_that_reads, "processes"),
     "child_in_own_session": _leaves(_p.child_in_own_session, "processes"),
     "daemon": _leaves(_p.daemon, "processes"),
     "many_children": _leaves(_p.many_children, "processes"),
     "daemon_and_exit": _exits(_p.daemon_and_exit, "exit code 3"),
     "child_holds_socket_and_exit": _exits(_p.child_holds_socket_and_exit, "exit code 3"),
     "child_holds_socket_and_abort": _dies(_p.child_holds_socket_and_abort, "SIGABRT"),
-    "garbage": Act(_p.garbage),
-    "forged_length": Act(_p.forged_length),
-    "answer_for_another": Act(_p.answer_for_another),
-    "answer_twice": Act(_p.answer_of_old_form),
-    "closes_all_and_lives": _exits(_p.closes_all_and_lives, "closed its connection"),
-    "closes_all": _exits(_p.closes_all, "closed its connection"),
-    "shuts_sockets_down": _exits(_p.shuts_sockets_down, "closed its connection"),
+    "garbage": Act(_c.garbage),
+    "forged_length": Act(_c.forged_length),
+    "answer_for_another": Act(_c.answer_for_another),
+    "answer_twice": Act(_c.answer_of_old_form),
+    "closes_all_and_lives": _exits(_c.closes_all_and_lives, "closed its connection"),
+    "closes_all": _exits(_c.closes_all, "closed its connection"),
+    "shuts_sockets_down": _exits(_c.shuts_sockets_down, "closed its connection"),
     "fork_in_thread": _leaves(_p.fork_in_thread, "processes"),
     "stopped_child": _leaves(_p.stopped_child, "processes"),
     "zombies": Act(_p.zombies),
     "becomes_another_program": _exits(_p.becomes_another_program, "closed its connection"),
-    "answers_with_token": _exits(_p.answers_with_token, "another job"),
-    "answers_before_it_is_done": Act(_p.answers_before_it_is_done),
-    "greets_again": _exits(_p.greets_again, "greets again"),
+    "answers_with_token": _exits(_c.answers_with_token, "another job"),
+    "answers_before_it_is_done": Act(_c.answers_before_it_is_done),
+    "greets_again": _exits(_c.greets_again, "greets again"),
     "shared_memory_left": _leaves(_p.shared_memory_left, "processes"),
     "system_v_memory_left": Act(_p.system_v_memory_left),
     "files_without_end": Act(_p.files_without_end),
