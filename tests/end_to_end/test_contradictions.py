@@ -47,3 +47,16 @@ def test_an_output_that_proves_nothing_does_not_discard_the_others(tmp_path: Pat
     assert found.results[0].warnings == (
         "output 'z': the reference is all zero in all 32 elements: it was compared, and proves nothing; the answer rests on 'y'",
     )
+
+
+def test_a_type_that_is_declared_wrongly_is_no_fault_of_a_flow(tmp_path: Path) -> None:
+    """ONNX Runtime refuses such a file as it is."""
+    path = save(tmp_path / "m.onnx", [helper.make_node("Neg", ["x"], ["y"])], {"y": ["N", 8]})
+    model = onnx.load(path)
+    model.graph.output[0].type.tensor_type.elem_type = TensorProto.INT64
+    onnx.save(model, path)
+    found = assay.check(path, flows=["onnxruntime"], measure=False, history=tmp_path / "h")
+    assert found.results[0].outcome is Outcome.OK
+    told, corrected = found.results[0].warnings
+    assert told.startswith("the model contradicts itself: output 'y' is declared int64, and its nodes give float32")
+    assert corrected.endswith("and took it with its declarations corrected")

@@ -41,7 +41,7 @@ SENTENCES: dict[str, str] = {
     "deprecated": "{about}: {0} is deprecated in opset {1}; use the operator that replaced it",
     "arity": "{about} has {0} {1}, and the operator takes {2}; connect as many as it takes",
     "call-arity": "{about} has {0} {1}, and the function it calls has {2}; connect as many as it has",
-    "missing-operand": "{about} leaves out input or output {0}, which is not optional; connect it",
+    "missing-operand": "{about} leaves out its {0}, which is not optional; connect it",
     "hidden-operator": "{about} has the name of an operator of {0}: each runtime decides for itself which is run; rename it",
     "function-import": "{about} imports domain {0} {1} times; import it once",
     "duplicate-function": "{0} is defined by several functions; keep one of them",
