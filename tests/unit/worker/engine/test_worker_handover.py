@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from assay.backends.onnxruntime import OnnxRuntime, OnnxRuntimeEngine
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Job, VerifyJob
+from assay.core.job import Job, Limits, VerifyJob
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result, native_warnings_of
 from assay.judge.job_outcome import with_outcome
@@ -41,7 +41,8 @@ def job(tmp_path: Path) -> Job:
     path = linear_model(tmp_path / "linear.onnx")
     case = Case("linear", golden_for(path, tmp_path / "golden"), Inputs(golden=str(tmp_path / "golden")))
     flow = Flow("onnxruntime", "onnxruntime")
-    return VerifyJob(case, flow, artifact_dir=str(tmp_path / "engines"), scratch=str(tmp_path / "scratch"))
+    once = Limits(repeat_share=0.0)  # no second engine beside the one that is judged
+    return VerifyJob(case, flow, once, artifact_dir=str(tmp_path / "engines"), scratch=str(tmp_path / "scratch"))
 
 
 def _run(job: Job) -> Result:
