@@ -89,7 +89,7 @@ def _execute(job: Job, shared: mmap.mmap, driver: DriverConnection, state: Proce
 
     def check(stage: Stage) -> None:
         driver.check()
-        if stage is Stage.IMPORT:
+        if stage in (Stage.IMPORT, Stage.TRANSFORM):  # a converter imports libraries, too
             state.accept_imports()
 
     with listening(step):
