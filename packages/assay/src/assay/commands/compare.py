@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import msgspec
@@ -27,10 +28,11 @@ from assay.pipeline.progress import SILENT, Progress
 def run_compare(options: CompareOptions, progress: Progress = SILENT) -> Checked:
     """The whole of `assay compare`, its printing apart. Raises UsageError for what cannot be compared."""
     reports = destinations(options.reports)
-    request = replace(
-        compare_request(options), measuring=Measuring(batches=_smallest(options), threads=options.threads)
-    )
-    request = replace(request, policy=with_baseline_goals(request.policy, measured=True))
+    request = compare_request(options)
+    # With more threads than cores nothing is measured: the comparison says why.
+    if options.threads <= len(os.sched_getaffinity(0)):
+        measuring = Measuring(batches=_smallest(options), threads=options.threads)
+        request = replace(request, measuring=measuring, policy=with_baseline_goals(request.policy, measured=True))
     with open_services(options.history, progress=progress) as services:
         checked = run_pipeline(request, services)
     for destination in reports:
