@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import msgspec
@@ -23,6 +22,7 @@ from assay.pipeline.compare import CompareRequest
 from assay.pipeline.compare import compare as run_pipeline
 from assay.pipeline.open_run import Checked
 from assay.pipeline.progress import SILENT, Progress
+from assay.pipeline.provenance import usable_cores
 
 
 def run_compare(options: CompareOptions, progress: Progress = SILENT) -> Checked:
@@ -30,7 +30,7 @@ def run_compare(options: CompareOptions, progress: Progress = SILENT) -> Checked
     reports = destinations(options.reports)
     request = compare_request(options)
     # With more threads than cores nothing is measured: the comparison says why.
-    if options.threads <= len(os.sched_getaffinity(0)):
+    if options.threads <= usable_cores():
         measuring = Measuring(batches=_smallest(options), threads=options.threads)
         request = replace(request, measuring=measuring, policy=with_baseline_goals(request.policy, measured=True))
     with open_services(options.history, progress=progress) as services:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from assay.core.job import Job
 from assay.core.outcome import Outcome
 from assay.core.result import Result
+from assay.pipeline.provenance import usable_cores
 
 BUSY = 2.0
 """Processes that want to run for each core, on average over the last minute, from which on the machine is called busy."""
@@ -20,7 +21,7 @@ def load_when_busy() -> str:
         load = os.getloadavg()[0]
     except OSError:
         return ""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = usable_cores()
     return f"{load:.1f} processes for {cores} core{'s' * (cores != 1)}" if load > BUSY * cores else ""
 
 

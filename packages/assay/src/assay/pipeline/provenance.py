@@ -23,13 +23,18 @@ def this_machine(gpus: tuple[str, ...] = ()) -> Machine:
     """Of the driver. `gpus` are described by who can see them."""
     return Machine(
         cpu=_cpu_name(),
-        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 0,
+        cores=usable_cores(),
         memory_bytes=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
         system=f"{platform.system()} {platform.release()}",
         python=platform.python_version(),
         load_average=os.getloadavg()[0],
         gpus=gpus,
     )
+
+
+def usable_cores() -> int:
+    """Those that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def versions(packages: Iterable[str]) -> dict[str, str]:
