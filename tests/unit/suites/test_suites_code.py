@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import assay
+from assay.suites import code
 from assay.suites.code import code_digest
 
 SOURCES = {
@@ -24,7 +24,7 @@ def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in SOURCES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    monkeypatch.setattr(assay, "__path__", [str(tmp_path)])
+    monkeypatch.setattr(code, "__file__", str(tmp_path / "suites" / "code.py"))
     return tmp_path
 
 
