@@ -16,6 +16,7 @@ from assay.commands.composition import open_services
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.core.verdict import VerdictStatus
+from assay.judge.warnings_text import warnings_of
 from assay.models.tolerances import read_header
 from assay.pipeline.open_run import judge_run
 
@@ -152,7 +153,7 @@ def test_a_logarithm_of_what_float32_rounds_to_zero_is_the_models_own(here: Path
     results = _by_flow(assay.check("saturated.onnx", flows=flows, measure=False))
     for flow in flows:
         assert results[flow].outcome is Outcome.OK, results[flow].detail
-        assert any("these were not judged" in text for text in results[flow].warnings)
+        assert any("these were not judged" in text for text in warnings_of(results[flow]))
 
 
 def test_an_error_that_grew_below_its_limit_is_told(here: Path) -> None:
