@@ -76,7 +76,7 @@ def test_they_run_and_are_weighted_by_use(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_model_is_the_users_mistake_told_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "junk.onnx").write_bytes(b"junk")
-    with pytest.raises(UsageError, match=r"^\S*junk\.onnx is truncated or not ONNX \(4 bytes\)[^\n]*$"):
+    with pytest.raises(UsageError, match=r"^\S*junk\.onnx is truncated or not ONNX: [^\n]* \(4 bytes\)[^\n]*$"):
         list(Mined(str(tmp_path / "junk.onnx")).cases(seed=0))
 
 

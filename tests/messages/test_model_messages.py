@@ -134,7 +134,7 @@ CASES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "truncated": (
         holding(relu().SerializeToString()[:40]),
-        "{m} is truncated: what begins at byte 2 goes on after its end (40 bytes); export or copy the model again",
+        "{m} is truncated or not ONNX: what begins at byte 2 goes on after its end (40 bytes); export or copy the model again",
     ),
     "nested": (
         holding(_nested(40)),

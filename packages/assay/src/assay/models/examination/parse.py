@@ -18,7 +18,7 @@ _LARGEST_PROTOBUF = 2**31 - 1
 _AGAIN = "export or copy the model again"
 _WIRE = {
     "no-protobuf": f"is not an ONNX model, or damaged: it is no protobuf at byte {{0}} of {{1}}; {_AGAIN}",
-    "truncated": f"is truncated: what begins at byte {{0}} goes on after its end ({{1}} bytes); {_AGAIN}",
+    "truncated": f"is truncated or not ONNX: what begins at byte {{0}} goes on after its end ({{1}} bytes); {_AGAIN}",
     "no-graph": f"has no graph ({{1}} bytes); {_AGAIN}",
     "too-many-fields": (
         "has more than a million parts before byte {0}, more than any model; split it, or export it again with fewer nodes"
