@@ -36,10 +36,10 @@ def external(folder: Path, location: str, *, offset: int = 0, length: int = 16) 
         ("../outside.bin", 0, 16, "outside the model's folder"),
         ("a/../../outside.bin", 0, 16, "outside the model's folder"),
         ("/etc/passwd", 0, 16, "absolute path"),
-        ("weights.bin", 8, 16, "is truncated"),
+        ("weights.bin", 8, 16, "are truncated"),
         ("weights.bin", 0, 1 << 40, "need 16"),
-        ("weights.bin", -4, 16, "negative offset"),
-        ("", 0, 16, "names no file"),
+        ("weights.bin", -4, 16, "offset -4, which is negative"),
+        ("", 0, 16, "name no file"),
     ],
 )
 def test_external_data_stay_inside(folder: Path, location: str, offset: int, length: int, says: str) -> None:
