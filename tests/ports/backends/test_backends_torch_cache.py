@@ -15,7 +15,7 @@ Torch().prepare()
 import torch
 from assay.backends.torch_cache import own_folder
 from assay.backends.torch_engine import _compiling
-with _compiling({"threads": 1, "emulate_precision_casts": False}):
+with _compiling({"threads": 1, "emulate_precision_casts": False, "tf32": "default", "device": "cpu"}):
     print(float(torch.compile(lambda x: torch.sin(x) + 1)(torch.zeros(3)).sum()), own_folder())
 """
 _HOLD = """

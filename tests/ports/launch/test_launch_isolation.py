@@ -43,6 +43,7 @@ OWN = {
     "torch": set(),
     "reference": set(),
     "faulty": set(),
+    "miscompiler": {"onnxruntime"},
 }
 BESIDES = {
     # What quantizes, and who runs what a delegate took.

@@ -96,8 +96,12 @@ def _check_device(device: str) -> None:
     import torch
 
     if device == "cuda" and not torch.cuda.is_available():
-        why = "this build of torch has no CUDA" if torch.version.cuda is None else "torch sees no CUDA device"
-        raise Unavailable(f"{why} (torch {torch.__version__}); take --option device=cpu, or a machine with a GPU")
+        why, what = (
+            ("this build of torch has no CUDA", "a build for CUDA")
+            if torch.version.cuda is None
+            else ("torch sees no CUDA device", "the driver of a GPU")
+        )
+        raise Unavailable(f"{why} (torch {torch.__version__}); install {what}, or take --option device=cpu")
 
 
 def _check_compiler() -> None:

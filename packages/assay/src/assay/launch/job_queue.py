@@ -40,11 +40,13 @@ _REPEATABLE = NoopJob | InspectJob | ReferenceJob | DeriveToleranceJob | VerifyJ
 
 def leaves_as_it_was(job: Job) -> bool:
     """Whether a process that has done this job may do one of another kind. Not where the model or its inputs are code, and not where a
-    limit of memory would be charged with what other kinds have left."""
+    limit of memory would be charged with what other kinds have left: that of looking at a model is far more than a process keeps that
+    may be used again."""
     model, inputs = job.case.model, job.case.inputs
     # Before it was looked at, only the name of a file says what it is.
     is_data = model.format == "onnx" and model.source.endswith(".onnx") and inputs.data is None
-    return isinstance(job, _REPEATABLE) and is_data and job.case.misuse is None and not job.limits.memory_bytes
+    limited = job.limits.memory_bytes and not isinstance(job, InspectJob)
+    return isinstance(job, _REPEATABLE) and is_data and job.case.misuse is None and not limited
 
 
 NUMPY_VARIABLES = {
