@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
-from assay.backends.warning_rules import classified, plain_lines, rule
-from assay.core.native_warning import NativeWarning, WarningCode
+from assay.backends.warning_rules import reader, rule
+from assay.core.native_warning import WarningCode
 
 RULES = (
     # Assay saves the optimized graph, for the machine that it runs on: this is its own doing.
@@ -30,14 +28,6 @@ RULES = (
     rule(WarningCode.DEPRECATED, r"deprecated"),
 )  # fmt: skip
 
-_LOGGED = re.compile(r"\S+ \S+ \[[WE]:onnxruntime:[^,]*, (?P<place>\S+) [^\]]*\] (?P<words>.*)")
-_SPELLED = re.compile(r".*UserWarning: (?P<words>.*)")
-
-
-def read_warnings(text: str) -> tuple[NativeWarning, ...]:
-    """Of what the logger wrote; a line without its mark is no warning, unless Python's `warnings` gave it."""
-    lines = plain_lines(text)
-    logged = [found["words"] for one in lines if (found := _LOGGED.match(one) or _SPELLED.match(one))]
-    if logged or len(lines) != 1:
-        return classified(logged, RULES)
-    return classified(lines, RULES, others=False)
+read_warnings = reader(
+    r"(?:\S+ \S+ \[[WE]:onnxruntime:[^,]*, \S+ [^\]]*\] |.*UserWarning: )(?P<words>.+)", RULES, python_warnings=True
+)

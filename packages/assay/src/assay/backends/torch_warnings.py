@@ -3,13 +3,12 @@ Python's `warnings`."""
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from assay.backends.warning_rules import classified, plain_lines, rule
-from assay.core.native_warning import NativeWarning, WarningCode
+from assay.backends.warning_rules import reader, rule
+from assay.core.native_warning import WarningCode
 
 RULES = (
     # torch's own way of compiling, which no model changes.
@@ -26,15 +25,9 @@ RULES = (
     rule(WarningCode.DEPRECATED, r"deprecated"),
 )  # fmt: skip
 
-_LOGGED = re.compile(r"[WE]\d{4} [\d:.]+ +\d+ \S+:\d+\] (?:\[[^\]]*\] )*(?P<words>.*)")
-_PRINTED = re.compile(r"\S+:\d+: \w*Warning: (?P<words>.*)")
-
-
-def read_warnings(text: str) -> tuple[NativeWarning, ...]:
-    """Of what the loggers wrote; a line by itself is what Python's `warnings` gave."""
-    lines = plain_lines(text)
-    logged = [found["words"] for one in lines if (found := _LOGGED.match(one) or _PRINTED.match(one))]
-    return classified(logged, RULES) if logged or len(lines) != 1 else classified(lines, RULES, others=False)
+read_warnings = reader(
+    r"(?:[WE]\d{4} [\d:.]+ +\d+ \S+:\d+\] (?:\[[^\]]*\] )*|\S+:\d+: \w*Warning: )(?P<words>.+)", RULES, python_warnings=True
+)
 
 
 @contextmanager

@@ -37,12 +37,18 @@ def classified(said: Iterable[str], rules: Sequence[Rule], *, others: bool = Tru
     return tuple(found)
 
 
-def reader(warning: str, rules: Sequence[Rule], *, others: bool = True) -> Callable[[str], tuple[NativeWarning, ...]]:
-    """A function from what was printed to warnings. `warning` matches a line that is one, with its words as group `words`."""
+def reader(
+    warning: str, rules: Sequence[Rule], *, python_warnings: bool = False
+) -> Callable[[str], tuple[NativeWarning, ...]]:
+    """A function from what was printed to warnings. `warning` matches a line that is one, with its words as group `words`. With
+    `python_warnings` a line by itself may be what Python's `warnings` gave, which has no mark: it is one where a rule knows it."""
     line = re.compile(warning)
 
     def read(text: str) -> tuple[NativeWarning, ...]:
-        lines = [(found["words"] if (found := line.match(one)) else None) for one in plain_lines(text)]
-        return classified([one for one in lines if one], rules, others=others)
+        lines = plain_lines(text)
+        marked = [found["words"] for one in lines if (found := line.match(one))]
+        if python_warnings and not marked and len(lines) == 1:
+            return classified(lines, rules, others=False)
+        return classified(marked, rules)
 
     return read
