@@ -13,7 +13,8 @@ from assay.backends.litert import LiteRt, LiteRtEngine
 from assay.backends.mnn import MNN, MNNEngine
 from assay.backends.ncnn import Ncnn, NcnnEngine
 from assay.backends.onnx_reference import Reference, ReferenceEngine
-from assay.backends.onnxruntime import OnnxRuntime, OnnxRuntimeEngine
+from assay.backends.onnxruntime import OnnxRuntime
+from assay.backends.onnxruntime_engine import OnnxRuntimeEngine
 from assay.backends.onnxruntime_qnn import OnnxRuntimeQnn
 from assay.backends.openvino import OpenVINO, OpenVINOEngine
 from assay.backends.tensorrt.backend import TensorRT

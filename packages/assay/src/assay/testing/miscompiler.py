@@ -8,7 +8,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from assay.backends.onnxruntime import OnnxRuntime, OnnxRuntimeEngine
+from assay.backends.onnxruntime import OnnxRuntime
+from assay.backends.onnxruntime_engine import OnnxRuntimeEngine
 from assay.backends.options import resolve_options
 from assay.core.flow import Flow, Option
 from assay.errors import Unsupported, UsageError
