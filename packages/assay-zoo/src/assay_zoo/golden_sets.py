@@ -9,7 +9,7 @@ from typing import Any
 from assay.core.case import Case, Inputs
 from assay.core.job import Limits
 from assay.errors import BadGolden, HarnessError
-from assay.pipeline.plan import inspect_models
+from assay.pipeline.inspect_models import inspect_models
 from assay.pipeline.request import ModelRequest
 from assay.pipeline.services import Services
 from assay_zoo.limited_process import Ending, run_limited

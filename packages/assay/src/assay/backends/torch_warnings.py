@@ -26,7 +26,9 @@ RULES = (
 )  # fmt: skip
 
 read_warnings = reader(
-    r"(?:[WE]\d{4} [\d:.]+ +\d+ \S+:\d+\] (?:\[[^\]]*\] )*|\S+:\d+: \w*Warning: )(?P<words>.+)", RULES, python_warnings=True
+    r"(?:[WE]\d{4} [\d:.]+ +\d+ \S+:\d+\] (?:\[[^\]]*\] )*|\S+:\d+: \w*Warning: )(?P<words>.+)",
+    RULES,
+    python_warnings=True,
 )
 
 

@@ -29,8 +29,8 @@ from assay.options.groups import DEFAULT_HISTORY
 from assay.options.mutate import MutateOptions
 from assay.options.run import SUITE_TIMEOUT_S
 from assay.pipeline.extend_golden import extend, with_goldens
+from assay.pipeline.inspect_models import inspect_models
 from assay.pipeline.mutate import Mutated, MutateRequest, mutate
-from assay.pipeline.plan import inspect_models
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.run_suites import make
 from assay.pipeline.services import Services

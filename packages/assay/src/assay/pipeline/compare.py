@@ -19,8 +19,9 @@ from assay.core.speed import BaselineEngine
 from assay.errors import UsageError
 from assay.models.sources import check_source, source_name
 from assay.pipeline.check import record_run
+from assay.pipeline.inspect_models import inspect_models
 from assay.pipeline.open_run import Checked
-from assay.pipeline.plan import PACKAGES, inspect_models, reference_dir
+from assay.pipeline.plan import PACKAGES, reference_dir
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.request import ModelRequest
 from assay.pipeline.services import Services

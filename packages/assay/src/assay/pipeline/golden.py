@@ -18,7 +18,7 @@ from assay.core.outcome import Outcome
 from assay.errors import BadGolden, UsageError
 from assay.models.goldens import diff_goldens, read_golden, read_lock, verify_golden
 from assay.pipeline.cross_check import cross_check
-from assay.pipeline.plan import inspect_models
+from assay.pipeline.inspect_models import inspect_models
 from assay.pipeline.request import ModelRequest
 from assay.pipeline.services import Services
 

@@ -24,7 +24,8 @@ from assay.pipeline.baseline_history import make_current
 from assay.pipeline.ensure_references import ensure_references, reject_wrong_inputs
 from assay.pipeline.find_baseline import ARTIFACT, FILE, baseline_folder
 from assay.pipeline.fingerprint import fingerprint
-from assay.pipeline.plan import inspect_models, reference_dir
+from assay.pipeline.inspect_models import inspect_models
+from assay.pipeline.plan import reference_dir
 from assay.pipeline.provenance import this_machine
 from assay.pipeline.request import Request
 from assay.pipeline.services import Services

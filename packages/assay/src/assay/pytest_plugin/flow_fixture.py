@@ -90,7 +90,7 @@ class FlowUnderTest:
         from assay.core.job import Limits
         from assay.models.tensors import write_tensors
         from assay.pipeline import golden
-        from assay.pipeline.plan import inspect_models
+        from assay.pipeline.inspect_models import inspect_models
         from assay.pipeline.request import ModelRequest
 
         flow = plugins.find_flow("reference")
