@@ -20,7 +20,8 @@ from onnx import TensorProto, helper
 
 from assay.core.case import Case
 from assay.core.flow import Flow, Option
-from assay.core.job import Limits, VerifyJob
+from assay.core.job import VerifyJob
+from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.core.result import Result, VerifyResult

@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from assay.commands.compare import compare_request
 from assay.commands.composition import open_services
 from assay.core.flow import Flow, Option
-from assay.core.job import AlternateJob, CompareSpeedJob, Job, Limits
+from assay.core.job import AlternateJob, CompareSpeedJob, Job
+from assay.core.limits import Limits
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
 from assay.core.speed import BaselineEngine, SpeedComparison, SpeedRule

@@ -17,7 +17,8 @@ from assay.backends.tensorrt.trtexec_backend import Trtexec
 from assay.backends.tensorrt.trtexec_program import find, run
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import MeasureJob, Measuring, ReferenceJob
+from assay.core.job import MeasureJob, ReferenceJob
+from assay.core.limits import Measuring
 from assay.core.measurement import Measurement, Memory
 from assay.core.outcome import Outcome
 from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported

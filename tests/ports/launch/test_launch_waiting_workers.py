@@ -11,7 +11,8 @@ import psutil
 import pytest
 
 from assay import plugins
-from assay.core.job import Job, Limits
+from assay.core.job import Job
+from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.launch import staff

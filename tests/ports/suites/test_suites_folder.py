@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx import helper
 
-from assay.core.job import Limits
+from assay.core.limits import Limits
 from assay.errors import UsageError
 from assay.suites.folder import Folder
 

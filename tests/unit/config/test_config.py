@@ -15,7 +15,7 @@ from assay.config.assay_toml import TEMPLATE, Config, ModelEntry, load_config, l
 from assay.config.value_types import Requirement
 from assay.core.case import Contract, Inputs, Tolerance
 from assay.core.flow import Flow
-from assay.core.job import Limits, Measuring
+from assay.core.limits import Limits, Measuring
 from assay.core.policy import Expectation, Goal, Policy
 from assay.errors import BadPolicy
 

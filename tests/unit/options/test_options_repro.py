@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from assay.core.case import Case, Contract, Inputs, Original, Tolerance
 from assay.core.input_plan import InputRange
-from assay.core.job import Limits, Measuring
+from assay.core.limits import Limits, Measuring
 from assay.options.repro import config_of, repro_line
 from assay.testing.builders import make_flow, make_job, make_model, make_result, make_run
 

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from assay.core.case import Case
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.job import Job, Limits, VerifyJob
+from assay.core.job import Job, VerifyJob
+from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.core.result import Result

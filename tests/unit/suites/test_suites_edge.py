@@ -12,7 +12,7 @@ import pytest
 from assay.core.case import Case
 from assay.core.error_case import EXPECTED, KINDS, ErrorCase
 from assay.core.flow import Flow
-from assay.core.job import Limits
+from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.policy import Expectation, Policy
 from assay.judge.finding_text import finding_text

@@ -10,7 +10,8 @@ from pathlib import Path
 from assay.core.case import Case, Inputs
 from assay.core.digest import sha256_bytes, value_digest
 from assay.core.flow import Flow
-from assay.core.job import Limits, VerifyJob
+from assay.core.job import VerifyJob
+from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.result import Result
 from assay.core.run import Run

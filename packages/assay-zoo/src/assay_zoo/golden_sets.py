@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.core.case import Case, Inputs
-from assay.core.job import Limits
+from assay.core.limits import Limits
 from assay.errors import BadGolden, HarnessError
 from assay.pipeline.inspect_models import inspect_models
 from assay.pipeline.request import ModelRequest

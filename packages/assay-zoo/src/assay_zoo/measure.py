@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from assay.core.case import Case
-from assay.core.job import MeasureJob, Measuring
+from assay.core.job import MeasureJob
+from assay.core.limits import Measuring
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result, measurements_of
 from assay.errors import UnknownName

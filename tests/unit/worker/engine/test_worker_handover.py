@@ -13,7 +13,8 @@ from assay.backends.onnxruntime import OnnxRuntime
 from assay.backends.onnxruntime_engine import OnnxRuntimeEngine
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Job, Limits, VerifyJob
+from assay.core.job import Job, VerifyJob
+from assay.core.limits import Limits
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result, native_warnings_of
 from assay.judge.job_outcome import with_outcome

@@ -10,7 +10,8 @@ import pytest
 
 from assay.core.case import Case
 from assay.core.flow import Flow, Option
-from assay.core.job import Limits, VerifyJob
+from assay.core.job import VerifyJob
+from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
 from assay.core.repeats import ENOUGH_CALLS, Pattern

@@ -44,7 +44,7 @@ def verify(
 ) -> None:
     """Report everything that is wrong with a golden; exit 1 if anything is."""
     from assay.commands.composition import open_services
-    from assay.core.job import Limits
+    from assay.core.limits import Limits
     from assay.pipeline import golden
 
     with open_services(history) as services:
@@ -88,7 +88,7 @@ def update(
 def _propose(folder: Path, model: Path, flow: str, given: str, history: str, *, write: bool, yes: bool = True) -> bool:
     from assay import plugins
     from assay.commands.composition import open_services
-    from assay.core.job import Limits
+    from assay.core.limits import Limits
     from assay.pipeline import golden
 
     with open_services(history) as services, tempfile.TemporaryDirectory(dir=services.folder) as staging:

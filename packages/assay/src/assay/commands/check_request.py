@@ -14,7 +14,7 @@ from assay.commands.random_cases import with_random_samples
 from assay.config.assay_toml import Config, load_config, load_policy
 from assay.config.option_values import changed_limits, changed_measuring, inputs_of, with_stated
 from assay.core.case import Contract, Tolerance
-from assay.core.job import Limits, Measuring
+from assay.core.limits import Limits, Measuring
 from assay.core.policy import Policy
 from assay.errors import UsageError
 from assay.judge.requirement import parse_requirement

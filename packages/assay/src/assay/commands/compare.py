@@ -12,7 +12,7 @@ from assay.commands.composition import open_services
 from assay.commands.reporting import destinations
 from assay.config.assay_toml import load_policy
 from assay.core.case import Inputs
-from assay.core.job import Limits, Measuring
+from assay.core.limits import Limits, Measuring
 from assay.core.policy import Policy
 from assay.core.speed import SpeedRule, interim_looks
 from assay.errors import UsageError

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from assay.core.case import Contract, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Limits
+from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.core.result import comparisons_of
 from assay.judge.outcome_table import ANSWERS

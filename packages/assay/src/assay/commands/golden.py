@@ -11,7 +11,7 @@ from assay.config.data_options import data_of
 from assay.config.option_values import with_stated
 from assay.core.case import Inputs
 from assay.core.golden import GoldenLock
-from assay.core.job import Limits
+from assay.core.limits import Limits
 from assay.models.golden_checks import nan_notes
 from assay.models.goldens import read_golden
 from assay.options.golden import RecordOptions

@@ -20,7 +20,7 @@ from assay.config.stated_inputs import check_stated
 from assay.config.validate_shapes import check_dims
 from assay.core.case import Case, Tolerance
 from assay.core.flow import Flow
-from assay.core.job import Limits
+from assay.core.limits import Limits
 from assay.core.policy import Policy
 from assay.errors import UsageError
 from assay.models.random_inputs import check_can_be_generated

@@ -16,7 +16,7 @@ from assay.commands.composition import open_services, recycle_of
 from assay.commands.reporting import destinations
 from assay.config.assay_toml import FREE_TO_DELEGATE, load_policy
 from assay.core.flow import Flow, Option
-from assay.core.job import Limits, Measuring
+from assay.core.limits import Limits, Measuring
 from assay.core.result import facts_of
 from assay.errors import BrokenFlow, UnknownName, UsageError
 from assay.judge.outcome_table import OUTCOMES, REFUSALS

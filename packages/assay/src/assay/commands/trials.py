@@ -16,7 +16,7 @@ import msgspec
 from assay import plugins
 from assay.core.digest import value_digest
 from assay.core.flow import Flow
-from assay.core.job import Limits
+from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.judge.outcome_table import MACHINE, outcome_words

@@ -17,7 +17,8 @@ from assay.commands.composition import open_services
 from assay.core.case import Inputs
 from assay.core.environment import SEPARATOR
 from assay.core.flow import Flow
-from assay.core.job import Job, Limits, Measuring, VerifyJob
+from assay.core.job import Job, VerifyJob
+from assay.core.limits import Limits, Measuring
 from assay.core.policy import Policy
 from assay.core.result import speeds_of
 from assay.core.speed import interim_looks

@@ -15,7 +15,7 @@ from assay.config.option_values import changed_limits, changed_measuring, inputs
 from assay.core.case import Contract, Inputs, Tolerance
 from assay.core.environment import EnvironmentSpec
 from assay.core.flow import Flow
-from assay.core.job import Limits, Measuring
+from assay.core.limits import Limits, Measuring
 from assay.core.policy import Expectation, Goal, Policy
 from assay.errors import BadPolicy
 from assay.models.cache_eviction import MOST_BYTES

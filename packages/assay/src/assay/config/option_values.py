@@ -6,7 +6,7 @@ import msgspec
 
 from assay.config.data_options import data_of
 from assay.core.case import Inputs
-from assay.core.job import Limits, Measuring
+from assay.core.limits import Limits, Measuring
 from assay.options.check import LimitOptions
 from assay.options.groups import MeasureOptions
 from assay.options.input_values import stated

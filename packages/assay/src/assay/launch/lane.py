@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from assay.core.job import Limits
+from assay.core.limits import Limits
 from assay.core.outcome import Stage
 from assay.core.step import UNKNOWN, Step
 from assay.launch.job_queue import Pending, WorkerKey

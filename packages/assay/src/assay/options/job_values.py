@@ -7,7 +7,7 @@ from typing import Any
 from assay.core.case import Case, Contract, Inputs
 from assay.core.environment import SEPARATOR
 from assay.core.flow import Flow
-from assay.core.job import Limits, Measuring
+from assay.core.limits import Limits, Measuring
 from assay.options.sizes import Sizes
 from assay.options.task_metric import MetricChoice
 

@@ -8,7 +8,8 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from assay.core.case import Case
-from assay.core.job import CompareSpeedJob, Job, MeasureJob, Measuring, MutationScoreJob
+from assay.core.job import CompareSpeedJob, Job, MeasureJob, MutationScoreJob
+from assay.core.limits import Measuring
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.options.arguments import arguments_of, given_arguments

@@ -11,7 +11,8 @@ import msgspec
 
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import CompareSpeedJob, Limits, MeasureJob, Measuring
+from assay.core.job import CompareSpeedJob, MeasureJob
+from assay.core.limits import Limits, Measuring
 from assay.core.model import Model
 from assay.core.policy import Policy
 from assay.core.run import Run

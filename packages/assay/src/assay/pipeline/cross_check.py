@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Limits, PerNodeJob, VerifyJob
+from assay.core.job import PerNodeJob, VerifyJob
+from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.errors import UsageError

@@ -9,17 +9,8 @@ import msgspec
 
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.job import (
-    AnsweredJob,
-    AnyJob,
-    InputsJob,
-    Job,
-    Limits,
-    ReferenceJob,
-    RefusalCache,
-    VerifyJob,
-    other_kind,
-)
+from assay.core.job import AnsweredJob, AnyJob, InputsJob, Job, ReferenceJob, RefusalCache, VerifyJob, other_kind
+from assay.core.limits import Limits
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result
 from assay.errors import BadGolden, BadInputs

@@ -9,7 +9,7 @@ import msgspec
 
 from assay.core.case import Case
 from assay.core.flow import Flow
-from assay.core.job import Limits
+from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.core.policy import Expectation, Policy
 

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.golden import GoldenLock
-from assay.core.job import Limits, ReferenceJob
+from assay.core.job import ReferenceJob
+from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.errors import UnknownName, UsageError

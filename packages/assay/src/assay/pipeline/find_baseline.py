@@ -14,7 +14,7 @@ from assay.core.baseline import VERSION, Baseline, Fingerprint
 from assay.core.case import Case
 from assay.core.digest import value_digest
 from assay.core.flow import Flow
-from assay.core.job import Measuring
+from assay.core.limits import Measuring
 from assay.core.machine import Machine
 from assay.core.result import Result
 from assay.core.run import Run

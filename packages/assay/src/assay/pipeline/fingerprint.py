@@ -7,7 +7,7 @@ from pathlib import Path
 from assay.core.baseline import Fingerprint
 from assay.core.case import Case
 from assay.core.flow import Flow, device_of
-from assay.core.job import Measuring
+from assay.core.limits import Measuring
 from assay.core.machine import Machine
 
 MODE = "CPU time of one call with its inputs in place, engines loaded again for each launch and called in turns (3)"

@@ -13,7 +13,8 @@ from assay.config.validate_shapes import check_dims
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.golden import GoldenLock
-from assay.core.job import Limits, ReferenceJob
+from assay.core.job import ReferenceJob
+from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.errors import BadGolden, UsageError
 from assay.models.goldens import diff_goldens, read_golden, read_lock, verify_golden

@@ -11,7 +11,8 @@ import msgspec
 
 from assay.core.case import Case, Original
 from assay.core.flow import Flow
-from assay.core.job import InspectJob, Limits
+from assay.core.job import InspectJob
+from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.core.result import InspectResult, Result

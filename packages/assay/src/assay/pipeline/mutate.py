@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from assay.core.case import Case
 from assay.core.flow import Flow
-from assay.core.job import AnyJob, Limits, MutationScoreJob, PerNodeJob, VerifyJob
+from assay.core.job import AnyJob, MutationScoreJob, PerNodeJob, VerifyJob
+from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
 from assay.core.policy import Expectation, Policy

@@ -14,7 +14,8 @@ from assay.core.dtype import UNIT_ROUNDOFF
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.golden import GoldenLock
-from assay.core.job import AnyJob, ChangeJob, InputsJob, Job, JudgedJob, Limits, ReferenceJob, other_kind
+from assay.core.job import AnyJob, ChangeJob, InputsJob, Job, JudgedJob, ReferenceJob, other_kind
+from assay.core.limits import Limits
 from assay.core.model import Model, TensorSpec
 from assay.core.result import Result
 from assay.models.golden_samples import model_name

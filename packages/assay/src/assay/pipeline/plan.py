@@ -21,12 +21,12 @@ from assay.core.job import (
     EngineJob,
     Job,
     MeasureJob,
-    Measuring,
     PerNodeJob,
     RefusalCache,
     VerifyJob,
     other_kind,
 )
+from assay.core.limits import Measuring
 from assay.core.run import Run
 from assay.errors import UsageError, each
 from assay.models.random_inputs import check_can_be_generated

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assay.core.case import Contract, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Limits, Measuring
+from assay.core.limits import Limits, Measuring
 from assay.core.policy import Policy
 from assay.pipeline.originals import OriginalRequest
 

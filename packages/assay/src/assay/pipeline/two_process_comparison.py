@@ -14,7 +14,8 @@ from statistics import median
 from msgspec.structs import replace
 
 from assay.core.empty_result import empty_result
-from assay.core.job import AlternateJob, CompareSpeedJob, Job, MeasureJob, Measuring, other_kind
+from assay.core.job import AlternateJob, CompareSpeedJob, Job, MeasureJob, other_kind
+from assay.core.limits import Measuring
 from assay.core.measurement import Measurement
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import AlternateResult, CompareSpeedResult, MeasureResult, Result

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from assay.core.case import Inputs
 from assay.core.digest import value_digest
 from assay.core.flow import Flow
-from assay.core.job import ChangeJob, Job, JudgedJob, Limits, PerNodeJob, ReferenceJob, VerifyJob, other_kind
+from assay.core.job import ChangeJob, Job, JudgedJob, PerNodeJob, ReferenceJob, VerifyJob, other_kind
+from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.core.policy import Goal
 from assay.core.reference import Witness

@@ -87,7 +87,7 @@ class FlowUnderTest:
         from assay.commands.composition import open_services
         from assay.core.case import Inputs
         from assay.core.data import Data
-        from assay.core.job import Limits
+        from assay.core.limits import Limits
         from assay.models.tensors import write_tensors
         from assay.pipeline import golden
         from assay.pipeline.inspect_models import inspect_models

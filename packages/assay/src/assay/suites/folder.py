@@ -11,7 +11,7 @@ import msgspec
 
 from assay.core.case import Case
 from assay.core.digest import value_digest
-from assay.core.job import Limits
+from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.errors import HarnessError, UsageError

@@ -10,7 +10,7 @@ import msgspec
 
 from assay.core.case import Case
 from assay.core.digest import value_digest
-from assay.core.job import Limits
+from assay.core.limits import Limits
 from assay.errors import HarnessError, UsageError
 from assay.models.sources import is_factory
 from assay.suites.cache import INDEX, cache_folder, read_index

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from assay.core.job import Limits
+from assay.core.limits import Limits
 from assay.errors import HarnessError
 from assay.suites.cache import read_index
 
