@@ -49,7 +49,7 @@ class Limits(msgspec.Struct, frozen=True):
 
 class Measuring(msgspec.Struct, frozen=True):
     """How a measure job samples: seconds of sampling, batch sizes (empty: the model's own), threads. `thorough` asks for
-    what a benchmark of operators tells besides: cold caches, layouts, the work done."""
+    what a benchmark of operators reports besides: cold caches, layouts, the work done."""
 
     seconds: float = 0.5
     batches: tuple[int, ...] = ()
