@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from assay.commands.upgrade import run_upgrade
+from assay.commands.upgrade import config_of, run_upgrade
 from assay.core.outcome import Outcome
 from assay.core.result import VerifyResult
 from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError
 from assay.options.upgrade import UpgradeOptions
+from assay.plugins import find_flow
 from assay.testing.builders import make_comparison, make_result
 from assay.triage.cause import Cause, Where
 from assay.triage.passes import Cure
@@ -45,6 +47,9 @@ def verified(error: float = 1e-6, outcome: Outcome = Outcome.OK) -> VerifyResult
         (verified(), verified(outcome=Outcome.UNSUPPORTED), (PASS, FAIL), Answers.NEWLY_REFUSED),
         (verified(outcome=Outcome.UNSUPPORTED), verified(), (FAIL, PASS), Answers.NEWLY_SUPPORTED),
         (verified(), verified(outcome=Outcome.UNAVAILABLE), (PASS, VerdictStatus.SKIP), Answers.UNKNOWN),
+        (verified(), verified(outcome=Outcome.UNAVAILABLE), (PASS, VerdictStatus.ERROR), Answers.UNKNOWN),
+        (verified(outcome=Outcome.INFRASTRUCTURE), verified(), (VerdictStatus.ERROR, PASS), Answers.UNKNOWN),
+        (verified(), verified(), (PASS, VerdictStatus.INCONCLUSIVE), Answers.UNKNOWN),
     ],
 )
 def test_a_model_has_a_word(
@@ -80,11 +85,34 @@ def test_the_safe_way_follows_from_all_models(models: list[ModelChange], causes:
     assert verdict(found).startswith(f"upgrade b 1 -> 2: {way}: ")
 
 
+def test_a_bot_reads_which_models_are_wrong_in_both() -> None:
+    models = (ModelChange("a", Answers.SAME), ModelChange("b", Answers.WRONG_BOTH))
+    assert verdict(Upgrade("b", "1", "2", models)).endswith("as good as before; b is wrong or refused in both releases")
+
+
 def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="has no ONNX file"):
         run_upgrade(UpgradeOptions(backend="onnxruntime", old="1.30.0", new="1.31.1", models=tmp_path))
+    with pytest.raises(UsageError, match="there is no file or folder"):
+        run_upgrade(UpgradeOptions(backend="onnxruntime", old="1.30.0", new="1.31.1", models=tmp_path / "none"))
     (tmp_path / "m.onnx").touch()
+    with pytest.raises(UsageError, match="--golden: there is no folder"):
+        run_upgrade(UpgradeOptions(backend="onnxruntime", old="1", new="2", models=tmp_path, golden=tmp_path / "none"))
     with pytest.raises(UsageError, match="given twice"):
         run_upgrade(UpgradeOptions(backend="onnxruntime", old="1.30.0", new="1.30.0", models=tmp_path))
     with pytest.raises(UsageError, match="packages of tvm are not known"):
         run_upgrade(UpgradeOptions(backend="tvm-llvm", old="1", new="2", models=tmp_path))
+    with pytest.raises(UsageError, match="'latest' is no release"):
+        run_upgrade(UpgradeOptions(backend="onnxruntime", old="1.30.0", new="latest", models=tmp_path))
+
+
+def test_any_name_of_a_file_is_a_model_and_a_release_may_have_any_version(tmp_path: Path) -> None:
+    options = UpgradeOptions(backend="onnxruntime", old="1.30.0+cpu", new="1!1.31.1", models=tmp_path)
+    models = [tmp_path / name for name in ('it\'s "a" model.onnx', "back\\slash.onnx")]
+    made = tomllib.loads(config_of(find_flow("onnxruntime"), options, models))
+    assert [one["name"] for one in made["model"]] == [one.stem for one in models]
+    assert [one["path"] for one in made["model"]] == [str(one) for one in models]
+    assert [one["requires"] for one in made["environments"].values()] == [
+        ["onnxruntime==1.30.0+cpu"],
+        ["onnxruntime==1!1.31.1"],
+    ]

@@ -126,26 +126,24 @@ def config_text(template: str, found: Proposal) -> str:
     if not found.models:
         return template
     blocks = [_block(path, found, common) for path in found.models]
-    use = f"use = [{', '.join(map(_quoted, common))}]"
+    use = f"use = [{', '.join(map(quoted, common))}]"
     before, marker, rest = template.partition("[flows]\n")
     _, _, after = rest.partition("\n")
     return f"{before}{''.join(blocks)}{marker}{use:<35} # `assay flows` lists what is available here\n{after}"
 
 
 def _block(path: Path, found: Proposal, common: Sequence[str]) -> str:
-    lines = ["[[model]]", f"path = {_quoted(path.as_posix())}"]
+    lines = ["[[model]]", f"path = {quoted(path.as_posix())}"]
     if sum(one.stem == path.stem for one in found.models) > 1:
-        lines.append(
-            f"name = {_quoted(path.with_suffix('').as_posix() if path.suffix == '.onnx' else path.as_posix())}"
-        )
+        lines.append(f"name = {quoted(path.with_suffix('').as_posix() if path.suffix == '.onnx' else path.as_posix())}")
     own = found.flows.get(path, ())
     if own and own != tuple(common):
-        lines.append(f"flows = [{', '.join(map(_quoted, own))}]")
+        lines.append(f"flows = [{', '.join(map(quoted, own))}]")
     if path in found.refused:
         lines = [f"# no flow ran this one: {found.refused[path]}", *(f"# {line}" for line in lines)]
     return "\n".join(lines) + "\n\n"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """A TOML basic string."""
     return json.dumps(text, ensure_ascii=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -14,16 +15,18 @@ from msgspec.structs import replace
 from assay import plugins
 from assay.commands.check_request import read_config, request_of
 from assay.commands.composition import open_services
+from assay.commands.first_config import quoted
 from assay.core.case import Inputs
 from assay.core.environment import SEPARATOR
 from assay.core.flow import Flow
 from assay.core.job import Job, VerifyJob
 from assay.core.limits import Limits, Measuring
+from assay.core.outcome import Outcome
 from assay.core.policy import Policy
-from assay.core.result import speeds_of
+from assay.core.result import VerifyResult, speeds_of
 from assay.core.speed import interim_looks
 from assay.core.verdict import VerdictStatus
-from assay.errors import AssayError, UsageError
+from assay.errors import AssayError, EnvironmentFailed, UsageError
 from assay.judge.speed import judge_comparison
 from assay.options.check import CheckOptions
 from assay.options.upgrade import UpgradeOptions
@@ -41,6 +44,7 @@ SAMPLING_S = 0.2
 SAME_SPEED = 0.97
 """Of the old time: a new engine that is not slower and takes more than that is as fast."""
 COMPARISON_S = 300.0
+_RELEASE = re.compile(r"\d[0-9A-Za-z.+!-]*")
 
 
 @dataclass(frozen=True)
@@ -58,11 +62,16 @@ def run_upgrade(
     release cannot be installed."""
     flow = plugins.find_flow(options.backend)
     models = _models(options.models)
+    for version in (options.old, options.new):
+        if not _RELEASE.fullmatch(version):
+            raise UsageError(f"{version!r} is no release: give a version as the registry has it, for example 1.31.1")
+    if options.golden is not None and not options.golden.is_dir():
+        raise UsageError(f"--golden: there is no folder {options.golden}")
     if options.old == options.new:
         raise UsageError(f"{options.old} is given twice: name the release that is deployed and the one that may come")
     with tempfile.TemporaryDirectory(prefix="assay-upgrade-") as folder:
         config_file = Path(folder) / "assay.toml"
-        config_file.write_text(_config(flow, options, models))
+        config_file.write_text(config_of(flow, options, models))
         kind = "verify" if options.no_speed else "all"
         asked = CheckOptions(config=config_file, measure_seconds=SAMPLING_S, only_kind=kind, command=options.command)
         config = read_config(asked)
@@ -70,6 +79,7 @@ def run_upgrade(
         with open_services(options.history, workers=options.workers, progress=progress, config=config) as services:
             checked = check(request, services)
             sides = _Sides(*(_flow_of(checked, flow, version) for version in (options.old, options.new)))
+            _require_installed(checked, sides)
             changes = [_change(checked, model, sides) for model in models]
             for one in changes:
                 tell(f"{one.model}: {one.answers.value.replace('_', ' ')}")
@@ -82,6 +92,8 @@ def run_upgrade(
 
 
 def _models(folder: Path) -> list[Path]:
+    if not folder.exists():
+        raise UsageError(f"there is no file or folder {folder}: name the folder of the models that are deployed")
     found = [folder] if folder.is_file() else sorted(folder.glob("*.onnx"))
     if not found:
         raise UsageError(f"{folder} has no ONNX file: name the folder of the models that are deployed")
@@ -89,25 +101,24 @@ def _models(folder: Path) -> list[Path]:
 
 
 def _name(version: str) -> str:
-    return "release-" + version.replace(".", "-")
+    return "release-" + re.sub(r"[.+!]", "-", version)
 
 
-def _config(flow: Flow, options: UpgradeOptions, models: Sequence[Path]) -> str:
+def config_of(flow: Flow, options: UpgradeOptions, models: Sequence[Path]) -> str:
     """An assay.toml with both releases as environments."""
     backend = plugins.load("assay.backends", flow.backend)()
     if not isinstance(backend, ShowsPlainUse):
         raise UsageError(f"the packages of {flow.backend} are not known: it has no plain_packages")
-    text = [
-        f"flows = {{ use = [{', '.join(repr(f'{flow.name}{SEPARATOR}{_name(one)}') for one in (options.old, options.new))}] }}"
-    ]
-    for version in (options.old, options.new):
+    releases = (options.old, options.new)
+    text = [f"flows = {{ use = [{', '.join(quoted(f'{flow.name}{SEPARATOR}{_name(one)}') for one in releases)}] }}"]
+    for version in releases:
         wanted = [f"{package}=={version}" for package in backend.plain_packages]
-        text += [f"[environments.{_name(version)}]", f"requires = {wanted!r}"]
+        text += [f"[environments.{_name(version)}]", f"requires = [{', '.join(map(quoted, wanted))}]"]
     for model in models:
-        text += ["[[model]]", f"path = {str(model)!r}", f"name = {model.stem!r}"]
+        text += ["[[model]]", f"path = {quoted(str(model))}", f"name = {quoted(model.stem)}"]
         golden = options.golden and (options.golden / model.stem).absolute()
         if golden and golden.is_dir():
-            text.append(f"golden = {str(golden)!r}")
+            text.append(f"golden = {quoted(str(golden))}")
     return "\n".join(text) + "\n"
 
 
@@ -116,13 +127,22 @@ def _flow_of(checked: Checked, flow: Flow, version: str) -> Flow:
     return next(job.flow for job in checked.run.jobs if job.flow.name == name)
 
 
+def _require_installed(checked: Checked, sides: _Sides) -> None:
+    """Raises EnvironmentFailed where a release could not be installed: no model ran on it."""
+    for side in (sides.old, sides.new):
+        ran = [one for one in checked.results if isinstance(one, VerifyResult) and one.flow == side.name]
+        if ran and all(one.outcome is Outcome.UNAVAILABLE for one in ran):
+            raise EnvironmentFailed(ran[0].detail)
+
+
 def _change(checked: Checked, model: Path, sides: _Sides) -> ModelChange:
     each = [
         [one for one in checked.results if one.case == model.stem and one.flow == side.name]
         for side in (sides.old, sides.new)
     ]
     words = {one.job_key: one.word for one in checked.judgement.verdicts}
-    verified = [words.get(f"{model.stem}|{side.name}|verify") for side in (sides.old, sides.new)]
+    keys = [next((one.job_key for one in side if isinstance(one, VerifyResult)), "") for side in each]
+    verified = [words.get(key) for key in keys]
     return changed(model.stem, each[0], each[1], verified)
 
 

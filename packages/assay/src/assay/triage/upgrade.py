@@ -18,6 +18,8 @@ NEARER = 1.25
 MEMORY = 1.1
 """The factor from which it takes more memory."""
 _REFUSED = (Outcome.UNSUPPORTED, Outcome.UNDELEGATED)
+_NOT_RUN = (Outcome.UNAVAILABLE, Outcome.INFRASTRUCTURE)
+"""It says nothing of the model."""
 
 
 class Answers(enum.StrEnum):
@@ -102,7 +104,8 @@ def changed(
         return ModelChange(model, Answers.UNKNOWN, detail="a release gave no result")
     mine, theirs = _error(after), _error(before)
     found = _answers(before, after, words, theirs, mine)
-    detail = after.detail if found in (Answers.WRONG, Answers.NEWLY_REFUSED, Answers.UNKNOWN) else ""
+    asked = before if before.outcome in _NOT_RUN else after
+    detail = asked.detail if found in (Answers.WRONG, Answers.NEWLY_REFUSED, Answers.UNKNOWN) else ""
     return ModelChange(model, found, theirs, mine, memory=_memory(old, new), detail=detail)
 
 
@@ -113,6 +116,8 @@ def _answers(
     old_error: float | None,
     new_error: float | None,
 ) -> Answers:
+    if any(one.outcome in _NOT_RUN for one in (before, after)):
+        return Answers.UNKNOWN
     refused = tuple(one.outcome in _REFUSED for one in (before, after))
     if any(refused):
         known = {(True, True): Answers.REFUSED_BOTH, (True, False): Answers.NEWLY_SUPPORTED}
@@ -121,7 +126,7 @@ def _answers(
     if any(red):
         known = {(True, True): Answers.WRONG_BOTH, (True, False): Answers.RIGHT_AGAIN}
         return known.get((red[0], red[1]), Answers.WRONG)
-    if any(one.outcome in (Outcome.UNAVAILABLE, Outcome.INFRASTRUCTURE) for one in (before, after)):
+    if any(word is not VerdictStatus.PASS for word in words):
         return Answers.UNKNOWN
     if old_error is None or new_error is None or old_error == new_error:
         return Answers.SAME

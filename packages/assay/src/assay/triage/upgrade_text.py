@@ -52,7 +52,11 @@ def verdict(found: Upgrade) -> str:
     """For a bot: the way, and why."""
     head = f"upgrade {found.backend} {found.old} -> {found.new}: {found.way}"
     if found.way == "go":
-        return f"{head}: {len(found.models)} of {len(found.models)} models are as good as before"
+        bad = [one.model for one in found.models if one.answers in (Answers.WRONG_BOTH, Answers.REFUSED_BOTH)]
+        neither = (
+            f"; {', '.join(bad)} {'is' if len(bad) == 1 else 'are'} wrong or refused in both releases" if bad else ""
+        )
+        return f"{head}: {len(found.models)} of {len(found.models)} models are as good as before{neither}"
     if found.way == "go with options":
         return f"{head}: " + " ".join(f"--option {name}={value}" for name, value in found.options.items())
     why = [f"{one.model} {_short(one)}" for one in found.stops]
