@@ -16,7 +16,7 @@ from assay.core.outcome import Stage
 from assay.core.step import UNKNOWN, Step
 from assay.core.wire import SHARED_BYTES, Answer, crumb, stage_of, step_bytes, step_of
 from assay.errors import WorkerFailed
-from assay.launch import process_tree, shared_memory
+from assay.launch import process_tree, shared_memory, tree_memory
 from assay.launch.fork_server import Forked, ForkServer
 from assay.launch.left_behind import look_once
 from assay.launch.temp_folder import remove_folder, temp_folder
@@ -46,6 +46,7 @@ class WorkerProcess:
         look_once()
         self.jobs_done = 0
         self._begun_s = time.time()
+        self._before = shared_memory.file_numbers()
         self._shared, self._makers = set[str](), set[int]()
         self._log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  closed in `finish`
         os.set_inheritable(self._log.fileno(), True)
@@ -147,11 +148,11 @@ class WorkerProcess:
 
     def resident_bytes(self) -> int:
         """Of this process; 0 when it is gone."""
-        return process_tree.resident_bytes(self._child.pid)
+        return tree_memory.resident_bytes(self._child.pid)
 
     def tree_bytes(self, limit: int) -> int:
         """Of this process and all that descends from it, exact enough to say whether it is more than `limit`."""
-        return process_tree.tree_bytes(self._child.pid, limit)
+        return tree_memory.tree_bytes(self._child.pid, limit)
 
     def cut_log(self) -> None:
         """Empty a log that has grown past its limit; what is kept are its first bytes."""
@@ -188,7 +189,7 @@ class WorkerProcess:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGSTOP)  # so that it makes no others meanwhile
                 self._makers = {pid, *process_tree.descendants(pid)}
-                self._shared = shared_memory.held_files(self._makers, self._begun_s)
+                self._shared = shared_memory.held_files(self._makers, self._before)
                 process_tree.kill_below(pid)
                 os.kill(pid, signal.SIGKILL)
         process_tree.kill_orphans()
@@ -200,7 +201,7 @@ class WorkerProcess:
         process_tree.ended(self._child.pid)
         process_tree.kill_orphans()
         shared_memory.remove_files(self._shared)
-        shared_memory.remove_segments({self._child.pid, *self._makers})
+        shared_memory.remove_segments({self._child.pid, *self._makers}, self._begun_s)
         self._close()
         return True
 

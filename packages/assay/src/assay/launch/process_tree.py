@@ -1,4 +1,4 @@
-"""A process and all that descends from it: what it holds, and its end. Also what has left its session, and what has lost its parent.
+"""A process and all that descends from it, and its end. Also what has left its session, and what has lost its parent.
 
 A worker adopts the orphans below it (`worker/__main__.py`), so as long as it lives its whole tree hangs on it. When it has died, the
 driver adopts what is left, if it may, and knows it by a variable that all workers of this driver are started with.
@@ -24,40 +24,62 @@ _started: set[int] = set()
 _adopted = [False]
 _doomed: dict[int, bytes] = {}
 """Processes that were killed here, by their number, and when they began: those that become children of this process are reaped."""
-_sessions: set[bytes] = set()
-"""Of all workers that were started here."""
+_sessions: dict[bytes, bytes] = {}
+"""Of all workers that were started here, and when each began: its number may become that of another."""
 _STATE, _SESSION, _BORN = 0, 3, 19
+_NONE, _UNKNOWN = "0", "unknown"
 _PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 36, 37
-_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _KILL_ROUNDS = 50
 """Of looking for processes that were made while others were being ended."""
 
 
 def born(pid: int) -> str:
     """When that process began, in the kernel's own unit: with its number, its name for ever. "0" where there is none."""
-    return _field(pid, _BORN).decode() or "0"
+    return _field(pid, _BORN).decode() or _NONE
 
 
 @cache
 def own_name() -> str:
     """Of this process, among all on all machines that may share a folder: number, beginning, and where both count."""
-    return f"{os.getpid()}-{born(os.getpid())}-{_here()}"
+    begun = born(os.getpid())
+    return f"{os.getpid()}-{begun}-{_here() if begun != _NONE else _UNKNOWN}"
 
 
 @cache
 def _here() -> str:
     """The namespace of process numbers, and the boot of the machine."""
     with suppress(OSError), open("/proc/sys/kernel/random/boot_id") as file:
-        return f"{os.stat('/proc/self/ns/pid').st_ino:x}{file.read(8)}"
-    return "unknown"
+        if _has_own_numbers():
+            return f"{os.stat('/proc/self/ns/pid').st_ino:x}{file.read(8)}"
+    return _UNKNOWN
+
+
+@cache
+def _has_own_numbers() -> bool:
+    """Whether /proc counts processes as this one does: in a namespace of its own that has kept the outer /proc, it does not."""
+    with suppress(OSError):
+        return os.readlink("/proc/self") == str(os.getpid())
+    return False
 
 
 def is_gone(name: str) -> bool:
-    """Whether that process has ended. False for one that belongs elsewhere."""
+    """Whether that process has ended. False for one that belongs elsewhere, or of which nothing can be read."""
     parts = name.split("-")
-    if len(parts) != 3 or not parts[0].isdigit() or parts[2] != _here() or parts[2] == "unknown":
+    if len(parts) != 3 or not parts[0].isdigit() or parts[2] != _here() or parts[2] == _UNKNOWN:
         return False
-    return born(int(parts[0])) != parts[1]
+    now = born(int(parts[0]))
+    return now != parts[1] if now != _NONE else not _exists(int(parts[0]))
+
+
+def _exists(pid: int) -> bool:
+    """Also where nothing of it is shown here."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 @cache
@@ -90,7 +112,7 @@ def starting() -> Iterator[Callable[[int], None]]:
 
 def _know(pid: int) -> None:
     _started.add(pid)
-    _sessions.add(str(pid).encode())
+    _sessions[str(pid).encode()] = _field(pid, _BORN)
 
 
 def ended(pid: int) -> None:
@@ -99,6 +121,20 @@ def ended(pid: int) -> None:
         _started.discard(pid)
         if not _started and _adopted == [True]:
             _leave_orphans()
+
+
+def _forget() -> None:
+    """In a copy of this process: it is another driver, and has started nothing."""
+    global _lock
+    _lock = threading.Lock()
+    for known in (_started, _doomed, _sessions):
+        known.clear()
+    _adopted[:] = [False]
+    own_name.cache_clear()
+    _mark.cache_clear()
+
+
+os.register_at_fork(after_in_child=_forget)
 
 
 def _adopt_orphans() -> bool:
@@ -116,8 +152,10 @@ def _leave_orphans() -> None:
 
 
 def children(pid: int) -> list[int]:
-    """Of all threads of that process; none where it is gone."""
+    """Of all threads of that process; none where it is gone, or where /proc tells of other processes."""
     found: list[int] = []
+    if not _has_own_numbers():
+        return found
     with suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
             with suppress(OSError, ValueError), open(f"/proc/{pid}/task/{thread}/children", "rb", buffering=0) as file:
@@ -134,62 +172,6 @@ def descendants(pid: int) -> list[int]:
         found += below
         waiting += below
     return found
-
-
-def resident_bytes(pid: int) -> int:
-    """Of that process alone; 0 where it is gone."""
-    try:
-        with open(f"/proc/{pid}/statm", "rb", buffering=0) as file:
-            return int(file.read().split()[1]) * _PAGE_BYTES
-    except (OSError, IndexError, ValueError):
-        return 0
-
-
-def tree_bytes(pid: int, limit: int) -> int:
-    """Of that process and all below it. What a copy shares with its parent is counted once where that decides about `limit`."""
-    own, below = resident_bytes(pid), descendants(pid)
-    total = own + sum(map(resident_bytes, below))
-    files = memory_files([pid, *below])
-    if files and total + files > limit:
-        files = max(files - sum(_mapped_bytes(one) for one in [pid, *below]), 0)
-    if not below or own > limit or total + files <= limit:
-        return total + files
-    return sum(_share_bytes(one) for one in [pid, *below]) + files
-
-
-def memory_files(processes: list[int]) -> int:
-    """Bytes of files that lie in memory and that these processes hold open: they are no process's own memory."""
-    found: dict[tuple[int, int], int] = {}
-    for pid in processes:
-        with suppress(OSError):
-            for number in os.listdir(f"/proc/{pid}/fd"):
-                path = f"/proc/{pid}/fd/{number}"
-                with suppress(OSError):
-                    if os.readlink(path).startswith(("/memfd:", "/dev/shm/", "/dev/zero")):
-                        file = os.stat(path)
-                        found[file.st_dev, file.st_ino] = file.st_blocks * 512
-    return sum(found.values())
-
-
-def _mapped_bytes(pid: int) -> int:
-    """Of such files, as far as they count as that process's own memory."""
-    with suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/status", "rb") as file:
-        for line in file:
-            if line.startswith(b"RssShmem:"):
-                return int(line.split()[1]) * 1024
-    return 0
-
-
-def _share_bytes(pid: int) -> int:
-    """Shared pages in equal parts (Pss); resident memory where the kernel does not tell."""
-    try:
-        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
-            for line in file:
-                if line.startswith(b"Pss:"):
-                    return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    return resident_bytes(pid)
 
 
 def kill_below(pid: int) -> None:
@@ -244,11 +226,12 @@ def _kill(pid: int) -> None:
 
 
 def _is_of_a_worker(pid: int) -> bool:
-    """One that has ended shows no variables, but its session."""
+    """One that has ended shows no variables, but its session. That number is the worker's while nothing that began later has it."""
     with suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
         if _mark().encode() in file.read():
             return True
-    return _field(pid, _SESSION) in _sessions
+    session = _field(pid, _SESSION)
+    return session in _sessions and (_field(int(session), _BORN) or _sessions[session]) == _sessions[session]
 
 
 def _field(pid: int, place: int) -> bytes:

@@ -1,7 +1,8 @@
 """Memory that has a name outlives every process: what a worker's tree has made of it goes with it.
 
-POSIX files in /dev/shm are known by who holds them when the tree is ended; System V segments by the number of who has made them. What
-nobody holds any more cannot be told from what other programs keep there, and stays.
+POSIX objects are files of /dev/shm itself (shm_open(3) knows no folders), known by who may write to them when the tree is ended. System V
+segments are known by the number of who has made them, and when. What was there before, what nobody holds any more, what lies in a folder
+and what is only read (a model, a library) cannot be told from what others keep there, and stays.
 """
 
 from __future__ import annotations
@@ -10,14 +11,23 @@ import ctypes
 import os
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import NamedTuple
 
 FOLDER = "/dev/shm/"
 _IPC_RMID = 0
 
 
-def held_files(processes: Iterable[int], since_s: float) -> set[str]:
-    """Those of this user that one of these processes holds, and that are no older than that time."""
-    return {path for pid in processes for path in _held_by(pid) if _is_new(path, since_s)}
+def file_numbers() -> frozenset[int]:
+    """Of all files that are there now (inodes): no process that starts later has made them."""
+    with suppress(OSError), os.scandir(FOLDER) as found:
+        return frozenset(entry.inode() for entry in found)
+    return frozenset()
+
+
+def held_files(processes: Iterable[int], before: frozenset[int]) -> set[str]:
+    """Objects of this user that one of these processes may write to, and that were not there before."""
+    held = {path for pid in processes for path in _held_by(pid, written=True)}
+    return {path for path in held if "/" not in path.removeprefix(FOLDER) and _is_new(path, before)}
 
 
 def remove_files(paths: set[str]) -> None:
@@ -32,39 +42,61 @@ def remove_files(paths: set[str]) -> None:
             os.unlink(path)
 
 
-def remove_segments(makers: set[int]) -> None:
-    """System V segments that one of those processes has made and nobody has attached."""
-    for number, maker, attached in segments():
-        if maker in makers and not attached:
-            ctypes.CDLL(None).shmctl(number, _IPC_RMID, None)
+def remove_segments(makers: Iterable[int], since_s: float) -> None:
+    """System V segments that one of those processes has made from that time on and nobody has attached."""
+    ours = {pid for pid in makers if pid > 0}  # 0 is told of a maker that this namespace does not know
+    for one in segments():
+        if one.maker in ours and not one.attached and one.changed_s >= int(since_s):
+            ctypes.CDLL(None).shmctl(one.number, _IPC_RMID, None)
 
 
-def segments() -> list[tuple[int, int, int]]:
-    """Number, maker and count of attachments of each (proc_sysvipc(5))."""
+class Segment(NamedTuple):
+    """`attached`: how often; `changed_s`: when it was made, or given another owner."""
+
+    number: int
+    maker: int
+    attached: int
+    changed_s: int
+
+
+def segments() -> list[Segment]:
+    """All of them (proc_sysvipc(5))."""
     with suppress(OSError), open("/proc/sysvipc/shm", "rb") as file:
-        rows = [line.split() for line in file.read().splitlines()[1:]]
-        return [(int(row[1]), int(row[4]), int(row[6])) for row in rows]
+        rows = [list(map(int, line.split())) for line in file.read().splitlines()[1:]]
+        return [Segment(row[1], row[4], row[6], row[13]) for row in rows]
     return []
 
 
-def _held_by(pid: int) -> set[str]:
+def _held_by(pid: int, *, written: bool = False) -> set[str]:
+    """`written`: what it may write to, and no copy of its own."""
     found = set[str]()
     with suppress(OSError), open(f"/proc/{pid}/maps", "rb") as file:
         text = file.read()
         if FOLDER.encode() in text:
-            lines = [line.partition(FOLDER.encode())[2] for line in text.splitlines()]
-            found |= {FOLDER + os.fsdecode(line) for line in lines if line and not line.endswith(b" (deleted)")}
+            lines = [line.partition(FOLDER.encode()) for line in text.splitlines()]
+            found |= {
+                FOLDER + os.fsdecode(path)
+                for place, _, path in lines
+                if path and not path.endswith(b" (deleted)") and (not written or place.split()[1][1::2] == b"ws")
+            }
     with suppress(OSError):
         for number in os.listdir(f"/proc/{pid}/fd"):
             with suppress(OSError):
                 path = os.readlink(f"/proc/{pid}/fd/{number}")
-                if path.startswith(FOLDER) and not path.endswith(" (deleted)"):
+                named = path.startswith(FOLDER) and not path.endswith(" (deleted)")
+                if named and (not written or _may_write(pid, number)):
                     found.add(path)
     return found
 
 
-def _is_new(path: str, since_s: float) -> bool:
+def _may_write(pid: int, number: str) -> bool:
+    with open(f"/proc/{pid}/fdinfo/{number}", "rb") as file:
+        fields = file.read().split()
+    return bool(int(fields[fields.index(b"flags:") + 1], 8) & os.O_ACCMODE)
+
+
+def _is_new(path: str, before: frozenset[int]) -> bool:
     with suppress(OSError):
         found = os.stat(path, follow_symlinks=False)
-        return found.st_uid == os.getuid() and found.st_ctime >= since_s
+        return found.st_uid == os.getuid() and found.st_ino not in before
     return False

@@ -198,7 +198,7 @@ def nothing_left(wait: Callable[[], None] = lambda: None) -> Iterator[list[str]]
 def _shared_memory() -> set[str]:
     """Of Python's own making, and segments whose maker is gone."""
     found = {name for name in os.listdir("/dev/shm") if name.startswith("psm_")} if os.path.isdir("/dev/shm") else set()
-    return found | {f"segment {number}" for number, maker, _ in segments() if process_tree.is_dead(maker)}
+    return found | {f"segment {number}" for number, maker, _, _ in segments() if process_tree.is_dead(maker)}
 
 
 def marked(mark: str) -> list[int]:

@@ -1,0 +1,66 @@
+"""What a process and all that descends from it hold in memory."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from assay.launch.process_tree import descendants
+
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+def resident_bytes(pid: int) -> int:
+    """Of that process alone; 0 where it is gone."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb", buffering=0) as file:
+            return int(file.read().split()[1]) * _PAGE_BYTES
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def tree_bytes(pid: int, limit: int) -> int:
+    """Of that process and all below it. What a copy shares with its parent is counted once where that decides about `limit`."""
+    own, below = resident_bytes(pid), descendants(pid)
+    total = own + sum(map(resident_bytes, below))
+    files = memory_files([pid, *below])
+    if files and total + files > limit:
+        files = max(files - sum(_mapped_bytes(one) for one in [pid, *below]), 0)
+    if not below or own > limit or total + files <= limit:
+        return total + files
+    return sum(_share_bytes(one) for one in [pid, *below]) + files
+
+
+def memory_files(processes: list[int]) -> int:
+    """Bytes of files that lie in memory and that these processes hold open: they are no process's own memory."""
+    found: dict[tuple[int, int], int] = {}
+    for pid in processes:
+        with suppress(OSError):
+            for number in os.listdir(f"/proc/{pid}/fd"):
+                path = f"/proc/{pid}/fd/{number}"
+                with suppress(OSError):
+                    if os.readlink(path).startswith(("/memfd:", "/dev/shm/", "/dev/zero")):
+                        file = os.stat(path)
+                        found[file.st_dev, file.st_ino] = file.st_blocks * 512
+    return sum(found.values())
+
+
+def _mapped_bytes(pid: int) -> int:
+    """Of such files, as far as they count as that process's own memory."""
+    with suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/status", "rb") as file:
+        for line in file:
+            if line.startswith(b"RssShmem:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def _share_bytes(pid: int) -> int:
+    """Shared pages in equal parts (Pss); resident memory where the kernel does not tell."""
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
+            for line in file:
+                if line.startswith(b"Pss:"):
+                    return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    return resident_bytes(pid)
