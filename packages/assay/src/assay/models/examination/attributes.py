@@ -3,15 +3,16 @@ the attributes of a function that is called."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding
 from assay.models.examination.attribute_values import value_problem
-from assay.models.examination.functions import Functions
+from assay.models.examination.functions import Functions, function_signature
 from assay.models.examination.schemas import schema_of
 from assay.models.examination.text import shown
-from assay.models.examination.walk import Scope, called, signature_of
+from assay.models.examination.walk import Scope, Signature, called, signature_of
 
 if TYPE_CHECKING:
     from onnx import AttributeProto, FunctionProto, NodeProto
@@ -22,6 +23,7 @@ _SINGLE = {1: "f", 2: "i", 3: "s", 4: "t", 5: "g", 11: "sparse_tensor", 13: "tp"
 
 def check_attributes(everything: Sequence[Scope], functions: Functions) -> Iterator[ModelFinding]:
     """Of every node of every graph."""
+    needed = _needed(everything)
     for scope in everything:
         for index, node in enumerate(scope.graph.node):
             who = f"{called(node, index)}{scope.where}"
@@ -29,7 +31,7 @@ def check_attributes(everything: Sequence[Scope], functions: Functions) -> Itera
             for attribute in node.attribute:
                 yield from _value(attribute, scope, who)
             if function is not None:
-                yield from _call(node, function, who)
+                yield from _call(node, function, who, needed.get(signature_of(node), set()))
             elif schema_of(node, scope.opsets) is not None:
                 for attribute in node.attribute:
                     for code, values in value_problem(node, attribute):
@@ -51,7 +53,22 @@ def _value(attribute: AttributeProto, scope: Scope, who: str) -> Iterator[ModelF
         yield _found("reference-unknown", what, shown(attribute.ref_attr_name))
 
 
-def _call(node: NodeProto, function: FunctionProto, who: str) -> Iterator[ModelFinding]:
+def _needed(everything: Sequence[Scope]) -> Mapping[Signature, set[str]]:
+    """Of each function, the attributes that an operator in it cannot do without. Another that a call leaves out is left out of the
+    nodes that refer to it, too (so do the inliner of onnx 1.23 and ONNX Runtime 1.31)."""
+    needed: dict[Signature, set[str]] = defaultdict(set)
+    for scope in everything:
+        if scope.function is None:
+            continue
+        for node in scope.graph.node:
+            schema = schema_of(node, scope.opsets)
+            required = {name for name, one in schema.attributes.items() if one.required} if schema is not None else set()
+            references = {one.ref_attr_name for one in node.attribute if one.ref_attr_name and one.name in required}
+            needed[function_signature(scope.function)] |= references
+    return needed
+
+
+def _call(node: NodeProto, function: FunctionProto, who: str, needed: set[str]) -> Iterator[ModelFinding]:
     """onnx.checker (1.23) looks at no call of a function."""
     for role, given, takes in (
         ("inputs", len(node.input), len(function.input)),
@@ -63,7 +80,7 @@ def _call(node: NodeProto, function: FunctionProto, who: str) -> Iterator[ModelF
     named = {one.name for one in node.attribute}
     for name in sorted(named - known):
         yield _found("call-unknown", who, shown(name))
-    for name in sorted(set(function.attribute) - named):
+    for name in sorted(set(function.attribute) & needed - named):
         yield _found("call-missing", who, shown(name))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from assay.core.model_finding import Area, ModelFinding
 from assay.models.examination.text import flat, shown
-from assay.models.examination.walk import Scope, called
+from assay.models.examination.walk import Scope, called, domain_of
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, ValueInfoProto
@@ -115,9 +115,24 @@ def placed(text: str, path: Path, everything: Sequence[Scope] = ()) -> ModelFind
             place = Area.FUNCTION if about == "the model" and area is Area.NODE else area
             place = Area.ATTRIBUTE if node and area is Area.GRAPH and code != "shadowed-value" else place
             values = [match[at] for at in order or range(1, len(match.groups()) + 1)]
+            if code == "unknown-operator" and (since := _since(values[1], int(values[0]), everything)):
+                code, values = "later-operator", [*values, str(since)]
             return ModelFinding(place, code, about, tuple(_written(code, values)))
     told = flat(said).replace(f"{path.parent}/", "")[:_LONGEST]
     return ModelFinding(_area(said, node is not None), "onnx-checker", about, (told,))
+
+
+def _since(operator: str, version: int, everything: Sequence[Scope]) -> int:
+    """The opset with which an operator came that `version` of its domain does not have; 0 where onnx knows of none."""
+    from onnx import defs
+
+    domains = {domain_of(node.domain) for scope in everything for node in scope.graph.node if node.op_type == operator}
+    came = [
+        one.since_version
+        for one in defs.get_all_schemas_with_history()
+        if one.name == operator and domain_of(one.domain) in domains
+    ]
+    return min(came) if came and min(came) > version else 0
 
 
 def _written(code: str, values: list[str]) -> list[str]:

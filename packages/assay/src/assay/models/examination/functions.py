@@ -25,7 +25,7 @@ LARGEST_EXPANSION = 1_000_000
 
 def functions_of(model: ModelProto) -> Functions:
     """By what a node says to call them."""
-    return {_signature(function): function for function in model.functions}
+    return {function_signature(function): function for function in model.functions}
 
 
 def check_functions(model: ModelProto) -> Iterator[ModelFinding]:
@@ -54,9 +54,12 @@ def check_functions(model: ModelProto) -> Iterator[ModelFinding]:
 
 
 def _imports(function: FunctionProto, about: str, imports: dict[str, int]) -> Iterator[ModelFinding]:
-    for domain, count in Counter(domain_of(one.domain) for one in function.opset_import).items():
+    own = [(domain_of(one.domain), one.version) for one in function.opset_import]
+    for domain, count in Counter(domain for domain, _ in own).items():
         if count > 1:
-            yield _found("function-import", about, shown(domain or "ai.onnx"), count)
+            several = len({version for name, version in own if name == domain}) > 1
+            severity = Severity.INVALID if several else Severity.RESTRICTED
+            yield _found("function-import", about, shown(domain or "ai.onnx"), count, severity=severity)
     for one in function.opset_import:
         domain = domain_of(one.domain)
         if domain in imports and imports[domain] != one.version:
@@ -90,7 +93,8 @@ def _called(functions: Functions, nodes: Iterable[NodeProto]) -> set[Signature]:
     return found
 
 
-def _signature(function: FunctionProto) -> Signature:
+def function_signature(function: FunctionProto) -> Signature:
+    """What a node says to call it."""
     return domain_of(function.domain), function.name, function.overload
 
 

@@ -32,8 +32,10 @@ def _opsets(model: ModelProto) -> Iterator[ModelFinding]:
     imports = [(domain_of(one.domain), one.version) for one in model.opset_import]
     for domain, count in Counter(domain for domain, _ in imports).items():
         if count > 1:
-            versions = ", ".join(str(version) for name, version in imports if name == domain)
-            yield _found("duplicate-import", domain, count, versions)
+            versions = [version for name, version in imports if name == domain]
+            # Of one version, every reader takes the same.
+            severity = Severity.INVALID if len(set(versions)) > 1 else Severity.RESTRICTED
+            yield _found("duplicate-import", domain, count, ", ".join(map(str, versions)), severity=severity)
     for domain, version in imports:
         if version < 1:
             yield _found("opset-import", domain, version)
@@ -41,5 +43,5 @@ def _opsets(model: ModelProto) -> Iterator[ModelFinding]:
             yield _found("newer-opset", domain, version, newest.get(domain, VERSIONS - 1), onnx.__version__)
 
 
-def _found(code: str, domain: str, *values: int | str) -> ModelFinding:
-    return ModelFinding(Area.MODEL, code, f"domain {shown(domain or 'ai.onnx')}", values)
+def _found(code: str, domain: str, *values: int | str, severity: Severity = Severity.INVALID) -> ModelFinding:
+    return ModelFinding(Area.MODEL, code, f"domain {shown(domain or 'ai.onnx')}", values, severity)

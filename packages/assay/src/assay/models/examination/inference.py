@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -215,10 +215,13 @@ def _slim_copy(model: ModelProto, folder: Path) -> ModelProto:
         if inner is not graph:
             for tensor in inner.initializer:
                 tensor.CopyFrom(_slim(tensor, folder))
-    for value in graph.input:
-        for dimension in value.type.tensor_type.shape.dim:
-            if dimension.dim_value < 0:
-                dimension.ClearField("dim_value")  # some exporters write -1 where they mean "any"
+        for sparse in inner.sparse_initializer:  # to the nodes, a dense tensor; inference knows only sparse ones
+            inner.initializer.append(_elsewhere(sparse.values, sparse.dims))
+        del inner.sparse_initializer[:]
+        for value in (*inner.input, *inner.output, *inner.value_info):
+            for dimension in value.type.tensor_type.shape.dim:
+                if dimension.dim_value < 0:
+                    dimension.ClearField("dim_value")  # some exporters write -1 where they mean "any"
     return copy
 
 
@@ -236,7 +239,14 @@ def _slim(tensor: TensorProto, folder: Path) -> TensorProto:
         return Definition(name=tensor.name, data_type=tensor.data_type, dims=tensor.dims, raw_data=data)
     if size <= _SMALL:
         return tensor
-    copy = Definition(name=tensor.name, data_type=tensor.data_type, dims=tensor.dims)
+    return _elsewhere(tensor, tensor.dims)
+
+
+def _elsewhere(tensor: TensorProto, dims: Iterable[int]) -> TensorProto:
+    """Its name and type with these sizes, without data."""
+    from onnx import TensorProto as Definition
+
+    copy = Definition(name=tensor.name, data_type=tensor.data_type, dims=dims)
     copy.data_location = Definition.EXTERNAL
     copy.external_data.add(key="location", value="elsewhere")
     return copy

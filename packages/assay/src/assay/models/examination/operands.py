@@ -45,10 +45,10 @@ def _no_room(node: NodeProto, known: Known) -> Problems:
 
 
 def _resize(node: NodeProto, known: Known) -> Problems:
-    for place in (1, 2):
-        scales = known.constants.get(node.input[place]) if len(node.input) > place else None
-        if scales is not None and scales.dtype.kind == "f" and scales.size and not (scales > 0).all():
-            yield "resize-scale", (f"{float(scales.min()):g}",)
+    place = 1 if _opset(known) < 11 else 2  # since opset 11, a region of interest comes first
+    scales = known.constants.get(node.input[place]) if len(node.input) > place else None
+    if scales is not None and scales.dtype.kind == "f" and scales.size and not (scales > 0).all():
+        yield "resize-scale", (f"{float(scales.min()):g}",)
 
 
 def _convolution(node: NodeProto, known: Known) -> Problems:
@@ -126,10 +126,12 @@ def _blocks(node: NodeProto, known: Known) -> Problems:
             yield "blocks", (one, part, format_shape(data))
 
 
-def _unidirectional(first: int) -> Callable[[NodeProto, Known], Problems]:
-    """Operands from `first` on are broadcast to the shape of the data, which stays what it is."""
+def _unidirectional(first: int, since: int = 1) -> Callable[[NodeProto, Known], Problems]:
+    """Operands from `first` on are broadcast to the shape of the data, which stays what it is, from the opset `since` on."""
 
     def rule(node: NodeProto, known: Known) -> Problems:
+        if _opset(known) < since:
+            return
         data, *others = _shapes(node, known, max(len(node.input), 1))
         for place, shape in enumerate(others, 1):
             if data is None or shape is None or place < first:
@@ -175,13 +177,17 @@ _RULES: dict[str, Callable[[NodeProto, Known], Problems]] = {
     "Conv": _convolution, "ConvTranspose": _convolution, "LSTM": _recurrent, "GRU": _recurrent, "RNN": _recurrent,
     "Reshape": _reshape, "BatchNormalization": _normalization, "QuantizeLinear": _quantization,
     "DequantizeLinear": _quantization, "InstanceNormalization": _by_channel, "DepthToSpace": _blocks,
-    "SpaceToDepth": _blocks, "Resize": _resize, "PRelu": _unidirectional(1), "LayerNormalization": _unidirectional(1), "Clip": _bounds,
+    "SpaceToDepth": _blocks, "Resize": _resize, "PRelu": _unidirectional(1, since=7), "LayerNormalization": _unidirectional(1), "Clip": _bounds,
 }  # fmt: skip
 
 
 def _shapes(node: NodeProto, known: Known, count: int) -> list[Shape | None]:
     names = [*node.input, *[""] * count][:count]
     return [known.shape(name) if name else None for name in names]
+
+
+def _opset(known: Known) -> int:
+    return known.scope.opsets.get("", 1)
 
 
 def _times(size: int | str, count: int) -> int | str:

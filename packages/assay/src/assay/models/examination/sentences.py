@@ -37,6 +37,9 @@ SENTENCES: dict[str, str] = {
     "duplicate-node": "{0} nodes are called {about}; give each its own name",
     # nodes and functions
     "unknown-operator": "{about}: opset {0} has no operator {1}; correct its name, its domain or the imported opset",
+    "later-operator": (
+        "{about}: opset {0} has no operator {1}; it came with opset {2}: import that one, or export the model for it"
+    ),
     "missing-import": "{about}: no opset is imported for its domain {0}; import it",
     "deprecated": "{about}: {0} is deprecated in opset {1}; use the operator that replaced it",
     "arity": "{about} has {0} {1}, and the operator takes {2}; connect as many as it takes",

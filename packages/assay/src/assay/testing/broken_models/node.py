@@ -86,6 +86,11 @@ def unknown_operator(_: Path) -> onnx.ModelProto:
     return text("g (float[2] x) => (float[2] y) { [a] y = Rleu(x) }")
 
 
+@case("node", "later-operator")
+def operator_of_a_later_opset(_: Path) -> onnx.ModelProto:
+    return text("g (float[2] x) => (float[2] y) { [a] y = Gelu(x) }")
+
+
 @case("node", "deprecated")
 def deprecated_operator(_: Path) -> onnx.ModelProto:
     return text("g (float[1,1,2,2] x) => (float[1,1,4,4] y) <float[4] s = {1, 1, 2, 2}> { [a] y = Upsample(x, s) }")

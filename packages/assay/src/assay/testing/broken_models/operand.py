@@ -32,7 +32,11 @@ def function_of_too_many_outputs(_: Path) -> onnx.ModelProto:
 
 @case("attribute", "call-missing")
 def function_without_its_attribute(_: Path) -> onnx.ModelProto:
-    return _calling("(x)")
+    return text(
+        "g (float[2] x) => (int64[2] y) { [a] y = own.F(x) }\n"
+        '<domain: "own", opset_import: ["" : 17]> F <kind> (a) => (b) { [f] b = Cast<to: int = @kind>(a) }',
+        _OWN,
+    )
 
 
 @case("attribute", "call-unknown")
