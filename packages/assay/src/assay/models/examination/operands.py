@@ -177,7 +177,8 @@ _RULES: dict[str, Callable[[NodeProto, Known], Problems]] = {
     "Conv": _convolution, "ConvTranspose": _convolution, "LSTM": _recurrent, "GRU": _recurrent, "RNN": _recurrent,
     "Reshape": _reshape, "BatchNormalization": _normalization, "QuantizeLinear": _quantization,
     "DequantizeLinear": _quantization, "InstanceNormalization": _by_channel, "DepthToSpace": _blocks,
-    "SpaceToDepth": _blocks, "Resize": _resize, "PRelu": _unidirectional(1, since=7), "LayerNormalization": _unidirectional(1), "Clip": _bounds,
+    "SpaceToDepth": _blocks, "Resize": _resize, "PRelu": _unidirectional(1, since=7),
+    "LayerNormalization": _unidirectional(1), "Clip": _bounds,
 }  # fmt: skip
 
 
