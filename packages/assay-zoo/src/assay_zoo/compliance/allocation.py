@@ -11,7 +11,7 @@ from assay.models.examination.constants import Known
 from assay.models.examination.element import bits_of
 from assay.models.examination.text import format_shape, shown
 from assay.models.examination.types import LARGEST_INDEX, Shape, shape_of
-from assay.models.examination.walk import called, domain_of
+from assay.models.examination.walk import Scope, called, domain_of
 from assay_zoo.compliance.estimates import estimate, stacked
 from assay_zoo.compliance.loop_shapes import grown
 from assay_zoo.compliance.request import Request
@@ -62,15 +62,16 @@ def _value(
         yield ModelFinding(Area.NODE, "allocation", who, made, Severity.RESTRICTED)
 
 
-def check_declared_sizes(known: Known, request: Request) -> Iterator[ModelFinding]:
-    """Inputs and outputs that are declared larger than the zoo allows, and sparse weights that are when they are dense."""
+def check_declared_sizes(known: Known, weights: Scope, request: Request) -> Iterator[ModelFinding]:
+    """Inputs and outputs that are declared larger than the zoo allows, and sparse weights that are when they are dense: `weights`
+    is the graph as it is stored."""
     graph = known.scope.graph
     sizes = {
         f"{role} {shown(value.name)}": (value.type.tensor_type.elem_type, shape_of(value.type) or ())
         for role, values in (("input", graph.input), ("output", graph.output))
         for value in values
     }
-    for sparse in graph.sparse_initializer:
+    for sparse in weights.graph.sparse_initializer:
         sizes[f"sparse initializer {shown(sparse.values.name)}"] = (sparse.values.data_type, tuple(sparse.dims))
     for about, (element, shape) in sizes.items():
         size = _least(shape) * bits_of(element) // 8

@@ -56,7 +56,7 @@ def bounds(look: Examination, request: Request) -> Iterator[ModelFinding]:
     pairs = zip(_all_known(scopes_known(look.inferred)), _all_known(scopes_known(smallest(look.expanded))), strict=True)
     for known, least in pairs:
         yield from check_loops(known, request)
-        declared = list(check_declared_sizes(known, request)) if known.scope.outer is None else []
+        declared = list(check_declared_sizes(known, look.everything[0], request)) if known.scope.outer is None else []
         yield from declared
         if not declared and not any(finding.code == "declared-size" for finding in look.findings):
             yield from check_allocation(known, least, request)
