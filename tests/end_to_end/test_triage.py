@@ -119,6 +119,9 @@ def test_a_real_defect_ends_in_a_script_that_fails_with_it_and_passes_without(tm
     for arm, code in (("fails", 1), ("cured", 0)):
         assert subprocess.run([sys.executable, cause.script, arm], check=False).returncode == code
     assert "--option disabled_optimizers=Pad_Fusion" in (Path(cause.folder) / "cause.md").read_text()
+    page = (Path(cause.folder) / "cause.md").read_text()
+    assert "- **machine**: " in page
+    assert "expected [0.0, 0.0, 0.0, 0.0]\n  got      [-1.0, -1.0, -1.0, -1.0]" in page
     small = onnx.load(Path(cause.folder) / "smallest" / "model.onnx")
     assert [one.dim_value for one in small.graph.input[0].type.tensor_type.shape.dim] == [1, 1, 1, 1]
 

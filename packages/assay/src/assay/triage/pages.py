@@ -42,11 +42,17 @@ def _rows(cause: Cause) -> list[tuple[str, str]]:
         ("workaround", workaround(cause) or "none known"),
         ("since", since(cause)),
         ("known as", cause.known_as),
+        ("fails with the least at", _options(cause)),
         ("versions", versions),
+        ("machine", cause.machine),
         ("script", Path(cause.script).name if cause.script else ""),
         ("took", f"{cause.seconds:.1f} s, {cause.asked} probes"),
     ]
     return [(name, text) for name, text in rows if text]
+
+
+def _options(cause: Cause) -> str:
+    return ", ".join(f"{name}={value}" for name, value in cause.options.items())
 
 
 def _markdown(cause: Cause) -> str:
@@ -59,19 +65,23 @@ def _markdown(cause: Cause) -> str:
 def _code(cause: Cause) -> str:
     if not cause.script:
         return ""
-    return f"\n## Script\n\n```python\n{Path(cause.script).read_text()}```\n"
+    printed = f"\n## Expected and got\n\n```\n{cause.printed}```\n" if cause.printed else ""
+    return f"{printed}\n## Script\n\n```python\n{Path(cause.script).read_text()}```\n"
 
 
 def _html(cause: Cause) -> str:
     rows = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>" for name, text in _rows(cause))
     told = "".join(f"<li>{html.escape(text)}</li>" for text in doubts(cause))
     open_ = f"<h2>Not established</h2><ul>{told}</ul>" if told else ""
+    printed = f"<h2>Expected and got</h2><pre>{html.escape(cause.printed)}</pre>" if cause.printed else ""
     script = f"<h2>Script</h2><pre>{html.escape(Path(cause.script).read_text())}</pre>" if cause.script else ""
     title = html.escape(title_of(cause))
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
-        "<style>body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
-        "th{text-align:left;vertical-align:top;padding:.2rem 1rem .2rem 0;white-space:nowrap}"
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        "<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
+        "th{text-align:left;vertical-align:top;padding:.2rem 1rem .2rem 0;width:13rem}"
+        "td,h1{overflow-wrap:anywhere}@media(max-width:40rem){th,td{display:block;padding:0}td{margin-bottom:.5rem}}"
         "pre{overflow:auto;padding:1rem;background:#8881}</style>"
-        f"<h1>{title}</h1><table>{rows}</table>{open_}{script}</html>\n"
+        f"<h1>{title}</h1><table>{rows}</table>{open_}{printed}{script}</html>\n"
     )

@@ -98,19 +98,21 @@ def _defined(backend: ShowsPlainUse, flow: Flow, name: str) -> str:
     return backend.plain_code(flow).replace("def run(", f"def {name}(", 1)
 
 
-def run_script(path: str, interpreter: Interpreter, arm: str) -> int | None:
-    """Its exit code with that arm; None where it does not end in time, or cannot be started."""
+def run_script(path: str, interpreter: Interpreter, arm: str) -> ScriptRun:
+    """With that arm; its exit code is None where it does not end in time, or cannot be started."""
     try:
         done = subprocess.run(
             [interpreter.program, path, arm],
             capture_output=True,
+            text=True,
+            errors="replace",
             timeout=SCRIPT_S,
             check=False,
             env=_clean(interpreter.environ(os.environ)),
         )
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.returncode
+        return ScriptRun(None)
+    return ScriptRun(done.returncode, done.stdout)
 
 
 def _clean(environment: Mapping[str, str]) -> dict[str, str]:

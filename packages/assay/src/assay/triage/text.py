@@ -90,7 +90,10 @@ def size(cause: Cause) -> str:
         return _wrong(cause)
     far = "no bound" if math.isinf(symptom.size) else f"relative error {symptom.size:.2g}"
     budget = symptom.budget
-    return far if budget is None or math.isinf(budget) else f"{far}, {budget:.3g} times its tolerance"
+    if budget is not None and not math.isinf(budget):
+        far = f"{far}, {budget:.3g} times its tolerance"
+    plain = cause.small_error is not None and not math.isclose(cause.small_error, symptom.size, rel_tol=0.05)
+    return f"{far} on the numbers of the model" if plain else far
 
 
 def brought(cause: Cause) -> str:

@@ -15,6 +15,7 @@ from assay.core.job import VerifyJob
 from assay.core.result import Result
 from assay.environments.releases import list_releases, run_with_release
 from assay.pipeline.ensure_references import ensure_references
+from assay.pipeline.provenance import this_machine
 from assay.pipeline.services import Services
 from assay.ports import Backend, ShowsPlainUse
 from assay.triage.cause import Cause, Doubt
@@ -53,7 +54,8 @@ def triage_verdict(
     context = Context(job, end, failing_sample(result), services, folder, deadline, patterns, tell)
     causes = services.jobs.complete(_searched(context))
     shutil.rmtree(folder / "values", ignore_errors=True)
-    finished = [_finished(cause, context) for cause in causes]
+    machine = this_machine().kind
+    finished = [replace(_finished(cause, context), machine=machine) for cause in causes]
     for cause in finished:
         write_pages(cause)
     known.keep(job, result, finished)
@@ -75,11 +77,12 @@ def _finished(cause: Cause, context: Context) -> Cause:
         return replace(cause, doubts=(*cause.doubts, Doubt.NO_SCRIPT))
     interpreter = Interpreter(sys.executable)
     doubts = [*cause.doubts]
-    if run_script(path, interpreter, "fails") != 1:
+    failing = run_script(path, interpreter, "fails")
+    if failing.exit_code != 1:
         doubts.append(Doubt.SCRIPT_UNCONFIRMED)
-    if cause.cures and run_script(path, interpreter, "cured") != 0:
+    if cause.cures and run_script(path, interpreter, "cured").exit_code != 0:
         doubts.append(Doubt.CURE_UNCONFIRMED)
-    return replace(cause, script=path, doubts=tuple(doubts))
+    return replace(cause, script=path, doubts=tuple(doubts), printed=failing.output)
 
 
 def with_since(cause: Cause, backend: Backend, deadline: float, tell: Callable[[str], None]) -> Cause:
