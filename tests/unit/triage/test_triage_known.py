@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -12,6 +13,7 @@ from assay.testing.builders import make_job, make_result
 from assay.triage.cause import Cause, Doubt, Where
 from assay.triage.graph import Graph
 from assay.triage.known import KnownCauses, occurrences, pattern_of
+from assay.triage.pages import write_pages
 from assay.triage.symptom import Symptom
 
 
@@ -48,13 +50,14 @@ def test_a_single_operator_stands_wherever_it_is() -> None:
 
 def cause(folder: Path, *doubts: Doubt) -> Cause:
     """Of SMALL."""
-    folder.mkdir(exist_ok=True)
     wrong = Symptom("values", "c", 0.5)
     pattern = pattern_of(SMALL, frozenset({0, 1, 2}), "onnxruntime", str(folder))
-    return Cause(
+    made = Cause(
         "k", "m", "f", "onnxruntime", {}, Where.COMBINATION, wrong, wrong, doubts=doubts, pattern=pattern,
         folder=str(folder),
     )  # fmt: skip
+    write_pages(made)
+    return made
 
 
 def test_the_same_verdict_has_the_same_cause_while_its_page_is_there(tmp_path: Path) -> None:
@@ -67,7 +70,9 @@ def test_the_same_verdict_has_the_same_cause_while_its_page_is_there(tmp_path: P
     assert not known.of_verdict(job, replace(result, versions={"onnxruntime": "1.32.0"}))
     assert [one.operators for one in known.patterns("onnxruntime")] == [("Relu", "Tanh", "Add")]
     assert not known.patterns("openvino")
-    folder.rmdir()
+    write_pages(replace(found, seconds=9.0))
+    assert not known.of_verdict(job, result), "the page is that of another one"
+    shutil.rmtree(folder)
     assert not known.of_verdict(job, result)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from assay import plugins
 from assay.commands.check import prepared
 from assay.commands.composition import open_services
+from assay.commands.same_request import request_key
 from assay.core.job import JobKind, VerifyJob
 from assay.core.result import Result
 from assay.core.run import Run
@@ -26,6 +27,7 @@ from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.services import Services
 from assay.triage.cause import Cause
 from assay.triage.context import end_of
+from assay.triage.known import KnownCauses
 from assay.triage.triage import Verdict, triage_verdict, with_since
 
 RED = (VerdictStatus.FAIL, VerdictStatus.ERROR)
@@ -36,7 +38,6 @@ MODELS = (".onnx", ".pt2")
 class Triaged:
     """`causes` of each red verdict, gravest first; `left` are sentences about those that were not looked into."""
 
-    run: Run
     causes: tuple[Cause, ...]
     left: tuple[str, ...] = ()
 
@@ -50,6 +51,17 @@ def run_triage(
     options: TriageOptions, progress: Progress = SILENT, tell: Callable[[str], None] = lambda text: None
 ) -> Triaged:
     """Raises UsageError for a run without a red job, and for a job that is not there or not red."""
+    key = request_key(options) if not options.job else ""
+    known = KnownCauses(Path(options.history or DEFAULT_HISTORY))
+    if key and (causes := known.of_request(key)):
+        return Triaged(tuple(causes))
+    found = _triaged(options, progress, tell)
+    if key and not found.left:
+        known.keep_request(key, found.causes)
+    return found
+
+
+def _triaged(options: TriageOptions, progress: Progress, tell: Callable[[str], None]) -> Triaged:
     with _opened(options, progress) as (run, results, judgement, services):
         jobs, left = _red(run, judgement, options.job)
         by_key = {one.job_key: one for one in results}
@@ -65,7 +77,7 @@ def run_triage(
                 later = time.monotonic() + options.time_limit_s
                 found = [with_since(one, backend, later, tell) for one in found]
             causes += found
-        return Triaged(run, tuple(causes), tuple(left))
+        return Triaged(tuple(causes), tuple(left))
 
 
 def _gravity(verdict: Verdict) -> tuple[bool, float]:

@@ -51,9 +51,8 @@ class Cause(msgspec.Struct, frozen=True):
     `options` are those under which it fails with the least, `cures` make it right (`tried` changes were tried); `whole_cured` says
     whether the first makes the whole right, too. `healing_taps` are inner values that
     make the part right when they are outputs. `detail` is what a job said that kept triage from going on, `failed` how
-    often the whole failed in `tries`. `folder` has the small
-    model, the script and the pages, 
-    `printed` is what the script says where it fails, `since` what other releases make of it. `known_as` is the folder of an earlier cause that this one
+    often the whole failed in `tries`. `folder` has the small model, the script and the pages; `printed` is what the script says where it
+    fails, `since` what other releases make of it. `known_as` is the folder of an earlier cause that this one
     is, `pattern` what a later one is known by."""
 
     job_key: str

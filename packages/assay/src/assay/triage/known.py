@@ -28,12 +28,27 @@ class KnownCauses:
 
     def of_verdict(self, job: VerifyJob, result: Result) -> list[Cause]:
         """Those of the same model, flow and versions, whose pages are still there; none where anything differs."""
-        path = self._folder / f"{_key(job, result)}.json"
+        return self._read(_key(job, result))
+
+    def of_request(self, key: str) -> list[Cause]:
+        """Those of all red verdicts of the same request."""
+        return self._read(key)
+
+    def keep_request(self, key: str, causes: Sequence[Cause]) -> None:
+        """As `keep`, for all red verdicts of one request."""
+        self._write(key, causes)
+
+    def _read(self, key: str) -> list[Cause]:
         with suppress(OSError, msgspec.MsgspecError):
-            causes = msgspec.json.decode(path.read_bytes(), type=list[Cause])
-            if all(Path(one.folder).is_dir() for one in causes):
+            causes = msgspec.json.decode((self._folder / f"{key}.json").read_bytes(), type=list[Cause])
+            if all(_has_its_page(one) for one in causes):
                 return [msgspec.structs.replace(one, known_as=one.folder) for one in causes]
         return []
+
+    def _write(self, key: str, causes: Sequence[Cause]) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        if causes and not any({Doubt.OUT_OF_TIME, Doubt.NOT_REPEATED} & {*one.doubts} for one in causes):
+            (self._folder / f"{key}.json").write_bytes(msgspec.json.encode(list(causes)))
 
     def patterns(self, backend: str) -> list[Pattern]:
         """Of causes of that backend, the smallest first."""
@@ -45,15 +60,21 @@ class KnownCauses:
 
     def keep(self, job: VerifyJob, result: Result, causes: Sequence[Cause]) -> None:
         """What was established; a search that ended early is made again the next time."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        if causes and not any({Doubt.OUT_OF_TIME, Doubt.NOT_REPEATED} & {*one.doubts} for one in causes):
-            (self._folder / f"{_key(job, result)}.json").write_bytes(msgspec.json.encode(list(causes)))
+        self._write(_key(job, result), causes)
         for cause in causes:
             if cause.pattern is None or cause.known_as or Doubt.SLIPPED in cause.doubts:
                 continue
             pattern = msgspec.structs.replace(cause.pattern, folder=cause.folder)
             name = value_digest((pattern.backend, pattern.operators, pattern.edges))[:16]
             (self._folder / f"pattern-{name}.json").write_bytes(msgspec.json.encode(pattern))
+
+
+def _has_its_page(cause: Cause) -> bool:
+    """Another model of that name may have been written over it since."""
+    with suppress(OSError, msgspec.MsgspecError):
+        written = msgspec.json.decode((Path(cause.folder) / "cause.json").read_bytes(), type=dict[str, object])
+        return (written.get("job_key"), written.get("seconds")) == (cause.job_key, cause.seconds)
+    return False
 
 
 def _key(job: VerifyJob, result: Result) -> str:
