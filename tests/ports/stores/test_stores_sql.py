@@ -11,6 +11,7 @@ from sqlalchemy import text
 from assay.core.outcome import Outcome
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.stores.schema import MIGRATIONS
+from assay.stores.search import cell_rows
 from assay.stores.sql import SqlStore
 from assay.stores.tables import SCHEMA, metadata
 from assay.testing.builders import make_result, make_run
@@ -52,18 +53,18 @@ def test_a_resumed_older_run_does_not_rewrite_the_present(location: str) -> None
     store.close()
 
 
-def test_the_history_of_a_job_comes_newest_first(location: str) -> None:
+def test_what_is_asked_of_one_cell_goes_by_an_index(location: str) -> None:
     store = SqlStore(location)
     for number in range(4):
         store.open_run(make_run(f"2026010{number}"))
-        store.record(f"2026010{number}", [make_result("a", seconds=float(number)), make_result("b")])
-    history = store.history(make_result("a").job_key, limit=3)
-    assert [(run, result.seconds) for run, result in history] == [
-        ("20260103", 3.0),
-        ("20260102", 2.0),
-        ("20260101", 1.0),
-    ]
-    assert store.history("nothing|like|this") == []
+        store.record(f"2026010{number}", [make_result(f"case-{case}") for case in range(500)])
+    sql = str(cell_rows("case-7", "onnxruntime").compile(store.engine, compile_kwargs={"literal_binds": True}))
+    explain = "EXPLAIN QUERY PLAN" if store.engine.dialect.name == "sqlite" else "EXPLAIN"
+    with store.engine.connect() as connection:
+        if explain == "EXPLAIN":
+            connection.execute(text("ANALYZE"))
+        plan = "\n".join(str(row) for row in connection.execute(text(f"{explain} {sql}")))
+    assert "ix_results_case_flow_run" in plan
     store.close()
 
 

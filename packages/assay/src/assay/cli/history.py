@@ -17,15 +17,33 @@ RunId = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, the begi
 
 def runs(
     limit: Annotated[int, typer.Option(min=1, help="Largest number of runs to list.")] = 20,
+    commit: Annotated[
+        str, typer.Option(metavar="COMMIT", help="Only runs of this commit, or the beginning of one.")
+    ] = "",
+    machine: Annotated[str, typer.Option(metavar="TEXT", help="Only runs on machines with this in their name.")] = "",
+    model: Annotated[
+        str, typer.Option(metavar="MODEL", help="Only runs of the model with this name, digest or beginning of one.")
+    ] = "",
+    code: Annotated[
+        str,
+        typer.Option(
+            metavar="CODE", help="Only runs with this outcome, cause, signal, finding or warning: crash, node-on-cpu."
+        ),
+    ] = "",
     history: History = DEFAULT_HISTORY,
 ) -> None:
     from assay.commands.composition import open_services
     from assay.pipeline.resume import resumable
+    from assay.ports import RunSearch
+
+    search = RunSearch(commit.lower(), machine, model, code)
 
     with open_services(history, recorded=True) as services:
-        found = [(one, services.standing(one.id, one.status)) for one in services.store.runs(limit)]
+        found = [(one, services.standing(one.id, one.status)) for one in services.store.runs(limit, search)]
         cut = [services.store.run(one.id) for one, status in found if status == "interrupted"]
-    if not found:
+    if not found and search != RunSearch():
+        print(f"no run in {history} is like that; `assay runs` lists them all")
+    elif not found:
         print(f"no runs in {history}; `assay check` makes one")
     for one, status in found:
         counts = f"{one.passed} passed, {one.failed} failed, {one.other} other" if one.word else ""

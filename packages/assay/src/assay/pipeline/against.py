@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from assay.core.run import Run
 from assay.errors import UsageError
 from assay.pipeline.open_run import Checked
-from assay.pipeline.run_changes import PAST_LOOKED_AT, changes_between
+from assay.pipeline.run_changes import changes_between
 from assay.pipeline.services import Services
 
 PREVIOUS = "previous"
@@ -34,10 +34,9 @@ def against(told: str, checked: Checked, services: Services) -> Checked:
 
 
 def _previous(checked: Checked, services: Services) -> Run:
-    ours = _cells_of(checked.run)
-    for one in services.store.runs(PAST_LOOKED_AT):
-        if one.id < checked.run.id and one.status == "complete" and _cells_of(run := services.store.run(one.id)) & ours:
-            return run
+    before = services.store.run_before(checked.run.id, _cells_of(checked.run))
+    if before:
+        return services.store.run(before)
     raise UsageError(f"no run before {checked.run.id} has the same cases and flows: name one, `assay runs` lists them")
 
 

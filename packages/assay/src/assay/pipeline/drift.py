@@ -36,8 +36,8 @@ def _earlier(run: Run, told: dict[str, VerifyResult], services: Services) -> tup
     for identity in earlier:
         found = {
             result.job_key: result
-            for result in services.store.results(identity)
-            if result.job_key in told and result.job_digest == told[result.job_key].job_digest
+            for result in services.store.results(identity, told)
+            if result.job_digest == told[result.job_key].job_digest
         }
         if found:
             return identity, found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -65,7 +65,7 @@ def changes_between(
     cells = cell_changes(before, results, old_words=_words(old, before), verdicts=judgement.verdicts)
     return RunChanges(
         f"run {old.id}",
-        _with_past(cells, new, services),
+        _with_past(cells, {one.job_key for one in (*before, *results)}, new, services),
         old.started_at,
         new.started_at,
         old.commit,
@@ -86,16 +86,16 @@ def _words(run: Run, results: Sequence[Result]) -> dict[str, str]:
     return {one.job_key: one.word.value for one in found.verdicts}
 
 
-def _with_past(cells: Sequence[CellChange], new: Run, services: Services) -> tuple[CellChange, ...]:
-    wanted = {(cell.case, cell.flow) for cell in cells}
+def _with_past(
+    cells: Sequence[CellChange], jobs: Collection[str], new: Run, services: Services
+) -> tuple[CellChange, ...]:
     past: dict[tuple[str, str, str], list[float]] = {}
     looked_at = [one.id for one in services.store.runs(PAST_LOOKED_AT) if one.id < new.id][:PAST_RUNS]
     for identity in reversed(looked_at):
         seen: dict[tuple[str, str, str], float] = {}
-        for result in services.store.results(identity):
-            if (result.case, result.flow) in wanted:
-                for name, value in metrics(result).items():
-                    seen.setdefault((result.case, result.flow, name), value)
+        for result in services.store.results(identity, jobs):
+            for name, value in metrics(result).items():
+                seen.setdefault((result.case, result.flow, name), value)
         for key, value in seen.items():
             past.setdefault(key, []).append(value)
     return tuple(replace(cell, deltas=tuple(_delta(cell, one, past) for one in cell.deltas)) for cell in cells)

@@ -13,7 +13,6 @@ from assay.core.trend import Change, Point, Trend
 from assay.errors import UsageError
 from assay.judge.metric_registry import direction, unit
 from assay.judge.metrics import metrics, stated_by
-from assay.pipeline.find_baseline import kind_of
 from assay.pipeline.provenance import this_machine
 from assay.ports import Store
 from assay.stats.cusum import alarms
@@ -30,7 +29,6 @@ SHORT = {
     "error": "budget_used",
 }
 """What people say, and the metric they mean."""
-MOST_RUNS = 100_000
 
 
 def trend(store: Store, case: str, flow: str, metric: str, machine: Machine | None = None) -> Trend:
@@ -40,28 +38,26 @@ def trend(store: Store, case: str, flow: str, metric: str, machine: Machine | No
     """
     name = SHORT.get(metric, metric)
     machine = machine or this_machine()
-    here = kind_of(machine)
     points: list[Point] = []
     seen: set[str] = set()
     stated: dict[str, StatedMetric] = {}
     elsewhere: Counter[str] = Counter()
-    for summary in reversed(store.runs(MOST_RUNS)):
-        run = None
-        for result in store.results(summary.id):
-            if (result.case, result.flow) != (case, flow):
-                continue
-            named = metrics(result)
-            seen |= named.keys()
-            stated |= stated_by(result)
-            value = named.get(name, math.nan)
-            if not math.isfinite(value):
-                continue
-            run = run or store.run(summary.id)
-            if kind_of(run.machine) != here:
-                elsewhere[run.machine.kind] += 1
-                break
-            points.append(Point(run.id, run.started_at, run.commit, value))
-            break
+    last = ""
+    for past in store.history(case, flow):
+        if past.run_id == last:
+            continue
+        named = metrics(past.result)
+        seen |= named.keys()
+        stated |= stated_by(past.result)
+        value = named.get(name, math.nan)
+        if not math.isfinite(value):
+            continue
+        last = past.run_id
+        if past.machine == machine.kind:
+            points.append(Point(past.run_id, past.started_at, past.commit, value))
+        else:
+            elsewhere[past.machine] += 1
+    points.reverse()
     if not points:
         raise UsageError(_nothing(case, flow, name, seen, elsewhere, machine.kind))
     values = [point.value for point in points]

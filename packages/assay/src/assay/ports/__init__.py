@@ -31,7 +31,7 @@ from assay.ports.engine import DeviceTimed, Engine, ProfilesOperators, SelfTimed
 from assay.ports.launcher import JobList, JobSource, Launcher, Sandbox
 from assay.ports.metric import Metric
 from assay.ports.report import Report
-from assay.ports.store import RunSummary, Store
+from assay.ports.store import PastResult, RunSearch, RunSummary, Store
 from assay.ports.suite import CountedApart, HasVariants, JudgesMissingFiles, Suite, count_name, missing_outcome
 from assay.ports.transform import PartlyCalibrated, Transform, needs_samples
 from assay.ports.values import Availability, OptionSpec, Tensor, Tensors
@@ -57,9 +57,11 @@ __all__ = [
     "NativeText",
     "OptionSpec",
     "PartlyCalibrated",
+    "PastResult",
     "ProfilesOperators",
     "ReadsWarnings",
     "Report",
+    "RunSearch",
     "RunSummary",
     "Sandbox",
     "SelfTimed",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 import msgspec
@@ -25,6 +25,28 @@ class RunSummary(msgspec.Struct, frozen=True):
     passed: int = 0
     failed: int = 0
     other: int = 0
+    commit: str = ""
+    machine: str = ""
+
+
+class RunSearch(msgspec.Struct, frozen=True):
+    """Which runs are asked for; "" asks nothing. `commit` and `model` are the beginning of a commit and of a model's digest, `model` may
+    be a model's name; `machine` is a part of the kind of machine, in any case; `code` one that a result has (`assay.core.codes`)."""
+
+    commit: str = ""
+    machine: str = ""
+    model: str = ""
+    code: str = ""
+
+
+class PastResult(msgspec.Struct, frozen=True):
+    """A result of one cell, and what a trend asks of its run. `machine` is the kind of machine."""
+
+    run_id: str
+    started_at: str
+    commit: str
+    machine: str
+    result: Result
 
 
 class Store(Protocol):
@@ -47,12 +69,21 @@ class Store(Protocol):
         """The run with that id, or a unique prefix of it, or "last". Raises `assay.errors.RunNotFound`."""
         ...
 
-    def runs(self, limit: int = 50) -> list[RunSummary]:
+    def runs(self, limit: int = 50, search: RunSearch = RunSearch()) -> list[RunSummary]:
         """Newest first."""
         ...
 
-    def results(self, run_id: str) -> list[Result]:
-        """In the order recorded."""
+    def results(self, run_id: str, jobs: Collection[str] | None = None) -> list[Result]:
+        """In the order recorded; with `jobs`, those with these job keys: nothing else is read."""
+        ...
+
+    def history(self, case: str, flow: str) -> list[PastResult]:
+        """All results of one cell, of every kind of job: newest run first, those of one run in the order recorded. No result of
+        another cell is read: this is what a trend is drawn from."""
+        ...
+
+    def run_before(self, run_id: str, cells: Collection[tuple[str, str]]) -> str:
+        """The newest complete run before `run_id` that has a result of one of these cells (case, flow); "" where there is none."""
         ...
 
     def close(self) -> None: ...

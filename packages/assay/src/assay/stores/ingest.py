@@ -1,20 +1,24 @@
-"""What is written with the results of a run, in one transaction: its summary and the present state of each job."""
+"""What is written with a run and its results, in one transaction: what they are searched by, the summary, the present state of each job."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 from sqlalchemy.engine import Row, RowMapping
 
+from assay.core.codes import codes_of
 from assay.core.outcome import Outcome
 from assay.core.result import Result
+from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.stores.payload import pack
-from assay.stores.tables import case_state, results, run_summary
+from assay.stores.tables import case_state, result_codes, results, run_models, run_summary, runs
 
-_MOST_PARAMETERS = 500
+Value = TypeVar("Value")
+
+_MOST_PARAMETERS = 400
 """Names in one IN (...): SQLite's older limit is 999 for the whole statement."""
 
 _WORST_FIRST = (
@@ -30,6 +34,29 @@ _PASSED = (VerdictStatus.PASS, VerdictStatus.XFAIL)
 _FAILED = (VerdictStatus.FAIL, VerdictStatus.XPASS)
 
 
+def add_run(connection: Connection, run: Run) -> None:
+    """The run with what it is searched by and an empty summary; one with that id that is there already stays as it is."""
+    if connection.scalar(select(runs.c.number).where(runs.c.id == run.id)) is not None:
+        return
+    row = {
+        "id": run.id,
+        "started_at": run.started_at,
+        "status": run.status,
+        "command": run.command,
+        "commit": run.commit,
+        "machine": run.machine.kind,
+        "payload": pack(run),
+    }
+    number = connection.scalar(insert(runs).returning(runs.c.number), row)
+    empty = {"recorded": 0, "word": "", "passed": 0, "failed": 0, "other": 0}
+    connection.execute(insert(run_summary), {"run": number, "jobs": len(run.jobs), **empty})
+    originals = [job.case.original.model for job in run.jobs if job.case.original]
+    models = {(one.digest, one.name) for one in (*(job.case.model for job in run.jobs), *originals)}
+    if models:
+        rows = [{"digest": digest, "run": number, "name": name} for digest, name in sorted(models)]
+        connection.execute(insert(run_models), rows)
+
+
 def add_results(connection: Connection, run: int, arrived: Sequence[Result]) -> None:
     """Record those results that run number `run` has not yet; the caller holds the lock of the one writer."""
     first: dict[str, Result] = {}
@@ -37,7 +64,7 @@ def add_results(connection: Connection, run: int, arrived: Sequence[Result]) -> 
         first.setdefault(result.job_key, result)
     there = {
         key
-        for keys in _chunks(list(first))
+        for keys in chunks(list(first))
         for key in connection.scalars(
             select(results.c.job_key).where(results.c.run == run, results.c.job_key.in_(keys))
         )
@@ -46,6 +73,9 @@ def add_results(connection: Connection, run: int, arrived: Sequence[Result]) -> 
     if not new:
         return
     connection.execute(insert(results), [_row(run, result) for result in new])
+    codes = [_code(run, result, *one) for result in new for one in codes_of(result)]
+    if codes:
+        connection.execute(insert(result_codes), codes)
     summary = run_summary.c
     connection.execute(update(run_summary).where(summary.run == run).values(recorded=summary.recorded + len(new)))
     _advance(connection, run, new)
@@ -104,7 +134,7 @@ def _advance(connection: Connection, run: int, new: Sequence[Result]) -> None:
     keys = [result.job_key for result in new]
     before: dict[str, Row[Any]] = {
         row.job_key: row
-        for some in _chunks(keys)
+        for some in chunks(keys)
         for row in connection.execute(select(case_state).where(case_state.c.job_key.in_(some)))
     }
     first: list[dict[str, Any]] = []
@@ -138,6 +168,11 @@ def _row(run: int, result: Result) -> dict[str, Any]:
     }
 
 
-def _chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+def _code(run: int, result: Result, code: str, about: str) -> dict[str, Any]:
+    return {"code": code, "run": run, "job_key": result.job_key, "about": about}
+
+
+def chunks(keys: Sequence[Value]) -> Iterator[Sequence[Value]]:
+    """So many that a statement can hold them."""
     for start in range(0, len(keys), _MOST_PARAMETERS):
         yield keys[start : start + _MOST_PARAMETERS]

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 import msgspec
 from msgspec.structs import replace
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, select, update
 
 from assay.core.result import AnyResult, Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
-from assay.ports import RunSummary
+from assay.ports import PastResult, RunSearch, RunSummary
 from assay.stores.connect import READ, connect
 from assay.stores.errors import translate_errors
-from assay.stores.ingest import add_results, judge_run
+from assay.stores.ingest import add_results, add_run, chunks, judge_run
 from assay.stores.lookup import exact_run, find_run
-from assay.stores.payload import pack, unpack
+from assay.stores.payload import unpack
 from assay.stores.schema import bring_up_to_date
+from assay.stores.search import cell_rows, run_before, searched
 from assay.stores.tables import case_state, results, run_summary, runs
 
 _RUNS: msgspec.msgpack.Decoder[Run] = msgspec.msgpack.Decoder(Run)
@@ -64,12 +65,7 @@ class SqlStore:
     def open_run(self, run: Run) -> None:
         """Record a run before its first job; a run with that id that is there already stays as it is."""
         with self._writing() as connection:
-            if connection.scalar(select(runs.c.number).where(runs.c.id == run.id)) is not None:
-                return
-            row = {"id": run.id, "started_at": run.started_at, "status": run.status, "command": run.command}
-            number = connection.scalar(insert(runs).returning(runs.c.number), {**row, "payload": pack(run)})
-            empty = {"recorded": 0, "word": "", "passed": 0, "failed": 0, "other": 0}
-            connection.execute(insert(run_summary), {"run": number, "jobs": len(run.jobs), **empty})
+            add_run(connection, run)
 
     def record(self, run_id: str, results: Sequence[Result]) -> None:
         """Append results; those whose job key the run has already are left out. `run_id` is a whole id."""
@@ -90,32 +86,39 @@ class SqlStore:
             row = connection.execute(select(runs.c.payload, runs.c.status).where(runs.c.number == number)).one()
             return replace(unpack(row.payload, _RUNS), status=row.status)
 
-    def runs(self, limit: int = 50) -> list[RunSummary]:
+    def runs(self, limit: int = 50, search: RunSearch = RunSearch()) -> list[RunSummary]:
         """Newest first."""
-        columns = (runs.c.id, runs.c.started_at, runs.c.status, runs.c.command)
+        columns = (runs.c.id, runs.c.started_at, runs.c.status, runs.c.command, runs.c.commit, runs.c.machine)
         query = select(*columns, run_summary).join(run_summary, run_summary.c.run == runs.c.number)
+        query = query.where(*searched(search)).order_by(runs.c.id.desc()).limit(limit)
         with self._reading() as connection:
-            rows = connection.execute(query.order_by(runs.c.id.desc()).limit(limit)).mappings().all()
+            rows = connection.execute(query).mappings().all()
         return [RunSummary(**{name: value for name, value in row.items() if name != "run"}) for row in rows]
 
-    def results(self, run_id: str) -> list[Result]:
+    def results(self, run_id: str, jobs: Collection[str] | None = None) -> list[Result]:
         """In the order recorded. `run_id` as in `run`."""
         with self._reading() as connection:
             number = find_run(connection, run_id, self.name)
-            query = select(results.c.payload).where(results.c.run == number).order_by(results.c.number)
-            return [unpack(payload, _RESULTS) for payload in connection.scalars(query)]
+            query = select(results.c.number, results.c.payload).where(results.c.run == number)
+            if jobs is None:
+                rows = connection.execute(query.order_by(results.c.number)).all()
+            else:
+                some = [query.where(results.c.job_key.in_(keys)) for keys in chunks(list(jobs))]
+                rows = sorted((row for one in some for row in connection.execute(one)), key=lambda row: row.number)
+            return [unpack(row.payload, _RESULTS) for row in rows]
 
-    def history(self, job_key: str, limit: int = 180) -> list[tuple[str, Result]]:
-        """The results of one job with the ids of their runs, newest first: what a trend is drawn from."""
-        query = (
-            select(runs.c.id, results.c.payload)
-            .join(runs, runs.c.number == results.c.run)
-            .where(results.c.job_key == job_key)
-            .order_by(results.c.run.desc())
-            .limit(limit)
-        )
+    def history(self, case: str, flow: str) -> list[PastResult]:
+        """All results of one cell: newest run first, those of one run in the order recorded."""
         with self._reading() as connection:
-            return [(row.id, unpack(row.payload, _RESULTS)) for row in connection.execute(query)]
+            return [
+                PastResult(row.id, row.started_at, row.commit, row.machine, unpack(row.payload, _RESULTS))
+                for row in connection.execute(cell_rows(case, flow))
+            ]
+
+    def run_before(self, run_id: str, cells: Collection[tuple[str, str]]) -> str:
+        """The newest complete run before `run_id` that has a result of one of these cells; "" where there is none."""
+        with self._reading() as connection:
+            return run_before(connection, run_id, cells)
 
     def states(self, outcome: str = "") -> list[JobState]:
         """How every job stands now, or those with that outcome, sorted by job key."""

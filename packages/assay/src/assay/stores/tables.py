@@ -45,8 +45,21 @@ runs = Table(
     Column("started_at", String, nullable=False),
     Column("status", String, nullable=False),
     Column("command", String, nullable=False),
+    Column("commit", String, nullable=False),
+    Column("machine", String, nullable=False),
     Column("payload", LargeBinary, nullable=False),
+    Index(None, "commit"),
 )
+
+run_models = Table(
+    "run_models",
+    metadata,
+    Column("digest", String, primary_key=True),
+    Column("run", _Number, ForeignKey("runs.number"), primary_key=True, autoincrement=False),
+    Column("name", String, primary_key=True),
+    Index(None, "name", "run"),
+)
+"""Which models a run is about: the case's own, and the original that it is compared with."""
 
 results = Table(
     "results",
@@ -62,8 +75,18 @@ results = Table(
     Column("seconds", Float, nullable=False),
     Column("payload", LargeBinary, nullable=False),
     UniqueConstraint("run", "job_key"),
-    Index(None, "job_key", "run"),
+    Index(None, "case", "flow", "run"),
 )
+
+result_codes = Table(
+    "result_codes",
+    metadata,
+    Column("code", String, primary_key=True),
+    Column("run", _Number, ForeignKey("runs.number"), primary_key=True, autoincrement=False),
+    Column("job_key", String, primary_key=True),
+    Column("about", String, primary_key=True),
+)
+"""What went wrong in a result: outcome, cause, signal, findings and warnings, as `assay.core.codes` names them."""
 
 run_summary = Table(
     "run_summary",

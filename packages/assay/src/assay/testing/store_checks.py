@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
+from msgspec.structs import replace
+
 from assay.core.outcome import Outcome
 from assay.core.result import Result, VerifyResult
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
@@ -19,6 +21,7 @@ from assay.errors import RunNotFound
 from assay.ports import RunSummary, Store
 from assay.testing.builders import make_result, make_run
 from assay.testing.standard_run import standard_run
+from assay.testing.store_search_checks import check_past, check_search
 
 _BATCH = 150
 _PATIENCE_S = 60.0
@@ -27,7 +30,7 @@ _PATIENCE_S = 60.0
 def check_store(make: Callable[[], Store]) -> None:
     """`make` opens the same, at first empty, history every time. It must be picklable (a class, a partial of one): other
     processes call it too. Takes some seconds: real processes write at once and are killed while they write."""
-    for check in (round_trip, idempotent, found, summarised, read_while_written, two_writers, power_cut):
+    for check in (round_trip, idempotent, found, summarised, searched, read_while_written, two_writers, power_cut):
         check(make)
 
 
@@ -101,6 +104,7 @@ def summarised(make: Callable[[], Store]) -> None:
         store.open_run(run)
         store.record(run.id, results[:3])
         empty = RunSummary(run.id, run.started_at, "running", run.command, jobs=10, recorded=3)
+        empty = replace(empty, commit=run.commit, machine=run.machine.kind)
         assert _summary(store, run.id) == empty, f"a run under way: {_summary(store, run.id)}, not {empty}"
         goal = Verdict(VerdictStatus.PASS, "a second goal", judgement.verdicts[4].job_key)
         store.close_run(run.id, "complete", RunVerdict((*judgement.verdicts, goal), judgement.run, 1))
@@ -109,6 +113,13 @@ def summarised(make: Callable[[], Store]) -> None:
         counts = (line.passed, line.failed, line.other)
         assert counts == (4, 4, 2), f"4 pass or xfail, 4 fail or xpass, 2 others; the summary says {counts}"
         assert store.run(run.id).status == "complete", "the status of a closed run is that of its record"
+
+
+def searched(make: Callable[[], Store]) -> None:
+    """Results of one cell, the run before, and runs by what is known of them."""
+    with _open(make) as store:
+        check_past(store)
+        check_search(store)
 
 
 def read_while_written(make: Callable[[], Store]) -> None:

@@ -1,4 +1,4 @@
-"""The first schema: runs, their results, the summary of each run and the present state of each job."""
+"""The first schema: runs, their results, what both are searched by, the summary of each run and the present state of each job."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ _NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Make the four tables."""
+    """Make the six tables."""
     _make_records()
+    _make_searched()
     _make_summaries()
 
 
@@ -26,10 +27,13 @@ def _make_records() -> None:
         sa.Column("started_at", sa.String(), nullable=False),
         sa.Column("status", sa.String(), nullable=False),
         sa.Column("command", sa.String(), nullable=False),
+        sa.Column("commit", sa.String(), nullable=False),
+        sa.Column("machine", sa.String(), nullable=False),
         sa.Column("payload", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("number", name="pk_runs"),
         sa.UniqueConstraint("id", name="uq_runs_id"),
     )
+    op.create_index("ix_runs_commit", "runs", ["commit"])
     op.create_table(
         "results",
         sa.Column("number", _NUMBER, nullable=False),
@@ -46,7 +50,29 @@ def _make_records() -> None:
         sa.UniqueConstraint("run", "job_key", name="uq_results_run_job_key"),
         sa.ForeignKeyConstraint(["run"], ["runs.number"], name="fk_results_run"),
     )
-    op.create_index("ix_results_job_key_run", "results", ["job_key", "run"])
+    op.create_index("ix_results_case_flow_run", "results", ["case", "flow", "run"])
+
+
+def _make_searched() -> None:
+    """The models of each run, and the codes of each result."""
+    op.create_table(
+        "run_models",
+        sa.Column("digest", sa.String(), nullable=False),
+        sa.Column("run", _NUMBER, nullable=False, autoincrement=False),
+        sa.Column("name", sa.String(), nullable=False),
+        sa.PrimaryKeyConstraint("digest", "run", "name", name="pk_run_models"),
+        sa.ForeignKeyConstraint(["run"], ["runs.number"], name="fk_run_models_run"),
+    )
+    op.create_index("ix_run_models_name_run", "run_models", ["name", "run"])
+    op.create_table(
+        "result_codes",
+        sa.Column("code", sa.String(), nullable=False),
+        sa.Column("run", _NUMBER, nullable=False, autoincrement=False),
+        sa.Column("job_key", sa.String(), nullable=False),
+        sa.Column("about", sa.String(), nullable=False),
+        sa.PrimaryKeyConstraint("code", "run", "job_key", "about", name="pk_result_codes"),
+        sa.ForeignKeyConstraint(["run"], ["runs.number"], name="fk_result_codes_run"),
+    )
 
 
 def _make_summaries() -> None:

@@ -1,0 +1,29 @@
+"""What results can be searched by: the codes of what went wrong in one, each with the place that it names."""
+
+from __future__ import annotations
+
+from assay.core.finding import Finding, FindingCode
+from assay.core.outcome import Cause, Outcome
+from assay.core.result import ComparedResult, InspectResult, Result, native_warnings_of
+
+
+def codes_of(result: Result) -> tuple[tuple[str, str], ...]:
+    """(code, about), each once: the outcome where it is not ok, its cause and signal with the node that the backend names; findings of
+    the comparison with their output; the library's warnings with their node; what is wrong with the model."""
+    found: list[tuple[str, str]] = []
+    if result.outcome is not Outcome.OK:
+        found.append((result.outcome.value, result.node))
+    if result.cause is not Cause.NONE:
+        found.append((result.cause.value, result.node))
+    if result.signal:
+        found.append((result.signal, result.node))
+    if isinstance(result, ComparedResult):
+        found += [(_code_of(one), one.output) for one in result.findings]
+    if isinstance(result, InspectResult):
+        found += [(one.code, one.about) for one in result.findings]
+    found += [(one.code.value, one.node) for one in native_warnings_of(result)]
+    return tuple(dict.fromkeys(found))
+
+
+def _code_of(finding: Finding) -> str:
+    return finding.kind if finding.code is FindingCode.BARE else finding.code.value
