@@ -24,6 +24,6 @@ def test_runs_are_found_by_what_is_known_of_them(tmp_path: Path) -> None:
     for arguments in (("--commit", "1AB"), ("--machine", "processor 1"), ("--code", "crash")):
         listed = run_assay("runs", *arguments, cwd=tmp_path)
         assert (listed.returncode, listed.stdout.count("run 1"), listed.stdout.count("run 0")) == (0, 1, 0), arguments
-    assert run_assay("runs", "--model", "digits-classifier", cwd=tmp_path).stdout.count("run ") == 2
+    assert run_assay("runs", "--model", "digits-classifier", cwd=tmp_path).stdout.count("-run ") == 2
     none = run_assay("runs", "--code", "no-such-code", cwd=tmp_path)
     assert none.stdout == "no run in .assay is like that; `assay runs` lists them all\n"
