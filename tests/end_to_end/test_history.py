@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from command_line import run_assay
 from msgspec.structs import replace
 
 from assay.core.outcome import Outcome
 from assay.stores.sql import SqlStore
 from assay.testing.builders import MACHINE, make_result, make_run
+from command_line import run_assay
 
 
 def test_runs_are_found_by_what_is_known_of_them(tmp_path: Path) -> None:
