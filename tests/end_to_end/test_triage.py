@@ -113,6 +113,7 @@ def padded() -> ModelProto:
 def test_a_real_defect_ends_in_a_script_that_fails_with_it_and_passes_without(tmp_path: Path) -> None:
     (cause,) = causes_of(padded(), tmp_path, "onnxruntime")
     assert cause.operators == ("Pad", "MaxPool")
+    assert cause.known_as == "docs/findings/onnxruntime-pad-before-max-pool.py"
     assert cause.healing_taps == ("p",)
     assert cause.cures[0].names == ("Pad_Fusion",)
     assert not cause.doubts

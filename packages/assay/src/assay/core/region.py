@@ -6,12 +6,14 @@ import msgspec
 
 
 class GraphNode(msgspec.Struct, frozen=True):
-    """One node of the main graph, with the names of the values that it reads (its bodies included) and writes."""
+    """One node of the main graph, with the names of the values that it reads (its bodies included) and writes, and its attributes that are
+    a number or a text."""
 
     name: str
     operator: str
     reads: tuple[str, ...]
     writes: tuple[str, ...]
+    attributes: dict[str, str] = {}
 
     @property
     def label(self) -> str:

@@ -35,12 +35,19 @@ class Doubt(enum.StrEnum):
 
 
 class Pattern(msgspec.Struct, frozen=True):
-    """Nodes that were wrong together: their operators in the order of the graph, and which reads which. `folder` has the page."""
+    """Nodes that were wrong together: their operators in the order of the graph, and which reads which. `folder` has the page.
+
+    Of a finding: `attributes` of each operator are there with that value ("*": any, "": left out), the pass `cure` makes it right, `title`
+    says what is wrong and `seen` is the release in which that was measured."""
 
     backend: str
     operators: tuple[str, ...]
     edges: tuple[tuple[int, int], ...]
     folder: str = ""
+    attributes: tuple[dict[str, str], ...] = ()
+    cure: str = ""
+    title: str = ""
+    seen: str = ""
 
 
 class Cause(msgspec.Struct, frozen=True):
@@ -53,7 +60,7 @@ class Cause(msgspec.Struct, frozen=True):
     make the part right when they are outputs. `detail` is what a job said that kept triage from going on, `failed` how
     often the whole failed in `tries`. `folder` has the small model, the script and the pages; `printed` is what the script says where it
     fails, `since` what other releases make of it. `known_as` is the folder of an earlier cause that this one
-    is, `pattern` what a later one is known by."""
+    is, or the finding that has `known_title`, `pattern` what a later one is known by."""
 
     job_key: str
     model: str
@@ -83,6 +90,7 @@ class Cause(msgspec.Struct, frozen=True):
     tries: int = 1
     failed: int = 1
     known_as: str = ""
+    known_title: str = ""
     pattern: Pattern | None = None
     since: History = History()
     seconds: float = 0.0

@@ -10,6 +10,7 @@ import msgspec
 
 from assay.core.digest import value_digest
 from assay.core.job import VerifyJob
+from assay.core.region import GraphNode
 from assay.core.result import Result
 from assay.triage.cause import Cause, Doubt, Pattern
 from assay.triage.graph import Graph, Places
@@ -119,10 +120,19 @@ def _matches(graph: Graph, pattern: Pattern, chosen: list[int]) -> Iterator[list
     else:
         candidates = list(range(len(graph.nodes)))
     for place in candidates:
-        if place in chosen or graph.nodes[place].operator != pattern.operators[number]:
+        if place in chosen or not _is(graph.nodes[place], pattern, number):
             continue
         if all(_reads(graph, reader, place) for reader in readers):
             yield from _matches(graph, pattern, [*chosen, place])
+
+
+def _is(node: GraphNode, pattern: Pattern, number: int) -> bool:
+    wanted = pattern.attributes[number] if pattern.attributes else {}
+    same = all(
+        name in node.attributes if value == "*" else node.attributes.get(name, "") == value
+        for name, value in wanted.items()
+    )
+    return same and node.operator == pattern.operators[number]
 
 
 def _reads(graph: Graph, reader: int, place: int) -> bool:

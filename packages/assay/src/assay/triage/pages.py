@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from assay.triage.cause import Cause
-from assay.triage.text import brought, doubts, since, size, title_of, where, workaround
+from assay.triage.text import brought, doubts, known, since, size, title_of, where, workaround
 
 
 def write_pages(cause: Cause) -> list[Path]:
@@ -41,7 +41,7 @@ def _rows(cause: Cause) -> list[tuple[str, str]]:
         ("brought by", brought(cause)),
         ("workaround", workaround(cause) or "none known"),
         ("since", since(cause)),
-        ("known as", cause.known_as),
+        ("known", known(cause)),
         ("fails with the least at", _options(cause)),
         ("versions", versions),
         ("machine", cause.machine),

@@ -76,6 +76,8 @@ class Part:
         folder = self.whole.context.folder / f"cause-{number + 1}"
         try:
             brought = await self._brought(self.whole.prober, self.places)
+            if self.pattern is not None and self.pattern.cure and not _has_cure(brought, self.pattern.cure):
+                self.pattern = None
             if self.pattern is None:
                 await self._fewest(brought)
             await self._saved(self.small, brought, folder)
@@ -153,7 +155,7 @@ class Part:
 
         best: list[Edits] = [()]
         try:
-            if self.pattern is None:
+            if self.pattern is None or self.pattern.title:
                 await shrink(first, tries, lambda edits: best.append(edits))
         finally:
             late = Prober(smaller.services, smaller.job, float("inf"))
@@ -219,6 +221,9 @@ class Part:
             healing_taps=self.healing,
             doubts=tuple(self.doubts),
             known_as=self.pattern.folder if self.pattern is not None else "",
+            known_title=f"{self.pattern.title}, seen in {self.pattern.seen}"
+            if self.pattern and self.pattern.title
+            else "",
             folder=str(folder),
             options=brought.flow.options,
             pattern=pattern_of(graph, small, context.job.flow.backend, str(folder)),
@@ -233,6 +238,10 @@ def _cured(brought: Brought) -> Flow | None:
     if not brought.cures:
         return None
     return replace(brought.flow, options={**brought.flow.options, **brought.cures[0].options})
+
+
+def _has_cure(brought: Brought, name: str) -> bool:
+    return any(name in one.names for one in brought.cures)
 
 
 def is_right(result: RegionResult) -> bool:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from assay.core.outcome import Outcome
 from assay.core.region import RegionGraph
 from assay.core.result import RegionResult
-from assay.triage.cause import Cause, Doubt, Where
+from assay.triage.cause import Cause, Doubt, Pattern, Where
 from assay.triage.context import Context, Whole, end_error
 from assay.triage.graph import Graph, Places
 from assay.triage.known import occurrences
@@ -108,13 +108,16 @@ async def _part(whole: Whole, avoid: Places) -> Part | None:
 async def _known_part(whole: Whole, avoid: Places) -> Part | None:
     """Where the nodes of an earlier cause stand and are wrong alone, and that explains the error."""
     whole.prober.screen(min(SCREEN, SHARE * whole.error))
+    stands: dict[Places, Pattern] = {}
     for pattern in whole.context.patterns:
-        places = [whole.graph.closed(one) for one in occurrences(whole.graph, pattern)]
-        places = [one for one in places if not one & avoid]
-        for suspect in await wrong_windows(whole.graph, whole.prober, places):
-            part = await Part.of(whole, suspect, pattern)
-            if part is not None and part.explains is not None and part.explains >= 1.0 - LEFT:
-                return part
+        for one in occurrences(whole.graph, pattern):
+            places = whole.graph.closed(one)
+            if not places & avoid:
+                stands.setdefault(places, pattern)
+    for suspect in await wrong_windows(whole.graph, whole.prober, list(stands)):
+        part = await Part.of(whole, suspect, stands[suspect.places])
+        if part is not None and part.explains is not None and part.explains >= 1.0 - LEFT:
+            return part
     return None
 
 

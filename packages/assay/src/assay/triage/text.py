@@ -55,7 +55,7 @@ def lines(cause: Cause) -> Iterator[str]:
     """What a terminal shows of it."""
     yield title_of(cause)
     if cause.known_as:
-        yield f"  known: found before, see {cause.known_as}"
+        yield f"  known: {known(cause)}"
     yield f"  where: {where(cause)}"
     if cause.nodes:
         yield f"  smallest: {len(cause.nodes)} of {cause.nodes_of_model} nodes, {size(cause)}"
@@ -70,6 +70,13 @@ def lines(cause: Cause) -> Iterator[str]:
         yield f"  script: {cause.script}"
     for text in doubts(cause):
         yield f"  not established: {text}"
+
+
+def known(cause: Cause) -> str:
+    """What it was found as before."""
+    if cause.known_title:
+        return f"{cause.known_title}; the script is {cause.known_as} of Assay's source"
+    return f"found before, see {cause.known_as}" if cause.known_as else ""
 
 
 def where(cause: Cause) -> str:

@@ -20,6 +20,7 @@ from assay.pipeline.services import Services
 from assay.ports import Backend, ShowsPlainUse
 from assay.triage.cause import Cause, Doubt
 from assay.triage.context import Context, end_of, failing_sample
+from assay.triage.findings import patterns_of_findings
 from assay.triage.known import KnownCauses
 from assay.triage.pages import write_pages
 from assay.triage.script import DONE, run_script, state_in, write_script
@@ -50,7 +51,7 @@ def triage_verdict(
         return causes
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    patterns = known.patterns(job.flow.backend)
+    patterns = [*known.patterns(job.flow.backend), *patterns_of_findings(job.flow.backend)]
     context = Context(job, end, failing_sample(result), services, folder, deadline, patterns, tell)
     causes = services.jobs.complete(_searched(context))
     shutil.rmtree(folder / "values", ignore_errors=True)

@@ -19,7 +19,7 @@ from assay.numerics.tolerance.simulate.evaluation import as_type, wide_evaluator
 from assay.ports import Tensor
 
 if TYPE_CHECKING:
-    from onnx import ModelProto
+    from onnx import ModelProto, NodeProto
 
 MODEL = "model.onnx"
 _INDEX = "values.json"
@@ -144,6 +144,7 @@ def graph_of(model: ModelProto, known: Iterable[str]) -> RegionGraph:
                 node.op_type,
                 tuple(dict.fromkeys(name for name in reads_of(node) if name)),
                 tuple(name for name in node.output if name),
+                _plain_attributes(node),
             )
             for node in model.graph.node
         ),
@@ -151,6 +152,17 @@ def graph_of(model: ModelProto, known: Iterable[str]) -> RegionGraph:
         tuple(value.name for value in model.graph.output),
         tuple(known),
     )
+
+
+def _plain_attributes(node: NodeProto) -> dict[str, str]:
+    """Numbers and texts, as text."""
+    found = {}
+    for one in node.attribute:
+        if one.type == one.STRING:
+            found[one.name] = one.s.decode(errors="replace")
+        elif one.type in (one.INT, one.FLOAT):
+            found[one.name] = f"{one.i if one.type == one.INT else one.f:g}"
+    return found
 
 
 def require_plain(model: ModelProto) -> None:

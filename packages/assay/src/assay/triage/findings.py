@@ -1,0 +1,43 @@
+"""Defects that docs/findings describes, as patterns: shipped with the package, looked for first, and each asked for before it is told."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib import resources
+
+import msgspec
+
+from assay.triage.cause import Pattern
+
+PLACE = "docs/findings/"
+"""In Assay's source, where the script of each is."""
+
+
+class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One defect of one backend. `seen` is the release that it was measured on; for the rest see `Pattern`."""
+
+    file: str
+    title: str
+    backend: str
+    seen: str
+    operators: tuple[str, ...]
+    edges: tuple[tuple[int, int], ...] = ()
+    attributes: tuple[dict[str, str], ...] = ()
+    cure: str = ""
+
+
+@cache
+def findings() -> tuple[Finding, ...]:
+    """All of them."""
+    text = resources.files("assay.triage").joinpath("findings.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text)["finding"], tuple[Finding, ...])
+
+
+def patterns_of_findings(backend: str) -> list[Pattern]:
+    """Those of one backend."""
+    return [
+        Pattern(one.backend, one.operators, one.edges, PLACE + one.file, one.attributes, one.cure, one.title, one.seen)
+        for one in findings()
+        if one.backend == backend
+    ]

@@ -1,0 +1,48 @@
+"""What docs/findings knows is recognized by its operators and attributes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay import plugins
+from assay.core.region import GraphNode, RegionGraph
+from assay.triage.findings import PLACE, findings, patterns_of_findings
+from assay.triage.graph import Graph
+from assay.triage.known import occurrences
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_every_finding_has_its_script_and_can_stand_in_a_graph() -> None:
+    for one in findings():
+        assert (ROOT / PLACE / one.file).is_file(), one.file
+        assert one.seen in (ROOT / PLACE / one.file).read_text().splitlines()[0]
+        assert plugins.load("assay.backends", one.backend)
+        assert len(one.attributes) in (0, len(one.operators))
+        assert {place for edge in one.edges for place in edge} <= set(range(len(one.operators)))
+
+
+@pytest.mark.parametrize(
+    ("attributes", "stands"),
+    [({"mode": "CRD"}, 1), ({"mode": "DCR"}, 0), ({}, 0), ({"mode": "CRD", "blocksize": "2"}, 1)],
+)
+def test_a_finding_stands_where_its_attributes_are(attributes: dict[str, str], stands: int) -> None:
+    node = GraphNode("d", "DepthToSpace", ("x",), ("y",), attributes)
+    graph = Graph(RegionGraph((node,), ("x",), ("y",), ("x", "y")))
+    assert sum(len(occurrences(graph, one)) for one in patterns_of_findings("iree")) == stands
+
+
+def test_any_value_and_none_are_told_apart() -> None:
+    by_title = {one.title: one for one in patterns_of_findings("openvino")}
+    any_bias = by_title["LRN rounds its bias down to a whole number"]
+    none = next(one for one in by_title.values() if one.operators == ("RoiAlign",))
+    for pattern, operator, said, stands in (
+        (any_bias, "LRN", {}, 0),
+        (any_bias, "LRN", {"bias": "1.5"}, 1),
+        (none, "RoiAlign", {}, 1),
+        (none, "RoiAlign", {"sampling_ratio": "2"}, 0),
+    ):
+        graph = Graph(RegionGraph((GraphNode("n", operator, ("x",), ("y",), said),), ("x",), ("y",), ("x", "y")))
+        assert len(occurrences(graph, pattern)) == stands
