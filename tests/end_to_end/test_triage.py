@@ -73,7 +73,7 @@ def test_a_cause_that_is_known_is_told_of_another_model_without_a_search(tmp_pat
         output=tmp_path / "triage",
     )
     (second,) = run_triage(asked).causes
-    assert (second.known_as, second.operators) == (first.folder, first.operators)
+    assert (second.known_as, second.operators) == (first.known_as, first.operators)
     (again,) = run_triage(asked).causes
     assert again.known_as == second.folder
 
