@@ -69,6 +69,7 @@ BINDING: list[type[ports.SupportsBind]] = [OnnxRuntimeEngine, OpenVINOEngine]
 DEVICE_TIMED: list[type[ports.DeviceTimed]] = [FaultyEngine, TVMEngine, TensorRTEngine, TorchEngine]
 SELF_TIMED: list[type[ports.SelfTimed]] = [TrtexecEngine]
 PROFILING: list[type[ports.ProfilesOperators]] = [OnnxRuntimeEngine, OpenVINOEngine, TrtexecEngine]
+TRACED: list[type[ports.Traced]] = [OnnxRuntimeEngine, OpenVINOEngine, TVMEngine, TorchEngine, TrtexecEngine]
 
 TRANSFORMS: list[type[ports.Transform]] = [
     CoremlInt8, Float16, Int8Dynamic, Int8Nncf, Int8Qdq, Mutant, Opset, VulkanInt8, XnnpackInt8,
@@ -111,6 +112,7 @@ def test_every_plugin_of_ours_is_read(group: str, table: list[type]) -> None:
         (ports.DeviceTimed, DEVICE_TIMED, ENGINES),
         (ports.SelfTimed, SELF_TIMED, ENGINES),
         (ports.ProfilesOperators, PROFILING, ENGINES),
+        (ports.Traced, TRACED, ENGINES),
         (ports.PartlyCalibrated, PARTLY, TRANSFORMS),
         (ports.JudgesMissingFiles, JUDGING, SUITES),
     ],

@@ -199,6 +199,8 @@ def _spoil(engine: object, feeds: Tensors, *rest: object) -> tuple[OperatorTime,
         ("call_times", lambda self, feeds, seconds: (0.0,), "call_times gives 0.0"),
         ("operator_times", _spoil, "operator_times wrote into the input"),
         ("operator_times", lambda self, feeds: ("Conv",), "which is no OperatorTime"),
+        ("trace", lambda self, feeds, folder: None, "trace wrote no file"),
+        ("trace", lambda self, feeds, folder: (folder / "a.json").write_text("[]"), "no event in it has a duration"),
     ],
 )
 def test_abilities_of_an_engine_that_break_their_promise(method: str, does: object, words: str) -> None:

@@ -281,3 +281,13 @@ def test_a_file_that_two_engines_find_invalid_is_not_valid_for_both() -> None:
     )
     elsewhere = msgspec.structs.replace(other, case="n", job_key="n|openvino|verify")
     assert not any("not valid for engines" in one.reason for one in judged(mine, elsewhere).verdicts)
+
+
+def test_what_two_jobs_of_one_engine_complain_of_is_said_once() -> None:
+    policy = Policy(goals=(Goal("artifact.bytes", max=1.0),))
+    first, second = (make_result(kind=kind) for kind in ("verify", "measure"))
+    judgement = judged(second, first, policy=policy)
+    assert {one.job_key: one.word for one in judgement.verdicts} == {
+        first.job_key: VerdictStatus.FAIL,
+        second.job_key: VerdictStatus.PASS,
+    }

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import msgspec
@@ -14,12 +12,14 @@ import numpy as np
 from assay.backends.availability import installed
 from assay.backends.check_inputs import check_inputs
 from assay.backends.errors import openvino_failure, unusable_artifact
+from assay.backends.openvino_counters import counted_calls, counting, operator_medians, timed_nodes
 from assay.backends.openvino_defaults import DEFAULTS_OFF, GROUP_SIZE, numeric_defaults, turned_off
 from assay.backends.openvino_runtime_graph import DEVICE, NAMES, numbers_in_bytes, placements
 from assay.backends.openvino_warnings import read_warnings
 from assay.backends.options import positive, resolve_options
 from assay.backends.packing import FOUR_BIT, pack, unpack
 from assay.backends.plain_code import openvino_code
+from assay.backends.trace_events import write_timeline
 from assay.core.dtype import numpy_dtype
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
@@ -38,7 +38,6 @@ _EXTENSION = {
     "int4": "i4",
     "uint4": "u4",
 }
-PROFILED_CALLS, PROFILE_S = 20, 0.5
 """What a profile of operators takes at most; two calls at least, of which the first does not count."""
 _TIES = "ties-after-zero-point"
 _HINTS = {"float32": "f32", "bfloat16": "bf16", "float16": "f16", "default": ""}
@@ -190,32 +189,22 @@ class OpenVINOEngine:
         (folder / _DECLARED).write_bytes(msgspec.json.encode(self._declared))
 
     def operator_times(self, tensors: Tensors) -> tuple[OperatorTime, ...]:
-        """From the plug-in's performance counters, in a copy of the engine that has them: counting costs time."""
+        """From the plug-in's performance counters; the first call apart."""
+        return operator_medians(self._counted(tensors)[1:])
+
+    def trace(self, tensors: Tensors, folder: Path) -> None:
+        """The performance counters have durations alone."""
+        write_timeline(folder / "openvino.json", map(timed_nodes, self._counted(tensors)))
+
+    def _counted(self, tensors: Tensors) -> list[list[Any]]:
+        """By a copy of the engine that counts: counting costs time. [] where nothing was saved."""
         import openvino
 
-        config = {
-            "PERF_COUNT": True,
-            "INFERENCE_NUM_THREADS": self._compiled.get_property("INFERENCE_NUM_THREADS"),
-            "INFERENCE_PRECISION_HINT": self._compiled.get_property("INFERENCE_PRECISION_HINT"),
-        }
         if self._saved is None:
-            return ()
-        blob = self._saved.read_bytes()
-        engine = OpenVINOEngine(openvino.Core().import_model(blob, DEVICE, config), self._options, self._declared)
-        taken: dict[tuple[str, str, str], list[float]] = {}
-        end = time.perf_counter() + PROFILE_S
-        for call in range(PROFILED_CALLS):
-            engine.run(tensors)
-            for one in engine._request.get_profiling_info() if call else ():
-                if one.real_time.total_seconds() > 0.0:
-                    key = (one.node_name, one.node_type, one.exec_type)
-                    taken.setdefault(key, []).append(one.real_time.total_seconds())
-            if call and time.perf_counter() > end:
-                break
-        return tuple(
-            OperatorTime(name, kind, median(seconds), NAMES.get(how.rpartition("_")[2], how))
-            for (name, kind, how), seconds in taken.items()
-        )
+            return []
+        compiled = openvino.Core().import_model(self._saved.read_bytes(), DEVICE, counting(self._compiled))
+        engine = OpenVINOEngine(compiled, self._options, self._declared)
+        return counted_calls(lambda: engine.run(tensors), engine._request)
 
     def facts(self) -> EngineInfo:
         """`precision` is what the property says after compiling; placements are the nodes of the executed graph."""

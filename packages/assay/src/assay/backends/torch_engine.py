@@ -26,6 +26,7 @@ from assay.ports import Tensor, Tensors
 
 _PROGRAM = "program.pt2"
 _PACKAGE = "package.pt2"
+_TRACED_CALLS = 5
 _NARROW = ("float32", "float16", "bfloat16")
 
 Call = Callable[..., Any]
@@ -76,6 +77,17 @@ class TorchEngine:
                 return float(begin.elapsed_time(end)) / 1e3
 
         return timed
+
+    def trace(self, tensors: Tensors, folder: Path) -> None:
+        """By torch's profiler, with the device's kernels where there is one."""
+        from torch.profiler import ProfilerActivity, profile
+
+        self.run(tensors)  # compiles what is compiled at the first call
+        on_device = [] if self._options["device"] == "cpu" else [ProfilerActivity.CUDA]
+        with profile(activities=[ProfilerActivity.CPU, *on_device]) as taken:
+            for _ in range(_TRACED_CALLS):
+                self.run(tensors)
+        taken.export_chrome_trace(str(folder / "torch.json"))
 
     def save(self, folder: Path) -> None:
         """The exported program; for a package compiled ahead of time that package besides, which alone is run."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,7 @@ from assay.backends.cpu_features import check_processor
 from assay.backends.onnx_loader import Signature, load_checked, refuse_types, signature_of
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest, count
+from assay.backends.trace_events import Timed, write_timeline
 from assay.backends.tvm_compile import compiled, features_of, target_of
 from assay.backends.tvm_errors import broken, tvm_failure
 from assay.backends.tvm_warnings import read_warnings
@@ -33,6 +35,7 @@ from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
 _ARTIFACT = "model.so"
 _DECLARED = "declared.json"
+_TRACED_CALLS = 5
 _FLOATS = ("float16", "float32", "float64", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 _TYPES = frozenset({"bool", *_FLOATS, *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))})
 
@@ -175,14 +178,42 @@ class TVMEngine:
             numeric_defaults=contracted("mcpu", self._options["cpu"], features, placements),
         )
 
+    def trace(self, tensors: Tensors, folder: Path) -> None:
+        """The kernels of a few calls by the host's clock, each awaited: this version (0.27) has no profiler of its own for Relax."""
+        self.run(tensors)
+        calls: list[list[Timed]] = []
+        begun: list[float] = []
+
+        def note(_function: Any, name: str, before: bool, _result: Any, *_arguments: Any) -> int:
+            if before:
+                begun.append(time.perf_counter())
+            elif begun:
+                self._device().sync()
+                calls[-1].append((name, time.perf_counter() - begun.pop(), {"target": self._kind}))
+            return 0
+
+        machine = self._ready()
+        machine.set_instrument(note)
+        try:
+            for _ in range(_TRACED_CALLS):
+                calls.append([])
+                self._call(machine, tensors)
+        finally:
+            self._machine = None  # as in _called
+        write_timeline(folder / "tvm.json", calls)
+
+    def _device(self) -> Any:
+        import tvm
+
+        return tvm.cpu() if self._kind == "llvm" else tvm.device(self._kind)
+
     def _ready(self) -> Any:
         import tvm
         from tvm import relax
 
         if self._machine is None:
             _require_device(self._kind)
-            device = tvm.cpu() if self._kind == "llvm" else tvm.device(self._kind)
-            self._machine = relax.VirtualMachine(self._executable, device)
+            self._machine = relax.VirtualMachine(self._executable, self._device())
         # Of the process, so it is set again in case another engine set it: mode 1 prefers the big cores.
         tvm.get_global_func("runtime.config_threadpool")(1, self._threads)
         return self._machine
@@ -195,9 +226,8 @@ class TVMEngine:
     def _fed(self, tensors: Tensors) -> list[Any]:
         import tvm
 
-        device = tvm.cpu() if self._kind == "llvm" else tvm.device(self._kind)
         inputs = self._declared.signature.inputs
-        return [tvm.runtime.tensor(np.asarray(tensors[spec.name], order="C"), device) for spec in inputs]
+        return [tvm.runtime.tensor(np.asarray(tensors[spec.name], order="C"), self._device()) for spec in inputs]
 
     def _called(self) -> tuple[Placement, ...]:
         rows: list[tuple[str, str, str]] = []

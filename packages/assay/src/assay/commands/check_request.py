@@ -46,6 +46,10 @@ def request_of(options: CheckOptions, config: Config | None) -> Request:
     )
     if options.baseline:
         policy = with_baseline_goals(policy, measured=wanted_measuring)
+    if options.trace and not wanted_measuring:
+        raise UsageError(
+            "--trace keeps a profile of what is measured, and nothing is: leave --only-kind out, or set enabled = true in [measure]"
+        )
     models = _from_arguments(options, config) if options.models else _from_config(options, config)
     return Request(
         models=with_random_samples(models, options),
@@ -59,6 +63,7 @@ def request_of(options: CheckOptions, config: Config | None) -> Request:
         only=options.only,
         save_inputs=options.save_inputs,
         save_outputs=options.save_outputs,
+        trace=options.trace,
         no_cache=options.no_cache,
     )
 

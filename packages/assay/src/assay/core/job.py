@@ -117,11 +117,13 @@ class PerNodeJob(EngineJob, frozen=True, kw_only=True, tag="per_node"):
 
 
 class MeasureJob(EngineJob, frozen=True, kw_only=True, tag="measure"):
-    """Time the engine alone. A copy of the artifact that is measured is left in `artifact_dir` ("": nowhere)."""
+    """Time the engine alone. A copy of the artifact that is measured is left in `artifact_dir`, the backend's own profile of some
+    calls in `trace_dir` ("": nowhere)."""
 
     measuring: Measuring = Measuring()
     no_reference_reason: str = ""
     artifact_dir: str = ""
+    trace_dir: str = ""
 
 
 class CompareSpeedJob(EngineJob, frozen=True, kw_only=True, tag="compare_speed"):

@@ -156,13 +156,14 @@ class PerNodeResult(EngineResult, frozen=True, kw_only=True, tag="per_node"):
 
 
 class MeasureResult(EngineResult, frozen=True, kw_only=True, tag="measure"):
-    """Samples at each batch size, and what else was seen of the engine alone."""
+    """Samples at each batch size, and what else was seen of the engine alone. `traces` are files of the backend's own profile."""
 
     measurements: tuple[Measurement, ...] = ()
     memory: Memory = Memory()
     operator_times: tuple[OperatorTime, ...] = ()
     work: OperationCount = OperationCount()
     inputs: tuple[InputFacts, ...] = ()
+    traces: tuple[str, ...] = ()
 
 
 class CompareSpeedResult(EngineResult, frozen=True, kw_only=True, tag="compare_speed"):
@@ -278,6 +279,11 @@ def inputs_of(result: Result) -> tuple[InputFacts, ...]:
 def measurements_of(result: Result) -> tuple[Measurement, ...]:
     """Samples of an engine that was timed alone."""
     return result.measurements if isinstance(result, MeasureResult) else ()
+
+
+def traces_of(result: Result) -> tuple[str, ...]:
+    """Files of the backend's own profile."""
+    return result.traces if isinstance(result, MeasureResult) else ()
 
 
 def speeds_of(result: Result) -> tuple[SpeedComparison, ...]:

@@ -100,11 +100,13 @@ def _asked(
     recorded = [one for one in [*owing, *built] if goal.metric in now[one.job_key]]
     if recorded:
         silent = _explains_itself(goal, cell)
-        return [
-            (one, _kept(goal, one, now, then, base_name))
-            for one in recorded
-            if not silent or _base(goal, one, then) is not None
-        ]
+        return _said_once(
+            [
+                (one, _kept(goal, one, now, then, base_name))
+                for one in sorted(recorded, key=lambda one: one.kind != recorded_by(goal.metric))
+                if not silent or _base(goal, one, then) is not None
+            ]
+        )
     home = [one for one in cell if one.kind == recorded_by(goal.metric)]
     if not home and (alone or recorded_by(goal.metric) == "mutation_score"):
         return []  # of a mutant itself: what is asked of all of them is summed up in a job of its own
@@ -113,6 +115,12 @@ def _asked(
     answering = next((one for one in home if one in owing), owing[0])
     names = [name for one in owing for name in now[one.job_key]]
     return [(answering, _missing(goal, answering, names, measured=bool(home)))]
+
+
+def _said_once(judged: Sequence[tuple[DraftVerdict, Violation | None]]) -> list[tuple[DraftVerdict, Violation | None]]:
+    """Jobs of a cell have one engine: what they all complain of in the same words, the first says."""
+    texts = [complaint.text if complaint is not None else "" for _, complaint in judged]
+    return [pair for at, pair in enumerate(judged) if not texts[at] or texts[at] not in texts[:at]]
 
 
 def _kept(goal: Goal, one: DraftVerdict, now: Numbered, then: Numbered, base_name: str) -> Violation | None:

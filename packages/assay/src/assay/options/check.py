@@ -97,6 +97,10 @@ class CheckOptions(
     save_outputs: str = option(
         "", "Save the outputs of the engines: an .npz, or golden folders.", metavar="PATH", once=True
     )
+    trace: bool = option(
+        False,
+        "Keep the backend's own profile of what is measured, for Perfetto (ui.perfetto.dev).",
+    )
     no_cache: bool = option(
         False,
         "Lower again what an earlier run was refused, instead of reporting its kept refusal (see `assay cache list`).",

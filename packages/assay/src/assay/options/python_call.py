@@ -63,6 +63,7 @@ class CheckKeywords(TypedDict, total=False):
     history: str | Path
     save_inputs: str | Path
     save_outputs: str | Path
+    trace: bool
     no_cache: bool
     measure: bool
 

@@ -22,9 +22,9 @@ from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError
 from assay.models.files import folder_digest
 from assay.pipeline.approvals import record_approval
-from assay.pipeline.candidates import RUNS_KEPT, candidate_dir
 from assay.pipeline.find_baseline import ARTIFACT, FILE, baseline_folder, kind_of, read_baseline
 from assay.pipeline.fingerprint import fingerprint
+from assay.pipeline.kept_folders import RUNS_KEPT, candidate_dir
 from assay.pipeline.open_run import Checked
 from assay.pipeline.provenance import new_run_id, this_machine
 from assay.pipeline.rejudge import rejudge

@@ -31,9 +31,9 @@ from assay.core.run import Run
 from assay.errors import UsageError, each
 from assay.models.random_inputs import check_can_be_generated
 from assay.models.sources import check_source
-from assay.pipeline.candidates import candidate_dir, prune_candidates
 from assay.pipeline.find_baseline import find_baseline
 from assay.pipeline.inspect_models import inspect_models, model_files
+from assay.pipeline.kept_folders import CANDIDATES, TRACES, candidate_dir, prune, trace_dir
 from assay.pipeline.originals import change_job, oracle_digest, original_case, original_folder
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.request import ModelRequest, Request
@@ -68,7 +68,9 @@ async def plan(request: Request, services: Services) -> Run:
     now = datetime.now(UTC)
     run_id = new_run_id(now)
     if request.compare_speed:
-        prune_candidates(services)
+        prune(services, CANDIDATES)
+    if request.trace:
+        prune(services, TRACES)
     planned = [
         _jobs(request, wanted, case, services, run_id) for wanted, case in zip(request.models, cases, strict=True)
     ]
@@ -153,6 +155,7 @@ def _measured(request: Request, plain: Sequence[EngineJob], services: Services, 
             flow=flows[job.flow.name],
             measuring=request.measuring,
             artifact_dir=str(candidate_dir(services, run_id, job.case.name, job.flow.name)) if kept else "",
+            trace_dir=str(trace_dir(services, run_id, job.case.name, job.flow.name)) if request.trace else "",
         )
         for job in plain
     ]

@@ -33,8 +33,8 @@ class Request:
     """Everything that decides what a run does. `baseline` is the id of a run to compare metrics with ("" for none);
     `per_node` judges node by node, too; `compare_speed` asks for a comparison with the approved engine of every cell;
     `measuring` None leaves measuring out; `only` keeps one job (`case|flow|kind`) of those; `save_inputs` and `save_outputs` are
-    where inputs and answers are kept: an .npz, or a folder of goldens ("": nowhere). With `no_cache` a refusal that an earlier run
-    has kept is removed, and the model lowered again."""
+    where inputs and answers are kept: an .npz, or a folder of goldens ("": nowhere). `trace` keeps the backend's profile of what is
+    measured. With `no_cache` a refusal that an earlier run has kept is removed, and the model lowered again."""
 
     models: tuple[ModelRequest, ...]
     policy: Policy = field(default_factory=Policy)
@@ -48,4 +48,5 @@ class Request:
     only: str = ""
     save_inputs: str = ""
     save_outputs: str = ""
+    trace: bool = False
     no_cache: bool = False

@@ -27,7 +27,7 @@ from assay.ports.backend import (
     prepare_to_load,
     required_packages,
 )
-from assay.ports.engine import DeviceTimed, Engine, ProfilesOperators, SelfTimed, SupportsBind
+from assay.ports.engine import DeviceTimed, Engine, ProfilesOperators, SelfTimed, SupportsBind, Traced
 from assay.ports.launcher import JobList, JobSource, Launcher, Sandbox
 from assay.ports.metric import Metric
 from assay.ports.report import Report
@@ -73,6 +73,7 @@ __all__ = [
     "SwitchesPasses",
     "Tensor",
     "Tensors",
+    "Traced",
     "Transform",
     "count_name",
     "has_integers",

@@ -66,3 +66,13 @@ class ProfilesOperators(Protocol):
     def operator_times(self, tensors: Tensors) -> tuple[OperatorTime, ...]:
         """From the backend's own profile, of calls on these inputs."""
         ...
+
+
+@runtime_checkable
+class Traced(Protocol):
+    """An engine whose backend records when each operator of a call runs, or how long."""
+
+    def trace(self, tensors: Tensors, folder: Path) -> None:
+        """Write the backend's own profile of a few calls on these inputs into the empty `folder`. What ends in .json is in Chrome's
+        trace format, which Perfetto opens; other files are of the backend's own format, for its own tools."""
+        ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from assay.core.comparison import Comparison, Histogram
 from assay.core.engine_info import AppliedTransform
@@ -23,6 +24,7 @@ from assay.core.result import (
     facts_of,
     inputs_of,
     measurements_of,
+    traces_of,
 )
 from assay.core.run import Run
 from assay.core.verdict import Verdict
@@ -104,6 +106,7 @@ def _result(result: Result) -> dict[str, object]:
         "undelegated": [one_line(name) for name in facts.undelegated],
         "warnings": [sanitize(warning) for warning in warnings_of(result)],
         "log": sanitize(shortened(sanitize(result.log), LOG_LIMIT)),
+        "traces": [[one_line(path), Path(path).absolute().as_uri()] for path in traces_of(result)],
         "versions": _pairs(sorted(result.versions.items())),
     }
 

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 
 from assay.core.input_plan import InputFacts
 from assay.core.repeats import ENOUGH_CALLS
-from assay.core.result import ChangeResult, PerNodeResult, Result, VerifyResult, facts_of, inputs_of, speeds_of
+from assay.core.result import (
+    ChangeResult,
+    PerNodeResult,
+    Result,
+    VerifyResult,
+    facts_of,
+    inputs_of,
+    speeds_of,
+    traces_of,
+)
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.judge.repeats_text import asked_again
@@ -73,6 +82,7 @@ class Terminal:
         _remarks(console, found)
         _asked_rarely(console, found)
         _critical(console, found, judgement)
+        _traces(console, found)
         _speed_comparisons(console, found)
         _changes(console, judgement)
         for upgrade in upgrades(found):
@@ -134,6 +144,15 @@ def _failure(console: Console, run: Run, together: Sequence[Entry]) -> None:
             _line(console, f"  log: {one_line(result.log_file)}")
     # One line whatever the width: it is there to be copied.
     _line(console, (f"  {one_line(repro_line(run, entry.asked))}", "dim"))
+
+
+def _traces(console: Console, found: Sequence[Row]) -> None:
+    """Each file on a line of its own: it is there to be opened."""
+    kept = [path for row in found for entry in row.entries if entry.result for path in traces_of(entry.result)]
+    if kept:
+        _prose(console, "\nTraces (open those in .json with ui.perfetto.dev):")
+    for path in kept:
+        _line(console, f"  {one_line(path)}")
 
 
 def _more(inputs: Sequence[InputFacts]) -> str:

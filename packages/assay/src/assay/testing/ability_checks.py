@@ -29,7 +29,9 @@ from assay.ports import (
     SupportsBind,
     Tensor,
     Tensors,
+    Traced,
 )
+from assay.worker.timing.traces import what_is_wrong
 
 _TIMED_S = 0.1
 
@@ -59,7 +61,7 @@ def check_backend_abilities(backend: Backend) -> None:
 def check_engine_abilities(flow: Flow, engine: Engine, feeds: dict[str, Tensor], answers: Tensors) -> None:
     """Timed calls must leave the caller's arrays and later answers alone."""
     given = {name: array.copy() for name, array in feeds.items()}
-    for ability in (_bind, _device_call, _call_times, _operator_times):
+    for ability in (_bind, _device_call, _call_times, _operator_times, _trace):
         ability(flow, engine, feeds)
         for name, array in given.items():
             assert identical(array, feeds[name]), f'{flow.name}: {ability.__name__[1:]} wrote into the input "{name}".'
@@ -94,6 +96,17 @@ def _operator_times(flow: Flow, engine: Engine, feeds: dict[str, Tensor]) -> Non
             assert isinstance(one, OperatorTime), (
                 f"{flow.name}: operator_times gives {one!r}, which is no OperatorTime."
             )
+
+
+def _trace(flow: Flow, engine: Engine, feeds: dict[str, Tensor]) -> None:
+    if isinstance(engine, Traced):
+        with tempfile.TemporaryDirectory() as place:
+            engine.trace(feeds, Path(place))
+            files = [path for path in Path(place).rglob("*") if path.is_file()]
+            assert files, f"{flow.name}: trace wrote no file."
+            for path in files:
+                wrong = what_is_wrong(path.read_bytes()) if path.suffix == ".json" else ""
+                assert not wrong, f"{flow.name}: trace wrote {path.name}, which is no Chrome trace: {wrong}."
 
 
 _FORK = """

@@ -19,6 +19,7 @@ from assay.backends.tensorrt.inspector import parse_layers
 from assay.backends.tensorrt.settings import Settings
 from assay.backends.tensorrt.trtexec import input_file, mode_of, once, run_command, timed
 from assay.backends.tensorrt.trtexec_program import Program, outputs_of, run
+from assay.backends.trace_events import Timed, write_timeline
 from assay.core.engine_info import EngineInfo
 from assay.core.measurement import OperatorTime
 from assay.errors import Lowering
@@ -69,6 +70,11 @@ class TrtexecEngine:
             )
             for one, layer in told
         )
+
+    def trace(self, tensors: Tensors, folder: Path) -> None:
+        """One call, of the medians that `--exportProfile` gives: it has durations alone."""
+        layers: list[Timed] = [(one.name, one.median_s, {}) for one in self._timed(tensors, 1)[1].layers]
+        write_timeline(folder / "tensorrt.json", [layers])
 
     def save(self, folder: Path) -> None:
         """The plan and its layers."""

@@ -116,6 +116,10 @@ function job(entry) {
   if (some(entry.undelegated)) parts.push(...titled("Not delegated", make("p", {}, entry.undelegated.join(", "))));
   if (some(entry.warnings)) parts.push(...titled("Warnings", make("pre", { tabindex: 0 }, entry.warnings.join("\n"))));
   if (entry.log) parts.push(...titled("Native output", make("pre", { tabindex: 0 }, entry.log)));
+  if (some(entry.traces)) {
+    const link = ([path, href]) => make("li", {}, make("a", { href, download: "" }, path));
+    parts.push(...titled("Trace of the backend (.json opens in ui.perfetto.dev)", make("ul", {}, ...entry.traces.map(link))));
+  }
   if (some(entry.versions)) parts.push(...titled("Environment", pairs(entry.versions)));
   return make("section", { class: "job" }, ...parts);
 }

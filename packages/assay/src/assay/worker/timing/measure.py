@@ -30,6 +30,7 @@ from assay.worker.timing.bound_call import Call, bound_call
 from assay.worker.timing.gpu_timing import MonitoredGpu, Timed, monitored_gpu, sample_blocks
 from assay.worker.timing.operator_benchmark import cold_calls, work_of
 from assay.worker.timing.operators import operator_times
+from assay.worker.timing.traces import keep_trace
 
 WINDOW = 5
 """Calls in each of the two windows whose medians must agree before the clock is believed."""
@@ -69,6 +70,7 @@ def measure(job: MeasureJob, stages: Stages) -> MeasureResult:
         run_peak = max(peaks) if resettable else 0
         calls, grown = soak(lambda: engine.run(feeds[0]), SOAK_SHARE * job.measuring.seconds)
         times = operator_times(engine, feeds[0])
+        traces = keep_trace(engine, feeds[0], job)
         work = OperationCount()
         if job.measuring.thorough:
             measurements += _other_layout(engine, job, feeds[0], watch)
@@ -84,6 +86,7 @@ def measure(job: MeasureJob, stages: Stages) -> MeasureResult:
         operator_times=times,
         work=work,
         inputs=fed,
+        traces=traces,
     )
 
 
@@ -94,9 +97,10 @@ def _by_its_own_clock(
     with stages.enter(Stage.MEASURE):
         taken = [Measurement(batch_of(feed), engine.call_times(feed, job.measuring.seconds), ()) for feed in feeds]
         times = operator_times(engine, feeds[0])
+        traces = keep_trace(engine, feeds[0], job)
     facts = lowered.facts(engine)
     return msgspec.structs.replace(
-        empty_result(job, Outcome.OK), measurements=tuple(taken), facts=facts, operator_times=times
+        empty_result(job, Outcome.OK), measurements=tuple(taken), facts=facts, operator_times=times, traces=traces
     )
 
 

@@ -1,0 +1,35 @@
+"""`--trace`: the backend's own profile beside the result, named by the report, and not for ever."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import assay
+from assay.core.result import traces_of
+from assay.errors import UsageError
+from assay.pipeline.kept_folders import RUNS_KEPT
+
+
+def test_a_trace_lies_below_the_history_and_old_ones_go(linear: Path, tmp_path: Path) -> None:
+    history = tmp_path / "history"
+    old = [history / "traces" / f"20250101T0000{number:02}-abcdef" / "m" / "f" for number in range(RUNS_KEPT)]
+    for folder in old:
+        folder.mkdir(parents=True)
+    report = tmp_path / "report.html"
+    checked = assay.check(
+        linear, flows=["onnxruntime"], trace=True, measure_seconds=0.05, history=history, reports={"html": report}
+    )
+    (path,) = [path for result in checked.results for path in traces_of(result)]
+    assert Path(path).parent.parent.parent == history.absolute() / "traces" / checked.run.id
+    events = json.loads(Path(path).read_text())
+    assert any(event["ph"] == "X" and event["name"].endswith("_kernel_time") for event in events)
+    assert Path(path).as_uri() in report.read_text()
+    assert [folder.exists() for folder in old] == [False] + [True] * (RUNS_KEPT - 1)
+
+
+def test_nothing_is_measured(linear: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--trace keeps a profile of what is measured, and nothing is"):
+        assay.check(linear, trace=True, only_kind="verify", history=tmp_path)

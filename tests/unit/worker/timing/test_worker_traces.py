@@ -1,0 +1,73 @@
+"""The backend's own profile is kept, or it is said why not; it changes no verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay.backends.trace_events import write_timeline
+from assay.core.job import MeasureJob
+from assay.ports import Tensors
+from assay.testing.builders import make_job
+from assay.worker.timing.traces import keep_trace, what_is_wrong
+
+FEED = {"x": np.ones(1, np.float32)}
+
+
+class _Engine:
+    def __init__(self, text: str | None) -> None:
+        self._text = text
+
+    def trace(self, tensors: Tensors, folder: Path) -> None:
+        if self._text is None:
+            raise KeyError("ts")
+        (folder / "own.json").write_text(self._text)
+
+
+def _job(folder: Path | str) -> MeasureJob:
+    job = make_job(kind="measure", trace_dir=str(folder))
+    assert isinstance(job, MeasureJob)
+    return job
+
+
+def test_a_timeline_of_durations_is_kept_and_opens(tmp_path: Path) -> None:
+    write_timeline(tmp_path / "t.json", [[("conv", 2e-6, {"type": "Conv"}), ("add", 1e-6, {})], [("conv", 2e-6, {})]])
+    text = (tmp_path / "t.json").read_text()
+    kept = keep_trace(_Engine(text), FEED, _job(tmp_path / "kept"))  # type: ignore[arg-type]
+    assert kept == (str(tmp_path / "kept" / "own.json"),)
+    assert '"name":"add","ph":"X","pid":1,"tid":1,"ts":2.0' in text
+
+
+@pytest.mark.parametrize(
+    ("engine", "words"),
+    [
+        (object(), "no trace: backend onnxruntime writes no profile"),
+        (_Engine(None), "no trace: the profile failed with KeyError: 'ts'"),
+        (_Engine("{"), "no trace: .* own.json is no Chrome trace: it is no JSON"),
+    ],
+)
+def test_why_there_is_none_is_said_and_nothing_stays(engine: object, words: str, tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match=words):
+        assert keep_trace(engine, FEED, _job(tmp_path / "kept")) == ()  # type: ignore[arg-type]
+    assert not (tmp_path / "kept").exists()
+
+
+def test_nobody_asked() -> None:
+    assert keep_trace(object(), FEED, _job("")) == ()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        (b"{}", "it has no list of events"),
+        (b"[1]", "event 0 has no phase"),
+        (b'[{"ph": "X", "dur": 1}]', "event 0 has no time"),
+        (b'[{"ph": "X", "ts": 1, "dur": -1}]', "event 0 has no duration"),
+        (b'[{"ph": "M"}]', "no event in it has a duration"),
+        (b'{"traceEvents": [{"ph": "M"}, {"ph": "X", "ts": 1.5, "dur": 0}]}', ""),
+    ],
+)
+def test_what_a_viewer_would_not_show(text: bytes, wrong: str) -> None:
+    assert what_is_wrong(text) == wrong
