@@ -11,6 +11,9 @@ import assay
 from assay.core.result import traces_of
 from assay.errors import UsageError
 from assay.pipeline.kept_folders import RUNS_KEPT
+from assay.reports.html_detail import detail
+from assay.reports.rows import rows
+from assay.reports.terminal import Terminal
 
 
 def test_a_trace_lies_below_the_history_and_old_ones_go(linear: Path, tmp_path: Path) -> None:
@@ -18,15 +21,16 @@ def test_a_trace_lies_below_the_history_and_old_ones_go(linear: Path, tmp_path: 
     old = [history / "traces" / f"20250101T0000{number:02}-abcdef" / "m" / "f" for number in range(RUNS_KEPT)]
     for folder in old:
         folder.mkdir(parents=True)
-    report = tmp_path / "report.html"
-    checked = assay.check(
-        linear, flows=["onnxruntime"], trace=True, measure_seconds=0.05, history=history, reports={"html": report}
-    )
+    checked = assay.check(linear, flows=["onnxruntime"], trace=True, measure_seconds=0.05, history=history)
     (path,) = [path for result in checked.results for path in traces_of(result)]
     assert Path(path).parent.parent.parent == history.absolute() / "traces" / checked.run.id
     events = json.loads(Path(path).read_text())
     assert any(event["ph"] == "X" and event["name"].endswith("_kernel_time") for event in events)
-    assert Path(path).as_uri() in report.read_text()
+    (row,) = rows(checked.run, checked.results, checked.judgement)
+    assert [path, Path(path).as_uri()] in [
+        link for entry in detail(checked.run, row)["entries"] for link in entry["traces"]
+    ]  # type: ignore[attr-defined]
+    assert f"\n  {path}\n" in Terminal(width=80).render(checked.run, checked.results, checked.judgement)
     assert [folder.exists() for folder in old] == [False] + [True] * (RUNS_KEPT - 1)
 
 
