@@ -130,15 +130,18 @@ def test_another_folder_of_the_same_name_is_another_suite(zoo: Path) -> None:
     assert "1 of 1 jobs recorded" in told
 
 
-def test_shards_merge_into_the_whole_run_and_only_if_all_are_there(zoo: Path) -> None:
+def test_shards_merge_into_the_whole_run_and_without_all_it_is_no_pass(zoo: Path) -> None:
     whole = ["run", "./zoo", "--flow", "onnxruntime"]
     files = []
     for number in (1, 2):
         files.append(f"shard-{number}.assay")
         assay(*whole, "--shard", f"{number}/2", "--save", files[-1], "--history", f"h{number}", code=0)
-    assert "shard 2/2 is missing" in assay("merge", files[0], code=2)
+    part = assay("merge", files[0], code=4)
+    assert "error: shard 2/2 is missing: what is there was judged; run the rest, and merge all files again" in part
+    assert "ERROR  4 of 4 jobs passed, and shard 2/2 is missing" in part
+    assert "shard 2/2 is missing" in assay("rejudge", "last", code=4)
     assay(*whole, "--shard", "3/4", "--save", "quarter.assay", "--history", "h4", code=0)
-    assert "shards 1/4, 2/4, 4/4 are missing; name all 4 files" in assay("merge", "quarter.assay", code=2)
+    assert "shards 1/4, 2/4, 4/4 are missing" in assay("merge", "quarter.assay", code=4)
     assert "name each shard once" in assay("merge", files[0], files[0], code=2)
     assert "5 pass; 5 of 5 jobs recorded" in assay("merge", *files, code=0)
     Path("other.assay").write_bytes(b"something else")

@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, event, text
+from sqlalchemy import Connection, event, select, text
 
 from assay.errors import AssayError, NewerHistory, RunNotFound, StoreError
 from assay.stores.sql import SqlStore
+from assay.stores.tables import run_summary
 from assay.testing.builders import make_result, make_run
 
 
@@ -80,12 +81,15 @@ def test_other_columns_under_the_same_number(location: str) -> None:
 
 def test_held_by_another_writer_for_too_long(location: str) -> None:
     first, second = SqlStore(location), SqlStore(location, busy_s=0.2)
-    with first.engine.begin(), pytest.raises(StoreError) as caught:
-        second.open_run(make_run())
+    first.open_run(make_run())
+    with first.engine.begin() as connection:
+        connection.execute(select(run_summary).with_for_update())
+        with pytest.raises(StoreError) as caught:
+            second.record(make_run().id, [make_result()])
     assert str(caught.value) == (
         f"{location} has been held by another process for 0.2 s: wait for that run to end, or name another --history"
     )
-    second.open_run(make_run())
+    second.record(make_run().id, [make_result()])
     first.close()
     second.close()
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +12,8 @@ from sqlalchemy import text
 
 from assay.core.outcome import Outcome
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
+from assay.stores.ingest import add_results
+from assay.stores.lookup import exact_run
 from assay.stores.schema import MIGRATIONS
 from assay.stores.search import cell_rows
 from assay.stores.sql import SqlStore
@@ -51,6 +55,59 @@ def test_a_resumed_older_run_does_not_rewrite_the_present(location: str) -> None
     assert (a.outcome, a.run) == ("ok", "20260102")
     assert (b.outcome, b.run) == ("crash", "20260101")
     store.close()
+
+
+def test_writers_of_two_runs_do_not_wait_for_each_other(postgresql: str) -> None:
+    first, second = SqlStore(postgresql), SqlStore(postgresql, busy_s=0.3)
+    for run in ("20260101", "20260102"):
+        first.open_run(make_run(run))
+    with first.engine.begin() as connection:
+        add_results(connection, exact_run(connection, "20260101", ""), [make_result("a")])
+        second.record("20260102", [make_result("b")])
+        second.open_run(make_run("20260103"))
+    assert [one.case for one in second.results("20260102")] == ["b"]
+    first.close()
+    second.close()
+
+
+def test_two_writers_of_the_same_jobs_never_wait_for_each_other_both(postgresql: str) -> None:
+    store = SqlStore(postgresql, busy_s=60.0)
+    for run in ("20260101", "20260102"):
+        store.open_run(make_run(run))
+    a, b = make_result("a"), make_result("b")
+    waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
+    with closing(store), ThreadPoolExecutor(1) as pool:
+        with store.engine.begin() as connection:
+            add_results(connection, 1, [a])
+            # It must wait for `a` before it holds `b`, in whatever order the two came.
+            other = pool.submit(store.record, "20260102", [b, a])
+            while not connection.scalar(waiting):
+                assert not other.done()
+            add_results(connection, 1, [b])
+        other.result(timeout=60)
+        assert {one.run for one in store.states()} == {"20260102"}
+
+
+def test_many_writers_of_the_same_jobs_lose_nothing(location: str) -> None:
+    def write(number: int) -> None:
+        store = SqlStore(location)
+        run = f"2026010{number}"
+        for start in range(0, 120, 30):
+            # Each in an order of its own: whoever locks in the order of arrival waits for ever.
+            some = [make_result(f"case-{case}") for case in range(start, start + 30)]
+            store.record(run, some if number % 2 else some[::-1])
+        store.close()
+
+    with closing(SqlStore(location)) as store:
+        for number in range(1, 5):
+            store.open_run(make_run(f"2026010{number}"))
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(write, range(1, 5)))
+        assert [one.recorded for one in store.runs()] == [120] * 4
+        states = store.states()
+    assert len(states) == 120
+    assert {one.run for one in states} == {one.last_ok for one in states} == {"20260104"}
+    assert all(one.since <= one.run and 1 <= one.streak <= 4 for one in states)
 
 
 def test_what_is_asked_of_one_cell_goes_by_an_index(location: str) -> None:

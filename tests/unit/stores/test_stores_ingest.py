@@ -3,42 +3,62 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.msgpack import Decoder
+from sqlalchemy import Connection, create_engine, select
 
 from assay.core.outcome import Outcome
 from assay.core.result import AnyResult, VerifyResult
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.stores.errors import describe
-from assay.stores.ingest import next_state, statuses_by_job
+from assay.stores.ingest import add_results, statuses_by_job
 from assay.stores.payload import pack, unpack
+from assay.stores.tables import case_state, metadata
 from assay.testing.builders import make_result
 from assay.testing.standard_run import standard_run
 
 OUTCOMES = st.lists(st.sampled_from([Outcome.OK, Outcome.MISMATCH, Outcome.CRASH]), min_size=1)
 
 
+@contextmanager
+def _empty() -> Iterator[Connection]:
+    engine = create_engine("sqlite://")
+    metadata.create_all(engine)
+    with engine.begin() as connection:
+        yield connection
+
+
+def _state(connection: Connection) -> Any:
+    return connection.execute(select(case_state)).one()
+
+
+@settings(max_examples=30, deadline=None)
 @given(OUTCOMES)
 def test_the_state_is_what_the_whole_past_says(outcomes: list[Outcome]) -> None:
-    state = None
-    for run, outcome in enumerate(outcomes):
-        state = next_state(state, run, make_result(outcome=outcome))
-    assert state is not None
+    with _empty() as connection:
+        for run, outcome in enumerate(outcomes):
+            add_results(connection, run, [make_result(outcome=outcome)])
+        state = _state(connection)
     last = len(outcomes) - 1
     changes = [run for run in range(1, len(outcomes)) if outcomes[run] != outcomes[run - 1]]
-    assert state["since"] == (changes[-1] if changes else 0)
-    assert state["streak"] == last - state["since"] + 1
-    assert (state["run"], state["outcome"]) == (last, outcomes[-1].value)
+    assert state.since == (changes[-1] if changes else 0)
+    assert state.streak == last - state.since + 1
+    assert (state.run, state.outcome) == (last, outcomes[-1].value)
     good = [run for run, outcome in enumerate(outcomes) if outcome is Outcome.OK]
-    assert state["last_ok"] == (good[-1] if good else None)
+    assert state.last_ok == (good[-1] if good else None)
 
 
 def test_an_older_run_changes_no_state() -> None:
-    state = next_state(None, 5, make_result())
-    assert next_state(state, 4, make_result(outcome=Outcome.CRASH)) is None
+    with _empty() as connection:
+        add_results(connection, 5, [make_result()])
+        add_results(connection, 4, [make_result(outcome=Outcome.CRASH)])
+        assert (_state(connection).run, _state(connection).outcome) == (5, "ok")
 
 
 def test_the_worst_word_of_a_job_counts() -> None:

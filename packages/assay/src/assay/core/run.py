@@ -15,7 +15,8 @@ class Run(msgspec.Struct, frozen=True):
     `narrowed` says that a person asked for a part of a run only: its counts are not judged. `alone`
     says that it is one job, asked for by its key (--only): it owes no metrics that the run's other jobs record.
     `baselines` are the approved engines that its flows are compared with. `compared` gives, by the key of a job of a new engine, that of
-    the job of this run that asks the same of the old one: what is judged is the new one alone."""
+    the job of this run that asks the same of the old one: what is judged is the new one alone. `missing`
+    are shards (3/4) that were not there when it was put together: their jobs are in nobody's list."""
 
     id: str
     started_at: str
@@ -31,3 +32,4 @@ class Run(msgspec.Struct, frozen=True):
     narrowed: bool = False
     alone: bool = False
     compared: dict[str, str] = {}
+    missing: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from assay.core.verdict import RunVerdict
 from assay.judge.advice import Asked
 from assay.judge.apply_goals import with_goals
 from assay.judge.combination import with_combinations
-from assay.judge.coverage import too_few, total
+from assay.judge.coverage import absent_shards, too_few, total
 from assay.judge.expectations import with_expectations
 from assay.judge.goal_rules import needs_baseline
 from assay.judge.invalid import with_invalid
@@ -34,6 +34,7 @@ def judge(
     asked: Mapping[str, Job] = {},
     config: str = "",
     exempt: Collection[str] = (),
+    missing: Sequence[str] = (),
 ) -> RunVerdict:
     """The same results, policy and day always give the same judgement, in whatever order the results came.
 
@@ -41,7 +42,8 @@ def judge(
     verdicts on the run as a whole (`job_key` empty). `baseline` are the results that goals against "run" compare with.
     `narrowed` says that a person asked for a part of the run only: counts, and rules that match no job, are not held
     against it; `alone` that the part is one job, which owes no metrics that the run's other jobs record. `asked` are the
-    jobs by key, for commands that can be copied; `exempt` are keys of jobs that are there to be compared with.
+    jobs by key, for commands that can be copied; `exempt` are keys of jobs that are there to be compared with;
+    `missing` shards of the run that are not: then counts are not judged, and the run is no pass.
     Raises BadPolicy for a goal without exactly one limit and
     an expiry that is no date.
     """
@@ -56,8 +58,9 @@ def judge(
     opinions = with_combinations(with_doubtful_inputs(with_invalid(opinions, asked), known, policy))
     opinions, unmet = with_expectations(opinions, policy, today)
     opinions, unasked = with_goals(opinions, policy, baseline, alone=alone, asked=known, exempt=exempt)
-    rules = [] if narrowed else [*unmet, *unasked, *too_few(opinions, policy)]
+    rules = [] if narrowed or missing else [*unmet, *unasked, *too_few(opinions, policy)]
     jobs = [opinion.verdict() for opinion in opinions]
+    rules += absent_shards(missing)
     run, summary, exit_code = total(opinions, rules)
     return RunVerdict((*jobs, *rules), run, exit_code, summary=summary)
 

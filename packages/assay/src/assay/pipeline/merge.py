@@ -48,8 +48,8 @@ def saved_run(path: Path) -> tuple[Run, tuple[Result, ...]]:
 
 
 def merge(paths: Sequence[Path], services: Services) -> Checked:
-    """Record the shards as one run and judge it. Raises UsageError where they are not the shards of one run: another
-    command, a shard twice, missing or unfinished."""
+    """Record the shards as one run and judge what is there: where a shard is missing, the run is no pass. Raises UsageError where they are
+    not the shards of one run: another command, a shard twice or unfinished."""
     saved = list(zip(paths, each(paths, _load), strict=True))
     if not saved:
         raise UsageError("nothing to merge: name the files that `assay run --save FILE` wrote")
@@ -72,12 +72,9 @@ def merge(paths: Sequence[Path], services: Services) -> Checked:
     missing = sorted(set(range(1, totals[0] + 1)) - {number for number, _ in shards})
     if len(totals) > 1:
         raise UsageError(f"shards of {totals[0]} and of {totals[1]} do not fit together; merge shards of one division")
-    if missing:
-        absent = ", ".join(f"{number}/{totals[0]}" for number in missing)
-        told = f"shards {absent} are" if len(missing) > 1 else f"shard {absent} is"
-        raise UsageError(f"{told} missing; name all {totals[0]} files")
     ordered = [shards[shard][1] for shard in sorted(shards)]
-    run = _joined(command, [one.run for one in ordered])
+    absent = tuple(f"{number}/{totals[0]}" for number in missing)
+    run = msgspec.structs.replace(_joined(command, [one.run for one in ordered]), missing=absent)
     results = tuple(result for one in ordered for result in one.results)
     services.store.open_run(run)
     services.store.record(run.id, results)

@@ -86,6 +86,7 @@ def judge_run(run: Run, results: Sequence[Result], services: Services) -> RunVer
         asked={job.key: job for job in run.jobs},
         config=config_of(run),
         exempt=tuple(run.compared.values()),
+        missing=run.missing,
     )
     return with_changes(annotate_drift(judgement, run, results, services), run, results, baseline, services)
 

@@ -51,7 +51,7 @@ class PastResult(msgspec.Struct, frozen=True):
 
 class Store(Protocol):
     """The history, opened with its location: what `--history` names. `NAME://...` picks the store whose entry point is called NAME.
-    One writer at a time; a second waits. Conformance: `assay.testing.check_store`."""
+    Writers may wait for each other, and lose nothing. Conformance: `assay.testing.check_store`."""
 
     def open_run(self, run: Run) -> None:
         """Record a run before its first job. Opening the same run again changes nothing."""

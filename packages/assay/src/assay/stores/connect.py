@@ -1,4 +1,4 @@
-"""From a path or an address to an engine in which one writer waits for another."""
+"""From a path or an address to an engine. SQLite has one writer at a time; PostgreSQL one for each run."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from assay.errors import StoreError
 READ = {"assay_read": True}
 """Execution options of a connection that will not write: it waits for nobody."""
 
-_ONE_WRITER = 0x617373_6179
-"""The advisory lock of PostgreSQL that a writer holds until its transaction ends ("assay")."""
+ALONE = {"assay_alone": True}
+"""Of a connection that changes the tables themselves: no other does so at the same time."""
+
+_ONE_AT_A_TIME = 0x617373_6179
+"""The advisory lock of PostgreSQL that the latter hold until their transaction ends ("assay")."""
 
 
 def connect(location: str, *, busy_s: float) -> tuple[Engine, str]:
@@ -85,8 +88,10 @@ def _postgresql(location: str, busy_s: float) -> tuple[Engine, str]:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        if not connection.get_execution_options().get("assay_read", False):
+        options = connection.get_execution_options()
+        if not options.get("assay_read", False):
             connection.execute(text(f"SET LOCAL lock_timeout = {int(busy_s * 1000)}"))
-            connection.execute(text(f"SELECT pg_advisory_xact_lock({_ONE_WRITER})"))
+        if options.get("assay_alone", False):
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({_ONE_AT_A_TIME})"))
 
     return engine, url.render_as_string(hide_password=True)

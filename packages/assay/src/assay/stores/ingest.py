@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, bindparam, insert, select, update
-from sqlalchemy.engine import Row, RowMapping
+from sqlalchemy import Connection, Table, bindparam, case, func, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from assay.core.codes import codes_of
 from assay.core.outcome import Outcome
@@ -36,8 +36,6 @@ _FAILED = (VerdictStatus.FAIL, VerdictStatus.XPASS)
 
 def add_run(connection: Connection, run: Run) -> None:
     """The run with what it is searched by and an empty summary; one with that id that is there already stays as it is."""
-    if connection.scalar(select(runs.c.number).where(runs.c.id == run.id)) is not None:
-        return
     row = {
         "id": run.id,
         "started_at": run.started_at,
@@ -47,7 +45,10 @@ def add_run(connection: Connection, run: Run) -> None:
         "machine": run.machine.kind,
         "payload": pack(run),
     }
-    number = connection.scalar(insert(runs).returning(runs.c.number), row)
+    if_new = insert_for(connection, runs).on_conflict_do_nothing(index_elements=["id"])
+    number = connection.scalar(if_new.returning(runs.c.number), row)
+    if number is None:
+        return
     empty = {"recorded": 0, "word": "", "passed": 0, "failed": 0, "other": 0}
     connection.execute(insert(run_summary), {"run": number, "jobs": len(run.jobs), **empty})
     originals = [job.case.original.model for job in run.jobs if job.case.original]
@@ -58,7 +59,9 @@ def add_run(connection: Connection, run: Run) -> None:
 
 
 def add_results(connection: Connection, run: int, arrived: Sequence[Result]) -> None:
-    """Record those results that run number `run` has not yet; the caller holds the lock of the one writer."""
+    """Record those results that run number `run` has not yet. Two writers of one run wait for each other; those of
+    two runs only while both change the state of the same job."""
+    connection.execute(select(run_summary.c.run).where(run_summary.c.run == run).with_for_update())
     first: dict[str, Result] = {}
     for result in arrived:
         first.setdefault(result.job_key, result)
@@ -96,7 +99,7 @@ def judge_run(connection: Connection, run: int, judgement: RunVerdict) -> None:
             update(case_state)
             .where(case_state.c.job_key == bindparam("key"), case_state.c.run == run)
             .values(word=bindparam("said")),
-            [{"key": key, "said": word.value} for key, word in words.items()],
+            [{"key": key, "said": word.value} for key, word in sorted(words.items())],
         )
 
 
@@ -110,12 +113,29 @@ def statuses_by_job(judgement: RunVerdict) -> dict[str, VerdictStatus]:
     return words
 
 
-def next_state(before: RowMapping | Mapping[str, Any] | None, run: int, result: Result) -> dict[str, Any] | None:
-    """The state of a job after `result` of run number `run`; None where a later run has been recorded already."""
-    if before is not None and before["run"] > run:
-        return None
-    same = before is not None and before["outcome"] == result.outcome.value
-    last_ok = before["last_ok"] if before is not None else None
+def _advance(connection: Connection, run: int, new: Sequence[Result]) -> None:
+    """The state of each job after this run; one that a later run has done already stays as it is."""
+    statement = insert_for(connection, case_state)
+    old, now = case_state.c, statement.excluded
+    same = old.outcome == now.outcome
+    change = {
+        "case": now.case,
+        "flow": now.flow,
+        "kind": now.kind,
+        "outcome": now.outcome,
+        "word": now.word,
+        "run": now.run,
+        "since": case((same, old.since), else_=now.since),
+        "streak": case((same, old.streak + 1), else_=1),
+        "last_ok": func.coalesce(now.last_ok, old.last_ok),
+    }
+    update_later = statement.on_conflict_do_update(index_elements=["job_key"], set_=change, where=old.run <= now.run)
+    # In one order for all: two writers that want the same two jobs must not wait for each other for ever.
+    states = [_first_state(run, result) for result in sorted(new, key=lambda one: one.job_key)]
+    connection.execute(update_later, states)
+
+
+def _first_state(run: int, result: Result) -> dict[str, Any]:
     return {
         "job_key": result.job_key,
         "case": result.case,
@@ -124,34 +144,15 @@ def next_state(before: RowMapping | Mapping[str, Any] | None, run: int, result: 
         "outcome": result.outcome.value,
         "word": "",
         "run": run,
-        "since": before["since"] if before is not None and same else run,
-        "streak": before["streak"] + 1 if before is not None and same else 1,
-        "last_ok": run if result.outcome is Outcome.OK else last_ok,
+        "since": run,
+        "streak": 1,
+        "last_ok": run if result.outcome is Outcome.OK else None,
     }
 
 
-def _advance(connection: Connection, run: int, new: Sequence[Result]) -> None:
-    keys = [result.job_key for result in new]
-    before: dict[str, Row[Any]] = {
-        row.job_key: row
-        for some in chunks(keys)
-        for row in connection.execute(select(case_state).where(case_state.c.job_key.in_(some)))
-    }
-    first: list[dict[str, Any]] = []
-    later: list[dict[str, Any]] = []
-    for result in new:
-        known = before.get(result.job_key)
-        state = next_state(None if known is None else known._mapping, run, result)
-        if state is not None:
-            (first if known is None else later).append(state)
-    if first:
-        connection.execute(insert(case_state), first)
-    if later:
-        columns: dict[str, Any] = {name: bindparam(f"new_{name}") for name in later[0]}
-        connection.execute(
-            update(case_state).where(case_state.c.job_key == bindparam("new_job_key")).values(columns),
-            [{f"new_{name}": value for name, value in state.items()} for state in later],
-        )
+def insert_for(connection: Connection, table: Table) -> Any:
+    """An insert that can say what to do where the row is there already: each database has a type of its own for it."""
+    return (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(table)
 
 
 def _row(run: int, result: Result) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, inspect, text
 
 from assay.errors import NewerHistory, StoreError
-from assay.stores.connect import READ
+from assay.stores.connect import ALONE, READ
 from assay.stores.tables import SCHEMA, VERSION_TABLE, metadata
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -22,7 +22,7 @@ def bring_up_to_date(engine: Engine, name: str) -> None:
         if _version(connection, name) == SCHEMA:
             _reject_other_columns(connection, name)
             return
-    with engine.begin() as connection:
+    with engine.execution_options(**ALONE).begin() as connection:
         # Another process may have done it while this one waited for the lock.
         if _version(connection, name) != SCHEMA:
             _migrate(connection)
