@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assay.stats.cusum import alarms
-from assay.stats.step_changes import step_changes
+from assay.stats.step_changes import PENALTY, SEGMENT, _clipped, step_changes
 
 
 def _history(seed: int, *levels: tuple[float, int]) -> list[float]:
@@ -89,3 +89,15 @@ def test_one_wild_run_at_either_end_is_no_new_level(place: int) -> None:
     values = _history(5, (2.0, 50))
     values[place] *= 1.3
     assert step_changes(values) == []
+
+
+def test_changes_are_those_that_the_method_finds_in_its_plain_form() -> None:
+    import ruptures
+
+    for seed in range(3):
+        values = _history(seed, (2.0, 50), (2.08, 50), (1.9, 30))
+        logs = _clipped(np.log(np.asarray(values)))
+        variance = max(float(np.median(np.abs(np.diff(logs)))) * 1.4826 / math.sqrt(2.0), 1e-4) ** 2
+        plain = ruptures.Pelt(model="l2", min_size=SEGMENT, jump=1).fit(logs).predict(pen=PENALTY * variance)
+        assert [one.place for one in step_changes(values)] == plain[:-1]
+        assert len(plain) == 3

@@ -41,7 +41,9 @@ def step_changes(values: Sequence[float]) -> list[Step]:
 
     logs = _clipped(np.log(np.asarray(values, np.float64)))
     variance = max(float(np.median(np.abs(np.diff(logs)))) * 1.4826 / math.sqrt(2.0), 1e-4) ** 2
-    ends = ruptures.Pelt(model="l2", min_size=SEGMENT, jump=1).fit(logs).predict(pen=PENALTY * variance)
+    # The linear kernel's cost is the squared error about the mean, computed in C: 700 points cost seconds in Python.
+    kernel = ruptures.KernelCPD(kernel="linear", min_size=SEGMENT).fit(logs.reshape(-1, 1))
+    ends = kernel.predict(pen=PENALTY * variance)
     edges = [0, *ends]
     levels = [float(np.median(np.asarray(values)[left:right])) for left, right in pairwise(edges)]
     return [Step(place, before, after) for place, before, after in zip(edges[1:-1], levels, levels[1:], strict=False)]
