@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -60,6 +61,31 @@ class Repository:
         git(self.clone, "commit", "--quiet", "--message=A zoo")
         git(self.clone, "push", "--quiet", "origin", "main")
 
+    def put(self, source: Path, into: str, message: str) -> None:
+        """A file or folder of the zoo's own, on main."""
+        self._on("upkeep")
+        if source.is_dir():
+            shutil.copytree(source, self.clone / into, dirs_exist_ok=True)
+        else:
+            shutil.copyfile(source, self.clone / into)
+        self._push(into, message, "main")
+
+    def _on(self, branch: str) -> None:
+        git(self.clone, "fetch", "--quiet", "origin")
+        git(self.clone, "switch", "--quiet", "--force-create", branch, "origin/main")
+
+    def _push(self, path: str, message: str, branch: str) -> None:
+        git(self.clone, "add", "--all", "--force", path)
+        git(self.clone, "commit", "--quiet", "--allow-empty", f"--message={message}")
+        git(self.clone, "push", "--quiet", "--force", "origin", f"HEAD:refs/heads/{branch}")
+
+    def submit_folder(self, folder: Path, name: str) -> str:
+        """Push submission/`name` with a copy of `folder` as it is; the commit."""
+        self._on(name)
+        shutil.copytree(folder, self.clone / "submissions" / name)
+        self._push("submissions", f"Submit {name}", f"submission/{name}")
+        return git(self.clone, "rev-parse", "HEAD")
+
     def submit(self, branch: str, kind: str = "good", name: str = NAME, extra: str = "") -> str:
         """Push submission/`branch` with submissions/`name`; the commit."""
         source = self._folder / kind
@@ -77,6 +103,13 @@ class Repository:
         git(self.clone, "commit", "--quiet", f"--message=Submit {name}: {kind}")
         git(self.clone, "push", "--quiet", "--force", "origin", f"HEAD:refs/heads/submission/{branch}")
         return git(self.clone, "rev-parse", "HEAD")
+
+    def write_as(self, email: str) -> None:
+        """Commits are another's from now on."""
+        _GIT["GIT_AUTHOR_EMAIL"] = email
+
+    def message(self, commit: str) -> str:
+        return git(self.bare, "log", "-1", "--format=%B", commit)
 
     def shown(self, branch: str, path: str) -> str:
         """A file of a branch of the bare repository, "" where it is not."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from robot_process import NAME, Repository, Robot
@@ -11,13 +12,28 @@ from robot_process import NAME, Repository, Robot
 from assay.launch.sandbox import Bubblewrap
 
 OTHER = "other-digits"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "zoo"
 pytestmark = pytest.mark.skipif(not Bubblewrap().available().available, reason="the sandbox cannot be had here")
 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Repository, Robot]]:
     folder = tmp_path_factory.mktemp("robot")
+    yield from _running(folder, Repository(folder))
+
+
+@pytest.fixture(scope="module")
+def with_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Repository, Robot]]:
+    """The zoo of the example, without its models."""
+    folder = tmp_path_factory.mktemp("data")
     repository = Repository(folder)
+    repository.put(EXAMPLE / "zoo.toml", "zoo.toml", "The policy of the example")
+    for part in ("scenarios", "datasets"):
+        repository.put(EXAMPLE / part, part, f"The {part} of the example")
+    yield from _running(folder, repository)
+
+
+def _running(folder: Path, repository: Repository) -> Iterator[tuple[Repository, Robot]]:
     robot = Robot(folder, repository)
     robot.start()
     robot.until("the robot to be ready", lambda: robot.queue() is not None and _ready(robot))
@@ -103,4 +119,39 @@ def test_a_new_push_takes_the_place_of_the_one_before(running: tuple[Repository,
     assert robot.decided(first)["state"] in ("superseded", "decided")
     history = robot.get(f"/models/{NAME}.json").json()
     assert [one["sha"] for one in history][:2] == [second, first]
-    assert robot.get(f"/badge/{NAME}.json").json()["message"] == "decline"
+    # What is served stays what it is, whatever somebody submits.
+    assert robot.get(f"/badge/{NAME}.json").json()["message"] == "promoted"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "digit-classifier",
+        pytest.param("digit-detector", marks=pytest.mark.slow),
+        pytest.param("digit-segmenter", marks=pytest.mark.slow),
+    ],
+)
+def test_a_model_of_a_scenario_with_data_is_promoted(with_data: tuple[Repository, Robot], name: str) -> None:
+    """Its accuracy is computed again on data that lie in the zoo, and not in the submission."""
+    repository, robot = with_data
+    sha = repository.submit_folder(EXAMPLE / "models" / name / "1.0", name)
+    found = robot.decided(sha)
+    told = robot.get(f"/submissions/{found['id']}.json").json()["decisions"][0]
+    assert found["answer"] == "promote", told["reasons"]
+    checks = {one["name"]: one for one in told["checks"]}
+    assert checks["accuracy.recomputed"]["outcome"] == "passed"
+    address = f"/submissions/{found['id']}.json"
+    promoted = robot.until("the merge", lambda: robot.get(address).json()["submission"]["promoted"])
+    manifest = json.loads(repository.shown("main", "manifest.json"))
+    assert manifest["models"][name]["versions"][0]["author"] == "mira@example.org"
+    assert "Submitted-by: mira@example.org" in repository.message(promoted)
+
+
+def test_another_author_needs_a_person(running: tuple[Repository, Robot]) -> None:
+    repository, robot = running
+    repository.write_as("tom@example.org")
+    sha = repository.submit("taken-over", extra="mine now")
+    found = robot.decided(sha)
+    told = robot.get(f"/submissions/{found['id']}.json").json()["decisions"][0]
+    assert found["answer"] in ("decline", "needs a person")
+    assert any("tom@example.org submits it" in one["sentence"] for one in told["checks"])

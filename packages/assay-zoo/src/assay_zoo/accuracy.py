@@ -63,7 +63,7 @@ def _by_notebook(place: SubmissionContext, tools: SubmissionServices) -> Iterato
     if found.value is None:
         yield _check(_CLAIM, CheckOutcome.FAILED, found.sentence, metadata.validation, found.line)
         return
-    yield _claimed(claim, found.value, metadata.validation, found.line)
+    yield _claimed(place, claim, found.value, metadata.validation, found.line)
     yield _least(place, found.value, metadata.validation, found.line)
 
 
@@ -79,9 +79,11 @@ def _sandbox(tools: SubmissionServices) -> tuple[Sandbox | None, str]:
     return tools.sandbox, ""
 
 
-def _claimed(claim: Claim, value: float, path: str, line: int) -> Check:
+def _claimed(place: SubmissionContext, claim: Claim, value: float, path: str, line: int) -> Check:
+    """Which way is better says the scenario: a claim in the other direction is a finding of artifacts.metadata."""
+    direction = place.scenario.direction if place.scenario else claim.direction
     figures: dict[str, float | str] = {"measured": value, "claimed": claim.value, "tolerance": claim.tolerance}
-    worse = Better(claim.direction == "higher").worse_by(value, claim.value)
+    worse = Better(direction == "higher").worse_by(value, claim.value)
     told = f"{claim.metric} is {value:.6g}, claimed {claim.value:.6g} within {claim.tolerance:g}"
     if worse > claim.tolerance:
         return _check(_CLAIM, CheckOutcome.FAILED, told, path, line, figures=figures)

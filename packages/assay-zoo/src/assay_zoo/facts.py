@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -11,13 +13,20 @@ from assay.errors import HarnessError, UsageError
 from assay_zoo.limited_process import Ending, run_limited
 from assay_zoo.manifest import File
 
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
 _SECONDS = 120.0
+_OF_SIZE = 64
+"""Elements of a constant that is a weight, and no axis or shape."""
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """`closure` is the digest of model and external data together, as `assay check` records it."""
+    """`closure` is the digest of model and external data together, as `assay check` records it; `weights` that of the constants alone,
+    whatever the graph calls them, "" where it has none of size."""
 
     closure: str
+    weights: str
     opset: int
     ir: int
     files: tuple[File, ...]
@@ -45,11 +54,13 @@ def read_facts_inside(item: dict[str, str]) -> Any:
     folder = Path(item["folder"])
     path = folder / item["model"]
     model = describe(path)
-    external = external_files(ModelProto.FromString(path.read_bytes()), path)
+    proto = ModelProto.FromString(path.read_bytes())
+    external = external_files(proto, path)
     files = [path, *external.values()]
     return msgspec.to_builtins(
         Facts(
             closure=model.digest,
+            weights=_weights(proto, folder),
             opset=model.opsets.get("", model.opsets.get("ai.onnx", 0)),
             ir=model.ir_version,
             files=tuple(
@@ -58,3 +69,12 @@ def read_facts_inside(item: dict[str, str]) -> Any:
             ),
         )
     )
+
+
+def _weights(model: ModelProto, folder: Path) -> str:
+    """Of the set of constants: names and order do not matter."""
+    from onnx.numpy_helper import to_array
+
+    arrays = (to_array(one, str(folder)) for one in model.graph.initializer if math.prod(one.dims) >= _OF_SIZE)
+    digests = sorted(hashlib.sha256(f"{one.dtype}{one.shape}".encode() + one.tobytes()).hexdigest() for one in arrays)
+    return hashlib.sha256("".join(digests).encode()).hexdigest() if digests else ""

@@ -55,6 +55,7 @@ class Inspection(msgspec.Struct, frozen=True, kw_only=True):
     versions: dict[str, str] = {}
     machine: Machine = Machine()
     seconds: float = 0.0
+    author: str = ""
 
 
 class Group(Protocol):
@@ -74,9 +75,11 @@ def inspect(
     *,
     folder: Path | None = None,
     groups: Iterable[str] = GROUPS,
+    author: str = "",
     progress: Progress = lambda group, checks: None,
 ) -> Inspection:
-    """Every check of `groups` on one submission: `root`/submissions/`name`, or `folder` where that lies elsewhere.
+    """Every check of `groups` on one submission: `root`/submissions/`name`, or `folder` where that lies elsewhere. `author` is who
+    submits it, "" where nobody knows.
 
     Raises UsageError for a zoo or a submission that is not there, BadPolicy for a zoo.toml that cannot be followed.
     """
@@ -86,7 +89,7 @@ def inspect(
     source = folder or submission_folder(root, name)
     inbox = tools.scratch / "intake"
     try:
-        place = _open(name, source, inbox, root, policy)
+        place = replace(_open(name, source, inbox, root, policy), author=author)
         checks: list[Check] = []
         for group in wanted:
             progress(group, None)
@@ -100,6 +103,7 @@ def inspect(
             policy=value_digest(policy.model_dump(mode="json")), machine=this_machine(tools.services.gpus),
             commit=git_commit(root), versions=versions(_RECORDED),
             version=place.metadata.version if place.metadata else "", seconds=time.perf_counter() - begin,
+            author=author,
         )  # fmt: skip
     finally:
         shutil.rmtree(inbox, ignore_errors=True)

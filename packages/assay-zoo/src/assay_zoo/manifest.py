@@ -43,7 +43,8 @@ class Withdrawal(msgspec.Struct, frozen=True, kw_only=True):
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):
     """`digest` is that of the whole submission, `closure` of model and external data (the same as `assay` records for a
-    model). `performance` is by machine, then by metric with its unit in the name."""
+    model), `weights` that of its constants. `performance` is by machine, then by metric with its unit in the name. `author` submitted it,
+    `by` promoted it."""
 
     version: str
     digest: str
@@ -62,6 +63,8 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     by: str
     reason: str
     decision: str
+    author: str = ""
+    weights: str = ""
     withdrawn: Withdrawal | None = None
 
 

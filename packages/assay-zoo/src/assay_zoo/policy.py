@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import PurePosixPath
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from assay_zoo.check import EXECUTING
+
+
+def _inside(path: str) -> str:
+    """Raises ValueError."""
+    if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
+        raise ValueError("must be a folder of the zoo, written from its root: datasets/NAME")
+    return path
 
 
 class _Table(BaseModel):
@@ -65,22 +73,26 @@ class Scenario(_Table):
     """A use of a model that the zoo serves: what must be measured, and the least that is accepted. `task` names one of
     Assay's task metrics ("" for none), with `task_options`, by which a claimed accuracy is computed again: on `dataset`, a
     folder of the zoo with `inputs.safetensors` (every input of the model, samples on axis 0) and `labels.safetensors`, and
-    without one as the agreement with the outputs of the test data sets."""
+    without one as the agreement with the outputs of the test data sets. A claim lies within `range`, and gives itself no more
+    tolerance than `largest_tolerance`."""
 
     name: str
     title: str
     task: str = ""
     task_options: dict[str, str | int | float | bool] = {}
-    dataset: str = ""
+    dataset: Annotated[str, AfterValidator(_inside)] = ""
     metric: str
     direction: Literal["higher", "lower"] = "higher"
     minimum: float | None = None
+    range: tuple[float, float] = (0.0, 1.0)
+    largest_tolerance: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.02
     measures: tuple[Measure, ...] = ()
 
 
 class ZooPolicy(_Table):
     """A zoo. `flows` run every test data set; `packages` are what scripts and notebooks may import, by the name in the
-    import; `opset` and `ir` are the newest that its runtimes read."""
+    import; `opset` and `ir` are the newest that its runtimes read. `owners` of a model may change it without a person's consent: by their
+    names at the forge, or as git has them; of a model that is not listed, it is who submitted its first version."""
 
     name: str
     flows: Annotated[tuple[str, ...], Field(min_length=1)] = ("onnxruntime",)
@@ -96,4 +108,5 @@ class ZooPolicy(_Table):
     run: RunLimits = RunLimits()
     decision: Rules = Rules()
     waivers: tuple[Waiver, ...] = ()
+    owners: dict[str, tuple[str, ...]] = {}
     demand_sandbox: bool = True

@@ -48,6 +48,11 @@ def read_scenarios(root: Path) -> dict[str, Scenario]:
     return {one.name: one for one in found}
 
 
+def data_sets(root: Path) -> tuple[str, ...]:
+    """Folders of the zoo with the data on which scenarios have an accuracy computed again, as they name them. Raises BadPolicy."""
+    return tuple(sorted({one.dataset for one in read_scenarios(root).values() if one.dataset}))
+
+
 def submission_folder(root: Path, name: str) -> Path:
     """Where the submission lies. Raises UsageError with the nearest name where there is none."""
     folder = root / SUBMISSIONS / name

@@ -16,7 +16,7 @@ from assay_zoo.policy import Scenario, ZooPolicy
 class SubmissionContext:
     """`folder` holds copies of our own: no links, no hard links. `metadata` is None where it cannot be read: the checks
     of artifacts say why. `previous` is the folder of the version that is accepted now, None for a new model. `intake` tells
-    what was found before it was copied; None where the folder was not taken in."""
+    what was found before it was copied; None where the folder was not taken in. `author` submits it, "" where nobody knows."""
 
     folder: Path
     root: Path
@@ -26,6 +26,7 @@ class SubmissionContext:
     previous: Path | None = None
     intake: Intake | None = None
     name: str = ""
+    author: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

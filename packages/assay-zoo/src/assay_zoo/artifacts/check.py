@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from assay_zoo.artifacts.finding import Finding, failed, passed, undecided
+from assay_zoo.artifacts.identity import check_identity
 from assay_zoo.artifacts.license import license_findings
 from assay_zoo.artifacts.meta import metadata_findings, read_metadata_text
 from assay_zoo.artifacts.parts import parts_findings, python_files
@@ -22,7 +23,7 @@ _SECONDS = 30.0
 
 
 def check_artifacts(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
-    """Named artifacts.parts, .metadata, .license, .readme, .sources, .samples and .index."""
+    """Named artifacts.parts, .metadata, .license, .name, .owner, .copy, .readme, .sources, .samples and .index."""
     del tools
     begin = time.perf_counter()
     text = read_metadata_text(place.folder)
@@ -33,6 +34,7 @@ def check_artifacts(place: SubmissionContext, tools: SubmissionServices) -> list
         "samples": lambda: sample_findings(place),
     }
     checks = [check for name, look in groups.items() for check in _checks(name, list(look()))]
+    checks += check_identity(place)
     checks += _opened(place)
     checks += _index(place)
     seconds = time.perf_counter() - begin

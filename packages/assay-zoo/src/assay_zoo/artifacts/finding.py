@@ -23,6 +23,10 @@ def undecided(name: str, one: Finding) -> Check:
     return _check(name, one, CheckOutcome.UNDECIDED)
 
 
+def skipped(name: str, sentence: str) -> Check:
+    return Check(name=f"artifacts.{name}", outcome=CheckOutcome.SKIPPED, sentence=sentence)
+
+
 def passed(name: str, sentence: str) -> Check:
     return Check(name=f"artifacts.{name}", outcome=CheckOutcome.PASSED, sentence=sentence, executed=1)
 

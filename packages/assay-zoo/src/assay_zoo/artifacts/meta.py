@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -10,7 +10,8 @@ from assay.config.toml_errors import TomlFile, nearest, read
 from assay.errors import BadPolicy
 from assay_zoo.artifacts.finding import Finding
 from assay_zoo.manifest import read_manifest
-from assay_zoo.metadata import Metadata
+from assay_zoo.metadata import Claim, Metadata
+from assay_zoo.policy import Scenario
 from assay_zoo.repository import METADATA, read_scenarios
 from assay_zoo.submission import SubmissionContext
 
@@ -77,6 +78,8 @@ def _meaning(place: SubmissionContext, metadata: Metadata, text: MetadataText) -
     elif (scenario := scenarios[metadata.scenario]).metric != metadata.accuracy.metric:
         told = f"claims {metadata.accuracy.metric!r}, and scenario {scenario.name!r} asks for {scenario.metric!r}"
         yield at(f"{told}: claim that", "accuracy", "metric")
+    else:
+        yield from _claim(scenario, metadata.accuracy, at)
     for key in ("model", "preprocessing", "postprocessing", "inference", "validation"):
         path = PurePosixPath(getattr(metadata, key))
         if path.is_absolute() or ".." in path.parts:
@@ -92,10 +95,38 @@ def _meaning(place: SubmissionContext, metadata: Metadata, text: MetadataText) -
     yield from _version(place, metadata, text.line_of("version"))
 
 
+def _claim(scenario: Scenario, claim: Claim, at: Callable[..., Finding]) -> Iterator[Finding]:
+    """What would let a poor model pass: the other direction, an impossible value, a tolerance that takes everything."""
+    if claim.direction != scenario.direction:
+        told = f"says that {claim.direction} is better, and for scenario {scenario.name!r} {scenario.direction} is"
+        yield at(f"{told}: leave the direction out or correct it", "accuracy", "direction")
+    low, high = scenario.range
+    if not low <= claim.value <= high:
+        told = f"claims {claim.metric} = {claim.value:g}, and in scenario {scenario.name!r} it lies between {low:g} and {high:g}"
+        yield at(told, "accuracy", "value")
+    if claim.tolerance > scenario.largest_tolerance:
+        told = f"asks for a tolerance of {claim.tolerance:g}; scenario {scenario.name!r} allows {scenario.largest_tolerance:g}"
+        yield at(told, "accuracy", "tolerance")
+
+
 def _version(place: SubmissionContext, metadata: Metadata, line: int) -> Iterator[Finding]:
-    """A version is accepted once: what is served under it never changes."""
+    """A version is accepted once: what is served under it never changes, and none comes after a higher one."""
     entry = read_manifest(place.root).models.get(metadata.name)
-    known = entry.version(metadata.version) if entry else None
-    if known is not None and place.intake is not None and known.digest != place.intake.digest:
+    if entry is None or place.intake is None:
+        return
+    known = entry.version(metadata.version)
+    newest = max(entry.versions, key=lambda one: ordered(one.version))
+    if known is not None and known.digest != place.intake.digest:
         told = f"{METADATA} says version {metadata.version}, which this zoo has already with other contents: raise it"
         yield Finding(sentence=told, path=METADATA, line=line)
+    elif known is None and ordered(metadata.version) <= ordered(newest.version):
+        told = (
+            f"{METADATA} says version {metadata.version}, and this zoo has had {newest.version}: give it a higher one"
+        )
+        yield Finding(sentence=told, path=METADATA, line=line)
+
+
+def ordered(version: str) -> tuple[int, ...]:
+    """For comparing: 1.10 is above 1.9, and 2 is 2.0."""
+    numbers = [int(part) for part in version.split(".")]
+    return tuple(numbers + [0] * (3 - len(numbers)))

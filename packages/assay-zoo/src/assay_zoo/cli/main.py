@@ -30,6 +30,9 @@ def check(
     since: Annotated[
         str, typer.Option(metavar="COMMIT", help="Check every submission that changed since this commit.")
     ] = "",
+    author: Annotated[
+        str, typer.Option(help="Who submits it, by the name at the forge: others than its owners need a maintainer.")
+    ] = "",
     groups: Annotated[str, typer.Option(help="Run only these groups of checks, separated by commas.")] = "",
     json: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Also write the record to this file.")
@@ -55,7 +58,8 @@ def check(
         for folder in wanted:
             with _progress() as progress:
                 name = name_of(root, folder)
-                found = inspect(name, root, tools, folder=folder.absolute(), groups=asked, progress=progress)
+                where = folder.absolute()
+                found = inspect(name, root, tools, folder=where, groups=asked, author=author, progress=progress)
             record = write_record(record_path(root, found), found)
             if json:
                 write_record(json, found)

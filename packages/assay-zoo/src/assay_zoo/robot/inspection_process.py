@@ -66,6 +66,7 @@ def inspect_in_child(
     history: str,
     scratch: Path,
     *,
+    author: str = "",
     limit_s: float,
     beat: Callable[[], bool],
     beat_s: float,
@@ -86,7 +87,7 @@ def inspect_in_child(
             env=_environment(os.environ, hidden),
             start_new_session=True,
         )
-    asked = {"root": str(root), "name": name, "history": history, "out": str(out)}
+    asked = {"root": str(root), "name": name, "author": author, "history": history, "out": str(out)}
     assert child.stdin is not None
     with contextlib.suppress(BrokenPipeError):  # it is dead already: that is seen below
         child.stdin.write(msgspec.json.encode(asked) + b"\n")

@@ -115,6 +115,10 @@ class Mirror:
         """As `export.export`."""
         return export(self._git, commit, list(paths), into, most_bytes=most_bytes, most_files=most_files)
 
+    def author_of(self, commit: str) -> str:
+        """The address of whoever wrote a commit, as the commit says: anybody who may push can write another's."""
+        return self._git.text("log", "-1", "--format=%ae", commit, "--")
+
     def last_commit(self, commit: str, path: str) -> str:
         """The newest commit up to `commit` that changed `path`."""
         return self._git.text("log", "-1", "--format=%H", commit, "--", path)

@@ -73,7 +73,7 @@ class Promoter:
         return Change(
             files={path.relative_to(root).as_posix(): path for path in files},
             cleared=(f"{MODELS}/{one.name}", f"{SUBMISSIONS}/{one.name}"),
-            message=f"{sanitize(done.sentence, 200)}\n\nSubmission-Commit: {one.sha}\nSubmission-Digest: {found.digest}\n",
+            message=_message(done.sentence, one, found),
         )
 
     def _export(self, commit: str, paths: list[str], into: Path) -> None:
@@ -88,3 +88,9 @@ class Promoter:
         folder = self._config.data / "work"
         folder.mkdir(parents=True, exist_ok=True)
         return folder
+
+
+def _message(sentence: str, one: Submission, found: Inspection) -> str:
+    """With trailers that git knows how to read; who submitted it, as far as that is known."""
+    by = f"Submitted-by: {sanitize(found.author, 100)}\n" if found.author else ""
+    return f"{sanitize(sentence, 200)}\n\n{by}Submission-Commit: {one.sha}\nSubmission-Digest: {found.digest}\n"

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import msgspec
 
-from assay.errors import HarnessError, StoreError
+from assay.errors import BadPolicy, HarnessError, StoreError
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.decision import Answer, decide
 from assay_zoo.inspect import Inspection
-from assay_zoo.repository import INDEX, MANIFEST, MODELS, POLICY, SCENARIOS, SUBMISSIONS
+from assay_zoo.repository import INDEX, MANIFEST, MODELS, POLICY, SCENARIOS, SUBMISSIONS, data_sets
 from assay_zoo.robot.config import RobotConfig
 from assay_zoo.robot.inspection_process import Ending, Said, inspect_in_child
 from assay_zoo.robot.metrics import Metrics
@@ -24,6 +24,7 @@ from assay_zoo.robot.mirror import Mirror, Moved
 from assay_zoo.robot.outbox import OutboxEntry
 from assay_zoo.robot.queue import Queue
 from assay_zoo.robot.records import Decided, Lease, Level, State
+from assay_zoo.robot.sanitize import sanitize
 from assay_zoo.robot.sources.source import Source
 
 _LOG = logging.getLogger("assay.robot.worker")
@@ -112,14 +113,15 @@ class Worker:
             self._inspect(lease, base, folder, stop)
 
     def _export(self, lease: Lease, base: str, root: Path) -> list[Check]:
-        """The zoo as it is, with the submission in it: policy and scenarios are never the submitter's."""
-        one, limits = lease.submission, self._limits
+        """The zoo as it is, with the submission in it: policy, scenarios and their data are never the submitter's."""
+        one = lease.submission
         root.mkdir(parents=True)
-        most = {"most_bytes": limits.checkout_bytes, "most_files": limits.checkout_files}
-        zoo = (POLICY, SCENARIOS, MANIFEST, INDEX, f"{MODELS}/{one.name}")
-        if broken := self._shop.mirror.export(base, zoo, root, **most):
-            raise HarnessError(f"the zoo itself cannot be taken: {broken[0].sentence}")
-        refused = self._shop.mirror.export(one.sha, [f"{SUBMISSIONS}/{one.name}"], root, **most)
+        self._export_zoo(base, (POLICY, SCENARIOS, MANIFEST, INDEX, f"{MODELS}/{one.name}"), root)
+        try:
+            self._export_zoo(base, data_sets(root), root)
+        except BadPolicy as error:
+            raise HarnessError(f"the zoo itself cannot be taken: {error}") from None
+        refused = self._files(one.sha, (f"{SUBMISSIONS}/{one.name}",), root)
         folder = root / SUBMISSIONS / one.name
         if folder.is_symlink():
             # Intake follows no link inside a submission; the folder itself must not be one, or another is taken for it.
@@ -134,6 +136,16 @@ class Worker:
             return [Check(name="files.folder", outcome=CheckOutcome.FAILED, sentence=told)]
         return refused
 
+    def _export_zoo(self, base: str, paths: tuple[str, ...], root: Path) -> None:
+        if broken := self._files(base, paths, root):
+            raise HarnessError(f"the zoo itself cannot be taken: {broken[0].sentence}")
+
+    def _files(self, commit: str, paths: tuple[str, ...], root: Path) -> list[Check]:
+        if not paths:
+            return []
+        most_bytes, most_files = self._limits.checkout_bytes, self._limits.checkout_files
+        return self._shop.mirror.export(commit, paths, root, most_bytes=most_bytes, most_files=most_files)
+
     def _inspect(self, lease: Lease, base: str, folder: Path, stop: threading.Event) -> None:
         queue, one = self._shop.queue, lease.submission
         queue.note(one.id, f"inspection begins, under the zoo of commit {base[:12]}")
@@ -142,6 +154,7 @@ class Worker:
             one.name,
             self._shop.config.history,
             folder,
+            author=one.author or sanitize(self._shop.mirror.author_of(one.sha), 100),
             limit_s=self._limits.check_s,
             beat=_Heart(queue, lease, self._limits.lease_s).beat,
             beat_s=self._limits.lease_s / 6,

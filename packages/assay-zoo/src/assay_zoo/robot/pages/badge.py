@@ -1,4 +1,4 @@
-"""A model's answer as a small picture for a readme, and as the JSON that shields.io draws one from."""
+"""Where a model stands as a small picture for a readme, and as the JSON that shields.io draws one from."""
 
 from __future__ import annotations
 

@@ -128,12 +128,17 @@ class _Pages:
         return render.data(found) if found else _no_data("no model of this name was ever submitted")
 
     def badge_svg(self, request: Request) -> Response:
-        _, found = self._model(request)
-        return render.picture(badge.as_svg(found[0] if found else None), 200 if found else 404)
+        shown = self._badge(request)
+        return render.picture(badge.as_svg(shown), 200 if shown else 404)
 
     def badge_json(self, request: Request) -> Response:
+        shown = self._badge(request)
+        return render.data(badge.as_json(shown), 200 if shown else 404)
+
+    def _badge(self, request: Request) -> Submission | None:
+        """What is served, where the zoo has the model: what somebody submits now does not change that."""
         _, found = self._model(request)
-        return render.data(badge.as_json(found[0] if found else None), 200 if found else 404)
+        return next((one for one in found if one.promoted), found[0] if found else None)
 
     def _model(self, request: Request) -> tuple[str, list[Submission]]:
         name = str(request.path_params["name"])

@@ -33,11 +33,12 @@ class Github:
 
     def heads(self) -> list[Head]:
         pages = self._http.pages(f"/repos/{self.repository}/pulls", state="open", base=self._branch)
-        return [_head(pull) for page in pages for pull in page]
+        return [_head(pull) for page in pages for pull in page if not pull.get("draft")]
 
     def head(self, branch: str, number: int) -> Head | None:  # noqa: ARG002 - a request is known by its number
         pull = self._pull(number)
-        return _head(pull) if pull and pull["state"] == "open" and pull["base"]["ref"] == self._branch else None
+        ready = pull and pull["state"] == "open" and not pull.get("draft") and pull["base"]["ref"] == self._branch
+        return _head(pull) if ready else None
 
     def names(self, head: Head, found: list[str]) -> list[str]:  # noqa: ARG002
         """Those that it changes: other pull requests of the repository are none of ours."""

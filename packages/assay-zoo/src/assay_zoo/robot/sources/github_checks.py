@@ -114,6 +114,7 @@ class Statuses:
     def report(self, whole: Whole, page: str) -> None:
         one, decided = whole.submission, whole.decision
         state = _STATES[Answer(decided.answer)] if decided else "pending"
+        state = "error" if one.trouble else state
         state = "error" if one.state in (State.SUPERSEDED, State.WITHDRAWN) else state
         body = {"state": state, "description": report.line(whole), "context": check_name(one.name)}
         body |= {"target_url": page} if page else {}
@@ -125,4 +126,7 @@ def _external(whole: Whole) -> str:
 
 
 def _conclusion(whole: Whole) -> str:
-    return _CONCLUSIONS[Answer(whole.decision.answer)] if whole.decision else "cancelled"
+    if whole.decision is None:
+        return "cancelled"
+    # Accepted and not promoted is no success: somebody must look at it.
+    return "action_required" if whole.submission.trouble else _CONCLUSIONS[Answer(whole.decision.answer)]

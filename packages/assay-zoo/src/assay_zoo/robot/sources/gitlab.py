@@ -33,11 +33,17 @@ class Gitlab:
 
     def heads(self) -> list[Head]:
         pages = self._http.pages(f"{self._at}/merge_requests", state="opened", target_branch=self._branch)
-        return [_head(one) for page in pages for one in page if one["sha"]]
+        return [_head(one) for page in pages for one in page if one["sha"] and not one.get("draft")]
 
     def head(self, branch: str, number: int) -> Head | None:  # noqa: ARG002 - a request is known by its number
         one = self._request(number)
-        wanted = one and one["state"] == "opened" and one["target_branch"] == self._branch and one["sha"]
+        wanted = (
+            one
+            and one["state"] == "opened"
+            and one["target_branch"] == self._branch
+            and one["sha"]
+            and not one.get("draft")
+        )
         return _head(one) if wanted else None
 
     def names(self, head: Head, found: list[str]) -> list[str]:  # noqa: ARG002
@@ -76,7 +82,7 @@ class Gitlab:
     def _status(self, whole: Whole, page: str, request: Any) -> None:
         one, decided = whole.submission, whole.decision
         if decided:
-            state = _STATES[Answer(decided.answer)]
+            state = "failed" if one.trouble else _STATES[Answer(decided.answer)]
         else:
             state = {State.QUEUED: "pending", State.RUNNING: "running"}.get(one.state, "canceled")
         body: dict[str, Any] = {

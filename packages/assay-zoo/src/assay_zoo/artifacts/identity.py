@@ -1,0 +1,82 @@
+"""Whose a model is, and whether it is taken for another: by its name, or because it is another under a new name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from assay.errors import UsageError
+from assay_zoo.artifacts.finding import Finding, failed, passed, skipped, undecided
+from assay_zoo.check import Check
+from assay_zoo.facts import Facts, read_facts
+from assay_zoo.manifest import Entry, read_manifest
+from assay_zoo.repository import METADATA
+from assay_zoo.submission import SubmissionContext
+
+_RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(1, 10))}
+_ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l"})
+
+
+def check_identity(place: SubmissionContext) -> list[Check]:
+    """artifacts.name, .owner and .copy."""
+    name = place.metadata.name if place.metadata else place.name
+    models = read_manifest(place.root).models
+    named = list(_name_findings(name, models))
+    checks = [failed("name", one) for one in named] or [passed("name", "no other model has a name like it")]
+    return [*checks, _owner(place, models.get(name)), *_copies(place, {**models, name: Entry(current="")})]
+
+
+def look(name: str) -> str:
+    """What two names that are easily taken for one another have in common."""
+    return re.sub(r"[-_.]", "", name.lower()).translate(_ALIKE)
+
+
+def _name_findings(name: str, models: dict[str, Entry]) -> Iterator[Finding]:
+    if name.partition(".")[0] in _RESERVED or name.endswith("."):
+        told = f"{name!r} is a name that some file systems cannot hold: choose another"
+        yield Finding(sentence=told, path=METADATA)
+    if name in models:
+        return
+    for other in models:
+        if look(other) == look(name):
+            yield Finding(sentence=f"{name!r} is easily taken for {other!r}, which this zoo has: choose another name")
+
+
+def _owner(place: SubmissionContext, served: Entry | None) -> Check:
+    """A model is changed by those whose it is. Others may propose it: then a person decides."""
+    if served is None:
+        return passed("owner", "the model is new")
+    name = place.metadata.name if place.metadata else place.name
+    owners = place.policy.owners.get(name) or tuple({one.author for one in served.versions[:1] if one.author})
+    if not place.author:
+        return skipped("owner", "who submits it is not known here; the robot and the workflow know it")
+    if place.author in owners:
+        return passed("owner", f"{place.author} is an owner of {name}")
+    whose = f"belongs to {', '.join(owners)}" if owners else "has no owner"
+    told = f"{name} {whose}, and {place.author} submits it: a maintainer must agree, or list {place.author} under [owners] in zoo.toml"
+    return undecided("owner", Finding(sentence=told))
+
+
+def _copies(place: SubmissionContext, models: dict[str, Entry]) -> Iterator[Check]:
+    """The weights of another model of the zoo under a new name."""
+    others = {name: entry.versions for name, entry in models.items() if entry.versions}
+    facts = _facts(place) if others else None
+    if facts is None:
+        return
+    for name, versions in others.items():
+        for one in versions:
+            if one.closure == facts.closure or (facts.weights and one.weights == facts.weights):
+                told = f"its weights are those of {name} {one.version} of this zoo: say in a new version of that model what is new"
+                yield undecided("copy", Finding(sentence=told))
+                return
+    yield passed("copy", "no other model of the zoo has these weights")
+
+
+def _facts(place: SubmissionContext) -> Facts | None:
+    """None where the model cannot be read: other checks say so."""
+    if place.metadata is None or not (place.folder / place.metadata.model).is_file():
+        return None
+    try:
+        return read_facts(place.folder, place.metadata.model, memory_bytes=place.policy.run.memory_bytes)
+    except UsageError:
+        return None

@@ -1,0 +1,163 @@
+"""Whose a model is; names that are taken for another's; another's weights under a new name; claims without bounds."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from assay_zoo.artifacts.identity import check_identity, look
+from assay_zoo.artifacts.meta import metadata_findings, ordered, read_metadata_text
+from assay_zoo.check import CheckOutcome
+from assay_zoo.facts import read_facts
+from assay_zoo.intake import take_in
+from assay_zoo.manifest import Accuracy, Entry, Manifest, Version, write_manifest
+from assay_zoo.metadata import Metadata
+from assay_zoo.policy import ZooPolicy
+from assay_zoo.submission import SubmissionContext
+from zoo_submission import METADATA
+
+MEMORY_BYTES = 2_000_000_000
+
+
+def _version(number: str = "1.0", **more: str) -> Version:
+    told = {
+        "version": number, "digest": "d", "closure": "c", "title": "t", "license": "MIT", "scenario": "s",
+        "promoted_at": "", "by": "b", "reason": "r", "decision": "promote", **more,
+    }  # fmt: skip
+    return Version(
+        files=(), opset=17, inputs=(), outputs=(), tags=(), performance={},
+        accuracy=Accuracy(metric="m", claimed=1.0), **told,
+    )  # fmt: skip
+
+
+def _zoo(root: Path, models: Mapping[str, Version]) -> Path:
+    entries = {name: Entry(current=one.version, versions=(one,)) for name, one in models.items()}
+    write_manifest(root, Manifest(models=entries))
+    return root
+
+
+def _place(
+    root: Path, name: str = "small", author: str = "", owners: Mapping[str, tuple[str, ...]] = {}
+) -> SubmissionContext:
+    told = tomllib.loads(METADATA)
+    metadata = Metadata.model_validate({**told, "name": name})
+    policy = ZooPolicy(name="z", owners=dict(owners))
+    return SubmissionContext(folder=root, root=root, policy=policy, metadata=metadata, name=name, author=author)
+
+
+def _outcomes(place: SubmissionContext) -> dict[str, CheckOutcome]:
+    return {one.name.removeprefix("artifacts."): one.outcome for one in check_identity(place)}
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome"),
+    [
+        ("digits_v1", CheckOutcome.FAILED), ("digits.v1", CheckOutcome.FAILED), ("dlglts-vl", CheckOutcome.FAILED),
+        ("con", CheckOutcome.FAILED), ("nul.v2", CheckOutcome.FAILED), ("com7", CheckOutcome.FAILED),
+        ("digits-v1", CheckOutcome.PASSED), ("digits-v2", CheckOutcome.PASSED), ("console", CheckOutcome.PASSED),
+    ],
+)  # fmt: skip
+def test_a_name_that_is_taken_for_another(tmp_path: Path, name: str, outcome: CheckOutcome) -> None:
+    assert _outcomes(_place(_zoo(tmp_path, {"digits-v1": _version()}), name))["name"] is outcome
+
+
+def test_what_names_have_in_common() -> None:
+    assert look("ResNet_50.v1") == look("resnet-5o-vl")
+    assert look("resnet-50") != look("resnet-18")
+
+
+@pytest.mark.parametrize(
+    ("author", "first", "owners", "outcome"),
+    [
+        ("mira", "mira", {}, CheckOutcome.PASSED),
+        ("tom", "mira", {}, CheckOutcome.UNDECIDED),
+        ("tom", "", {}, CheckOutcome.UNDECIDED),
+        ("", "mira", {}, CheckOutcome.SKIPPED),
+        ("tom", "mira", {"small": ("tom",)}, CheckOutcome.PASSED),
+        ("mira", "mira", {"small": ("tom",)}, CheckOutcome.UNDECIDED),
+    ],
+)
+def test_a_model_is_changed_by_those_whose_it_is(
+    tmp_path: Path, author: str, first: str, owners: dict[str, tuple[str, ...]], outcome: CheckOutcome
+) -> None:
+    root = _zoo(tmp_path, {"small": _version(author=first)})
+    assert _outcomes(_place(root, author=author, owners=owners))["owner"] is outcome
+
+
+def test_a_new_model_has_no_owner_yet(tmp_path: Path) -> None:
+    assert _outcomes(_place(_zoo(tmp_path, {}), author="tom"))["owner"] is CheckOutcome.PASSED
+
+
+def _model(path: Path, seed: int, names: str) -> None:
+    weights = np.random.default_rng(seed).normal(size=(16, 16)).astype(np.float32)
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 16]) for name in ("x", "y"))
+    node = helper.make_node("MatMul", ["x", f"w{names}"], ["y"], name=names)
+    graph = helper.make_graph([node], names, [x], [y], [numpy_helper.from_array(weights, f"w{names}")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+
+
+def test_another_models_weights_under_a_new_name(tmp_path: Path) -> None:
+    _model(tmp_path / "model.onnx", 1, "first")
+    facts = read_facts(tmp_path, "model.onnx", memory_bytes=MEMORY_BYTES)
+    root = _zoo(tmp_path, {"other": _version(closure=facts.closure, weights=facts.weights)})
+    _model(tmp_path / "model.onnx", 1, "renamed")
+    assert read_facts(tmp_path, "model.onnx", memory_bytes=MEMORY_BYTES).closure != facts.closure
+    assert _outcomes(_place(root))["copy"] is CheckOutcome.UNDECIDED
+    assert "copy" not in _outcomes(_place(root, "other"))  # a new version of itself may keep them
+    _model(tmp_path / "model.onnx", 2, "first")
+    assert _outcomes(_place(root))["copy"] is CheckOutcome.PASSED
+
+
+def _metadata_sentences(root: Path, change: tuple[str, str], scenario: str) -> str:
+    (root / "scenarios").mkdir(exist_ok=True)
+    name = tomllib.loads(METADATA)["scenario"]
+    metric = tomllib.loads(METADATA)["accuracy"]["metric"]
+    (root / "scenarios" / "one.toml").write_text(f'name = "{name}"\ntitle = "t"\nmetric = "{metric}"\n{scenario}\n')
+    folder = root / "submitted"
+    folder.mkdir()
+    text = METADATA.replace(*change)
+    assert text != METADATA or change[0] == change[1]
+    (folder / "metadata.toml").write_text(text)
+    taken = take_in(folder, root / "taken")
+    metadata = Metadata.model_validate(tomllib.loads(text))
+    place = SubmissionContext(
+        folder=taken.folder, root=root, policy=ZooPolicy(name="z"), metadata=metadata, intake=taken
+    )
+    return "\n".join(one.sentence for one in metadata_findings(place, read_metadata_text(taken.folder)))
+
+
+@pytest.mark.parametrize(
+    ("change", "scenario", "part"),
+    [
+        (("value = 1.0", "value = 1.2"), "", "lies between 0 and 1"),
+        (("value = 1.0", "value = 31.5"), "range = [0.0, 200.0]", ""),
+        (("value = 1.0", "value = 1.0\ntolerance = 0.5"), "", "allows 0.02"),
+        (("value = 1.0", "value = 1.0\ntolerance = 0.5"), "largest_tolerance = 0.5", ""),
+        (("value = 1.0", 'value = 1.0\ndirection = "lower"'), "", "lower is better, and for scenario"),
+    ],
+)
+def test_claims_are_bounded_by_the_scenario(tmp_path: Path, change: tuple[str, str], scenario: str, part: str) -> None:
+    told = _metadata_sentences(tmp_path, change, scenario)
+    assert part in told
+    assert bool(told) is bool(part), told
+
+
+def test_an_older_version_never_follows_a_newer_one(tmp_path: Path) -> None:
+    name, version = tomllib.loads(METADATA)["name"], tomllib.loads(METADATA)["version"]
+    root = _zoo(tmp_path, {name: _version("9.9")})
+    assert "has had 9.9: give it a higher one" in _metadata_sentences(
+        root, (f'version = "{version}"', 'version = "9.8"'), ""
+    )
+
+
+def test_versions_are_numbers() -> None:
+    assert ordered("1.10") > ordered("1.9")
+    assert ordered("2") == ordered("2.0.0")
+    assert msgspec.json.encode(_version(author="mira"))
