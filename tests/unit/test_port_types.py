@@ -54,6 +54,7 @@ DYNAMIC: list[type[ports.Dynamic]] = [
 ]  # fmt: skip
 SIZED: list[type[ports.BuiltForSizes]] = [ExecuTorch, LiteRt, Ncnn, OnnxRuntimeQnn, TensorRT, Trtexec]
 NAMED: list[type[ports.NamesLibrary]] = [OnnxRuntimeQnn, Trtexec]
+PLATFORMS: list[type[ports.NamesPlatforms]] = [ExecuTorch, IREE]
 INTEGERS: list[type[ports.DeclaresIntegers]] = [Ncnn]
 SHIPPING: list[type[ports.ShipsEnvironment]] = [ExecuTorch, LiteRt, OnnxRuntimeQnn]
 FORKABLE: list[type[ports.Forkable]] = [ExecuTorch]
@@ -102,6 +103,7 @@ def test_every_plugin_of_ours_is_read(group: str, table: list[type]) -> None:
         (ports.Dynamic, DYNAMIC, BACKENDS),
         (ports.BuiltForSizes, SIZED, BACKENDS),
         (ports.NamesLibrary, NAMED, BACKENDS),
+        (ports.NamesPlatforms, PLATFORMS, BACKENDS),
         (ports.DeclaresIntegers, INTEGERS, BACKENDS),
         (ports.ShipsEnvironment, SHIPPING, BACKENDS),
         (ports.Forkable, FORKABLE, BACKENDS),

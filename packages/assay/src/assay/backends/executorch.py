@@ -79,6 +79,11 @@ class ExecuTorch:
         """From the package metadata."""
         return installed("executorch", "executorch", "executorch")
 
+    def platforms(self, flow: Flow) -> tuple[str, ...]:
+        """Those whose wheel has a runtime with the flow's delegate."""
+        delegate = DELEGATES[str(flow.options["delegate"])]
+        return delegate.wheels if delegate.runs_on else ("linux", "darwin", "win32")
+
     def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
         """Those of torch's exporter and of its own loggers."""
         return read_warnings(text)

@@ -13,13 +13,15 @@ from assay.errors import Unavailable
 @dataclass(frozen=True)
 class Delegate:
     """`id` is its name in a program and in the runtime. `partitioners` raises ImportError where its lowering library is
-    missing: `install` is then what to do. `runs_on` says where it runs, "" where the wheel's runtime has it. `inner` tells the
+    missing: `install` is then what to do. `runs_on` says where it runs, "" where the wheel's runtime has it; `wheels` are the systems
+    whose wheel has a runtime for it nevertheless. `inner` tells the
     type that it rounds every float to, "" where it does not. `fixed`: it takes no dynamic sizes."""
 
     id: str
     partitioners: Callable[[], list[Any]]
     install: str = ""
     runs_on: str = ""
+    wheels: tuple[str, ...] = ()
     inner: Callable[[], str] = str
     fixed: bool = False
 
@@ -114,7 +116,12 @@ DELEGATES = {
     ),
     "vulkan": Delegate("VulkanBackend", _vulkan, runs_on="a runtime built with the Vulkan delegate", fixed=True),
     "coreml": Delegate(
-        "CoreMLBackend", _coreml, install="pip install coremltools", runs_on="macOS or iOS", inner=_half
+        "CoreMLBackend",
+        _coreml,
+        install="pip install coremltools",
+        runs_on="macOS or iOS",
+        wheels=("darwin",),
+        inner=_half,
     ),
     "qnn": Delegate(
         "QnnBackend",

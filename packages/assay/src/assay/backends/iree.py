@@ -78,6 +78,10 @@ class IREE:
         compiler = installed("iree-base-compiler", "iree", "iree")
         return compiler if not compiler.available else installed("iree-base-runtime", "iree", "iree")
 
+    def platforms(self, flow: Flow) -> tuple[str, ...]:
+        """Everywhere, but for Metal: no wheel of the runtime has its driver (3.13.0)."""
+        return () if flow.device == "metal" else ("linux", "darwin", "win32")
+
     def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
         """Those of its output."""
         return read_warnings(text)

@@ -16,6 +16,7 @@ from assay.ports.backend import (
     Forkable,
     LoadsWithLess,
     NamesLibrary,
+    NamesPlatforms,
     NativeText,
     ReadsWarnings,
     ShipsEnvironment,
@@ -24,6 +25,7 @@ from assay.ports.backend import (
     has_integers,
     is_dynamic,
     library_name,
+    platforms_of,
     prepare_to_load,
     required_packages,
 )
@@ -54,6 +56,7 @@ __all__ = [
     "LoadsWithLess",
     "Metric",
     "NamesLibrary",
+    "NamesPlatforms",
     "NativeText",
     "OptionSpec",
     "PartlyCalibrated",
@@ -81,6 +84,7 @@ __all__ = [
     "library_name",
     "missing_outcome",
     "needs_samples",
+    "platforms_of",
     "prepare_to_load",
     "required_packages",
 ]

@@ -125,6 +125,20 @@ def required_packages(backend: Backend) -> tuple[str, ...]:
 
 
 @runtime_checkable
+class NamesPlatforms(Protocol):
+    """A backend that says on which systems a flow runs with the packages as their index has them. Without it: wherever its device is."""
+
+    def platforms(self, flow: Flow) -> tuple[str, ...]:
+        """As in `sys.platform`: `("darwin",)`. () where the packages lower for it and no runtime of theirs runs it."""
+        ...
+
+
+def platforms_of(backend: Backend, flow: Flow) -> tuple[str, ...]:
+    """Where a flow of this backend runs, if a device of its kind is there."""
+    return backend.platforms(flow) if isinstance(backend, NamesPlatforms) else ("linux", "darwin", "win32")
+
+
+@runtime_checkable
 class Forkable(Protocol):
     """A backend that says whether a process that has imported it may be forked into workers. Without it: no."""
 

@@ -23,6 +23,7 @@ from assay.ports import (
     Forkable,
     LoadsWithLess,
     NamesLibrary,
+    NamesPlatforms,
     ProfilesOperators,
     SelfTimed,
     ShipsEnvironment,
@@ -49,6 +50,10 @@ def check_backend_abilities(backend: Backend) -> None:
     if isinstance(backend, NamesLibrary):
         named = isinstance(backend.library, str) and bool(backend.library)
         assert named, f"{backend.name}: library names no library."
+    if isinstance(backend, NamesPlatforms):
+        for flow in backend.flows:
+            known = set(backend.platforms(flow)) <= {"linux", "darwin", "win32"}
+            assert known, f"{flow.name}: platforms are {backend.platforms(flow)!r}; name those of sys.platform."
     if isinstance(backend, ShipsEnvironment):
         given = backend.requires
         right = isinstance(given, tuple) and given and all(isinstance(one, str) and one.strip() for one in given)
