@@ -69,8 +69,8 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Of its artifact, too: letters that every store of artifacts takes."""
-        return f"{self.suite}-{self.flow}" + (f"-{self.shard}-of-{self.shards}" if self.shards > 1 else "")
+        """What a list of jobs shows."""
+        return f"{self.suite} on {self.flow}" + (f", {self.shard} of {self.shards}" if self.shards > 1 else "")
 
     @property
     def command(self) -> str:
@@ -184,7 +184,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     whole = whole_cells(took)
     cells = whole if chosen.whole else sharded(whole, took)
     if len(cells) > MOST_CELLS:
-        sys.exit(f"{len(cells)} cells are more than one matrix takes ({MOST_CELLS}); raise SHARD_S or leave a suite out")
+        sys.exit(
+            f"{len(cells)} cells are more than one matrix takes ({MOST_CELLS}); raise SHARD_S or leave a suite out"
+        )
     if chosen.left_out:
         lines = [f"{flow.name}: {reason}" for flow in offered_flows() if (reason := left_out(flow))]
     elif chosen.commands:
@@ -197,11 +199,36 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def gitlab(cells: Sequence[Cell], whole: Sequence[Cell]) -> Iterator[str]:
-    """A child pipeline as JSON, which is YAML: a job for each shard on Linux, and one that judges each suite."""
-    del whole
-    jobs: dict[str, object] = {}
-    for cell in cells:
-        jobs[cell.name] = {"script": [cell.command]}
+    """A child pipeline as JSON, which is YAML: a job for each shard, and one for each suite on a flow that puts its shards together.
+    Cells of macOS are left out: which runners a GitLab has for it is known to nobody else."""
+    linux = RUNNERS["linux"]
+    shared = {"image": "python:3.12-bookworm", "before_script": ["make .venv/.test", 'PATH="$PWD/.venv/bin:$PATH"']}
+    jobs: dict[str, object] = {"stages": ["run", "verdict"], "default": shared}
+    for cell in (one for one in cells if one.runner == linux):
+        needs = [f"apt-get update && apt-get install --yes {cell.packages}"] if cell.packages else []
+        needs += [f"assay env build {cell.environment}"] if cell.environment else []
+        judged_later = f"{cell.command} || case $? in 1|3|5) ;; *) exit 4 ;; esac"
+        kept = {"when": "always", "expire_in": "30 days", "paths": [f"shard-{cell.shard}.assay"]}
+        jobs[f"run {cell.name}"] = {
+            "stage": "run",
+            "script": [*needs, judged_later],
+            "timeout": "60m",
+            "artifacts": kept,
+        }
+    for cell in (one for one in whole if one.runner == linux):
+        shards = [f"run {one.name}" for one in cells if (one.suite, one.flow) == (cell.suite, cell.flow)]
+        reports = "--report suite-markdown=summary.md --report suite-csv=results.csv --report junit=junit.xml --report matrix=matrix.html"
+        jobs[cell.name] = {
+            "stage": "verdict",
+            "needs": shards,
+            "script": [f"assay merge shard-*.assay {reports}"],
+            "artifacts": {
+                "when": "always",
+                "expire_in": "30 days",
+                "paths": ["summary.md", "results.csv", "matrix.html"],
+                "reports": {"junit": "junit.xml"},
+            },
+        }
     yield json.dumps(jobs, indent=1)
 
 

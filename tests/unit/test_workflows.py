@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,17 @@ from assay import plugins
 from assay.cli.main import app
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import nightly_matrix  # noqa: E402
+
+TOOK = nightly_matrix.read_took()
+WHOLE = nightly_matrix.whole_cells(TOOK)
+MATRIX = nightly_matrix.sharded(WHOLE, TOOK)
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
-def _gitlab() -> dict[str, Any]:
-    (text,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "ci.md").read_text(), re.S)
+def _child_pipeline() -> dict[str, Any]:
+    (text,) = nightly_matrix.gitlab(MATRIX, WHOLE)
     found: dict[str, Any] = yaml.safe_load(text)
     return found
 
@@ -31,7 +38,8 @@ def _steps(path: Path) -> list[dict[str, Any]]:
 
 def _commands() -> list[str]:
     told = [step["run"] for path in WORKFLOWS for step in _steps(path) if "run" in step]
-    return [*told, *_gitlab()["suites"]["script"]]
+    jobs = [job for job in _child_pipeline().values() if isinstance(job, dict) and "script" in job]
+    return [*told, *(line for job in (jobs[0], jobs[-1]) for line in job["script"])]
 
 
 def test_there_are_two_and_each_step_runs_or_uses_something() -> None:
@@ -41,29 +49,58 @@ def test_there_are_two_and_each_step_runs_or_uses_something() -> None:
         assert set(yaml.safe_load(path.read_text())) >= {"name", "permissions", "jobs"}
 
 
-def _cells() -> set[tuple[str, str]]:
-    matrix = yaml.safe_load(WORKFLOWS[1].read_text())["jobs"]["suites"]["strategy"]["matrix"]
-    cells = {(one["suite"], one["flow"]) for one in matrix["include"]}
-    for one in _gitlab()["suites"]["parallel"]["matrix"]:
-        cells |= {(suite, flow) for suite in one["SUITE"] for flow in one["FLOW"]}
-    return cells
+def test_every_flow_has_its_cells_or_a_reason_why_not() -> None:
+    flows = {flow.name: flow for flow in nightly_matrix.offered_flows()}
+    run = {cell.flow for cell in WHOLE}
+    assert run | {name for name, flow in flows.items() if nightly_matrix.left_out(flow)} == set(flows)
+    for suite in nightly_matrix.FILTERS:
+        assert {cell.flow for cell in WHOLE if cell.suite == suite} == run
+    assert {cell.suite for cell in WHOLE} == set(plugins.names("assay.suites"))
 
 
-def test_every_cell_of_the_matrices_is_a_suite_and_a_flow() -> None:
-    suites, flows = set(plugins.names("assay.suites")), set(plugins.catalogue().flows)
-    assert {suite for suite, _ in _cells()} == suites
-    assert {flow for _, flow in _cells()} <= flows
+def test_a_cell_is_where_its_flow_runs() -> None:
+    cells = {cell.flow: cell for cell in WHOLE if cell.suite == "models"}
+    assert cells["executorch-coreml"].runner.startswith("macos")
+    assert "mesa-vulkan-drivers" in cells["iree-vulkan"].packages
+    assert (cells["qnn-htp"].environment, cells["litert-int8"].environment) == ("qnn", "litert")
+    assert not {"tensorrt-fp32", "iree-cuda", "iree-metal", "executorch-qnn", "executorch-vulkan"} & set(cells)
+
+
+def test_shards_follow_what_a_cell_took() -> None:
+    cell = nightly_matrix.Cell("models", "tvm-llvm", "*-static", "ubuntu-24.04")
+    took = {("models", "tvm-llvm"): 3.5 * nightly_matrix.SHARD_S}
+    made = nightly_matrix.sharded([cell], took)
+    assert [(one.shard, one.shards) for one in made] == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert "--shard 2/4" in made[1].command
+    assert len({one.name for one in made}) == 4
+    # Never timed: as twice the middle of its suite.
+    other = nightly_matrix.Cell("models", "mnn-f32", "*-static", "ubuntu-24.04")
+    assert len(nightly_matrix.sharded([other], took)) == 7
+
+
+def test_the_matrix_is_one_that_github_takes() -> None:
+    assert 0 < len(MATRIX) <= nightly_matrix.MOST_CELLS
+    jobs = yaml.safe_load(WORKFLOWS[1].read_text())["jobs"]
+    keys = {key for job in jobs.values() for key in re.findall(r"matrix\.(\w+)", str(job))} - {"outputs"}
+    assert keys - {"yml", "html", "result"} <= set(MATRIX[0].asdict()) | {"py", "left"}, keys
+    assert len({cell.name for cell in MATRIX}) == len(MATRIX)
+
+
+def test_a_damaged_record_of_seconds_is_told(tmp_path: Path) -> None:
+    (tmp_path / "seconds.csv").write_text("suite,flow,seconds\nmodels,tvm-llvm,soon\n")
+    with pytest.raises(SystemExit, match="line 2 has no suite, flow and seconds"):
+        nightly_matrix.read_took(tmp_path / "seconds.csv")
 
 
 def test_every_command_and_option_of_assay_is_one() -> None:
     group: Any = get_command(app)
     seen = set()
-    for command in re.findall(r"assay (run|diff|merge)\b((?:[^\n|;}]|\\\n)*)", "\n".join(_commands())):
+    for command in re.findall(r"assay (run|diff|merge|report)\b((?:[^\n|;}]|\\\n)*)", "\n".join(_commands())):
         known = {option for parameter in group.commands[command[0]].params for option in parameter.opts}
         told = set(re.findall(r"(?<=\s)--[a-z-]+", command[1]))
         assert told <= known, command
         seen |= {command[0]} | told
-    assert seen >= {"run", "diff", "--save", "--check", "--report"}
+    assert seen >= {"run", "diff", "merge", "report", "--save", "--check", "--report", "--against"}
 
 
 def test_every_report_of_the_workflows_is_one() -> None:

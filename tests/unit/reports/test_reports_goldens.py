@@ -16,6 +16,8 @@ from assay.core.result import MeasureResult
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.ports import Report
 from assay.reports.csv import Csv
+from assay.reports.github import GitHub
+from assay.reports.gitlab import GitLab
 from assay.reports.html import Html
 from assay.reports.json import Json
 from assay.reports.junit import JUnit
@@ -30,6 +32,8 @@ TEXTS: dict[str, Report] = {
     "junit.xml": JUnit(),
     "markdown.md": Markdown(),
     "csv.csv": Csv(),
+    "github.txt": GitHub(),
+    "gitlab.json": GitLab(),
 }
 
 CHANGED: dict[str, Report] = {

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 DEFAULT_HISTORY = ".assay"
 DEFAULT_CONFIG = "assay.toml"
 """What `assay check` reads where it is given no model."""
-REPORTS = "html, json, junit, markdown, csv, per-node, terminal; of suites suite-csv, suite-markdown, matrix, operators"
+REPORTS = "html, json, junit, markdown, csv, per-node, terminal, github, gitlab; of suites suite-csv, suite-markdown, matrix, operators"
 """Ours, for the help: a plug-in may bring others."""
 
 

@@ -1,0 +1,53 @@
+"""What a code host shows beside a change: each thing that is not well once, with its file, the gravest first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+
+import msgspec
+
+from assay.core.job import Job
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.core.verdict import RunVerdict, VerdictStatus
+from assay.options.repro import repro_line
+from assay.reports.rows import SEVERITY, group_identical, rows, run_verdicts
+from assay.reports.sanitize import one_line
+
+QUIET = (VerdictStatus.PASS.value, VerdictStatus.XFAIL.value, VerdictStatus.SKIP.value)
+
+
+class Remark(msgspec.Struct, frozen=True):
+    """`word` is a verdict, "" for a job that never ran; `path` the model's file from where the run was started, "" where it is no
+    file below that folder; `repeat` the command that repeats it, "" for what belongs to no job."""
+
+    word: str
+    title: str
+    text: str
+    path: str = ""
+    repeat: str = ""
+
+
+def remarks(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[Remark]:
+    """Jobs of one case and flow that say the same are one remark."""
+    found = [Remark(one.word.value, "run", one_line(one.reason)) for one in run_verdicts(run, results, judgement)]
+    for row in rows(run, results, judgement):
+        for together in group_identical(row):
+            entry = together[0]
+            kinds = ", ".join(one.kind for one in together)
+            title = one_line(f"{row.case} on {row.flow}: {kinds}")
+            path = _file(entry.job) if entry.job is not None else ""
+            found.append(
+                Remark(entry.word, title, one_line(entry.reason), path, one_line(repro_line(run, entry.asked)))
+            )
+    shown = [one for one in found if one.word not in QUIET]
+    return sorted(shown, key=lambda one: SEVERITY.index(one.word))
+
+
+def _file(job: Job) -> str:
+    """Pure: whether there is such a file is not looked at. A path from the root, a git reference or a URL names no file of the change."""
+    source = job.case.model.source
+    path = PurePath(source)
+    inside = source and not path.is_absolute() and ".." not in path.parts and path.suffix in (".onnx", ".pt2", ".py")
+    return path.as_posix() if inside and ":" not in source else ""
