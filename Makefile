@@ -11,7 +11,7 @@ TORCH := 2.13.0
 
 # Twice: pip's warnings (a folder of packages that is not there) are noise, its errors are shown.
 INSTALL := $(BIN)/pip install --quiet --quiet
-SOURCES := packages tests benchmarks examples tools docs/conf.py docs/_extensions
+SOURCES := packages tests benchmarks examples tools deploy docs/conf.py docs/_extensions
 
 .PHONY: demo test docs check check-fast static unit format lock system clean
 

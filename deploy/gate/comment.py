@@ -1,7 +1,7 @@
 """One comment on the pull request, kept up to date: the comment with our mark is changed, and written where there is none.
 
 Only the standard library: a container of the gate has no `gh`. What keeps it from commenting is said in one sentence and fails nothing,
-since the verdict stands without it. Reads GITHUB_EVENT_PATH, GITHUB_API_URL, GITHUB_REPOSITORY, GITHUB_WORKFLOW, GITHUB_JOB and GH_TOKEN."""
+since the verdict stands without it."""
 
 from __future__ import annotations
 
