@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml  # type: ignore[import-untyped]
 from typer.main import get_command
 
@@ -82,3 +83,17 @@ def test_the_extras_of_a_flow_are_those_that_install_it(tmp_path: Path) -> None:
 
     assert said("onnxruntime", "openvino-int8", "no-such-flow") == "onnxruntime,openvino,nncf"
     assert said() == "tvm,mnn"
+
+
+@pytest.mark.parametrize("name", ["Containerfile.gate", "Containerfile.gate-tensorrt"])
+def test_a_container_of_the_gate_is_made_of_what_there_is_and_runs_as_an_ordinary_user(name: str) -> None:
+    text = (ROOT / "deploy" / name).read_text()
+    for copied in re.findall(r"^COPY (?!--from)(?:--chmod=\d+ )?(.+) \S+$", text, re.M):
+        assert all((ROOT / one).exists() for one in copied.split()), copied
+    (lock,) = re.findall(r"^ARG LOCK=(\w+)$", text, re.M)
+    assert (ROOT / "requirements" / f"{lock}.txt").is_file()
+    last = text[text.rindex("\nFROM ") :]
+    assert re.search(r"^USER assay$", last, re.M)
+    assert re.findall(r"^ENTRYPOINT .*$", last, re.M) == ['ENTRYPOINT ["tini", "--", "assay"]']
+    if name == "Containerfile.gate":
+        assert re.search(r"^ARG BASE=\S+@sha256:[0-9a-f]{64}$", text, re.M)
