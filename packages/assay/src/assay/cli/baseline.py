@@ -102,10 +102,16 @@ def remove(
 
 
 def audit(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="Name of a case, or its file.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Name of a case, its file, or a golden folder.")],
     history: History = DEFAULT_HISTORY,
 ) -> None:
-    from assay.commands.baseline import audit_model
+    from assay.commands.baseline import audit_golden, audit_model
+
+    for state in audit_golden(model):
+        print(f"{state.created_at[:16]}  golden    by {state.who}: {state.reason}")
+        print(f"    {state.producer} {state.producer_version}, of model {state.model_digest[:12]}")
+    if audit_golden(model):
+        return
 
     for one in audit_model(model, history):
         engine = f"engine {one.engine[:12]} of model {one.model[:12]}, {one.built_by}, {one.machine}"

@@ -8,7 +8,9 @@ from assay.commands.check import prepared
 from assay.commands.composition import open_services
 from assay.core.approval import Approval, ApprovalAction
 from assay.core.baseline import Baseline
+from assay.core.golden import GoldenRevision
 from assay.errors import UsageError
+from assay.models.goldens import read_lock
 from assay.options.check import CheckOptions
 from assay.pipeline import baseline_history, find_baseline
 from assay.pipeline.approvals import approvals, of_baseline, record_approval
@@ -60,6 +62,11 @@ def approve_run(run: str, reason: str, history: str, *, case: str = "", flow: st
     """Make the engines of a run that passed current. Raises UsageError, RunNotFound."""
     with open_services(history, recorded=True) as services:
         return baseline_history.approve(services, run, reason, case=case, flow=flow)
+
+
+def audit_golden(folder: str) -> tuple[GoldenRevision, ...]:
+    """Who recorded the golden in that folder and why, oldest first; () where it is no golden folder."""
+    return read_lock(Path(folder)).revisions() if (Path(folder) / "golden.lock").is_file() else ()
 
 
 def audit_model(model: str, history: str) -> list[Approval]:

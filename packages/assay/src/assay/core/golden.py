@@ -31,6 +31,17 @@ class GoldenFile(msgspec.Struct, frozen=True):
     tensors: tuple[GoldenTensor, ...]
 
 
+class GoldenRevision(msgspec.Struct, frozen=True):
+    """Who recorded an earlier state of a golden, when, by what, and why."""
+
+    reason: str
+    who: str
+    created_at: str
+    producer: str
+    producer_version: str
+    model_digest: str
+
+
 class GoldenLock(msgspec.Struct, frozen=True):
     """golden.lock. `samples` is the number of samples stacked on axis 0 of every tensor.
 
@@ -40,7 +51,7 @@ class GoldenLock(msgspec.Struct, frozen=True):
     the next call that it is fed into) samples are calls in order, and `sequences` says how many belong to each sequence;
     every call is stored with the state that it was given. `library` is whose code the producer runs, "" where that is not known.
     `kept`: somebody asked for these outputs; they are no reference that a check computed by itself. `refusals` are what those said who
-    were asked before the producer.
+    were asked before the producer. `earlier` are the states that this one took the place of, oldest first.
     """
 
     model_digest: str
@@ -60,3 +71,11 @@ class GoldenLock(msgspec.Struct, frozen=True):
     library: str = ""
     kept: bool = True
     refusals: str = ""
+    earlier: tuple[GoldenRevision, ...] = ()
+
+    def revisions(self) -> tuple[GoldenRevision, ...]:
+        """All states, oldest first; the last is this one."""
+        now = GoldenRevision(
+            self.reason, self.who, self.created_at, self.producer, self.producer_version, self.model_digest
+        )
+        return (*self.earlier, now)

@@ -90,7 +90,9 @@ async def _propose(
 
 
 def publish(staging: Path, folder: Path) -> GoldenLock:
-    """Put a proposed golden in place: files first, the lock last."""
+    """Put a proposed golden in place: files first, the lock last. The lock keeps the reasons of the golden that was there."""
+    if (folder / LOCK).exists():
+        _write_lock(staging, msgspec.structs.replace(read_lock(staging), earlier=read_lock(folder).revisions()))
     for source in sorted(staging.iterdir(), key=lambda path: path.name == LOCK):
         with source.open("rb") as staged, tempfile.NamedTemporaryFile(dir=folder, delete=False) as copy:
             shutil.copyfileobj(staged, copy)
@@ -121,6 +123,9 @@ async def _produce(
 
 def give_reason(folder: Path, why: str) -> None:
     """Replace the reason in the lock of a proposed golden."""
-    lock = msgspec.structs.replace(read_lock(folder), reason=why)
+    _write_lock(folder, msgspec.structs.replace(read_lock(folder), reason=why))
+
+
+def _write_lock(folder: Path, lock: GoldenLock) -> None:
     text = msgspec.json.format(msgspec.json.encode(lock, order="sorted"), indent=2) + b"\n"
     (folder / LOCK).write_bytes(text)
