@@ -9,7 +9,7 @@ from assay.errors import UsageError
 
 
 class MetricChoice(NamedTuple):
-    """The name of a task metric, and what it is told."""
+    """The name of a task metric, and what it is given."""
 
     name: str
     options: dict[str, Value] = {}
