@@ -7,7 +7,6 @@ does it; a file outside of the models' folder is watched, and whoever opens it i
 from __future__ import annotations
 
 import argparse
-import ctypes
 import multiprocessing
 import os
 import tempfile
@@ -17,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import onnx
+from opened_files import Watch
 
 from assay.core.case import Case
 from assay.core.flow import Flow
@@ -28,7 +28,7 @@ from assay.core.result import InspectResult, Result
 from assay.errors import BadModel
 from assay.launch.pool import Pool
 from assay.models.sources import check_source
-from assay.pipeline.plan import model_of
+from assay.pipeline.inspect_models import model_of
 from assay.ports import JobList
 from assay.testing.broken_models import CASES, built
 from assay.testing.broken_models.good import good_models
@@ -51,7 +51,7 @@ def main() -> None:
         secret = root / "outside" / "secret.bin"
         secret.write_bytes(bytes(64))
         files = dict(_files(root, asked, secret))
-        watch = _Watch(secret)
+        watch = Watch(secret)
         begin, results = time.perf_counter(), _looked_at(files)
         seconds, opened = time.perf_counter() - begin, watch.opened()
         told = {name: _told(results[name], path) for name, path in files.items()}
@@ -115,21 +115,6 @@ def _told(result: Result | BadModel, path: Path) -> tuple[str, str]:
     named = str(path) in text and "Traceback" not in text and "while in" not in text
     limited = isinstance(result, Result) and result.outcome in (Outcome.CRASH, Outcome.TIMEOUT)
     return ("refused" if named and not limited else "unclassified"), text
-
-
-class _Watch:
-    """Who opens a file, by any of its names: inotify looks at the file itself."""
-
-    def __init__(self, path: Path) -> None:
-        libc = ctypes.CDLL(None)
-        self._descriptor = libc.inotify_init1(os.O_NONBLOCK)
-        libc.inotify_add_watch(self._descriptor, str(path).encode(), 0x21)  # IN_ACCESS and IN_OPEN
-
-    def opened(self) -> int:
-        try:
-            return len(os.read(self._descriptor, 1 << 20)) // 16
-        except BlockingIOError:
-            return 0
 
 
 def _compare(files: dict[str, Path], results: dict[str, Result | BadModel], seconds: float) -> None:

@@ -7,6 +7,11 @@ from enum import StrEnum
 import msgspec
 
 
+_LARGEST = 2**63 - 1
+_WRITTEN_BITS = 256
+"""Of a number whose digits anybody reads."""
+
+
 class Area(StrEnum):
     """The part of a model that a finding is about."""
 
@@ -36,3 +41,16 @@ class ModelFinding(msgspec.Struct, frozen=True):
     about: str = ""
     values: tuple[int | str, ...] = ()
     severity: Severity = Severity.INVALID
+
+    def __post_init__(self) -> None:
+        """A number that is too large for the wire (a product of sizes) is kept as text."""
+        if any(isinstance(value, int) and not -_LARGEST <= value <= _LARGEST for value in self.values):
+            kept = tuple(_kept(value) for value in self.values)
+            msgspec.structs.force_setattr(self, "values", kept)
+
+
+def _kept(value: int | str) -> int | str:
+    if isinstance(value, str) or -_LARGEST <= value <= _LARGEST:
+        return value
+    bits = value.bit_length()
+    return str(value) if bits < _WRITTEN_BITS else f"{'-' if value < 0 else ''}about 2**{bits - 1}"
