@@ -34,8 +34,7 @@ def load_checked(path: Path) -> ModelProto:
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
     try:
-        proto = onnx.load(path)
-        _check(path, proto)
+        proto = _checked(path, onnx.load(path))
         _open_negative(proto)
     except onnx.checker.ValidationError as error:
         raise checker_failure(str(error)) from error
@@ -105,24 +104,19 @@ def every_node(graph: GraphProto) -> Iterator[NodeProto]:
                 yield from every_node(inner)
 
 
-def _check(path: Path, proto: ModelProto) -> None:
-    """By onnx.checker, but for an output without a shape: that breaks the letter of the standard, and every backend
-    takes it. The default domain is spelled as the checker and importers know it."""
+def _checked(path: Path, proto: ModelProto) -> ModelProto:
+    """By onnx.checker, but for what it alone demands: the model as the standard wants it written. The default domain is spelled as
+    the checker and importers know it."""
     import onnx
 
+    from assay.models.examination.completion import completed
+    from assay.models.examination.walk import scopes
     from assay.numerics.oracle.domains import normalize
 
     respelled = normalize(proto)
-    tensors = [one.type.tensor_type for one in proto.graph.output if one.type.HasField("tensor_type")]
-    shapeless = [one for one in tensors if not one.HasField("shape")]
-    if not shapeless:
-        onnx.checker.check_model(proto if respelled else str(path))
-        return
-    for one in shapeless:
-        one.shape.SetInParent()
-    onnx.checker.check_model(proto)
-    for one in shapeless:
-        one.ClearField("shape")
+    with completed(proto, scopes(proto)) as whole:
+        onnx.checker.check_model(whole.model if respelled or whole.changed else str(path))
+        return whole.standard() if whole.findings else proto
 
 
 def _spec(role: str, info: Any) -> TensorSpec:

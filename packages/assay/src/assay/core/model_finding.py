@@ -6,7 +6,6 @@ from enum import StrEnum
 
 import msgspec
 
-
 _LARGEST = 2**63 - 1
 _WRITTEN_BITS = 256
 """Of a number whose digits anybody reads."""

@@ -46,12 +46,16 @@ def open_model(path: Path) -> Model:
 
 
 def _as_given(look: Examination, contradictions: Sequence[ModelFinding]) -> tuple[TensorSpec, ...]:
-    """The outputs as their nodes give them, where that is not what is declared."""
+    """The outputs as their nodes give them, where that is not what is declared, or nothing is."""
     assert look.model is not None
     about = {finding.about for finding in contradictions}
     given = {value.name: value for value in look.inferred.graph.output} if look.inferred is not None else {}
     return tuple(
-        _spec(given.get(value.name, value) if f"output {shown(value.name)}" in about else value)
+        _spec(
+            given.get(value.name, value)
+            if f"output {shown(value.name)}" in about or value.type.WhichOneof("value") is None
+            else value
+        )
         for value in look.model.graph.output
     )
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.core.model_finding import Area, ModelFinding
+from assay.models.examination.completion import completed
 from assay.models.examination.text import flat, shown
 from assay.models.examination.walk import Scope, called, domain_of
 
 if TYPE_CHECKING:
-    from onnx import ModelProto, NodeProto, ValueInfoProto
+    from onnx import ModelProto, NodeProto
 
 _LONGEST = 600
 
@@ -75,31 +76,18 @@ def check_with_onnx(
     path: Path, model: ModelProto, everything: Sequence[Scope], *, altered: bool
 ) -> Iterator[ModelFinding]:
     """By path: external data are followed, and large models are not copied. It stops at the first thing it sees. A model that is not
-    in the file as it is here (`altered`) is given itself, and its external data are found from its folder.
-
-    A value of unknown rank is given a shape while it is looked at: the checker (onnx 1.23) refuses those, though every backend takes
-    them and exporters write them."""
+    in the file as it is here (`altered`) is given itself, and its external data are found from its folder; so is one that lacks what
+    the checker (onnx 1.23) alone demands."""
     from onnx import checker
 
-    unshaped = list(_unshaped(everything))
-    for value in unshaped:
-        value.type.tensor_type.shape.SetInParent()
     file = str(path.absolute())  # before the folder is changed
-    try:
-        with contextlib.chdir(path.parent):
-            checker.check_model(model if altered or unshaped else file)
-    except checker.ValidationError as error:
-        yield placed(str(error), path, everything)
-    finally:
-        for value in unshaped:
-            value.type.tensor_type.ClearField("shape")
-
-
-def _unshaped(everything: Iterable[Scope]) -> Iterator[ValueInfoProto]:
-    for scope in everything:
-        for value in (*scope.graph.input, *scope.graph.output) if scope.function is None else ():
-            if value.type.HasField("tensor_type") and not value.type.tensor_type.HasField("shape"):
-                yield value
+    with completed(model, everything) as whole:
+        yield from whole.findings
+        try:
+            with contextlib.chdir(path.parent):
+                checker.check_model(whole.model if altered or whole.changed else file)
+        except checker.ValidationError as error:
+            yield placed(str(error), path, everything)
 
 
 def placed(text: str, path: Path, everything: Sequence[Scope] = ()) -> ModelFinding:

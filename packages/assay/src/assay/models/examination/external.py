@@ -1,4 +1,4 @@
-"""External data: where it may lie, how long it must be, and that two tensors do not share half of their bytes."""
+"""External data: where it may lie, how long it must be, and whether two tensors share half of their bytes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from assay.core.model_finding import Area, ModelFinding
+from assay.core.model_finding import Area, ModelFinding, Severity
 from assay.models.examination.external_place import ExternalPlace, external_place
 from assay.models.examination.tensors import tensors_of
 from assay.models.examination.text import shown
@@ -49,10 +49,12 @@ def _checksum(place: ExternalPlace, what: str, digests: dict[Path, str]) -> Iter
 
 
 def _overlaps(location: str, extents: Sequence[tuple[int, int, str]]) -> Iterator[ModelFinding]:
-    """The same bytes for two tensors are shared weights; half of them are a broken file."""
+    """The same bytes for two tensors are shared weights; half of them are mostly a broken file, and every
+    reader reads it."""
     reach, before = (0, 0), ""
     for start, end, what in extents:
         if start < reach[1] and (start, end) != reach:
-            yield ModelFinding(Area.MODEL, "external-overlap", what, (before, shown(location), start))
+            values = (before, shown(location), start)
+            yield ModelFinding(Area.MODEL, "external-overlap", what, values, Severity.RESTRICTED)
         if end >= reach[1]:
             reach, before = (start, end), what

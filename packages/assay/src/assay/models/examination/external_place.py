@@ -68,7 +68,8 @@ def _file(path: Path, location: str) -> Path:
     if PurePosixPath(location).is_absolute():
         raise _Broken("external-absolute", shown(location))
     if ".." in parts:
-        raise _Broken("external-outside", shown(location))
+        inside = not os.path.normpath(location).startswith("..")
+        raise _Broken("external-way" if inside else "external-outside", shown(location))
     step = folder
     for part in parts:
         step = step / part

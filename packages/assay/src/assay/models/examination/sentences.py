@@ -24,6 +24,7 @@ SENTENCES: dict[str, str] = {
     "duplicate-metadata": "a key of the metadata is given twice; keep one of them",
     "no-output": "the graph has no output: there is nothing to compare; export the model with its outputs",
     "empty-graph": f"the graph has no node: it computes nothing; {_EXPORT}",
+    "initializer-no-input": "{about} is no input, which IR version {0} demands; save the model as IR version {1} or newer",
     # names and order
     "duplicate-value": "{about} has two {0}s called {1}; give each its own name",
     "defined-twice": "{about} defines the value {0} twice: by {1} and by {2}; give each value its own name",
@@ -81,6 +82,7 @@ SENTENCES: dict[str, str] = {
     "external-zero-byte": f"the external data of {{about}} have a zero byte in their location; {_KEEP}",
     "external-absolute": f"the external data of {{about}} lie at the absolute path {{0}}; {_KEEP}",
     "external-outside": f"the external data of {{about}} lie at {{0}}, outside the model's folder; {_KEEP}",
+    "external-way": f'the external data of {{about}} lie at {{0}}, whose way leads through ".."; {_KEEP}',
     "external-symlink": f"the external data of {{about}} lie at {{0}}, which is a symlink or behind one; {_KEEP}",
     "external-missing": f"the external data of {{about}} are missing: {{0}} ({{1}}); {_KEEP}",
     "external-irregular": f"the external data of {{about}} lie at {{0}}, which is not a regular file; {_KEEP}",

@@ -45,6 +45,9 @@ def shape_of(kind: TypeProto) -> Shape | None:
 
 def _declared(value: ValueInfoProto, about: str, area: Area, *, typed: bool) -> Iterator[ModelFinding]:
     if value.type.WhichOneof("value") != "tensor_type":
+        for inner in _elements(value.type):
+            if inner and not element_name(inner):
+                yield ModelFinding(area, "no-type", about, (inner,))
         return
     element = value.type.tensor_type.elem_type
     if element == 0 and not typed and not value.type.tensor_type.HasField("shape"):
@@ -60,6 +63,18 @@ def _declared(value: ValueInfoProto, about: str, area: Area, *, typed: bool) -> 
         yield ModelFinding(area, "negative-dimension", about, (format_shape(shape),), severity)
     elif prod(sizes) > LARGEST_INDEX:
         yield ModelFinding(area, "overflow", about, (format_shape(shape),))
+
+
+def _elements(kind: TypeProto) -> Iterator[int]:
+    """The element types of a sequence, a map or an optional value, however deep."""
+    which = kind.WhichOneof("value")
+    if which in ("tensor_type", "sparse_tensor_type"):
+        yield getattr(kind, which).elem_type
+    elif which in ("sequence_type", "optional_type"):
+        yield from _elements(getattr(kind, which).elem_type)
+    elif which == "map_type":
+        yield kind.map_type.key_type
+        yield from _elements(kind.map_type.value_type)
 
 
 def _overridden(scope: Scope) -> Iterator[ModelFinding]:

@@ -178,7 +178,22 @@ def branch_reads_nothing(_: Path) -> onnx.ModelProto:
     )
 
 
-@case("graph", "missing-field")
+@case("graph", "initializer-no-input", zoo=True)
+def weight_that_is_no_input(_: Path) -> onnx.ModelProto:
+    """Before IR version 4, every weight was one."""
+    model = with_weight(np.ones((2, 3), np.float32))
+    model.ir_version, model.opset_import[0].version = 3, 8
+    return model
+
+
+@case("graph", "missing-field", zoo=True)
+def untyped_output(_: Path) -> onnx.ModelProto:
+    model = relu()
+    model.graph.output[0].ClearField("type")
+    return model
+
+
+@case("graph", "missing-field", zoo=True)
 def unnamed_graph(_: Path) -> onnx.ModelProto:
     model = relu()
     model.graph.name = ""

@@ -50,7 +50,7 @@ def duplicate_metadata(_: Path) -> onnx.ModelProto:
     return model
 
 
-@case("model", "external-overlap")
+@case("model", "external-overlap", zoo=True)
 def external_overlap(folder: Path) -> onnx.ModelProto:
     model = external(folder, "w.bin", offset="0")
     (folder / "w.bin").write_bytes(np.ones(12, np.float32).tobytes())
@@ -59,6 +59,13 @@ def external_overlap(folder: Path) -> onnx.ModelProto:
     second.name = "v"
     second.external_data[1].value = "8"
     model.graph.node[0].input[0] = "v"
+    return model
+
+
+@case("model", "external-way")
+def external_through_the_folder_above(folder: Path) -> onnx.ModelProto:
+    model = external(folder, "sub/w.bin")
+    model.graph.initializer[0].external_data[0].value = "sub/../sub/w.bin"
     return model
 
 

@@ -93,6 +93,14 @@ def element_type_that_is_none(_: Path) -> onnx.ModelProto:
     return model
 
 
+@case("graph", "no-type")
+def element_type_inside_that_is_none(_: Path) -> onnx.ModelProto:
+    model = relu()
+    model.graph.input[0].type.map_type.key_type = TensorProto.INT64
+    model.graph.input[0].type.map_type.value_type.tensor_type.elem_type = -5
+    return model
+
+
 @case("graph", "overflow")
 def input_of_endless_size(_: Path) -> onnx.ModelProto:
     return relu("4611686018427387904,8")

@@ -1,0 +1,134 @@
+"""What onnx.checker demands and every backend does without: put in while the checker looks, and told to whoever refuses it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from assay.core.model_finding import Area, ModelFinding, Severity
+from assay.models.examination.schemas import schema_of
+from assay.models.examination.text import shown
+from assay.models.examination.walk import Scope, called, domain_of
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto
+
+_NO_INPUTS_IR = 4
+"""The IR version since which an initializer need not be an input, too."""
+
+
+@dataclass
+class Completed:
+    """`model` is what the checker is shown; `changed` where that is not what the file holds."""
+
+    model: ModelProto
+    changed: bool = False
+    findings: list[ModelFinding] = field(default_factory=list)
+    undo: list[Callable[[], object]] = field(default_factory=list)
+
+    def standard(self) -> ModelProto:
+        """A copy that every reader of the standard takes, with the types of its outputs as its nodes give them."""
+        from onnx import ModelProto as Model
+        from onnx import shape_inference
+
+        whole = Model()
+        whole.CopyFrom(self.model)
+        untyped = [
+            value
+            for value in whole.graph.output
+            if f"output {shown(value.name)}" in {one.about for one in self.findings}
+        ]
+        for value in untyped:
+            value.ClearField("type")
+        return shape_inference.infer_shapes(whole) if untyped else whole
+
+
+@contextmanager
+def completed(model: ModelProto, everything: Sequence[Scope]) -> Iterator[Completed]:
+    """The model itself, changed, and as it was when this ends."""
+    shown_one = Completed(model)
+    try:
+        _shapes(shown_one, everything)
+        _names(shown_one, everything)
+        _types(shown_one)
+        _initializers(shown_one)
+        _deprecated(shown_one, everything)
+        shown_one.changed = bool(shown_one.undo) or shown_one.model is not model
+        yield shown_one
+    finally:
+        for undo in shown_one.undo:
+            undo()
+
+
+def _shapes(done: Completed, everything: Sequence[Scope]) -> None:
+    """Of values of unknown rank, which exporters write."""
+    for scope in everything:
+        for value in (*scope.graph.input, *scope.graph.output) if scope.function is None else ():
+            kind = value.type.tensor_type
+            if value.type.HasField("tensor_type") and not kind.HasField("shape"):
+                kind.shape.SetInParent()
+                done.undo.append(lambda kind=kind: kind.ClearField("shape"))  # type: ignore[misc]
+
+
+def _names(done: Completed, everything: Sequence[Scope]) -> None:
+    for scope in everything:
+        if scope.function is None and not scope.graph.name:
+            scope.graph.name = "graph"
+            done.undo.append(lambda graph=scope.graph: graph.ClearField("name"))  # type: ignore[misc]
+            about = f"the model{scope.where}"
+            done.findings.append(_restricted(Area.GRAPH, "missing-field", about, "name", "graph"))
+
+
+def _types(done: Completed) -> None:
+    """Of outputs, which follow from the nodes that compute them."""
+    computed = {name for node in done.model.graph.node for name in node.output}
+    for value in done.model.graph.output:
+        if value.type.WhichOneof("value") is None and value.name in computed:
+            value.type.tensor_type.elem_type = 1
+            value.type.tensor_type.shape.SetInParent()
+            done.undo.append(lambda value=value: value.ClearField("type"))  # type: ignore[misc]
+            about = f"output {shown(value.name)}"
+            done.findings.append(_restricted(Area.GRAPH, "missing-field", about, "type", "value_info"))
+
+
+def _initializers(done: Completed) -> None:
+    model = done.model
+    inputs = {value.name for value in model.graph.input}
+    alone = [tensor.name for tensor in model.graph.initializer if tensor.name not in inputs]
+    version = model.ir_version
+    if not 0 < version < _NO_INPUTS_IR or not alone:
+        return
+    model.ir_version = _NO_INPUTS_IR
+    done.undo.append(lambda: setattr(model, "ir_version", version))
+    about = f"initializer {shown(alone[0])}"
+    done.findings.append(_restricted(Area.GRAPH, "initializer-no-input", about, version, _NO_INPUTS_IR))
+
+
+def _deprecated(done: Completed, everything: Sequence[Scope]) -> None:
+    """Operators that were replaced and that say what they are made of."""
+    from onnx import inliner
+
+    found = set()
+    for scope in everything:
+        for index, node in enumerate(scope.graph.node):
+            if _is_replaced(node, scope):
+                found.add((domain_of(node.domain), node.op_type))
+                about = f"{called(node, index)}{scope.where}"
+                version = scope.opsets[domain_of(node.domain)]
+                done.findings.append(_restricted(Area.NODE, "deprecated", about, node.op_type, version))
+    if found:
+        done.model = inliner.inline_selected_functions(done.model, sorted(found), inline_schema_functions=True)
+
+
+def _is_replaced(node: NodeProto, scope: Scope) -> bool:
+    schema = schema_of(node, scope.opsets)
+    if schema is None or not schema.deprecated:
+        return False
+    # The stubs of onnx 1.23 do not know these two.
+    return bool(schema.has_function or schema.has_context_dependent_function)  # type: ignore[attr-defined]
+
+
+def _restricted(area: Area, code: str, about: str, *values: int | str) -> ModelFinding:
+    return ModelFinding(area, code, about, values, Severity.RESTRICTED)
