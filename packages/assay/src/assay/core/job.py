@@ -195,7 +195,8 @@ class RegionJob(EngineJob, frozen=True, kw_only=True, tag="verify_region"):
     are the parts, each the places of its nodes in the graph; `outputs` what the model gives ("": what leaves the parts); `taps` are
     inner values that it gives besides. `derive`: judged by a tolerance; False: errors alone. What is off by less than `screen` (relative
     L2) is right without one. `edits` are made first, and all values are evaluated again. `list_passes`: say which passes of the backend
-    change the model. `after`: it is first rewritten by the passes of that flow. `attempt` counts when the same is asked again. The
+    change the model. `trace_passes`: say what the model
+    is worth after each. `after`: it is first rewritten by the passes of that flow. `attempt` counts when the same is asked again. The
     model and its values are left in `save_dir` ("": nowhere)."""
 
     values_dir: str
@@ -206,6 +207,7 @@ class RegionJob(EngineJob, frozen=True, kw_only=True, tag="verify_region"):
     derive: bool = True
     screen: float = 0.0
     list_passes: bool = False
+    trace_passes: bool = False
     after: Flow | None = None
     attempt: int = 0
     save_dir: str = ""
@@ -214,7 +216,16 @@ class RegionJob(EngineJob, frozen=True, kw_only=True, tag="verify_region"):
     def key(self) -> str:
         """Also what is asked of the graph: many such jobs have one case and flow."""
         place = (self.values_dir, self.windows, self.outputs, self.taps, self.edits, self.save_dir)
-        asked = (*place, self.derive, self.screen, self.list_passes, self.after, self.attempt, self.flow)
+        asked = (
+            *place,
+            self.derive,
+            self.screen,
+            self.list_passes,
+            self.trace_passes,
+            self.after,
+            self.attempt,
+            self.flow,
+        )
         return f"{self.case.name}|{self.flow.name}|{self.kind}|{value_digest(asked)[:16]}"
 
 

@@ -41,6 +41,14 @@ class RegionEdit(msgspec.Struct, frozen=True):
     fill: str = ""
 
 
+class TracedPass(msgspec.Struct, frozen=True):
+    """How far a part is from its float64 evaluation after a pass of the backend (relative L2); None where it cannot be evaluated then. The
+    pass "" is none: the part as it was read."""
+
+    name: str
+    rel_l2: float | None = None
+
+
 class RegionError(msgspec.Struct, frozen=True):
     """How far the output of a part that ran alone is from its float64 evaluation. `window` is its place among the parts of the job.
 

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 from assay.core.flow import Flow, Option
 from assay.core.native_warning import NativeWarning
 from assay.ports.engine import Engine
-from assay.ports.values import Availability, OptionSpec
+from assay.ports.values import Availability, OptionSpec, Tensor, Tensors
 
 
 class Backend(Protocol):
@@ -201,6 +201,18 @@ class SwitchesPasses(Protocol):
 
     def without_passes(self, flow: Flow, names: Sequence[str]) -> Flow:
         """The flow with these left out, whatever it leaves out already. Names that it does not know change nothing."""
+        ...
+
+
+@runtime_checkable
+class TracesPasses(Protocol):
+    """A backend that can say what a model is worth after each of its passes. Without it: a pass that cannot be left out is not named."""
+
+    def trace_passes(
+        self, model: Path, flow: Flow, inputs: Tensors, folder: Path
+    ) -> Sequence[tuple[str, Mapping[str, Tensor] | None]]:
+        """Called in a worker, in an empty folder: the passes in order with the outputs of the model after each, None where they cannot be
+        evaluated. The first is "", the model as it is read. Raises Unsupported where nothing can be said."""
         ...
 
 

@@ -7,6 +7,7 @@ import enum
 import msgspec
 
 from assay.core.flow import Option
+from assay.triage.origin import Origin
 from assay.triage.passes import Cure
 from assay.triage.since import History
 from assay.triage.symptom import Symptom
@@ -55,7 +56,8 @@ class Cause(msgspec.Struct, frozen=True):
     simpler. `nodes` and `operators` are those of the small model in their order, of the `nodes_of_model` that there were. `explains`
     is the share of the end's error that goes when the part gives right values.
 
-    `options` are those under which it fails with the least, `cures` make it right (`tried` changes were tried); `whole_cured` says
+    `options` are those under which it fails with the least, `cures` make it right (`tried` changes were tried),
+    `origin` is the stage that has no switch; `whole_cured` says
     whether the first makes the whole right, too. `healing_taps` are inner values that
     make the part right when they are outputs. `detail` is what a job said that kept triage from going on, `failed` how
     often the whole failed in `tries`. `folder` has the small model, the script and the pages; `printed` is what the script says where it
@@ -77,6 +79,7 @@ class Cause(msgspec.Struct, frozen=True):
     kernel: bool = False
     cures: tuple[Cure, ...] = ()
     tried: int = 0
+    origin: Origin = Origin()
     options: dict[str, Option] = {}
     whole_cured: bool | None = None
     small_error: float | None = None

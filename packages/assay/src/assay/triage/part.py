@@ -12,11 +12,13 @@ from msgspec.structs import replace
 from assay.core.flow import Flow
 from assay.core.outcome import Outcome
 from assay.core.result import RegionResult
+from assay.ports import TracesPasses
 from assay.triage.cause import Cause, Doubt, Pattern, Where
 from assay.triage.context import Whole, end_error
 from assay.triage.graph import Places
 from assay.triage.known import pattern_of
 from assay.triage.localize import Suspect
+from assay.triage.origin import Origin, origin_of
 from assay.triage.passes import Brought, find_cures
 from assay.triage.prober import OutOfTime, Prober
 from assay.triage.reduce import minimize, shortest_prefix
@@ -45,6 +47,7 @@ class Part:
     small_error: float | None = None
     pattern: Pattern | None = None
     healing: tuple[str, ...] = ()
+    origin: Origin = field(default_factory=Origin)
     small: Places = frozenset()
 
     def __post_init__(self) -> None:
@@ -83,11 +86,19 @@ class Part:
             await self._saved(self.small, brought, folder)
             brought = await self._again(self.small, brought)
             self.healing = await self._healing_taps(brought)
+            self.origin = await self._origin(brought)
         except OutOfTime:
             self.doubts.append(Doubt.OUT_OF_TIME)
         cured = await self._whole_cured(brought)
         explains = self.explains if self.small == self.places else await self._explained_by(self.small)
         return self._made(folder, self.small, brought, cured, explains), self.small
+
+    async def _origin(self, brought: Brought) -> Origin:
+        """Where the backend says what the part is worth after each pass."""
+        if not isinstance(self.whole.context.backend, TracesPasses) or self.symptom.kind != "values":
+            return Origin()
+        asked = self.whole.prober.ask([self.small], brought.flow, outputs=(self.output,), trace_passes=True)
+        return origin_of((await asked).traced, self.symptom.size)
 
     async def _healing_taps(self, brought: Brought) -> tuple[str, ...]:
         """Inner values that make the part right when they are outputs: they lie inside of what is computed as one."""
@@ -217,6 +228,7 @@ class Part:
             kernel=brought.kernel,
             cures=tuple(brought.cures),
             tried=brought.tried,
+            origin=self.origin,
             whole_cured=cured,
             healing_taps=self.healing,
             doubts=tuple(self.doubts),

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from assay.triage.cause import Cause, Doubt, Where
+from assay.triage.origin import Origin, Stage
 from assay.triage.passes import Cure
 from assay.triage.since import History, State
 from assay.triage.symptom import Symptom
@@ -109,14 +110,37 @@ def brought(cause: Cause) -> str:
         first = cause.cures[0]
         others = [", ".join(one.names) for one in cause.cures[1:] if one.kind == first.kind]
         more = f"; also right without {', '.join(others[:6])}" if others and first.kind == "pass" else ""
-        return f"{_named(first)}{more}"
+        return f"{_named(first)}{more}{_after(cause)}"
     if cause.kernel:
         return "a kernel, not a pass: it is wrong at the lowest optimization level, too"
     if cause.where is Where.WHOLE:
         return "not known"
+    if told := _stage(cause.origin):
+        return told
     if cause.tried:
         return f"no option of the backend matters ({cause.tried} were tried)"
     return "not known: the backend has no passes or options that can be switched"
+
+
+def _after(cause: Cause) -> str:
+    told = _stage(cause.origin)
+    return f"; {told}" if told else ""
+
+
+def _stage(origin: Origin) -> str:
+    match origin.stage:
+        case Stage.READER:
+            return "the reader: the model is wrong as it is read, before any pass"
+        case Stage.PASS:
+            return f"the pass {origin.name}: the model that it leaves is the first wrong one (of {origin.judged} that were evaluated)"
+        case Stage.UNTIL:
+            return f"a pass up to {origin.name}: those just before it leave models that cannot be evaluated"
+        case Stage.LATER:
+            named = f" up to {origin.name}" if origin.name else " that could be looked at"
+            return f"no pass{named}: {origin.judged} models are right, and those behind them cannot be evaluated"
+        case Stage.AFTER:
+            return f"no pass: all {origin.judged} models that they leave are right, so it is what the engine builds from the last one"
+    return ""
 
 
 def _named(cure: Cure) -> str:

@@ -15,11 +15,11 @@ from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.job import RegionJob
 from assay.core.outcome import Stage
-from assay.core.region import RegionError
+from assay.core.region import RegionError, TracedPass
 from assay.core.result import RegionResult
 from assay.errors import Unsupported
 from assay.models.onnx_file import open_model
-from assay.ports import Backend, SwitchesPasses, Tensor
+from assay.ports import Backend, SwitchesPasses, Tensor, TracesPasses
 from assay.worker.engine.lower import backend_class, load, lower
 from assay.worker.per_node.node_comparison import NodeComparisons
 from assay.worker.regions.build_region import Region, Window, build_region
@@ -60,8 +60,28 @@ def verify_region(job: RegionJob, stages: Stages) -> RegionResult:
         backend = lowered.backend
         listed = job.list_passes and isinstance(backend, SwitchesPasses)
         passes = backend.passes_run(path, asked.flow) if listed and isinstance(backend, SwitchesPasses) else ()
+        traced = _traced(backend, path, asked, region, wide) if job.trace_passes else ()
     sizes, tensors = sizes_of(region)
-    return replace(empty_result(job), errors=tuple(errors), passes=tuple(passes), sizes=sizes, tensors=tensors)
+    return replace(
+        empty_result(job), errors=tuple(errors), passes=tuple(passes), traced=traced, sizes=sizes, tensors=tensors
+    )
+
+
+def _traced(backend: Backend, path: Path, asked: RegionJob, region: Region, wide: Values) -> tuple[TracedPass, ...]:
+    """() where the backend cannot say."""
+    if not isinstance(backend, TracesPasses):
+        return ()
+    folder = path.parent / "passes"
+    folder.mkdir()
+    try:
+        stages = backend.trace_passes(path, asked.flow, region.feeds, folder)
+    except Unsupported:
+        return ()
+    outputs = [name for window in region.windows for name in window.outputs]
+    return tuple(
+        TracedPass(name, None if given is None else max(_distance(given[one], wide[one]) for one in outputs))
+        for name, given in stages
+    )
 
 
 def _asked(job: RegionJob, path: Path) -> RegionJob:

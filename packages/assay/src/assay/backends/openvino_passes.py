@@ -1,0 +1,114 @@
+"""What a model is worth after each pass of OpenVINO: the release writes it then, and its reference code evaluates it.
+
+There is no switch for a pass in its wheels (2026.4), but `OV_ENABLE_SERIALIZE_TRACING` (2024.6 and later). It is read when the library
+is loaded, so that this is a process of its own: `python -m assay.backends.openvino_passes FOLDER`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from assay.errors import Unsupported
+from assay.ports import Tensor, Tensors
+
+_TRACING = "OV_ENABLE_SERIALIZE_TRACING"
+_DUMP = re.compile(r"Model\d+_(\d+)_(.*)\.xml")
+_ASKED, _INPUTS, _STAGES, _ANSWERS = "asked.json", "inputs.npz", "stages.json", "answers.npz"
+TRACE_S = 120.0
+
+
+class _Asked(msgspec.Struct):
+    """What the process is to do."""
+
+    model: str
+    config: dict[str, str]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+def trace(
+    model: Path,
+    config: Mapping[str, Any],
+    names: tuple[tuple[str, ...], tuple[str, ...]],
+    inputs: Tensors,
+    folder: Path,
+) -> list[tuple[str, dict[str, Tensor] | None]]:
+    """The stages in order with the outputs of each, None where it cannot be evaluated: as read (""), then after each pass. Raises
+    Unsupported where the process does not come to its end."""
+    asked = _Asked(str(model.absolute()), {name: str(value) for name, value in config.items()}, *names)
+    (folder / _ASKED).write_bytes(msgspec.json.encode(asked))
+    given: dict[str, Any] = {str(at): np.asarray(inputs[name]) for at, name in enumerate(names[0])}
+    np.savez(folder / _INPUTS, **given)
+    command = [sys.executable, "-m", "assay.backends.openvino_passes", str(folder)]
+    environment = {**os.environ, _TRACING: "true"}
+    try:
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=TRACE_S, check=False)
+    except subprocess.TimeoutExpired:
+        done = None
+    if done is None or done.returncode != 0:
+        raise Unsupported("openvino did not write the model after each pass.", cause="other")
+    stages = msgspec.json.decode((folder / _STAGES).read_bytes(), type=list[tuple[str, int]])
+    with np.load(folder / _ANSWERS) as kept:
+        return [
+            (name, None if at < 0 else {one: kept[f"{at}/{place}"] for place, one in enumerate(names[1])})
+            for name, at in stages
+        ]
+
+
+def _main(folder: Path) -> None:
+    import openvino
+
+    asked = msgspec.json.decode((folder / _ASKED).read_bytes(), type=_Asked)
+    with np.load(folder / _INPUTS) as kept:
+        inputs = {name: kept[str(at)] for at, name in enumerate(asked.inputs)}
+    core = openvino.Core()
+    read = core.read_model(asked.model)
+    stages = [("", _evaluated(read, inputs))]
+    answers: list[list[Tensor]] = []
+    core.compile_model(read, "CPU", asked.config)
+    dumps = [(int(found[1]), found[2], path) for path in folder.glob("*.xml") if (found := _DUMP.fullmatch(path.name))]
+    for _, name, path in sorted(dumps):
+        try:
+            given = _evaluated(core.read_model(str(path)), inputs)
+        except RuntimeError:
+            given = None
+        stages.append((name.replace("ov::pass::", ""), given))
+    index = []
+    for name, given in stages:
+        if given is not None and not (answers and _same(answers[-1], given)):
+            answers.append(given)
+        index.append((name, len(answers) - 1 if given is not None else -1))
+    arrays: dict[str, Any] = {f"{at}/{place}": one for at, each in enumerate(answers) for place, one in enumerate(each)}
+    np.savez(folder / _ANSWERS, **arrays)
+    (folder / _STAGES).write_bytes(msgspec.json.encode(index))
+
+
+def _same(mine: list[Tensor], theirs: list[Tensor]) -> bool:
+    return all(a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in zip(mine, theirs, strict=True))
+
+
+def _evaluated(model: Any, inputs: Mapping[str, Tensor]) -> list[Tensor] | None:
+    """By the reference code of the library; None where that lacks an operator, or a shape or type is not known."""
+    import openvino
+
+    try:
+        wanted = [next(inputs[name] for name in inputs if name in port.get_names()) for port in model.inputs]
+        given = [openvino.Tensor(port.get_element_type(), port.get_shape()) for port in model.outputs]
+        if not model.evaluate(given, [openvino.Tensor(np.ascontiguousarray(one)) for one in wanted]):
+            return None
+    except (RuntimeError, StopIteration):
+        return None
+    return [one.data.copy() for one in given]
+
+
+if __name__ == "__main__":
+    _main(Path(sys.argv[1]))

@@ -1,0 +1,48 @@
+"""Which stage of a compiler brought it, where no pass can be left out: the first wrong one of the models that its passes leave."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+
+import msgspec
+
+from assay.core.region import TracedPass
+from assay.triage.symptom import WITHIN
+
+
+class Stage(enum.StrEnum):
+    """`later`: all are right up to this pass, and those behind it cannot be evaluated. `until`: between the last model that could be
+    evaluated and this pass. `after`: all models are right, what the engine builds of the last one is not."""
+
+    READER = "reader"
+    PASS = "pass"
+    UNTIL = "until"
+    AFTER = "after"
+    LATER = "later"
+    UNKNOWN = "unknown"
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """`name` is that of the pass; of `judged` models."""
+
+    stage: Stage = Stage.UNKNOWN
+    name: str = ""
+    judged: int = 0
+
+
+def origin_of(traced: Sequence[TracedPass], size: float) -> Origin:
+    """From the stages in order; `size` is the error that is looked for."""
+    judged = sum(one.rel_l2 is not None for one in traced)
+    wrong = [one.rel_l2 is not None and one.rel_l2 >= size / WITHIN for one in traced]
+    if not traced or traced[0].rel_l2 is None:
+        return Origin(judged=judged)
+    if wrong[0]:
+        return Origin(Stage.READER, judged=judged)
+    if True in wrong:
+        at = wrong.index(True)
+        stage = Stage.PASS if traced[at - 1].rel_l2 is not None else Stage.UNTIL
+        return Origin(stage, traced[at].name, judged)
+    if traced[-1].rel_l2 is not None:
+        return Origin(Stage.AFTER, judged=judged)
+    return Origin(Stage.LATER, next(one.name for one in reversed(traced) if one.rel_l2 is not None), judged)
