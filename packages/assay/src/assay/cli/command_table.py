@@ -112,6 +112,11 @@ COMMANDS = (
         "Approved engines that later engines are compared with: set, list, remove.",
     ),
     Command(
+        "alert",
+        "assay.cli.alert:app",
+        "Who is told of what: list, mute, show (a dry run), send what waits, test the targets.",
+    ),
+    Command(
         "suite",
         "assay.cli.suite:app",
         "Suites: what there is to run.",

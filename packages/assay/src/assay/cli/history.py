@@ -158,16 +158,18 @@ def resume(
     workers: Annotated[int, shown(WorkerOptions, "workers")] = 0,
     history: History = DEFAULT_HISTORY,
 ) -> None:
+    from assay.commands.alerting import SEND, rules_for, with_alerts
     from assay.commands.composition import open_services
     from assay.commands.reporting import destinations
     from assay.pipeline.resume import resume as go_on
 
     where = destinations(read_reports(report))
+    rules = rules_for(SEND, None)
     with (
         progress_bar() as progress,
         open_services(history, workers=workers, progress=progress, recorded=True) as services,
     ):
-        checked = go_on(run, services)
+        checked = with_alerts(go_on(run, services), services, rules, SEND)
     for destination in where:
         destination.write(checked)
     finish(checked, [f"report: {destination.path}" for destination in where])

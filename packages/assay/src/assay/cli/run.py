@@ -34,13 +34,15 @@ def merge(
     report: Reports = None,
     history: History = DEFAULT_HISTORY,
 ) -> None:
+    from assay.commands.alerting import SEND, rules_for, with_alerts
     from assay.commands.composition import open_services
     from assay.commands.reporting import destinations
     from assay.pipeline.merge import merge as join
 
     where = destinations(read_reports(report))
+    rules = rules_for(SEND, None)
     with open_services(history) as services:
-        checked = join(shards, services)
+        checked = with_alerts(join(shards, services), services, rules, SEND)
     for destination in where:
         destination.write(checked)
     finish(checked, [f"report: {destination.path}" for destination in where])

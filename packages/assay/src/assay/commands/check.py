@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
+from assay.commands.alerting import rules_for, with_alerts
 from assay.commands.caches import enforce_cache_limit_after_check
 from assay.commands.check_request import read_config, request_of
 from assay.commands.composition import open_services, recycle_of
@@ -60,6 +61,7 @@ def run_check(options: CheckOptions, progress: Progress = SILENT, idle: IdleWork
     reports = destinations(options.reports)
     config = read_config(options)
     request = request_of(options, config)
+    rules = rules_for(options.alerts, config)
     history = options.history or (near(config.history) if config else DEFAULT_HISTORY)
     recycle = recycle_of(options)
     with open_services(
@@ -67,7 +69,7 @@ def run_check(options: CheckOptions, progress: Progress = SILENT, idle: IdleWork
     ) as services:
         if options.compare_run:
             request = replace(request, baseline=services.store.run(options.compare_run).id)
-        checked = run_pipeline(request, services)
+        checked = with_alerts(run_pipeline(request, services), services, rules, options.alerts)
     enforce_cache_limit_after_check(checked.results)
     for destination in reports:
         destination.write(checked)

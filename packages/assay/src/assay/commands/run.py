@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from assay import plugins
+from assay.commands.alerting import rules_for, with_alerts
 from assay.commands.backend_options import with_options
 from assay.commands.caches import enforce_cache_limit
 from assay.commands.composition import open_services, recycle_of
@@ -41,12 +42,13 @@ def run_suites(options: RunOptions, progress: Progress = SILENT, ahead: Preforke
     """The whole of `assay run`, its printing apart. Raises UsageError, BrokenFlow, FewerCases."""
     reports = destinations(options.reports)
     request = _request(options)
+    rules = rules_for(options.alerts, None)
     with open_services(
         options.history, workers=options.workers, recycle=recycle_of(options, RECYCLE), progress=progress, ahead=ahead
     ) as services:
         if options.compare_run:
             request = dataclasses.replace(request, baseline=services.store.run(options.compare_run).id)
-        checked = run_pipeline(request, services)
+        checked = with_alerts(run_pipeline(request, services), services, rules, options.alerts)
     if any(not facts_of(one).reused for one in checked.results):
         enforce_cache_limit()
     if options.save:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from assay.config.alert_rules import alert_rules
 from assay.config.option_values import changed_limits, changed_measuring, inputs_of
+from assay.core.alert import AlertRules
 from assay.core.case import Contract, Inputs, Tolerance
 from assay.core.environment import EnvironmentSpec
 from assay.core.flow import Flow
@@ -74,6 +76,7 @@ class Config(msgspec.Struct, frozen=True):
     measure: bool = True
     measuring: Measuring = Measuring()
     policy: Policy = Policy()
+    alerts: AlertRules | None = None
 
 
 def load_config(path: Path) -> Config:
@@ -115,6 +118,7 @@ def load_config(path: Path) -> Config:
             Measuring(warmup_s=parsed.measure.warmup_s), _said(MeasureOptions, "measure", parsed.measure)
         ),
         policy=_policy(parsed.policy),
+        alerts=alert_rules(path.absolute().parent, parsed.alerts),
     )
 
 
@@ -138,6 +142,14 @@ def load_policy(path: Path) -> Policy:
     text = read(path)
     policy_only = text.data and not text.data.keys() & {name.replace("_", "-") for name in ConfigFile.model_fields}
     return _policy(text.validate(PolicyFile) if policy_only else text.validate(ConfigFile).policy)
+
+
+def load_alerts(path: Path) -> AlertRules | None:
+    """Of an assay.toml whose models need not exist; None where it names no target. Raises BadPolicy."""
+    from assay.config.schema import ConfigFile
+    from assay.config.toml_errors import read
+
+    return alert_rules(path.absolute().parent, read(path).validate(ConfigFile).alerts)
 
 
 def _beside(path: Path, name: str) -> Path:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
+from assay.config.alert_values import AlertKindName, AlertTargetName, QuietHours, TimeZone, one_place
 from assay.config.option_keys import with_option_keys
 from assay.config.value_types import (
     EITHER_TOLERANCE,
@@ -28,6 +29,7 @@ from assay.config.value_types import (
     StageName,
     TaskMetricName,
 )
+from assay.core.alert import TREND_METRICS, AlertKind
 from assay.core.policy import Policy
 from assay.core.speed import SpeedRule, interim_looks
 from assay.models.cache_eviction import MOST_BYTES
@@ -184,6 +186,38 @@ class PolicyFile(_Table):
     expect: list[ExpectFile] = []
 
 
+class AddressFile(_Table):
+    """Where the address of a target is read from."""
+
+    file: str = ""
+    env: str = ""
+
+
+class AlertTargetFile(_Table):
+    name: AlertTargetName
+    url: Annotated[AddressFile | str, BeforeValidator(one_place), WithJsonSchema({"type": ["string", "object"]})]
+    on: Annotated[list[AlertKindName], Field(min_length=1)] | None = None
+    quiet_hours: bool = True
+
+
+class AlertsFile(_Table):
+    target: list[AlertTargetFile] = []
+    on: Annotated[list[AlertKindName], Field(min_length=1)] = [one.value for one in AlertKind]
+    report_url: Annotated[str, Field(pattern=r"^(https?://|\$|$)")] = ""
+    quiet_hours: QuietHours = ""
+    time_zone: TimeZone = ""
+    only_with: str = ""
+    trend_metrics: list[MetricName] = list(TREND_METRICS)
+
+    @model_validator(mode="after")
+    def _named_once(self) -> AlertsFile:
+        names = [one.name for one in self.target]
+        twice = next((name for name in names if names.count(name) > 1), "")
+        if twice:
+            raise ValueError(f"has two targets called '{twice}': give one of them another name")
+        return self
+
+
 class ConfigFile(_Table):
     history: Annotated[str, Field(min_length=1)] = ".assay"
     model: list[ModelFile] = []
@@ -194,6 +228,7 @@ class ConfigFile(_Table):
     cache: CacheFile = CacheFile()
     measure: MeasureFile = MeasureFile()
     policy: PolicyFile = PolicyFile()
+    alerts: AlertsFile = AlertsFile()
 
 
 def config_schema() -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from assay.options.declaration import option, option_group, rows
 from assay.options.groups import (
     ONLY,
+    AlertOptions,
     CompareRunOptions,
     ConfigOptions,
     ConfiguredHistoryOptions,
@@ -87,6 +88,7 @@ class CheckOptions(
     DemandOptions,
     CompareRunOptions,
     ReportOptions,
+    AlertOptions,
     ConfiguredHistoryOptions,
 ):
     """What a user may say. `models` empty: everything that `config` (or ./assay.toml) lists. `history` empty: the config's, or `.assay`.

@@ -195,3 +195,18 @@ class CaseOptions:
         metavar="GLOB",
     )
     shard: str = option("1/1", "Run share I of N of the cases, chosen by digest.", metavar="I/N")
+
+
+ALERT_MODES = ("send", "show", "off")
+
+
+@option_group
+class AlertOptions:
+    """Whether people are told."""
+
+    alerts: str = option(
+        "send",
+        "What becomes of the alerts that assay.toml asks for: send, show (print them, send nothing) or off.",
+        choices=ALERT_MODES,
+        once=True,
+    )

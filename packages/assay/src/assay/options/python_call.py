@@ -60,6 +60,7 @@ class CheckKeywords(TypedDict, total=False):
     require: Sequence[str]
     compare_run: str
     reports: Mapping[str, str | Path]
+    alerts: str
     history: str | Path
     save_inputs: str | Path
     save_outputs: str | Path

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from assay.options.declaration import option, option_group
 from assay.options.groups import (
+    AlertOptions,
     CaseOptions,
     CompareRunOptions,
     FlowOptions,
@@ -49,6 +50,7 @@ class RunOptions(
     RepeatOptions,
     CompareRunOptions,
     OnlyOptions,
+    AlertOptions,
     HistoryOptions,
 ):
     """What a user may say of suites. `command` is what a report says was run."""

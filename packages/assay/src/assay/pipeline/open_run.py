@@ -34,11 +34,12 @@ FEW_JOBS = 40
 
 @dataclass(frozen=True)
 class Checked:
-    """What `assay.check` returns."""
+    """What `assay.check` returns. `alerts` says, a line each, what became of the alerts that assay.toml asks for."""
 
     run: Run
     results: tuple[Result, ...]
     judgement: RunVerdict
+    alerts: tuple[str, ...] = ()
 
 
 @contextmanager

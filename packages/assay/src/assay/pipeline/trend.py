@@ -68,13 +68,14 @@ def trend(store: Store, case: str, flow: str, metric: str, machine: Machine | No
         unit(name, stated),
         machine.kind,
         tuple(points),
-        tuple(alarms(_worse_is_more(values, direction(name, stated)))),
+        tuple(alarms(worse_is_more(values, direction(name, stated)))),
         tuple(_changes(points, direction(name, stated))),
         elsewhere.total(),
     )
 
 
-def _worse_is_more(values: Sequence[float], bad: Direction) -> list[float]:
+def worse_is_more(values: Sequence[float], bad: Direction) -> list[float]:
+    """The values, turned round where less is worse."""
     falls = bad == "down"
     return [1.0 / value if falls and value else value for value in values]
 

@@ -34,7 +34,7 @@ from assay.ports.engine import DeviceTimed, Engine, ProfilesOperators, SelfTimed
 from assay.ports.launcher import JobList, JobSource, Launcher, Sandbox
 from assay.ports.metric import Metric
 from assay.ports.report import Report
-from assay.ports.store import PastResult, RunSearch, RunSummary, Store
+from assay.ports.store import KeepsAlerts, PastResult, RunSearch, RunSummary, Store
 from assay.ports.suite import CountedApart, HasVariants, JudgesMissingFiles, Suite, count_name, missing_outcome
 from assay.ports.transform import PartlyCalibrated, Transform, needs_samples
 from assay.ports.values import Availability, OptionSpec, Tensor, Tensors
@@ -53,6 +53,7 @@ __all__ = [
     "JobList",
     "JobSource",
     "JudgesMissingFiles",
+    "KeepsAlerts",
     "Launcher",
     "LoadsWithLess",
     "Metric",

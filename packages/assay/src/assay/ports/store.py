@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Protocol
+from collections.abc import Callable, Collection, Sequence
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
+from assay.core.alert import Alert
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
@@ -87,3 +88,20 @@ class Store(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class KeepsAlerts(Protocol):
+    """A history that can keep open alerts, so that a cause is told once whichever machine sees it."""
+
+    def change_alerts(self, change: Callable[[list[Alert]], Sequence[Alert]]) -> None:
+        """Put what `change` makes of all alerts in their place, in one transaction that no other writer comes between."""
+        ...
+
+    def alerts(self) -> list[Alert]:
+        """The oldest first."""
+        ...
+
+    def history(self, job_key: str, limit: int = 180) -> list[tuple[str, Result]]:
+        """The results of one job with the ids of their runs, newest first."""
+        ...

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 import msgspec
 from msgspec.structs import replace
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
+from assay.core.alert import Alert
 from assay.core.result import AnyResult, Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
@@ -17,12 +18,14 @@ from assay.stores.connect import READ, connect
 from assay.stores.errors import translate_errors
 from assay.stores.ingest import add_results, add_run, chunks, judge_run
 from assay.stores.lookup import exact_run, find_run
-from assay.stores.payload import unpack
+from assay.stores.payload import pack, unpack
 from assay.stores.schema import bring_up_to_date
 from assay.stores.search import cell_rows, run_before, searched
+from assay.stores.tables import alerts as alert_rows
 from assay.stores.tables import case_state, results, run_summary, runs
 
 _RUNS: msgspec.msgpack.Decoder[Run] = msgspec.msgpack.Decoder(Run)
+_ALERTS: msgspec.msgpack.Decoder[Alert] = msgspec.msgpack.Decoder(Alert)
 _RESULTS: msgspec.msgpack.Decoder[AnyResult] = msgspec.msgpack.Decoder(AnyResult)
 
 
@@ -145,6 +148,22 @@ class SqlStore:
                 for row in connection.execute(query)
             ]
 
+    def alerts(self) -> list[Alert]:
+        """The oldest first."""
+        with self._reading() as connection:
+            return _read_alerts(connection)
+
+    def change_alerts(self, change: Callable[[list[Alert]], Sequence[Alert]]) -> None:
+        """Put what `change` makes of all alerts in their place. No other writer comes between."""
+        with self._writing() as connection:
+            before = _read_alerts(connection)
+            after = change(before)
+            if list(after) == before:
+                return
+            connection.execute(delete(alert_rows))
+            if after:
+                connection.execute(insert(alert_rows), [{"id": one.id, "payload": pack(one)} for one in after])
+
     def close(self) -> None:
         """Give the connections back. Closing twice is harmless."""
         self.engine.dispose()
@@ -162,3 +181,8 @@ class SqlStore:
             connection.begin(),
         ):
             yield connection
+
+
+def _read_alerts(connection: Connection) -> list[Alert]:
+    found = [unpack(payload, _ALERTS) for payload in connection.scalars(select(alert_rows.c.payload))]
+    return sorted(found, key=lambda one: (one.first_at, one.id))

@@ -20,7 +20,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMA = 1
+SCHEMA = 2
 """The version that this code reads and writes: the newest of `migrations/versions`."""
 
 VERSION_TABLE = "assay_schema"
@@ -117,3 +117,11 @@ case_state = Table(
 )
 """What is so now: the outcome of the newest `run` that had this job, `since` which run it has been that, for how many
 runs in a row (`streak`), the verdict's `word` once that run was judged, and the `last_ok` run."""
+
+alerts = Table(
+    "alerts",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("payload", LargeBinary, nullable=False),
+)
+"""Causes that people are told of, and messages that wait: a row for each that is open."""

@@ -1,0 +1,1 @@
+"""People are told what needs them, once per cause."""

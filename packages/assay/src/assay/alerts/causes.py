@@ -1,0 +1,110 @@
+"""From the verdicts of a run to red jobs, and from red jobs to causes: jobs that fail in the same way and share a model or a backend."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from assay.core.alert import AlertKind, RedJob
+from assay.core.digest import value_digest
+from assay.core.job import AnyJob
+from assay.core.outcome import Outcome
+from assay.core.result import ComparedResult, Result
+from assay.core.verdict import Verdict, VerdictStatus
+from assay.judge.job_outcome import findings_of
+from assay.judge.outcome_table import outcome_words
+
+BLOCKING = (VerdictStatus.FAIL, VerdictStatus.XPASS, VerdictStatus.ERROR)
+_WORST_FIRST = (*BLOCKING, VerdictStatus.INCONCLUSIVE, VerdictStatus.SKIP, VerdictStatus.XFAIL, VerdictStatus.PASS)
+MEASURED_OUTCOMES = (Outcome.OK, Outcome.LOWERED)
+
+
+def red_jobs(
+    verdicts: Sequence[Verdict], results: Sequence[Result], jobs: Sequence[AnyJob], command: str
+) -> tuple[list[RedJob], set[str]]:
+    """Those that are not well, worst verdict of each, and the keys of those that pass. A verdict on the run as a whole is that of the job
+    `|COMMAND|run`. A job that is skipped is red of the kind `change`: whether it passed before is for the caller to know."""
+    by_key = {one.job_key: one for one in results}
+    asked = {one.key: one for one in jobs}
+    worst: dict[str, Verdict] = {}
+    for one in verdicts:
+        key = one.job_key or run_key(command)
+        if key not in worst or _WORST_FIRST.index(one.word) < _WORST_FIRST.index(worst[key].word):
+            worst[key] = one
+    worst.setdefault(run_key(command), Verdict(VerdictStatus.PASS, ""))
+    red: list[RedJob] = []
+    passed: set[str] = set()
+    for key, verdict in worst.items():
+        if verdict.word in (VerdictStatus.PASS, VerdictStatus.XFAIL):
+            passed.add(key)
+            continue
+        kind = (
+            AlertKind.BLOCK
+            if verdict.word in BLOCKING
+            else AlertKind.INCONCLUSIVE
+            if verdict.word is VerdictStatus.INCONCLUSIVE
+            else AlertKind.CHANGE
+        )
+        job = asked.get(key)
+        backend = job.flow.backend if job else ""
+        red.append(_red(key, kind, verdict, by_key.get(key), backend))
+    return red, passed
+
+
+def run_key(command: str) -> str:
+    """Of what is wrong with a run as a whole: later runs of the same command answer it."""
+    return f"|{value_digest(command)[:12]}|run"
+
+
+def _red(key: str, kind: AlertKind, verdict: Verdict, result: Result | None, backend: str) -> RedJob:
+    by_goal = verdict.metric and (result is None or verdict.by_stated_limit or result.outcome in MEASURED_OUTCOMES)
+    if by_goal:
+        symptom: tuple[str, ...] = ("goal", verdict.metric)
+        short = f"{verdict.metric} is beyond its limit"
+    elif result is None:
+        symptom = ("verdict", verdict.word.value, without_names(verdict.reason))
+        short = "a rule for the whole run is broken" if not verdict.job_key else "no result"
+    else:
+        kinds = sorted({one.kind for one in findings_of(result)}) if isinstance(result, ComparedResult) else []
+        # Of a comparison the kinds of its findings say how it failed, of anything else the words of the library.
+        how = kinds or [result.stage.value, without_names(result.detail)]
+        symptom = ("outcome", result.outcome.value, result.cause.value, result.signal, *how)
+        short = outcome_words(result.outcome)
+    if verdict.word is VerdictStatus.XPASS:
+        symptom, short = (*symptom, "xpass"), "passes, and was expected to fail"
+    return RedJob(key, kind, value_digest((kind.value, *symptom))[:16], short, verdict.reason, backend)
+
+
+def without_names(text: str) -> str:
+    """A sentence without quoted names, numbers and paths: equal for two models that fail alike."""
+    words = re.sub(r"'[^']*'|\"[^\"]*\"|[\w./-]*\d[\w./-]*", "", text)
+    return " ".join(words.split())[:120]
+
+
+def causes(red: Sequence[RedJob]) -> list[list[RedJob]]:
+    """Jobs with one symptom belong together where they share a model or a backend, directly or over others."""
+    groups: list[list[RedJob]] = []
+    places: list[set[tuple[str, str, str]]] = []
+    for one in red:
+        own = places_of(one)
+        near = [number for number, known in enumerate(places) if known & own]
+        groups.append([*(other for number in near for other in groups[number]), one])
+        places.append(own.union(*(places[number] for number in near)))
+        for number in reversed(near):
+            del groups[number], places[number]
+    return groups
+
+
+def places_of(one: RedJob) -> set[tuple[str, str, str]]:
+    """What a job with the same symptom shares with it, if both have one cause."""
+    found = {(one.symptom, "model", one.case)}
+    return found | {(one.symptom, "backend", one.backend)} if one.backend else found
+
+
+def headline(red: Sequence[RedJob], commands: Mapping[str, str] = {}) -> str:
+    """`digits on openvino-f32 and 2 more: wrong answers`."""
+    cells = list(dict.fromkeys((one.case, one.flow) for one in red))
+    case, flow = cells[0]
+    first = f"{case} on {flow}" if case else commands.get(red[0].key, "the run")
+    more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+    return f"{first}{more}: {red[0].short}"

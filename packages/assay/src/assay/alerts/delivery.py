@@ -1,0 +1,119 @@
+"""Messages that wait: put into the alerts, taken out when a target has them, kept where it has not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+from msgspec.structs import replace
+
+from assay.alerts.addresses import NotDelivered
+from assay.alerts.ledger import kept
+from assay.alerts.quiet import quiet_until
+from assay.core.alert import Alert, AlertKind, AlertRules, AlertTarget, Message, Waiting
+from assay.ports import KeepsAlerts
+
+CLAIM_S = 300.0
+OLDEST = timedelta(days=7)
+"""After that a message is of no use to anybody."""
+Send = Callable[[AlertTarget, Message], None]
+
+
+class Delivered(msgspec.Struct, frozen=True):
+    """What became of messages: (target, subject) of those that arrived and of those that wait for the end of quiet hours, and a
+    sentence for each target that failed."""
+
+    sent: tuple[tuple[str, str], ...] = ()
+    quiet: tuple[tuple[str, str], ...] = ()
+    failed: tuple[str, ...] = ()
+
+
+def with_message(alert: Alert, kind: AlertKind, message: Message, rules: AlertRules, now: str) -> Alert:
+    """The alert with the message for each target that is to have it. What was blocked and is well again before a target knew is
+    told to it neither way."""
+    waiting = list(alert.waiting)
+    if kind is AlertKind.RECOVERY:
+        never_knew = {one.target for one in waiting if one.message.kind is not AlertKind.CHANGE}
+        waiting = []
+        targets = [one for one in rules.targets if one.name not in never_knew and {kind, alert.kind} <= {*one.on}]
+    else:
+        targets = [one for one in rules.targets if kind in one.on]
+    return replace(alert, waiting=(*waiting, *(Waiting(one.name, message, now) for one in targets)))
+
+
+def deliver(store: KeepsAlerts, rules: AlertRules, send: Send, now: datetime) -> Delivered:
+    """Everything that waits and is due. Two that deliver at once do not send a message twice; one that died is taken over."""
+    due = _claim(store, rules, now)
+    failed: dict[str, str] = {}
+    sent: list[tuple[str, str]] = []
+    got: dict[tuple[str, Waiting], str] = {}
+    targets = {one.name: one for one in rules.targets}
+    for identity, waiting in due:
+        if waiting.target in failed:  # one that did not answer is not asked again in this run
+            got[identity, waiting] = failed[waiting.target]
+            continue
+        try:
+            send(targets[waiting.target], waiting.message)
+        except NotDelivered as error:
+            got[identity, waiting] = failed[waiting.target] = str(error)
+        else:
+            got[identity, waiting] = ""
+            sent.append((waiting.target, waiting.message.subject))
+    _settle(store, got, now)
+    quiet = [
+        (waiting.target, waiting.message.subject)
+        for alert in store.alerts()
+        for waiting in alert.waiting
+        if waiting.target in targets and not waiting.error and not _is_due(waiting, rules, now)
+    ]
+    sentences = [f"alert target '{name}' was not reached: {why}" for name, why in failed.items()]
+    return Delivered(tuple(sent), tuple(quiet), tuple(sentences))
+
+
+def _is_due(waiting: Waiting, rules: AlertRules, now: datetime) -> bool:
+    target = next(one for one in rules.targets if one.name == waiting.target)
+    return target.always or not quiet_until(rules, now)
+
+
+def _claim(store: KeepsAlerts, rules: AlertRules, now: datetime) -> list[tuple[str, Waiting]]:
+    known = {one.name for one in rules.targets}
+    oldest = (now - OLDEST).astimezone(UTC).isoformat(timespec="seconds")
+    clock = time.time()
+    found: list[tuple[str, Waiting]] = []
+
+    def claim(alerts: list[Alert]) -> Sequence[Alert]:
+        found.clear()
+        after = []
+        for alert in alerts:
+            waiting = []
+            for one in alert.waiting:
+                if one.target not in known or one.since < oldest:
+                    continue
+                if one.claimed_until <= clock and _is_due(one, rules, now):
+                    one = replace(one, claimed_until=clock + CLAIM_S)
+                    found.append((alert.id, one))
+                waiting.append(one)
+            after.append(replace(alert, waiting=tuple(waiting)))
+        return after
+
+    store.change_alerts(claim)
+    return found
+
+
+def _settle(store: KeepsAlerts, got: dict[tuple[str, Waiting], str], now: datetime) -> None:
+    def settle(alerts: list[Alert]) -> Sequence[Alert]:
+        after = []
+        for alert in alerts:
+            waiting = []
+            for one in alert.waiting:
+                why = got.get((alert.id, one))
+                if why is None:
+                    waiting.append(one)
+                elif why:
+                    waiting.append(replace(one, error=why, claimed_until=0.0))
+            after.append(replace(alert, waiting=tuple(waiting)))
+        return kept(after, now.astimezone(UTC).isoformat(timespec="seconds"))
+
+    store.change_alerts(settle)

@@ -1,0 +1,105 @@
+"""A message as a person reads it: what changed, since when, what to do. Text of 80 columns, and the same as HTML."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+from html import escape
+
+from assay.core.alert import Alert, AlertFacts, AlertKind, Message
+
+WIDTH = 80
+SUBJECT = 120
+JOBS_SHOWN = 8
+_WORDS = {
+    AlertKind.BLOCK: "blocked",
+    AlertKind.CHANGE: "changed",
+    AlertKind.INCONCLUSIVE: "inconclusive twice",
+    AlertKind.TREND: "trend",
+    AlertKind.RECOVERY: "recovered",
+}
+_FIRST = {
+    AlertKind.BLOCK: "This blocks.",
+    AlertKind.CHANGE: "More jobs show what was told before.",
+    AlertKind.INCONCLUSIVE: "Twice in a row this was neither right nor wrong.",
+    AlertKind.TREND: "The metric left its level; no limit was broken by that alone.",
+    AlertKind.RECOVERY: "No job shows it any more.",
+}
+_SKIPPED = "This passed before and is skipped now."
+
+
+def message(alert: Alert, kind: AlertKind, facts: AlertFacts, sender: str = "assay") -> Message:
+    """`kind` is that of the news. Words of models and of libraries are in it as text, never as markup or mentions."""
+    subject = harmless(f"[{sender}] {_WORDS[kind]}: {alert.headline}")
+    if len(subject) > SUBJECT:
+        subject = f"{subject[: SUBJECT - 3]}..."
+    first = _SKIPPED if kind is AlertKind.CHANGE and alert.kind is kind and not alert.told else _FIRST[kind]
+    lines = [(name, harmless(text)) for name, text in facts.lines]
+    if len(facts.jobs) > 1:
+        more = len(facts.jobs) - JOBS_SHOWN
+        shown = ", ".join(facts.jobs[:JOBS_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        lines.insert(1, ("Jobs", harmless(f"{len(facts.jobs)}: {shown}")))
+    commands = [(name, harmless(text)) for name, text in facts.commands]
+    return Message(
+        kind,
+        subject,
+        _text(harmless(alert.headline), first, lines, commands, facts.link),
+        _html(harmless(alert.headline), first, lines, commands, facts.link),
+    )
+
+
+def harmless(text: str) -> str:
+    """One line without control characters, passwords in addresses, and what chats read as mentions of everybody."""
+    text = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    text = re.sub(r"(://[^\s/:@]*:)[^\s/@]+@", r"\1***@", text)
+    for word in ("everyone", "channel", "here", "all"):
+        text = text.replace(f"@{word}", f"@\u200b{word}")
+    return text.replace("<!", "<\u200b!")
+
+
+def _text(title: str, first: str, lines: list[tuple[str, str]], commands: list[tuple[str, str]], link: str) -> str:
+    told = [*textwrap.wrap(title, WIDTH), first, ""]
+    margin = max((len(name) for name, _ in lines), default=0) + 2
+    for name, text in lines:
+        told += textwrap.wrap(
+            text,
+            WIDTH,
+            initial_indent=f"{name:<{margin}}",
+            subsequent_indent=" " * margin,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    for name, command in commands:
+        # A command is copied: it stands on a line of its own, whatever its length.
+        told += ["", f"{name}:", f"  {command}"]
+    if link:
+        told += ["", f"Report: {link}"]
+    return "\n".join(told) + "\n"
+
+
+def _html(title: str, first: str, lines: list[tuple[str, str]], commands: list[tuple[str, str]], link: str) -> str:
+    """Paragraphs, so that the text a mail program makes of it reads well, too."""
+    told = [f"<p><b>{escape(title)}</b></p>", f"<p>{first}</p>"]
+    told += [f"<p><b>{escape(name)}:</b> {escape(text)}</p>" for name, text in lines]
+    for name, command in commands:
+        told.append(f"<p>{escape(name)}:</p><pre>{escape(command)}</pre>")
+    if link:
+        told.append(f'<p>Report: <a href="{escape(link, quote=True)}">{escape(link)}</a></p>')
+    style = "font-family:sans-serif;font-size:14px;line-height:1.4;max-width:44em"
+    return f'<html><body style="{style}">{"".join(told)}</body></html>'
+
+
+def digest(alerts: Sequence[Alert], link: str = "", sender: str = "assay") -> Message:
+    """One message for many causes of one run."""
+    title = f"{len(alerts)} further causes in the same run"
+    lines = [(one.id, harmless(one.headline)) for one in alerts]
+    commands = [("See them", "assay alert list")]
+    first = "Each is an alert of its own, and is told when it recovers."
+    kind = AlertKind.BLOCK
+    return Message(
+        kind,
+        f"[{sender}] {title}",
+        _text(title, first, lines, commands, link),
+        _html(title, first, lines, commands, link),
+    )

@@ -1,0 +1,91 @@
+"""Delivery by apprise, which is imported only here: mail, chats and incident tools, one address each."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import warnings
+from typing import Any
+
+from assay.alerts.addresses import NotDelivered, read_address, without_address
+from assay.core.alert import AlertKind, AlertTarget, Message
+
+TIMEOUT_S = 30.0
+"""For one target, whatever it does."""
+LONGEST = 200
+INSTALL = "alerts need the package apprise: pip install 'assay[alerts]'"
+
+
+def send(target: AlertTarget, message: Message, timeout_s: float = TIMEOUT_S) -> None:
+    """Raises NotDelivered; no secret is in its text."""
+    address = read_address(target)
+    said: list[str] = []
+    # A server that answers a byte a second keeps nobody's verdict waiting: the thread is left to itself.
+    worker = threading.Thread(target=_send, args=(address, message, said), daemon=True)
+    with warnings.catch_warnings():
+        # apprise 2.3 imports modules that Python calls deprecated, some of them with the first message.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        worker.start()
+        worker.join(timeout_s)
+    if worker.is_alive():
+        raise NotDelivered(f"it gave no answer within {timeout_s:g} s")
+    if said:
+        told = " ".join(without_address(" ".join(said), address).split())
+        raise NotDelivered(told if len(told) <= LONGEST else f"{told[:LONGEST]}...")
+
+
+def _send(address: str, message: Message, said: list[str]) -> None:
+    """`said` is why it was not delivered; it stays empty where it was."""
+    try:
+        from apprise import Apprise, AppriseAsset, NotifyFormat, NotifyType
+    except ImportError:
+        said.append(INSTALL)
+        return
+    logger = logging.getLogger("apprise")
+    with _Heard(logger) as heard:
+        try:
+            asset = AppriseAsset(app_id="Assay", app_desc="Assay", app_url="", storage_mode="memory")
+            plugin: Any = Apprise.instantiate(address, asset=asset, suppress_exceptions=True)
+            if plugin is None:
+                scheme = address.partition("://")[0] if "://" in address else ""
+                what = f"no address that apprise understands ({scheme}://...)" if scheme else "no address"
+                said.append(f"it is {what}: https://appriseit.com/services lists them")
+                return
+            mail = address.partition("://")[0].startswith("mailto")
+            html = mail or plugin.resolve_format(NotifyFormat.TEXT) == NotifyFormat.HTML
+            sent = plugin.notify(
+                title=message.subject,
+                body=message.html if html else message.text,
+                body_format=NotifyFormat.HTML if html else NotifyFormat.TEXT,
+                notify_type=NotifyType.SUCCESS if message.kind is AlertKind.RECOVERY else NotifyType.FAILURE,
+            )
+        except Exception as error:  # noqa: BLE001 - whatever a library of a hundred services raises
+            said.append(f"{type(error).__name__}: {error}")
+            return
+    if not sent:
+        said.append("; ".join(heard.lines) or "it did not take the message")
+
+
+class _Heard(logging.Handler):
+    """What apprise logs of a failure: the reason, which it returns to nobody."""
+
+    def __init__(self, logger: logging.Logger) -> None:
+        super().__init__(logging.DEBUG)
+        self.lines: list[str] = []
+        self._logger, self._before = logger, (logger.level, logger.propagate)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if record.levelno >= logging.WARNING or "xception:" in text:
+            self.lines.append(text.strip())
+
+    def __enter__(self) -> _Heard:
+        self._logger.addHandler(self)
+        self._logger.setLevel(logging.DEBUG)
+        self._logger.propagate = False
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._logger.removeHandler(self)
+        self._logger.setLevel(self._before[0])
+        self._logger.propagate = self._before[1]

@@ -1,0 +1,198 @@
+"""After a run: what is news of it goes to the people that assay.toml names. Whatever fails here is told, and changes no verdict."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from assay.core.alert import Alert, AlertRules, Message
+from assay.errors import HarnessError
+from assay.options.groups import DEFAULT_CONFIG
+from assay.pipeline.open_run import Checked
+from assay.pipeline.services import Services
+from assay.ports import KeepsAlerts
+
+if TYPE_CHECKING:
+    from assay.alerts.delivery import Delivered
+    from assay.config.assay_toml import Config
+    from assay.core.alert import RedJob
+
+SEND, SHOW, OFF = "send", "show", "off"
+MOST = 10
+"""Causes of one run that get a message each; what is more stands in one."""
+TRIES = 20
+_CANNOT = (
+    "alerts are not sent: this kind of history cannot keep what was told; use a folder or a postgresql+psycopg:// URL"
+)
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What a run gives people to read: (target names, message) of each, and the alerts after it."""
+
+    alerts: tuple[Alert, ...]
+    messages: tuple[tuple[tuple[str, ...], Message], ...] = ()
+
+
+def rules_for(mode: str, config: Config | None) -> AlertRules | None:
+    """Those of the configuration that is read anyway, or of ./assay.toml; None where nobody is to be told. Raises BadPolicy."""
+    if mode == OFF:
+        return None
+    rules = config.alerts if config else rules_here()
+    unset = rules is not None and rules.only_with and not os.environ.get(rules.only_with)
+    return None if unset and mode != SHOW else rules
+
+
+def rules_here(path: Path | None = None) -> AlertRules | None:
+    """Of ./assay.toml, if it is there and has a table [alerts]. Raises BadPolicy for what is wrong with it."""
+    file = path or Path(DEFAULT_CONFIG)
+    try:
+        if path is None and "alerts" not in file.read_text(encoding="utf-8", errors="replace"):
+            return None
+    except OSError:
+        return None
+    from assay.config.assay_toml import load_alerts
+
+    return load_alerts(file)
+
+
+def with_alerts(checked: Checked, services: Services, rules: AlertRules | None, mode: str) -> Checked:
+    """The run with a line for each thing that was sent, is shown, or could not be sent."""
+    if rules is None:
+        return checked
+    try:
+        lines = alert_lines(checked, services, rules, show=mode == SHOW)
+    except Exception as error:  # noqa: BLE001 - the run is over and judged: nothing here may change that
+        said = str(error) if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}"
+        lines = [f"alerts of this run were not sent, its verdict stands ({said})"]
+    return replace(checked, alerts=tuple(lines))
+
+
+def alert_lines(checked: Checked, services: Services, rules: AlertRules, *, show: bool) -> list[str]:
+    """What is told or shown. Raises HarnessError."""
+    from assay.alerts.delivery import deliver
+    from assay.alerts.send import send
+
+    store = services.store
+    if not isinstance(store, KeepsAlerts):
+        return [_CANNOT]
+    red, passed = _seen(checked, services, rules)
+    for _ in range(TRIES):
+        before = store.alerts()
+        told = _plan(before, red, passed, checked, services, rules)
+        if show:
+            return shown(told.messages)
+        if _put(store, before, told.alerts):
+            break
+    return told_lines(deliver(store, rules, send, datetime.now(UTC)))
+
+
+def told_lines(done: Delivered) -> list[str]:
+    """A line for each message that was sent or waits, and for each target that failed."""
+    lines = [f"alert sent to {name}: {subject}" for name, subject in done.sent]
+    lines += [f"alert for {name} waits for the end of quiet hours: {subject}" for name, subject in done.quiet]
+    return [*lines, *(f"{text}; the next run tries again" for text in done.failed)]
+
+
+def shown(messages: Sequence[tuple[tuple[str, ...], Message]]) -> list[str]:
+    """A dry run: each message as text."""
+    if not messages:
+        return ["no alert would be sent"]
+    lines: list[str] = []
+    for names, message in messages:
+        lines += [f"would be sent to {', '.join(names) or 'nobody (no target takes this kind)'}:", ""]
+        lines += [f"    {line}".rstrip() for line in (f"Subject: {message.subject}", "", *message.text.splitlines())]
+        lines.append("")
+    return lines[:-1]
+
+
+def _put(store: KeepsAlerts, before: list[Alert], after: Sequence[Alert]) -> bool:
+    """False where another run changed the alerts meanwhile: what it told is not told again."""
+    done = False
+
+    def put(now: list[Alert]) -> Sequence[Alert]:
+        nonlocal done
+        done = now == before
+        return after if done else now
+
+    store.change_alerts(put)
+    return done
+
+
+def _seen(checked: Checked, services: Services, rules: AlertRules) -> tuple[list[RedJob], set[str]]:
+    from assay.alerts.causes import red_jobs, run_key
+    from assay.core.alert import AlertKind
+    from assay.core.outcome import Outcome
+    from assay.core.verdict import Verdict, VerdictStatus
+    from assay.judge.coverage import EXIT_NOTHING
+    from assay.pipeline.trend_alarms import trend_alarms
+
+    run, verdicts = checked.run, list(checked.judgement.verdicts)
+    if checked.judgement.exit_code == EXIT_NOTHING:
+        verdicts.append(Verdict(VerdictStatus.ERROR, checked.judgement.run.reason))
+    # What an old engine of a comparison did is no news.
+    verdicts = [one for one in verdicts if one.job_key not in run.compared.values()]
+    red, passed = red_jobs(verdicts, checked.results, run.jobs, run.command)
+    if run.narrowed:  # a part of a run answers nothing of the whole
+        passed.discard(run_key(run.command))
+    store = services.store
+    assert isinstance(store, KeepsAlerts)
+    known = {key for one in store.alerts() for key in one.jobs}
+
+    def passed_before(key: str) -> bool:
+        return any(result.outcome is Outcome.OK for _, result in store.history(key, 2)[1:])
+
+    red = [one for one in red if one.kind is not AlertKind.CHANGE or one.key in known or passed_before(one.key)]
+    if AlertKind.TREND in {kind for target in rules.targets for kind in target.on}:
+        red += trend_alarms(run, checked.results, rules.trend_metrics, services)
+    return red, passed
+
+
+def _plan(
+    before: Sequence[Alert],
+    red: Sequence[RedJob],
+    passed: set[str],
+    checked: Checked,
+    services: Services,
+    rules: AlertRules,
+) -> Told:
+    from assay.alerts.delivery import with_message
+    from assay.alerts.ledger import as_told, kept, update
+    from assay.alerts.message import digest, message
+    from assay.pipeline.alert_facts import facts_of_news
+
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    alerts, found = update(before, red, passed, checked.run.id, now)
+    by_id = {one.id: one for one in alerts}
+    wanted = {kind for target in rules.targets for kind in target.on}
+    news = [one for one in found if one.kind in wanted and not one.alert.is_muted(now)]
+    link = report_link(rules.report_url, checked.run.id)
+    messages = []
+    for number, one in enumerate(news):
+        if number > MOST:
+            made = None
+        elif number == MOST and len(news) > MOST + 1:
+            made = digest([each.alert for each in news[MOST:]], link)
+        else:
+            facts = facts_of_news(one.alert, one.red, one.before, checked.run, services.store)
+            made = message(one.alert, one.kind, msgspec.structs.replace(facts, link=link))
+        alert = by_id[one.alert.id]
+        if made is not None:
+            after = with_message(alert, one.kind, made, rules, now)
+            new = [each.target for each in after.waiting if each.message is made]
+            messages.append((tuple(new), made))
+            alert = after
+        by_id[alert.id] = as_told(alert, one)
+    return Told(tuple(kept(list(by_id.values()), now)), tuple(messages))
+
+
+def report_link(pattern: str, run: str) -> str:
+    """`pattern` with the run and with variables of the environment; "" where one of them is not set."""
+    link = Template(pattern).safe_substitute(os.environ).replace("{run}", run)
+    return link if link.startswith(("http://", "https://")) and "$" not in link else ""

@@ -1,0 +1,164 @@
+"""What is known of a cause beside its verdict: since when, what changed between, who last changed the model, and what to do."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from assay.core.alert import Alert, AlertFacts, AlertKind, RedJob
+from assay.core.job import AnyJob
+from assay.core.outcome import Outcome
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.errors import RunNotFound
+from assay.options.repro import repro_line
+from assay.pipeline.run_changes import commits_between
+from assay.ports import KeepsAlerts, Store
+
+COMMITS = 4
+LONGEST = 400
+PAST = 30
+"""Runs back in which the first one with the same end is searched."""
+FINE = (Outcome.OK, Outcome.LOWERED)
+
+
+class LastChange(msgspec.Struct, frozen=True):
+    """Of a file: who, when (a date), the commit and its subject; `open`: the file differs from it."""
+
+    who: str
+    when: str
+    commit: str
+    subject: str
+    open: bool = False
+
+    def text(self) -> str:
+        text = f"{self.who}, {self.when}, commit {self.commit}: {self.subject}"
+        return f"{text} (and since then without a commit)" if self.open else text
+
+
+def facts_of_news(alert: Alert, red: Sequence[RedJob], before: str, run: Run, store: Store) -> AlertFacts:
+    """Of news in `run`. Without `red` (a recovery): of the run that made it well."""
+    jobs = {job.key: job for job in run.jobs}
+    names = tuple(dict.fromkeys(_name(key) for key in (alert.jobs if red else alert.told)))
+    first = red[0] if red else None
+    job = jobs.get(first.key if first else next((key for key in alert.told if key in jobs), ""))
+    lines: list[tuple[str, str]] = []
+    if first:
+        reason = first.reason if len(first.reason) <= LONGEST else f"{first.reason[:LONGEST]}..."
+        lines.append(("What", f"{first.key.split('|')[2]}: {reason}"))
+        lines += _since(alert, first.key, run, store)
+        if before:
+            lines.append(("Before", before))
+    else:
+        lines.append(("Was", f"open from {_time(alert.first_at)} (run {alert.first_run}) to {_time(alert.closed_at)}"))
+        lines.append(("Now", f"run {run.id} passes"))
+        lines += _changed(alert.first_run, run, job, store)
+    model = _model_file(job)
+    if changed := last_change(model) if model else None:
+        lines.append(("Model", f"last changed by {changed.text()}"))
+    return AlertFacts(names, tuple(lines), _commands(alert, first, job, run))
+
+
+def last_change(path: Path) -> LastChange | None:
+    """None outside of a checkout, and of a file that git does not know."""
+    said = _git(path, "log", "-1", "--date=short", "--format=%an <%ae>%x00%ad%x00%h%x00%s", "--", path.name)
+    if said.count("\0") != 3:
+        return None
+    who, when, commit, subject = said.split("\0")
+    return LastChange(who, when, commit, subject, bool(_git(path, "status", "--porcelain", "--", path.name)))
+
+
+def _git(path: Path, *words: str) -> str:
+    try:
+        answer = subprocess.run(
+            ["git", *words], cwd=path.parent, capture_output=True, text=True, timeout=10, check=False, errors="replace"
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return answer.stdout.strip() if answer.returncode == 0 else ""
+
+
+def _since(alert: Alert, key: str, run: Run, store: Store) -> list[tuple[str, str]]:
+    """Back to the first of the runs in a row that ended in this way, told or not."""
+    past = [one for one in _past(key, store) if one[0] <= run.id]
+    if not past:
+        return [("Since", f"run {alert.first_run}, {_time(alert.first_at)}")]
+    outcome = past[0][1].outcome
+    same = list(itertools.takewhile(lambda one: one[1].outcome is outcome, past))
+    by_limit = outcome in FINE  # whether a limit held in an earlier run is for that run's report to say
+    first = store.run(run.id if by_limit else same[-1][0])
+    told = f"run {first.id}, {_time(first.started_at)}"
+    earlier = past[1:] if by_limit else past[len(same) :]
+    if not earlier:
+        more = "" if len(past) == PAST else "; no earlier run in this history has this job otherwise"
+        return [("Since", f"{told}{more}")]
+    old = store.run(earlier[0][0])
+    how = "is the run before" if by_limit else "did not show it"
+    job = next((one for one in run.jobs if one.key == key), None)
+    return [("Since", f"{told}; run {old.id} of {_time(old.started_at)} {how}"), *_changed(old.id, first, job, store)]
+
+
+def _past(key: str, store: Store) -> list[tuple[str, Result]]:
+    return store.history(key, PAST) if isinstance(store, KeepsAlerts) else []
+
+
+def _changed(old_id: str, run: Run, job: AnyJob | None, store: Store) -> list[tuple[str, str]]:
+    """Between that run and this one: versions, commits, the model."""
+    try:
+        old = store.run(old_id)
+    except RunNotFound:
+        return []
+    told = [
+        f"{name} {old.versions.get(name, 'absent')} -> {run.versions.get(name, 'absent')}"
+        for name in sorted(old.versions.keys() | run.versions.keys())
+        if old.versions.get(name) != run.versions.get(name)
+    ]
+    job = next((one for one in run.jobs if job is not None and one.key == job.key), job)
+    was = next((one for one in old.jobs if job is not None and one.key == job.key), None)
+    if job is not None and was is not None:
+        same = was.case.model.digest == job.case.model.digest
+        told.append("the model file is the same" if same else "the model file is another")
+        if was.flow != job.flow:
+            told.append("the flow has other options")
+    commits = commits_between(old.commit, run.commit)
+    if commits:
+        more = f" and {len(commits) - COMMITS} more" if len(commits) > COMMITS else ""
+        told.append(f"commits {', '.join(commits[:COMMITS])}{more}")
+    if old.machine.kind != run.machine.kind:
+        told.append(f"the machine ({old.machine.kind} -> {run.machine.kind})")
+    return [("Changed", "; ".join(told))] if told else []
+
+
+def _commands(alert: Alert, first: RedJob | None, job: AnyJob | None, run: Run) -> tuple[tuple[str, str], ...]:
+    if first is None:
+        return (("See it", f"assay report {run.id}"),)
+    see = ("See it", f"assay report {run.id}")
+    mute = ("Not now", f"assay alert mute {alert.id} --for 7d --reason WHY")
+    if first.kind is AlertKind.TREND:
+        case, flow, metric = first.key.split("|")
+        return (("See it", f"assay trend {case} --flow {flow} --metric {metric.removeprefix('trend:')}"), mute)
+    repeat = ("Repeat it", repro_line(run, job) if job else run.command)
+    wrong = job is not None and first.kind is AlertKind.BLOCK and first.key.endswith("|verify")
+    cause = (("Find the cause", f"assay triage {run.id}"),) if wrong else ()
+    return (repeat, *cause, see, mute)
+
+
+def _model_file(job: AnyJob | None) -> Path | None:
+    if job is None:
+        return None
+    path = Path(job.case.model.source)
+    return path if path.is_file() else None
+
+
+def _name(key: str) -> str:
+    case, flow, kind = (*key.split("|"), "", "")[:3]
+    return f"{case} on {flow} ({kind})" if case else "the run as a whole"
+
+
+def _time(text: str) -> str:
+    """`2026-11-26 08:12 UTC`, of a time in UTC."""
+    return f"{text[:16].replace('T', ' ')} UTC"

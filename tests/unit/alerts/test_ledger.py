@@ -1,0 +1,120 @@
+"""Once per cause: what joins an alert, what leaves it, and what is news."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from assay.alerts.causes import causes, red_jobs, run_key
+from assay.alerts.ledger import as_told, kept, update
+from assay.core.alert import Alert, AlertKind, Mute, RedJob
+from assay.core.finding import Finding
+from assay.core.outcome import Outcome
+from assay.core.verdict import Verdict, VerdictStatus
+from assay.testing.builders import make_comparison, make_job, make_result
+
+NOW = "2026-11-26T08:00:00+00:00"
+
+
+def red(key: str, kind: AlertKind = AlertKind.BLOCK, symptom: str = "nan", backend: str = "openvino") -> RedJob:
+    return RedJob(key, kind, symptom, "wrong", "it is wrong", backend)
+
+
+def step(
+    alerts: Sequence[Alert], jobs: Sequence[RedJob] = (), passed: Sequence[str] = (), run: str = "r1"
+) -> tuple[list[Alert], list[tuple[AlertKind, int]]]:
+    """As a run does it: all news is told."""
+    after, news = update(alerts, jobs, set(passed), run, NOW)
+    told = {one.alert.id: one for one in news}
+    after = [as_told(one, told[one.id]) if one.id in told else one for one in after]
+    return kept(after, NOW), [(one.kind, len(one.red)) for one in news]
+
+
+def test_jobs_of_one_symptom_that_share_a_model_or_a_backend_are_one_cause() -> None:
+    jobs = [red("a|f|verify"), red("b|f|verify"), red("b|g|verify", backend="tvm"), red("c|h|verify", backend="iree")]
+    assert [len(one) for one in causes(jobs)] == [3, 1]
+    assert [len(one) for one in causes([red("a|f|verify"), red("a|f|measure", symptom="crash")])] == [1, 1]
+
+
+def test_a_cause_is_told_once_then_its_spread_then_its_recovery() -> None:
+    alerts, news = step([], [red("a|f|verify"), red("b|f|verify")])
+    assert news == [(AlertKind.BLOCK, 2)]
+    alerts, news = step(alerts, [red("a|f|verify"), red("b|f|verify")], run="r2")
+    assert news == []
+    alerts, news = step(alerts, [red("a|f|verify"), red("c|f|verify")], run="r3")
+    assert news == [(AlertKind.CHANGE, 1)], "a new model is never swallowed by an alert that was told before"
+    alerts, news = step(alerts, passed=["a|f|verify", "b|f|verify"], run="r4")
+    assert news == [], "c still shows it"
+    alerts, news = step(alerts, passed=["c|f|verify"], run="r5")
+    assert (alerts, news) == ([], [(AlertKind.RECOVERY, 0)])
+    assert step(alerts, [red("a|f|verify")], run="r6")[1] == [(AlertKind.BLOCK, 1)]
+
+
+def test_another_model_on_another_backend_is_another_cause() -> None:
+    alerts, _ = step([], [red("a|f|verify")])
+    alerts, news = step(alerts, [red("z|g|verify", backend="tvm")], run="r2")
+    assert news == [(AlertKind.BLOCK, 1)]
+    assert len(alerts) == 2
+
+
+def test_inconclusive_is_told_the_second_time_in_a_row() -> None:
+    job = red("a|f|verify", AlertKind.INCONCLUSIVE)
+    alerts, news = step([], [job])
+    assert news == []
+    assert step(alerts, [job], run="r1")[1] == [], "the same run judged again is no second run"
+    assert step(alerts, [job], run="r2")[1] == [(AlertKind.INCONCLUSIVE, 1)]
+    alerts, news = step(alerts, passed=["a|f|verify"], run="r2")
+    assert (alerts, news) == ([], []), "nobody knew of it"
+
+
+def test_what_blocked_and_proves_nothing_now_is_neither_well_nor_new() -> None:
+    alerts, _ = step([], [red("a|f|verify")])
+    for run in ("r2", "r3"):
+        alerts, news = step(alerts, [red("a|f|verify", AlertKind.INCONCLUSIVE, "timeout")], run=run)
+        assert (len(alerts), news) == (1, [])
+    assert step(alerts, passed=["a|f|verify"], run="r4")[1] == [(AlertKind.RECOVERY, 0)]
+
+
+def test_another_failure_of_the_same_job_takes_the_place_of_the_first() -> None:
+    alerts, _ = step([], [red("a|f|verify")])
+    after, news = update(alerts, [red("a|f|verify", symptom="crash")], set(), "r2", NOW)
+    assert [(one.kind, one.before) for one in news] == [(AlertKind.BLOCK, "a on f: wrong")]
+    assert [one.symptom for one in after if not one.closed_at] == ["crash"]
+
+
+def test_a_trend_is_told_and_does_not_stay_open() -> None:
+    alerts, news = step([], [red("a|f|trend:latency.median_ms", AlertKind.TREND, "trend latency")])
+    assert (alerts, news) == ([], [(AlertKind.TREND, 1)])
+
+
+def test_a_muted_cause_stays_known_until_the_mute_ends() -> None:
+    (alert,), _ = step([], [red("a|f|verify")])
+    muted = replace(alert, mute=Mute("2026-12-01T00:00:00+00:00", "known", "ann"), told=())
+    after, _ = step([muted], passed=["a|f|verify"], run="r2")
+    assert [one.mute for one in after] == [muted.mute]
+    after, news = update(after, [red("a|f|verify")], set(), "r3", NOW)
+    assert [one.alert.is_muted(NOW) for one in news] == [True]
+    assert not after[0].is_muted("2026-12-02T00:00:00+00:00")
+    after, news = update(after, [red("a|f|verify")], set(), "r4", NOW)
+    assert [one.kind for one in news] == [AlertKind.BLOCK], "when the mute ends it is told again"
+
+
+def test_red_jobs_of_verdicts() -> None:
+    job = make_job("net", "onnxruntime", "verify")
+    nan = make_comparison(findings=(Finding("nan", "scores"),))
+    result = make_result("net", "onnxruntime", "verify", outcome=Outcome.MISMATCH, comparisons=(nan,))
+    fail = Verdict(VerdictStatus.FAIL, "output 'scores' has NaN", job.key)
+    (found,), passed = red_jobs([fail, Verdict(VerdictStatus.PASS, "", "b|f|verify")], [result], [job], "assay check")
+    assert (found.kind, found.short, found.backend) == (AlertKind.BLOCK, "mismatch", "onnxruntime")
+    assert passed == {"b|f|verify", run_key("assay check")}
+    crash = make_result("net", "onnxruntime", "verify", outcome=Outcome.CRASH, signal="SIGSEGV")
+    (other,), _ = red_jobs([fail], [crash], [job], "assay check")
+    assert other.symptom != found.symptom
+    renamed = make_result("net", "onnxruntime", "verify", outcome=Outcome.ERROR, detail="no kernel for 'x1' (3)")
+    (first,), _ = red_jobs([fail], [renamed], [job], "")
+    (second,), _ = red_jobs([fail], [replace(renamed, detail="no kernel for 'other' (17)")], [job], "")
+    assert first.symptom == second.symptom, "names and numbers do not make another cause"
+    rule = Verdict(VerdictStatus.FAIL, "flow 'x' executed 3 of at least 4 cases")
+    (whole,), _ = red_jobs([rule], [], [], "assay run s")
+    assert whole.key == run_key("assay run s")
