@@ -32,7 +32,7 @@ def list_(history: History = DEFAULT_HISTORY) -> None:
     for one in found:
         print(f"{one.id}  {one.kind.value:<12}  {one.headline}")
         state = "recovered" if one.closed_at else f"{len(one.jobs)} job{'s' * (len(one.jobs) != 1)}"
-        print(f"    since {one.first_at[:16]} (run {one.first_run}); {state}; {_told(one, now)}")
+        print(f"    since {one.first_at[:16]} (run {one.first_run}); {state}; {_telling(one, now)}")
         for waiting in one.waiting:
             why = f", last try: {waiting.error}" if waiting.error else ""
             print(f"    waits for {waiting.target} since {waiting.since[:16]}{why}")
@@ -40,7 +40,7 @@ def list_(history: History = DEFAULT_HISTORY) -> None:
         print("no alert is open")
 
 
-def _told(one: Alert, now: str) -> str:
+def _telling(one: Alert, now: str) -> str:
     if one.mute is not None and one.is_muted(now):
         return f"muted until {one.mute.until[:16]} by {one.mute.who}: {one.mute.reason}"
     return "told" if one.told else "not told yet"

@@ -33,7 +33,7 @@ _CANNOT = (
 )
 
 
-class Told(msgspec.Struct, frozen=True):
+class Plan(msgspec.Struct, frozen=True):
     """What a run gives people to read: (target names, message) of each, and the alerts after it."""
 
     alerts: tuple[Alert, ...]
@@ -90,10 +90,10 @@ def alert_lines(checked: Checked, services: Services, rules: AlertRules, *, show
             return shown(told.messages)
         if _put(store, before, told.alerts):
             break
-    return told_lines(deliver(store, rules, send, datetime.now(UTC)))
+    return delivery_lines(deliver(store, rules, send, datetime.now(UTC)))
 
 
-def told_lines(done: Delivered) -> list[str]:
+def delivery_lines(done: Delivered) -> list[str]:
     """A line for each message that was sent or waits, and for each target that failed."""
     lines = [f"alert sent to {name}: {subject}" for name, subject in done.sent]
     lines += [f"alert for {name} waits for the end of quiet hours: {subject}" for name, subject in done.quiet]
@@ -161,7 +161,7 @@ def _plan(
     checked: Checked,
     services: Services,
     rules: AlertRules,
-) -> Told:
+) -> Plan:
     from assay.alerts.delivery import with_message
     from assay.alerts.ledger import as_told, kept, update
     from assay.alerts.message import digest, message
@@ -189,7 +189,7 @@ def _plan(
             messages.append((tuple(new), made))
             alert = after
         by_id[alert.id] = as_told(alert, one)
-    return Told(tuple(kept(list(by_id.values()), now)), tuple(messages))
+    return Plan(tuple(kept(list(by_id.values()), now)), tuple(messages))
 
 
 def report_link(pattern: str, run: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from assay.commands.alerting import alert_lines, rules_here, told_lines
+from assay.commands.alerting import alert_lines, rules_here, delivery_lines
 from assay.commands.composition import open_services
 from assay.core.alert import Alert, AlertKind, AlertRules, Message, Mute, find_alert
 from assay.errors import UsageError
@@ -65,7 +65,7 @@ def send_waiting(history: str, config: Path | None) -> tuple[list[str], bool]:
     rules = rules_of(config)
     with _kept_in(history) as store:
         done = deliver(store, rules, send, datetime.now(UTC))
-    return told_lines(done) or ["no alert waits"], not done.failed
+    return delivery_lines(done) or ["no alert waits"], not done.failed
 
 
 def try_targets(config: Path | None, *, dry_run: bool = False) -> tuple[list[str], bool]:
