@@ -71,7 +71,7 @@ def unmute(identity: Id, history: History = DEFAULT_HISTORY) -> None:
 
 
 @app.command("test")
-def test_(
+def try_(
     config: ConfigFile = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Send nothing; say where it would go.")] = False,
 ) -> None:

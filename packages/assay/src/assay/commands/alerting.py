@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from assay.alerts.delivery import Delivered
     from assay.config.assay_toml import Config
     from assay.core.alert import RedJob
+    from assay.core.outcome import Outcome
 
 SEND, SHOW, OFF = "send", "show", "off"
 MOST = 10
@@ -145,13 +146,18 @@ def _seen(checked: Checked, services: Services, rules: AlertRules) -> tuple[list
     assert isinstance(store, KeepsAlerts)
     known = {key for one in store.alerts() for key in one.jobs}
 
-    def passed_before(key: str) -> bool:
-        return any(result.outcome is Outcome.OK for _, result in store.history(key, 2)[1:])
-
-    red = [one for one in red if one.kind is not AlertKind.CHANGE or one.key in known or passed_before(one.key)]
+    skipped = [one for one in red if one.kind is AlertKind.CHANGE and one.key not in known]
+    before = _outcomes_before(run.id, skipped, services)
+    red = [one for one in red if one not in skipped or before.get(one.key) is Outcome.OK]
     if AlertKind.TREND in {kind for target in rules.targets for kind in target.on}:
         red += trend_alarms(run, checked.results, rules.trend_metrics, services)
     return red, passed
+
+
+def _outcomes_before(run: str, red: Sequence[RedJob], services: Services) -> dict[str, Outcome]:
+    """How jobs ended in the run before that has one of these cells."""
+    old = services.store.run_before(run, {(one.case, one.flow) for one in red}) if red else ""
+    return {one.job_key: one.outcome for one in services.store.results(old)} if old else {}
 
 
 def _plan(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from assay.commands.alerting import alert_lines, rules_here, delivery_lines
+from assay.commands.alerting import alert_lines, delivery_lines, rules_here
 from assay.commands.composition import open_services
 from assay.core.alert import Alert, AlertKind, AlertRules, Message, Mute, find_alert
 from assay.errors import UsageError

@@ -12,17 +12,14 @@ import msgspec
 from assay.core.alert import Alert, AlertFacts, AlertKind, RedJob
 from assay.core.job import AnyJob
 from assay.core.outcome import Outcome
-from assay.core.result import Result
 from assay.core.run import Run
 from assay.errors import RunNotFound
 from assay.options.repro import repro_line
 from assay.pipeline.run_changes import commits_between
-from assay.ports import KeepsAlerts, Store
+from assay.ports import Store
 
 COMMITS = 4
 LONGEST = 400
-PAST = 30
-"""Runs back in which the first one with the same end is searched."""
 FINE = (Outcome.OK, Outcome.LOWERED)
 
 
@@ -84,26 +81,22 @@ def _git(path: Path, *words: str) -> str:
 
 def _since(alert: Alert, key: str, run: Run, store: Store) -> list[tuple[str, str]]:
     """Back to the first of the runs in a row that ended in this way, told or not."""
-    past = [one for one in _past(key, store) if one[0] <= run.id]
+    case, flow, _ = key.rsplit("|", 2)
+    past = [one for one in store.history(case, flow) if one.result.job_key == key and one.run_id <= run.id]
     if not past:
         return [("Since", f"run {alert.first_run}, {_time(alert.first_at)}")]
-    outcome = past[0][1].outcome
-    same = list(itertools.takewhile(lambda one: one[1].outcome is outcome, past))
+    outcome = past[0].result.outcome
+    same = list(itertools.takewhile(lambda one: one.result.outcome is outcome, past))
     by_limit = outcome in FINE  # whether a limit held in an earlier run is for that run's report to say
-    first = store.run(run.id if by_limit else same[-1][0])
+    first = store.run(run.id if by_limit else same[-1].run_id)
     told = f"run {first.id}, {_time(first.started_at)}"
     earlier = past[1:] if by_limit else past[len(same) :]
     if not earlier:
-        more = "" if len(past) == PAST else "; no earlier run in this history has this job otherwise"
-        return [("Since", f"{told}{more}")]
-    old = store.run(earlier[0][0])
+        return [("Since", f"{told}; no earlier run in this history has this job otherwise")]
+    old = store.run(earlier[0].run_id)
     how = "is the run before" if by_limit else "did not show it"
     job = next((one for one in run.jobs if one.key == key), None)
     return [("Since", f"{told}; run {old.id} of {_time(old.started_at)} {how}"), *_changed(old.id, first, job, store)]
-
-
-def _past(key: str, store: Store) -> list[tuple[str, Result]]:
-    return store.history(key, PAST) if isinstance(store, KeepsAlerts) else []
 
 
 def _changed(old_id: str, run: Run, job: AnyJob | None, store: Store) -> list[tuple[str, str]]:

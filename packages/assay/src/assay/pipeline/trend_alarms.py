@@ -11,10 +11,8 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.judge.metric_registry import direction
 from assay.judge.metrics import metrics, stated_by
-from assay.pipeline.find_baseline import kind_of
 from assay.pipeline.services import Services
 from assay.pipeline.trend import SHORT, worse_is_more
-from assay.ports import KeepsAlerts
 from assay.stats.cusum import LEAST_POINTS, alarms
 
 RUNS = 120
@@ -23,23 +21,17 @@ RUNS = 120
 
 def trend_alarms(run: Run, results: Sequence[Result], wanted: Sequence[str], services: Services) -> list[RedJob]:
     """One for each metric of `wanted` (names that `assay trend` knows) that raises an alarm at this run."""
-    store = services.store
-    if not wanted or not isinstance(store, KeepsAlerts):
-        return []
-    machines: dict[str, bool] = {run.id: True}
-    here = kind_of(run.machine)
+    here = run.machine.kind
     backends = {job.key: job.flow.backend for job in run.jobs if isinstance(job, MeasureJob)}
     found: list[RedJob] = []
     for result in results:
         if result.job_key not in backends:
             continue
-        past = list(reversed(store.history(result.job_key, RUNS)))
-        if len(past) < LEAST_POINTS or past[-1][0] != run.id:
+        known = services.store.history(result.case, result.flow)
+        past = [one for one in known if one.machine == here and one.result.job_key == result.job_key][:RUNS]
+        if len(past) < LEAST_POINTS or past[0].run_id != run.id:
             continue
-        for identity, _ in past:
-            if identity not in machines:
-                machines[identity] = kind_of(store.run(identity).machine) == here
-        rows = [metrics(one) for identity, one in past if machines[identity]]
+        rows = [metrics(one.result) for one in reversed(past)]
         for short in wanted:
             name = SHORT.get(short, short)
             values = [row[name] for row in rows if math.isfinite(row.get(name, math.nan))]

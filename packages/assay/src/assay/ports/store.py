@@ -101,7 +101,3 @@ class KeepsAlerts(Protocol):
     def alerts(self) -> list[Alert]:
         """The oldest first."""
         ...
-
-    def history(self, job_key: str, limit: int = 180) -> list[tuple[str, Result]]:
-        """The results of one job with the ids of their runs, newest first."""
-        ...
