@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from assay.launch import process_tree
+from assay.worker.process_ties import has_exited
 
 
 def _run(code: str, *before: str) -> subprocess.CompletedProcess[str]:
@@ -111,3 +114,23 @@ def test_the_folder_of_a_living_driver_stays(tmp_path: Path, monkeypatch: pytest
         (one / "file").touch()
     temp_folder.remove_left_folders()
     assert sorted(tmp_path.iterdir()) == sorted([own, *others])
+
+
+def test_a_stop_that_a_tracer_is_told_of_is_no_end() -> None:
+    """A worker that has made its driver its tracer: wait(2) tells of each of its stops, and it would have been taken for dead."""
+    code = "import ctypes, os, signal; ctypes.CDLL(None).ptrace(0, 0, None, None); os.kill(os.getpid(), signal.SIGUSR1)"
+    child = subprocess.Popen([sys.executable, "-c", code])
+    try:
+        end = time.monotonic() + 30.0
+        while process_tree._field(child.pid, 0) not in (b"t", b"Z") and time.monotonic() < end:
+            time.sleep(0.01)
+        if process_tree.is_dead(child.pid):
+            pytest.skip("nobody may be traced here")
+        assert not has_exited(child.pid)
+    finally:
+        os.kill(child.pid, signal.SIGKILL)  # Popen.kill would take it for dead
+    while not has_exited(child.pid) and time.monotonic() < end + 30.0:
+        time.sleep(0.01)
+    assert has_exited(child.pid)
+    assert child.wait() == -signal.SIGKILL
+    assert has_exited(child.pid)

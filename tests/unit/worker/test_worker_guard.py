@@ -8,7 +8,7 @@ import sys
 import pytest
 
 _TRY = """
-import os, resource, signal, subprocess, sys
+import ctypes, os, resource, signal, subprocess, sys
 from assay.worker.guard import guard
 driver = os.getppid()
 if sys.argv[1] == "guarded":
@@ -19,6 +19,9 @@ def refused(act):
     except PermissionError:
         return True
     return False
+def be_traced():
+    if ctypes.CDLL(None, use_errno=True).ptrace(0, 0, None, None):
+        raise OSError(ctypes.get_errno(), "refused")
 acts = [
     lambda: os.kill(driver, signal.SIGCONT),
     lambda: os.killpg(os.getpgid(driver), signal.SIGCONT),
@@ -31,7 +34,7 @@ child = subprocess.Popen(["sleep", "60"])
 own = not refused(child.kill) and child.wait() == -signal.SIGKILL
 os.kill(os.getpid(), 0)
 os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0))
-print(own, *map(refused, acts))
+print(own, *map(refused, [*acts, be_traced]))
 """
 
 
@@ -43,4 +46,4 @@ def test_its_driver_is_out_of_reach(guarded: bool) -> None:
         check=True,
         start_new_session=True,
     )
-    assert done.stdout.decode().split() == ["True", *[str(guarded)] * 6], done.stderr
+    assert done.stdout.decode().split() == ["True", *[str(guarded)] * 7], done.stderr

@@ -45,6 +45,13 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
     return known
 
 
+def is_known(dtype: np.dtype[Any]) -> bool:
+    """Whether a tensor can have it: no record, no bytes without a meaning, and not C's long double, whose size depends on the machine."""
+    if dtype.type in (np.longdouble, np.clongdouble):
+        return False
+    return dtype.kind != "V" or dtype.name in _EXTENSION
+
+
 def dtype_name(dtype: np.dtype[Any]) -> str:
     """The name used in records: numpy's, with every text type called `string`."""
     return "string" if dtype.kind in "UST" or dtype.kind == "O" else dtype.name

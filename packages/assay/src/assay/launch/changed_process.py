@@ -21,17 +21,17 @@ _WORDS = {
     Changed.LOCALE: "the locale",
     Changed.LIMITS: "resource limits",
     Changed.AFFINITY: "the CPU affinity",
-    Changed.PRIORITY: "the scheduling priority",
+    Changed.PRIORITY: "the scheduling priority, or which process the kernel ends first",
     Changed.THREADS: "threads that still run",
     Changed.PROCESSES: "child processes that still run",
     Changed.DESCRIPTORS: "open or closed file descriptors",
     Changed.STREAMS: "the standard streams of Python",
     Changed.PATCHED: "patched functions of Python or numpy",
     Changed.COLLECTOR: "the garbage collector",
-    Changed.INTERPRETER: "the recursion limit or the switch interval",
+    Changed.INTERPRETER: "the recursion limit, the switch interval or the longest number as text",
     Changed.IMPORT_PATH: "the import path",
     Changed.TRACE: "a trace or profile function",
-    Changed.DEATH: "that it ends with its driver",
+    Changed.DEATH: "that it ends with its driver, adopts what descends from it and can be looked into",
 }
 
 

@@ -21,6 +21,7 @@ from assay.launch.fork_server import Forked, ForkServer
 from assay.launch.left_behind import look_once
 from assay.launch.temp_folder import remove_folder, temp_folder
 from assay.launch.worker_connection import WorkerConnection
+from assay.worker.process_ties import has_exited
 
 LOG_BYTES = 64 * 1024
 """Kept of one job's native output: the first half and the last half."""
@@ -140,7 +141,7 @@ class WorkerProcess:
 
     def is_silent(self) -> bool:
         """Whether it lives and has said nothing that was not read: what is read next then answers the next job."""
-        return self._connection.is_silent() and self._child.poll() is None
+        return self._connection.is_silent() and self._poll() is None
 
     def is_empty(self) -> bool:
         """Whether nothing that it has said waits to be read."""
@@ -177,6 +178,12 @@ class WorkerProcess:
         """How it ended (negative: the signal); None while it lives."""
         if isinstance(self._child, Forked) and process_tree.is_dead(self._child.pid):
             return self._child.poll_until(CODE_S)
+        return self._poll()
+
+    def _poll(self) -> int | None:
+        """As `exit_code`. It is asked only when it has ended: whom a tracer must be told of may merely have stopped."""
+        if isinstance(self._child, subprocess.Popen) and self._child.returncode is None and not has_exited(self._child.pid):
+            return None
         return self._child.poll()
 
     def kill(self) -> None:
@@ -185,7 +192,7 @@ class WorkerProcess:
         pid = self._child.pid
         if pid <= 0 and isinstance(self._child, Forked):
             self._child.abandon()
-        if pid > 0 and self._child.poll() is None:
+        if pid > 0 and self._poll() is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGSTOP)  # so that it makes no others meanwhile
                 self._makers = {pid, *process_tree.descendants(pid)}
@@ -196,7 +203,7 @@ class WorkerProcess:
 
     def finish(self) -> bool:
         """After `kill`: whether it has ended. Then nothing of it is left."""
-        if self._child.poll() is None:
+        if self._poll() is None:
             return False
         process_tree.ended(self._child.pid)
         process_tree.kill_orphans()

@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 
+from assay.worker.process_ties import has_exited
+
 MARK = "_ASSAY_WORKER_OF"
 """Not one of ASSAY_*: those are part of what an artifact is kept under."""
 _lock = threading.Lock()
@@ -175,28 +177,47 @@ def descendants(pid: int) -> list[int]:
 
 
 def kill_below(pid: int) -> None:
-    """All that descends from that process. Each is stopped before its children are looked for, so that it makes no others meanwhile."""
+    """All that descends from that process, also one that flees: that forks and ends again and again."""
     for _ in range(_KILL_ROUNDS):
-        below = [one for one in descendants(pid) if not is_dead(one)]
-        if not below:
+        below = _stop_below(pid)
+        now = descendants(pid)
+        if all(is_dead(one) for one in {*below, *now}):
             return
-        for one in below:
-            _signal(one, signal.SIGSTOP)
-        for one in {*below, *descendants(pid)}:
+        for one in {*below, *now}:
             _kill(one)
+
+
+def _stop_below(pid: int) -> list[int]:
+    """Each at once, the youngest first, and before its children are looked for: it makes no others meanwhile."""
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        below = children(waiting.pop())
+        for one in reversed(below):
+            _signal(one, signal.SIGSTOP)
+        found += below
+        waiting += below
+    return found
 
 
 def kill_orphans() -> bool:
     """What workers of this driver have left when they died: its children that carry the mark, or a worker's session, and that it did not
     start. Whether there were any."""
-    with _lock:
-        orphans = [one for one in children(os.getpid()) if one not in _started and _is_of_a_worker(one)]
-    for one in orphans:
-        _signal(one, signal.SIGSTOP)
-        kill_below(one)
-        _kill(one)
+    found = False
+    for _ in range(_KILL_ROUNDS):
+        with _lock:
+            orphans = [one for one in reversed(children(os.getpid())) if one not in _started and _is_of_a_worker(one)]
+        living = [one for one in orphans if not is_dead(one)]
+        for one in living:
+            _signal(one, signal.SIGSTOP)
+        for one in orphans:
+            kill_below(one)
+            _kill(one)
+        found = found or bool(orphans)
+        if not living:
+            break
     reap()
-    return bool(orphans)
+    return found
 
 
 def reap(patience_s: float = 0.0) -> None:
@@ -214,7 +235,7 @@ def reap(patience_s: float = 0.0) -> None:
 def _is_reaped(pid: int) -> bool:
     """False where it has not ended, or is the child of another, who reaps it."""
     with suppress(ChildProcessError):
-        return bool(os.waitpid(pid, os.WNOHANG)[0])
+        return has_exited(pid) and bool(os.waitpid(pid, os.WNOHANG)[0])
     return False
 
 

@@ -157,9 +157,9 @@ class Staff:
             self._ending.append(lane)
 
     def settle(self) -> bool:
-        """Look after those that were killed. Whether any has not ended yet."""
+        """Look after those that were killed, and for what a worker has made beside itself. Whether any has not ended yet."""
         self._ending = [lane for lane in self._ending if not self._has_ended(lane)]
-        process_tree.reap()
+        process_tree.kill_orphans()
         return bool(self._ending)
 
     @property

@@ -190,6 +190,7 @@ def nothing_left(wait: Callable[[], None] = lambda: None) -> Iterator[list[str]]
             tempfile.tempdir = before[1]
         wait()
         left += [f"process {number}" for number in marked(mark)]
+        left += [f"nameless process {number}" for number in _named(folder)]
         left += [f"file {name}" for name in os.listdir(folder)]
         left += [f"memory {name}" for name in _shared_memory() - before_shared]
         left += [f"zombie {number}" for number in process_tree.children(os.getpid()) if process_tree.is_dead(number)]
@@ -199,6 +200,16 @@ def _shared_memory() -> set[str]:
     """Of Python's own making, and segments whose maker is gone."""
     found = {name for name in os.listdir("/dev/shm") if name.startswith("psm_")} if os.path.isdir("/dev/shm") else set()
     return found | {f"segment {number}" for number, maker, _, _ in segments() if process_tree.is_dead(maker)}
+
+
+def _named(folder: str) -> list[int]:
+    """Processes that were told that folder: those that show no variables."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):
+            if folder.encode() in Path(f"/proc/{name}/cmdline").read_bytes():
+                found.append(int(name))
+    return found
 
 
 def marked(mark: str) -> list[int]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from assay.core.outcome import Cause, Outcome
 from assay.testing import (
+    acts_of_children,
     acts_on_connection,
     acts_on_interpreter,
     acts_on_others,
@@ -55,7 +56,7 @@ def _leaves(commit: Callable[[], None], changed: str) -> Act:
 
 
 _p, _s, _r = acts_on_processes, acts_on_state, acts_that_raise
-_c, _i, _o = acts_on_connection, acts_on_interpreter, acts_on_others
+_c, _i, _o, _k = acts_on_connection, acts_on_interpreter, acts_on_others, acts_of_children
 
 ACTS: dict[str, Act] = {
     # Copies, children and the connection
@@ -88,7 +89,17 @@ ACTS: dict[str, Act] = {
     "shared_memory_left": _leaves(_p.shared_memory_left, "processes"),
     "system_v_memory_left": Act(_p.system_v_memory_left),
     "files_without_end": Act(_p.files_without_end),
+    "copy_answers_later": _leaves(_c.copy_answers_later, "processes"),
+    "crumb_overwritten": Act(_c.crumb_overwritten),
+    "empty_packets": Act(_c.empty_packets),
+    "floods_connection": _exits(_c.floods_connection, "answer nothing"),
+    "sends_descriptors": Act(_c.sends_descriptors),
+    "socket_swapped": _exits(_c.socket_swapped, "closed its connection"),
+    "fleeing_process": _leaves(_k.fleeing_process, "processes"),
+    "nameless_process": _leaves(_k.nameless_process, "processes"),
+    "process_beside_it": Act(_k.process_beside_it),
     # The processes around it
+    "traced_by_driver": _raises(_k.traced_by_driver, "PermissionError"),
     "stops_driver": _raises(_o.stops_driver, "PermissionError"),
     "kills_driver": _raises(_o.kills_driver, "PermissionError"),
     "terminates_group_of_driver": _raises(_o.terminates_group_of_driver, "PermissionError"),
@@ -99,6 +110,7 @@ ACTS: dict[str, Act] = {
     "limits_driver": _raises(_o.limits_driver, "PermissionError"),
     "slows_driver": _raises(_o.slows_driver, "PermissionError"),
     # It does not end
+    "child_stops_it": _hangs(_k.child_stops_it),
     "stops_itself": _hangs(_p.stops_itself),
     "hangs_deaf": _hangs(_p.hangs_deaf),
     "hangs_in_native_code": _hangs(_p.hangs_in_native_code),
@@ -110,7 +122,9 @@ ACTS: dict[str, Act] = {
     "far_grandchild_eats_memory": _grows(_p.far_grandchild_eats_memory),
     "eats_memory": _grows(_p.eats_memory),
     "eats_memory_of_no_process": _grows(_p.eats_memory_of_no_process),
+    "eats_shared_memory": _grows(_k.eats_shared_memory),
     # It ends
+    "child_kills_it": _dies(_k.child_kills_it, "SIGKILL"),
     "kills_itself": _dies(_p.kills_itself, "SIGKILL"),
     "terminates_itself": _dies(_p.terminates_itself, "SIGTERM"),
     "segfault_in_thread": _dies(_p.segfault_in_thread, "SIGSEGV"),
@@ -185,6 +199,18 @@ ACTS: dict[str, Act] = {
     "thread_that_crashes_later": _leaves(_i.thread_that_crashes_later, "thread"),
     "thread_that_raises_later": _leaves(_i.thread_that_raises_later, "thread"),
     "memory_file": _leaves(_i.memory_file, "descriptor"),
+    "queue_of_kernel": Act(_i.queue_of_kernel),
+    "harness_method_patched": _leaves(_i.harness_method_patched, "patched"),
+    "threading_patched": _leaves(_i.threading_patched, "patched"),
+    "collector_keeps_all": _leaves(_i.collector_keeps_all, "garbage collector"),
+    "digits_limit": _leaves(_i.digits_limit, "longest number"),
+    "watchdog_ends_process_later": Act(_i.watchdog_ends_process_later),
+    "warnings_as_errors": Act(_i.warnings_as_errors),
+    "thread_that_raises": Act(_i.thread_that_raises),
+    "name_with_brackets": Act(_i.name_with_brackets),
+    "not_to_be_looked_into": _leaves(_i.not_to_be_looked_into, "looked into"),
+    "ended_first_by_kernel": _leaves(_i.ended_first_by_kernel, "ends first"),
+    "adopts_nobody": _leaves(_k.adopts_nobody, "adopts"),
 }  # fmt: skip
 if len(os.sched_getaffinity(0)) > 1:
     ACTS["affinity"] = _leaves(_s.affinity, "affinity")

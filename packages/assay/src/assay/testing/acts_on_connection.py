@@ -8,6 +8,7 @@ import socket
 import stat
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
 from assay.core.packets import TOKEN_BYTES, packets
@@ -105,10 +106,7 @@ def shuts_sockets_down() -> None:
 
 def _connection() -> Any:
     """The worker's own, from where it is used."""
-    frame = sys._getframe()
-    while "driver" not in frame.f_locals and frame.f_back is not None:
-        frame = frame.f_back
-    return frame.f_locals["driver"]
+    return _frame_with("driver")
 
 
 def answers_with_token() -> None:
@@ -138,3 +136,62 @@ def answers_before_it_is_done() -> None:
     result = msgspec.structs.replace(empty_result(frame.f_locals["job"], Outcome.OK), stage=Stage.COMPARE)
     _connection().send(Done(result))
     time.sleep(1.0)
+
+
+def _frame_with(name: str) -> Any:
+    frame = sys._getframe()
+    while name not in frame.f_locals and frame.f_back is not None:
+        frame = frame.f_back
+    return frame.f_locals[name]
+
+
+def copy_answers_later() -> None:
+    """It has found connection, token and job, waits until the worker has begun to wait, and answers in its place."""
+    import msgspec
+
+    from assay.core.empty_result import empty_result
+    from assay.core.outcome import Outcome
+
+    driver, job = _connection(), _frame_with("job")
+    answer = encode(Done(msgspec.structs.replace(empty_result(job, Outcome.ERROR), detail="said by a copy")))
+    if ctypes.CDLL(None).fork():
+        time.sleep(0.5)
+        return
+    for packet in packets(driver._token, answer):
+        os.write(driver._number, packet)
+    _sleep()
+
+
+def crumb_overwritten() -> None:
+    """The memory in which it says where it is."""
+    memory = _frame_with("shared")
+    memory[:] = b"\xff" * len(memory)
+
+
+def empty_packets() -> None:
+    """Each looks like an end of the connection."""
+    for _ in range(20):
+        _write_to_sockets(b"")
+
+
+def floods_connection() -> None:
+    """As native code that prints into it, in a loop."""
+    for _ in range(20_000):
+        _write_to_sockets(b"12 operators were fused\n")
+
+
+def sends_descriptors() -> None:
+    """Whoever takes them has none left for others."""
+    null = os.open(os.devnull, os.O_RDONLY)
+    for descriptor in _sockets():
+        with socket.socket(fileno=os.dup(descriptor)) as connection:
+            for _ in range(20):
+                with suppress(OSError):  # more than may be on their way
+                    socket.send_fds(connection, [b"take them"], [null] * 200, socket.MSG_DONTWAIT)
+    os.close(null)
+
+
+def socket_swapped() -> None:
+    """Another one has its number."""
+    ours, _ = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    os.dup2(ours.fileno(), _connection()._number)

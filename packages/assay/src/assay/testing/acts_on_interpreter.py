@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import ctypes
+import faulthandler
 import gc
 import json
 import os
@@ -12,13 +13,14 @@ import socket
 import sys
 import threading
 import time
+import warnings
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 _held: list[object] = []
 _FE_DIVBYZERO = 4
-_PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NAME = 1, 4, 15
 
 
 def _patch(module: Any, name: str, function: object) -> None:
@@ -145,3 +147,65 @@ def _later(act: Any) -> None:
 def memory_file() -> None:
     """It has no name, and nobody closes it."""
     _held.append(os.memfd_create("assay-act"))
+
+
+def harness_method_patched() -> None:
+    """Of a class: its module shows nothing. Every later answer would be right."""
+    comparator = import_module("assay.numerics.tolerance.comparator").ToleranceComparator
+    plain = comparator.compare
+    _patch(comparator, "compare", lambda *arguments, **named: plain(*arguments, **named))
+
+
+def threading_patched() -> None:
+    """As gevent does."""
+    plain = threading.Lock
+    _patch(threading, "Lock", lambda: plain())
+
+
+def collector_keeps_all() -> None:
+    """Nothing that it finds is freed."""
+    gc.set_debug(gc.DEBUG_SAVEALL)
+
+
+def digits_limit() -> None:
+    """Longer numbers cannot be written."""
+    sys.set_int_max_str_digits(1_000)
+
+
+def watchdog_ends_process_later() -> None:
+    """A thread of the interpreter's own, which no list shows; another job would be there."""
+    faulthandler.dump_traceback_later(3.0, exit=True)
+
+
+def warnings_as_errors() -> None:
+    """Whatever warns from here on raises."""
+    warnings.simplefilter("error")
+
+
+def thread_that_raises() -> None:
+    """Nobody is there to catch it."""
+    thread = threading.Thread(target=lambda: 1 / 0)
+    thread.start()
+    thread.join()
+
+
+def name_with_brackets() -> None:
+    """Whoever splits the lines of the kernel at blanks reads that it has ended."""
+    ctypes.CDLL(None).prctl(_PR_SET_NAME, b"a) Z 1 1 1 (", 0, 0, 0)
+
+
+def not_to_be_looked_into() -> None:
+    """Its files and its memory are hidden from its driver."""
+    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def ended_first_by_kernel() -> None:
+    """Where memory is short."""
+    with open("/proc/self/oom_score_adj", "w") as file:
+        file.write("900")
+
+
+def queue_of_kernel() -> None:
+    """It watches a folder for ever."""
+    library = ctypes.CDLL(None)
+    _held.append(library.inotify_add_watch(library.inotify_init(), b"/", 0x100))

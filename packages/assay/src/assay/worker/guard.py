@@ -25,6 +25,8 @@ _REFUSED = (
 """By the place of the argument that names a process, on x86_64 and on aarch64: kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo,
 pidfd_open, prlimit64, sched_setaffinity, sched_setscheduler, sched_setparam, sched_setattr, process_vm_readv, process_vm_writev; and
 setpriority, ptrace, ioprio_set."""
+_PTRACE, _TRACE_ME = (101, 117), 0
+"""It makes the parent its tracer, which is the driver: each signal would stop it, and look there like its end."""
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _LOAD, _EQUAL, _RETURN = 0x20, 0x15, 0x06
@@ -64,19 +66,20 @@ def _names_of(pid: int) -> tuple[int, ...]:
 def seccomp_program(column: int, architecture: int, processes: Iterable[int]) -> bytes:
     """EPERM for what names one of them (the low words of their numbers); everything else is allowed."""
     named = sorted(processes)
+    refused = [(argument, [one[column] for one in calls], named) for argument, calls in _REFUSED]
     lines = [
         _line(_LOAD, _ARCHITECTURE),
         _line(_EQUAL, architecture, 1, 0),
         _line(_RETURN, _ALLOW),
         _line(_LOAD, _NUMBER),
     ]
-    for argument, calls in _REFUSED:
-        numbers = [one[column] for one in calls]
+    for argument, numbers, values in (*refused, (0, [_PTRACE[column]], [_TRACE_ME])):
         lines += [_line(_EQUAL, one, len(numbers) - place, 0) for place, one in enumerate(numbers)]
-        lines.append(_line(_EQUAL, 0xFFFFFFFF, 0, len(named) + 3))  # none of these calls: the next group
+        lines.append(_line(_EQUAL, 0xFFFFFFFF, 0, len(values) + 4))  # none of these calls: the next group
         lines.append(_line(_LOAD, _ARGUMENTS + 8 * argument))
-        lines += [_line(_EQUAL, one, len(named) - place, 0) for place, one in enumerate(named)]
-        lines += [_line(_RETURN, _ALLOW), _line(_RETURN, _ERRNO | errno.EPERM)]
+        lines += [_line(_EQUAL, one, len(values) - place + 1, 0) for place, one in enumerate(values)]
+        lines.append(_line(_LOAD, _NUMBER))
+        lines += [_line(_EQUAL, 0xFFFFFFFF, 0, 1), _line(_RETURN, _ERRNO | errno.EPERM)]
     return b"".join([*lines, _line(_RETURN, _ALLOW)])
 
 

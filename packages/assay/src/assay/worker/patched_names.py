@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import sys
 from collections.abc import Callable, Iterable
 from operator import itemgetter
@@ -14,12 +15,13 @@ _VERSION_AT = 24
 
 
 class PatchedNames:
-    """Functions, classes and modules below these names. What is added to a module is no patch: numpy imports some of its parts when they
+    """Functions, classes and modules below these names, and the methods of classes of the harness. What is added to a module is no patch: numpy imports some of its parts when they
     are asked for."""
 
     def __init__(self, modules: Iterable[str]) -> None:
         known = {name: sys.modules[name] for name in modules if name in sys.modules}
         self._watched = [_Watched(sys.modules, known), *map(_of_module, known.values())]
+        self._watched += [_of_class(one) for name, module in known.items() if name.startswith("assay.") for one in _own_classes(module)]
         self._versions = [version_of(one.names) for one in self._watched] if has_versions() else []
         self._known = [one.value for one in self._versions]
 
@@ -54,6 +56,18 @@ def _of_module(module: ModuleType) -> _Watched:
     return _Watched(
         names, {name: value for name, value in names.items() if callable(value) or type(value) is ModuleType}
     )
+
+
+def _own_classes(module: ModuleType) -> list[type]:
+    """Those that are written there, by their methods: a struct or an enumeration has none of its own that matters."""
+    found = (value for value in vars(module).values() if type(value) is type)
+    return [one for one in found if one.__module__ == module.__name__]
+
+
+def _of_class(one: type) -> _Watched:
+    """`vars` gives a view, which Python lets nobody write through; what is behind it changes with the class."""
+    (names,) = gc.get_referents(vars(one))
+    return _Watched(names, {name: value for name, value in names.items() if callable(value) or type(value) is property})
 
 
 def version_of(names: dict[Any, Any]) -> ctypes.c_uint64:

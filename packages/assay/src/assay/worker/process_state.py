@@ -35,11 +35,12 @@ _LIMITS = tuple(getattr(resource, name) for name in dir(resource) if name.starts
 _TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 RELIED_ON = (
     "time", "numpy", "numpy.linalg", "math", "builtins", "os", "json", "struct", "socket", "msgspec", "gc", "shutil",
+    "threading", "tempfile", "hashlib",
     "assay.core.wire", "assay.core.packets", "assay.core.result", "assay.core.empty_result", "assay.worker.serve",
     "assay.worker.dispatch", "assay.worker.stages", "assay.worker.driver_connection", "assay.worker.process_state",
-    "assay.worker.verify.verify", "assay.numerics.tolerance.comparator",
+    "assay.worker.verify.verify", "assay.worker.verify.call_log", "assay.numerics.tolerance.comparator",
 )  # fmt: skip
-"""Modules whose functions the harness uses when it times, compares, writes and answers."""
+"""Modules whose functions and classes (of the harness: their methods too) are used when a job is timed, compared and answered."""
 AT_IMPORT = frozenset((Changed.ENVIRON, Changed.SIGNALS, Changed.DESCRIPTORS, Changed.IMPORT_PATH, Changed.INTERPRETER))
 """What libraries change when they are imported: a variable with the number of their threads, a database that stays open. And threads
 of their own kind (`_library_threads`)."""
@@ -47,7 +48,7 @@ _ONE, _THREE, _SMALL, _SUBNORMAL = 1.0, 3.0, 3e-308, 5e-324
 _MASKS = slice(32 - 3, 35 - 3)
 """Signals that are blocked, ignored and caught: fields 32 to 34 of /proc/self/stat (proc(5)), where the state, field 3, comes first
 behind the name."""
-_PR_GET_PDEATHSIG = 2
+_PR_GET_PDEATHSIG, _PR_GET_DUMPABLE, _PR_GET_CHILD_SUBREAPER = 2, 3, 37
 _C = ctypes.CDLL(None)
 _trapped: Callable[[], int] = getattr(_C, "fegetexcept", None) or (lambda: 0)
 with suppress(OSError):
@@ -59,8 +60,9 @@ class ProcessState:
 
     def __init__(self) -> None:
         tempfile.gettempdir()  # chosen at its first use
-        self._stat, self._timers = _open("/proc/self/stat"), _open("/proc/self/timers")
-        self._death = ctypes.c_int()
+        self._stat, self._timers, self._oom = map(_open, ("/proc/self/stat", "/proc/self/timers", "/proc/self/oom_score_adj"))
+        self._death, self._adopts = ctypes.c_int(), ctypes.c_int()
+        self._death_at, self._adopts_at = ctypes.byref(self._death), ctypes.byref(self._adopts)
         self._environ = EnvironState()
         self._patched = PatchedNames(RELIED_ON)
         self._threads = _thread._count()
@@ -75,15 +77,15 @@ class ProcessState:
             (Changed.LOCALE, lambda: locale.setlocale(locale.LC_ALL)),
             (Changed.LIMITS, lambda: [resource.getrlimit(one) for one in _LIMITS]),
             (Changed.AFFINITY, lambda: os.sched_getaffinity(0)),
-            (Changed.PRIORITY, lambda: (os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0))),
+            (Changed.PRIORITY, self._priority),
             (Changed.THREADS, lambda: max(_thread._count(), self._threads)),
             (Changed.DESCRIPTORS, _descriptors),
             (Changed.STREAMS, lambda: (id(sys.stdout), id(sys.stderr), id(sys.stdin))),
-            (Changed.COLLECTOR, lambda: (gc.isenabled(), gc.get_threshold(), len(gc.callbacks))),
-            (Changed.INTERPRETER, lambda: (sys.getrecursionlimit(), sys.getswitchinterval())),
+            (Changed.COLLECTOR, lambda: (gc.isenabled(), gc.get_threshold(), gc.get_debug(), len(gc.callbacks))),
+            (Changed.INTERPRETER, lambda: (sys.getrecursionlimit(), sys.getswitchinterval(), sys.get_int_max_str_digits())),
             (Changed.IMPORT_PATH, lambda: (list(sys.path), len(sys.meta_path), len(sys.path_hooks))),
             (Changed.TRACE, lambda: (sys.gettrace(), sys.getprofile())),
-            (Changed.DEATH, self._dies_with_driver),
+            (Changed.DEATH, self._ties),
         )
         self._reads = [read for _, read in self._readers]
         self._imported = 0
@@ -153,9 +155,15 @@ class ProcessState:
         posix = os.pread(self._timers, 1, 0) if self._timers >= 0 else b""
         return posix, [_native_signal.getitimer(one)[0] > 0 for one in _TIMERS]
 
-    def _dies_with_driver(self) -> int:
-        _C.prctl(_PR_GET_PDEATHSIG, ctypes.byref(self._death), 0, 0, 0)
-        return self._death.value
+    def _priority(self) -> object:
+        """Of time, and of being ended where memory is short."""
+        ended = os.pread(self._oom, 16, 0) if self._oom >= 0 else b""
+        return os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0), ended
+
+    def _ties(self) -> tuple[int, int, int]:
+        _C.prctl(_PR_GET_PDEATHSIG, self._death_at, 0, 0, 0)
+        _C.prctl(_PR_GET_CHILD_SUBREAPER, self._adopts_at, 0, 0, 0)
+        return self._death.value, self._adopts.value, _C.prctl(_PR_GET_DUMPABLE, 0, 0, 0, 0)
 
 
 def _open(path: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import mmap
 import os
@@ -47,6 +48,7 @@ def serve(connection: socket.socket) -> None:
             driver.send(Done(NoopResult(job.key, job.case.name, job.flow.name, "", Outcome.OK, Stage.START)))
             continue
         result = _execute(job, shared, driver, state)
+        faulthandler.cancel_dump_traceback_later()  # a timer of its own, which nothing shows, and which may end this process
         with suppress(BaseException):  # whatever a backend has made of the streams and of the collector
             _tidy(first)
             sys.stdout.flush()

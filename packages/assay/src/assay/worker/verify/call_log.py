@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from assay.core.dtype import is_known
 from assay.core.repeats import Instability, Pattern
 from assay.errors import Lowering
 from assay.ports import Engine, Tensor
@@ -18,8 +19,6 @@ from assay.worker.verify.same_bytes import distance, same_answer, same_bytes
 Answer = dict[str, Tensor]
 _HELD_BYTES = 64 * 2**20
 """Of answers that are kept as the engine gave them, to see whether it changes them later; that to the call before always is."""
-
-
 OTHER = -2
 
 
@@ -134,10 +133,18 @@ def later_calls(calls: Sequence[Call]) -> list[Call]:
 
 
 def checked(answer: object) -> Answer:
-    """Raises Lowering where a plug-in breaks the promise of `Engine.run`."""
+    """As plain arrays: methods of a class of the plug-in's own could tell something else than its memory holds. Raises Lowering where a
+    plug-in breaks the promise of `Engine.run`."""
     if not isinstance(answer, dict):
         raise Lowering(f"Engine.run gave {type(answer).__name__}, not a dict of arrays by name: fix the backend")
-    for name, array in answer.items():
-        if not isinstance(array, np.ndarray | np.generic):
+    found: Answer = dict.copy(answer)
+    for name, array in dict.items(answer):
+        if not isinstance(name, str):
+            raise Lowering(f"Engine.run gave an output whose name is {type(name).__name__}, not text: fix the backend")
+        if not isinstance(array, np.ndarray | np.generic) or isinstance(array, np.ma.MaskedArray):
             raise Lowering(f"Engine.run gave {type(array).__name__} for output '{name}', not an array: fix the backend")
-    return answer
+        if not is_known(array.dtype):
+            raise Lowering(f"Engine.run gave elements of type {array.dtype} for output '{name}', which no tensor has: fix the backend")
+        if isinstance(array, np.ndarray) and type(array) is not np.ndarray:
+            found[name] = np.ndarray.view(array, np.ndarray)
+    return answer if type(answer) is dict and all(found[name] is one for name, one in answer.items()) else found

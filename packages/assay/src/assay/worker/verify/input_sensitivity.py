@@ -20,6 +20,7 @@ from assay.models.goldens import Golden
 from assay.ports import Engine, Tensor
 from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.memory_layout import with_layout
+from assay.worker.verify.call_log import checked
 from assay.worker.verify.reference_comparison import Compare, evaluate_reference
 
 _PERTURBED = ("float64", "float32", "float16", "bfloat16")
@@ -46,7 +47,8 @@ def perturb_input(
         return None
     try:
         (fed,) = rewritten.fed([sample])
-        return SensitivityCheck(golden.inputs[0], sample, engine.run(with_layout(fed, job.case.inputs.layout)), outputs)
+        answer = checked(engine.run(with_layout(fed, job.case.inputs.layout)))
+        return SensitivityCheck(golden.inputs[0], sample, answer, outputs)
     except Exception:  # noqa: BLE001  nobody promised that the engine takes these inputs: then they prove nothing
         return None
 

@@ -20,6 +20,7 @@ from assay.worker.inputs.input_choice import inputs_at
 from assay.worker.inputs.shape_points import Sizes, format_shapes, shape_points
 from assay.worker.reference.reference_evaluation import QUANTIZED, evaluate
 from assay.worker.stages import Stages
+from assay.worker.verify.call_log import checked
 
 Samples = Sequence[Mapping[str, Tensor]]
 Compared = tuple[tuple[Comparison, ...], tuple[Finding, ...]]
@@ -96,7 +97,7 @@ def _run(
     """Raises as the engine does, the sizes named: a claim to take all sizes is broken. Raises BadInputs where the reference does
     not take them either: then the sizes are wrong, not the engine."""
     try:
-        return engine.run(feed)
+        return checked(engine.run(feed))
     except (MemoryError, NotRunnable):
         raise
     except Exception as error:

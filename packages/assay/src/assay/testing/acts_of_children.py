@@ -1,0 +1,94 @@
+"""Acts of a backend by processes that it starts: those that flee, that turn against it, that hide, that are no children of it."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import platform
+import signal
+import subprocess
+import sys
+import time
+
+_held: list[object] = []
+_CLONE = {"x86_64": 56, "aarch64": 220}
+_CLONE_PARENT = 0x8000
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def _sleep() -> None:
+    while True:
+        time.sleep(3600)
+
+
+def fleeing_process() -> None:
+    """It forks and ends, again and again, each in a session of its own: whoever finds one finds none."""
+    if os.fork():
+        time.sleep(0.1)
+        return
+    end = time.monotonic() + 100.0
+    while time.monotonic() < end:
+        if os.fork():
+            os._exit(0)
+        os.setsid()
+        time.sleep(0.002)
+    os._exit(0)
+
+
+def nameless_process() -> None:
+    """Without a variable, in a session of its own."""
+    code = "import time; time.sleep(3600)"
+    _held.append(subprocess.Popen([sys.executable, "-c", code, os.environ["TMPDIR"]], env={}, start_new_session=True))
+
+
+def process_beside_it() -> None:
+    """A child of the driver, by clone(2)."""
+    if not ctypes.CDLL(None).syscall(_CLONE[platform.machine()], _CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0):
+        _sleep()
+
+
+def adopts_nobody() -> None:
+    """What it starts and leaves is no descendant of it any more."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    if os.fork():
+        os._exit(0)
+    _sleep()
+
+
+def traced_by_driver() -> None:
+    """Each of its stops would look there like its end."""
+    if ctypes.CDLL(None, use_errno=True).ptrace(0, 0, None, None):
+        raise OSError(ctypes.get_errno(), "not to be traced")
+    os.kill(os.getpid(), signal.SIGUSR1)
+
+
+def child_stops_it() -> None:
+    """From outside it looks as if somebody else had done it."""
+    if not os.fork():
+        os.kill(os.getppid(), signal.SIGSTOP)
+        _sleep()
+    _sleep()
+
+
+def child_kills_it() -> None:
+    """From outside it looks as if somebody else had done it."""
+    if not os.fork():
+        os.kill(os.getppid(), signal.SIGKILL)
+        _sleep()
+    _sleep()
+
+
+def eats_shared_memory() -> None:
+    """Pages without a file that a child would share."""
+    size, piece = 100 * (16 << 20), b"x" * (16 << 20)
+    memory = mmap.mmap(-1, size)
+    _held.append(memory)
+    for _ in range(100):
+        memory.write(piece)
+        time.sleep(0.008)
+    _sleep()

@@ -1,0 +1,84 @@
+"""What an engine hands out is judged by what its memory holds, whatever its class says, and refused where no tensor is like that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from assay.errors import Lowering
+from assay.worker.verify.call_log import checked
+
+_RIGHT = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+
+class _Lying(np.ndarray):
+    """Every method tells the right values, whatever it holds."""
+
+    def copy(self, *_: Any, **__: Any) -> Any:
+        return _RIGHT.copy()
+
+    def tobytes(self, *_: Any, **__: Any) -> bytes:
+        return _RIGHT.tobytes()
+
+    def view(self, *_: Any, **__: Any) -> Any:
+        return _RIGHT
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        return _RIGHT
+
+    def __array_function__(self, function: Any, _types: Any, arguments: Any, named: Any) -> Any:
+        return function(*(_RIGHT if isinstance(one, _Lying) else one for one in arguments), **named)
+
+
+class _Hiding(dict[str, Any]):
+    def items(self) -> Any:
+        return {}.items()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+
+def test_methods_that_lie_are_not_asked() -> None:
+    given = checked({"y": (_RIGHT + 1).view(_Lying)})["y"]
+    assert type(given) is np.ndarray
+    np.testing.assert_array_equal(given.copy(), _RIGHT + 1)
+
+
+def test_a_dict_that_hides_its_outputs_is_not_asked() -> None:
+    assert list(checked(_Hiding(y=_RIGHT))) == ["y"]
+
+
+@pytest.mark.parametrize("array", [_RIGHT.view(np.recarray), _RIGHT.astype(">f4"), _RIGHT.astype(ml_dtypes.float8_e4m3fnuz)])
+def test_what_is_merely_unusual_is_taken(array: Any) -> None:
+    np.testing.assert_array_equal(checked({"y": array})["y"].astype(np.float32), _RIGHT)
+
+
+def test_a_plain_answer_is_handed_on_as_it_is() -> None:
+    """It may be the engine's own, which it must not write into later."""
+    answer = {"y": _RIGHT}
+    assert checked(answer) is answer
+
+
+@pytest.mark.parametrize(
+    ("array", "says"),
+    [
+        (np.ma.MaskedArray(_RIGHT, mask=np.ones(_RIGHT.shape, bool)), "MaskedArray"),
+        (_RIGHT.view([("real", np.float32)]), "real"),
+        (_RIGHT.view("V4"), "V4"),
+        (_RIGHT.astype(np.longdouble), "which no tensor has"),
+        (_RIGHT.astype(np.clongdouble), "which no tensor has"),
+        (_RIGHT.tolist(), "list"),
+    ],
+)
+def test_what_is_no_tensor_is_refused(array: Any, says: str) -> None:
+    with pytest.raises(Lowering, match=says):
+        checked({"y": array})
+
+
+def test_a_name_is_text() -> None:
+    with pytest.raises(Lowering, match="int, not text"):
+        checked({3: _RIGHT})
