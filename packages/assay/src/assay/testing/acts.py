@@ -211,6 +211,7 @@ ACTS: dict[str, Act] = {
     "not_to_be_looked_into": _leaves(_i.not_to_be_looked_into, "looked into"),
     "ended_first_by_kernel": _leaves(_i.ended_first_by_kernel, "ends first"),
     "adopts_nobody": _leaves(_k.adopts_nobody, "adopts"),
+    "leaves_process_to_driver": _leaves(_k.leaves_process_to_driver, "adopts"),
 }  # fmt: skip
 if len(os.sched_getaffinity(0)) > 1:
     ACTS["affinity"] = _leaves(_s.affinity, "affinity")

@@ -49,8 +49,13 @@ def process_beside_it() -> None:
 
 
 def adopts_nobody() -> None:
-    """What it starts and leaves is no descendant of it any more."""
+    """What it starts and leaves would be no descendant of it any more."""
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
+def leaves_process_to_driver() -> None:
+    """It adopts nobody, and a grandchild has lost its parent."""
+    adopts_nobody()
     child = os.fork()
     if child:
         os.waitpid(child, 0)
