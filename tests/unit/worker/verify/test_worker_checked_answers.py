@@ -52,7 +52,9 @@ def test_a_dict_that_hides_its_outputs_is_not_asked() -> None:
     assert list(checked(_Hiding(y=_RIGHT))) == ["y"]
 
 
-@pytest.mark.parametrize("array", [_RIGHT.view(np.recarray), _RIGHT.astype(">f4"), _RIGHT.astype(ml_dtypes.float8_e4m3fnuz)])
+@pytest.mark.parametrize(
+    "array", [_RIGHT.view(np.recarray), _RIGHT.astype(">f4"), _RIGHT.astype(ml_dtypes.float8_e4m3fnuz)]
+)
 def test_what_is_merely_unusual_is_taken(array: Any) -> None:
     np.testing.assert_array_equal(checked({"y": array})["y"].astype(np.float32), _RIGHT)
 

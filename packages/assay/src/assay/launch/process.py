@@ -182,7 +182,11 @@ class WorkerProcess:
 
     def _poll(self) -> int | None:
         """As `exit_code`. It is asked only when it has ended: whom a tracer must be told of may merely have stopped."""
-        if isinstance(self._child, subprocess.Popen) and self._child.returncode is None and not has_exited(self._child.pid):
+        if (
+            isinstance(self._child, subprocess.Popen)
+            and self._child.returncode is None
+            and not has_exited(self._child.pid)
+        ):
             return None
         return self._child.poll()
 

@@ -15,13 +15,18 @@ _VERSION_AT = 24
 
 
 class PatchedNames:
-    """Functions, classes and modules below these names, and the methods of classes of the harness. What is added to a module is no patch: numpy imports some of its parts when they
-    are asked for."""
+    """Functions, classes and modules below these names, and the methods of classes of the harness. What is added to a module is no
+    patch: numpy imports some of its parts when they are asked for."""
 
     def __init__(self, modules: Iterable[str]) -> None:
         known = {name: sys.modules[name] for name in modules if name in sys.modules}
         self._watched = [_Watched(sys.modules, known), *map(_of_module, known.values())]
-        self._watched += [_of_class(one) for name, module in known.items() if name.startswith("assay.") for one in _own_classes(module)]
+        self._watched += [
+            _of_class(one)
+            for name, module in known.items()
+            if name.startswith("assay.")
+            for one in _own_classes(module)
+        ]
         self._versions = [version_of(one.names) for one in self._watched] if has_versions() else []
         self._known = [one.value for one in self._versions]
 

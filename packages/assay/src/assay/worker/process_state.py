@@ -60,7 +60,9 @@ class ProcessState:
 
     def __init__(self) -> None:
         tempfile.gettempdir()  # chosen at its first use
-        self._stat, self._timers, self._oom = map(_open, ("/proc/self/stat", "/proc/self/timers", "/proc/self/oom_score_adj"))
+        self._stat, self._timers, self._oom = map(
+            _open, ("/proc/self/stat", "/proc/self/timers", "/proc/self/oom_score_adj")
+        )
         self._death, self._adopts = ctypes.c_int(), ctypes.c_int()
         self._death_at, self._adopts_at = ctypes.byref(self._death), ctypes.byref(self._adopts)
         self._environ = EnvironState()
@@ -82,7 +84,10 @@ class ProcessState:
             (Changed.DESCRIPTORS, _descriptors),
             (Changed.STREAMS, lambda: (id(sys.stdout), id(sys.stderr), id(sys.stdin))),
             (Changed.COLLECTOR, lambda: (gc.isenabled(), gc.get_threshold(), gc.get_debug(), len(gc.callbacks))),
-            (Changed.INTERPRETER, lambda: (sys.getrecursionlimit(), sys.getswitchinterval(), sys.get_int_max_str_digits())),
+            (
+                Changed.INTERPRETER,
+                lambda: (sys.getrecursionlimit(), sys.getswitchinterval(), sys.get_int_max_str_digits()),
+            ),
             (Changed.IMPORT_PATH, lambda: (list(sys.path), len(sys.meta_path), len(sys.path_hooks))),
             (Changed.TRACE, lambda: (sys.gettrace(), sys.getprofile())),
             (Changed.DEATH, self._ties),

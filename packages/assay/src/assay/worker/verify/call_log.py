@@ -144,7 +144,9 @@ def checked(answer: object) -> Answer:
         if not isinstance(array, np.ndarray | np.generic) or isinstance(array, np.ma.MaskedArray):
             raise Lowering(f"Engine.run gave {type(array).__name__} for output '{name}', not an array: fix the backend")
         if not is_known(array.dtype):
-            raise Lowering(f"Engine.run gave elements of type {array.dtype} for output '{name}', which no tensor has: fix the backend")
+            raise Lowering(
+                f"Engine.run gave elements of type {array.dtype} for output '{name}', which no tensor has: fix the backend"
+            )
         if isinstance(array, np.ndarray) and type(array) is not np.ndarray:
             found[name] = np.ndarray.view(array, np.ndarray)
     return answer if type(answer) is dict and all(found[name] is one for name, one in answer.items()) else found
