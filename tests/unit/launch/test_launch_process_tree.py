@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from assay.launch import process_tree
-from assay.worker.process_ties import has_exited
 
 
 def _run(code: str, *before: str) -> subprocess.CompletedProcess[str]:
@@ -126,11 +125,11 @@ def test_a_stop_that_a_tracer_is_told_of_is_no_end() -> None:
             time.sleep(0.01)
         if process_tree.is_dead(child.pid):
             pytest.skip("nobody may be traced here")
-        assert not has_exited(child.pid)
+        assert not process_tree.has_exited(child.pid)
     finally:
         os.kill(child.pid, signal.SIGKILL)  # Popen.kill would take it for dead
-    while not has_exited(child.pid) and time.monotonic() < end + 30.0:
+    while not process_tree.has_exited(child.pid) and time.monotonic() < end + 30.0:
         time.sleep(0.01)
-    assert has_exited(child.pid)
+    assert process_tree.has_exited(child.pid)
     assert child.wait() == -signal.SIGKILL
-    assert has_exited(child.pid)
+    assert process_tree.has_exited(child.pid)

@@ -21,7 +21,6 @@ from assay.launch.fork_server import Forked, ForkServer
 from assay.launch.left_behind import look_once
 from assay.launch.temp_folder import remove_folder, temp_folder
 from assay.launch.worker_connection import WorkerConnection
-from assay.worker.process_ties import has_exited
 
 LOG_BYTES = 64 * 1024
 """Kept of one job's native output: the first half and the last half."""
@@ -185,7 +184,7 @@ class WorkerProcess:
         if (
             isinstance(self._child, subprocess.Popen)
             and self._child.returncode is None
-            and not has_exited(self._child.pid)
+            and not process_tree.has_exited(self._child.pid)
         ):
             return None
         return self._child.poll()

@@ -17,8 +17,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 
-from assay.worker.process_ties import has_exited
-
 MARK = "_ASSAY_WORKER_OF"
 """Not one of ASSAY_*: those are part of what an artifact is kept under."""
 _lock = threading.Lock()
@@ -260,6 +258,15 @@ def _field(pid: int, place: int) -> bytes:
     with suppress(OSError, IndexError), open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
         return file.read().rpartition(b")")[2].split()[place]
     return b""
+
+
+def has_exited(child: int) -> bool:
+    """Whether that child of this process has ended, or is none (any more). wait(2) tells a tracer of each stop, too: that is no end."""
+    try:
+        found = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return True
+    return found is not None and found.si_code in (os.CLD_EXITED, os.CLD_KILLED, os.CLD_DUMPED)
 
 
 def is_dead(pid: int) -> bool:

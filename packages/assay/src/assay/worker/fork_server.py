@@ -20,7 +20,7 @@ from assay.core.fork_protocol import FORK, REFUSED, RUNNING, WAIT
 from assay.models.import_without_gc import import_without_gc
 from assay.ports import Backend, Forkable, prepare_to_load
 from assay.worker.engine.artifact_cache import environment_key
-from assay.worker.process_ties import die_with_parent, has_exited
+from assay.worker.process_ties import die_with_parent
 
 IDLE_S = 1.0
 """Without a request for a worker: then cases are being made, which nobody has lowered, and the rest is imported meanwhile."""
@@ -104,10 +104,10 @@ def _become_worker(server: int, connection: int, log: int) -> socket.socket:
 
 def _status(pid: int) -> int:
     """The exit code as subprocess tells it; the process is reaped then, and its number is free, which the driver knows."""
-    if not has_exited(pid):
-        return RUNNING
     try:
         found, status = os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:
         return REFUSED
-    return os.waitstatus_to_exitcode(status) if found else RUNNING
+    if not found or os.WIFSTOPPED(status):  # a worker that is traced by its parent
+        return RUNNING
+    return os.waitstatus_to_exitcode(status)

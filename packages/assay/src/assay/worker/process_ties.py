@@ -19,15 +19,6 @@ def die_with_parent(parent: int) -> None:
             os._exit(0)
 
 
-def has_exited(child: int) -> bool:
-    """Whether that child of this process has ended, or is none (any more). wait(2) tells a tracer of each stop, too: that is no end."""
-    try:
-        found = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:
-        return True
-    return found is not None and found.si_code in (os.CLD_EXITED, os.CLD_KILLED, os.CLD_DUMPED)
-
-
 def adopt_orphans() -> None:
     """Whatever descends from this process stays below it, also where its parent has ended: a daemon is found and ended with it."""
     if sys.platform == "linux":
