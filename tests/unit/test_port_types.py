@@ -60,7 +60,7 @@ SHIPPING: list[type[ports.ShipsEnvironment]] = [ExecuTorch, LiteRt, OnnxRuntimeQ
 FORKABLE: list[type[ports.Forkable]] = [ExecuTorch]
 LESS: list[type[ports.LoadsWithLess]] = [ExecuTorch]
 SWITCHING: list[type[ports.SwitchesPasses]] = [Miscompiler, OnnxRuntime]
-TRACING: list[type[ports.TracesPasses]] = [OpenVINO]
+EACH_PASS: list[type[ports.ShowsEachPass]] = [OpenVINO]
 PLAIN: list[type[ports.ShowsPlainUse]] = [IREE, OnnxRuntime, OpenVINO]
 
 ENGINES: list[type[ports.Engine]] = [
@@ -110,7 +110,7 @@ def test_every_plugin_of_ours_is_read(group: str, table: list[type]) -> None:
         (ports.Forkable, FORKABLE, BACKENDS),
         (ports.LoadsWithLess, LESS, BACKENDS),
         (ports.SwitchesPasses, SWITCHING, BACKENDS),
-        (ports.TracesPasses, TRACING, BACKENDS),
+        (ports.ShowsEachPass, EACH_PASS, BACKENDS),
         (ports.ShowsPlainUse, PLAIN, BACKENDS),
         (ports.SupportsBind, BINDING, ENGINES),
         (ports.DeviceTimed, DEVICE_TIMED, ENGINES),

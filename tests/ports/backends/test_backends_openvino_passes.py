@@ -28,7 +28,7 @@ def test_the_model_is_judged_as_read_and_after_each_pass(operator: str, right: b
     x = np.linspace(-1, 1, 24, dtype=np.float32).reshape(2, 3, 4)
     flat = np.exp(x.reshape(2, -1))
     wanted = np.tanh(x) if right else (flat / flat.sum(-1, keepdims=True)).reshape(x.shape)
-    stages = OpenVINO().trace_passes(path, find_flow("openvino-f32"), {"x": x}, folder)
+    stages = OpenVINO().after_each_pass(path, find_flow("openvino-f32"), {"x": x}, folder)
     assert stages[0][0] == ""
     assert len(stages) > 100
     evaluated = [given for _, given in stages if given is not None]

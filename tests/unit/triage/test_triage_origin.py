@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.core.region import TracedPass
+from assay.core.region import AfterPass
 from assay.triage.origin import Origin, Stage, origin_of
 
 RIGHT, WRONG, LOST = 1e-7, 0.4, None
@@ -23,5 +23,5 @@ RIGHT, WRONG, LOST = 1e-7, 0.4, None
     ],
 )
 def test_the_first_wrong_model_names_the_stage(errors: list[float | None], origin: Origin) -> None:
-    traced = [TracedPass(f"p{at}" if at else "", error) for at, error in enumerate(errors)]
-    assert origin_of(traced, 0.5) == origin
+    stages = [AfterPass(f"p{at}" if at else "", error) for at, error in enumerate(errors)]
+    assert origin_of(stages, 0.5) == origin

@@ -14,7 +14,7 @@ from assay.backends.check_inputs import check_inputs
 from assay.backends.errors import openvino_failure, unusable_artifact
 from assay.backends.openvino_counters import counted_calls, counting, operator_medians, timed_nodes
 from assay.backends.openvino_defaults import DEFAULTS_OFF, GROUP_SIZE, numeric_defaults, turned_off
-from assay.backends.openvino_passes import trace
+from assay.backends.openvino_passes import after_each_pass
 from assay.backends.openvino_runtime_graph import DEVICE, NAMES, numbers_in_bytes, placements
 from assay.backends.openvino_warnings import read_warnings
 from assay.backends.options import positive, resolve_options
@@ -110,13 +110,13 @@ class OpenVINO:
         """Compiled with the properties of the flow."""
         return openvino_code(_config(resolve_options(self.options, flow), flow))
 
-    def trace_passes(
+    def after_each_pass(
         self, model: Path, flow: Flow, inputs: Tensors, folder: Path
     ) -> list[tuple[str, dict[str, Tensor] | None]]:
-        """See `ports.TracesPasses`."""
+        """See `ports.ShowsEachPass`."""
         declared = declared_names(model)
         config = _config(resolve_options(self.options, flow), flow)
-        return trace(model, config, (declared.inputs, declared.outputs), inputs, folder)
+        return after_each_pass(model, config, (declared.inputs, declared.outputs), inputs, folder)
 
     def prepare(self) -> None:
         """Import openvino."""

@@ -23,7 +23,7 @@ from assay.ports import Tensor, Tensors
 _TRACING = "OV_ENABLE_SERIALIZE_TRACING"
 _DUMP = re.compile(r"Model\d+_(\d+)_(.*)\.xml")
 _ASKED, _INPUTS, _STAGES, _ANSWERS = "asked.json", "inputs.npz", "stages.json", "answers.npz"
-TRACE_S = 120.0
+EACH_PASS_S = 120.0
 
 
 class _Asked(msgspec.Struct):
@@ -35,7 +35,7 @@ class _Asked(msgspec.Struct):
     outputs: tuple[str, ...]
 
 
-def trace(
+def after_each_pass(
     model: Path,
     config: Mapping[str, Any],
     names: tuple[tuple[str, ...], tuple[str, ...]],
@@ -51,7 +51,9 @@ def trace(
     command = [sys.executable, "-m", "assay.backends.openvino_passes", str(folder)]
     environment = {**os.environ, _TRACING: "true"}
     try:
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=TRACE_S, check=False)
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, timeout=EACH_PASS_S, check=False
+        )
     except subprocess.TimeoutExpired:
         done = None
     if done is None or done.returncode != 0:

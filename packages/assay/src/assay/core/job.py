@@ -195,7 +195,7 @@ class RegionJob(EngineJob, frozen=True, kw_only=True, tag="verify_region"):
     are the parts, each the places of its nodes in the graph; `outputs` what the model gives ("": what leaves the parts); `taps` are
     inner values that it gives besides. `derive`: judged by a tolerance; False: errors alone. What is off by less than `screen` (relative
     L2) is right without one. `edits` are made first, and all values are evaluated again. `list_passes`: say which passes of the backend
-    change the model. `trace_passes`: say what the model
+    change the model. `each_pass`: say what the model
     is worth after each. `after`: it is first rewritten by the passes of that flow. `attempt` counts when the same is asked again. The
     model and its values are left in `save_dir` ("": nowhere)."""
 
@@ -207,7 +207,7 @@ class RegionJob(EngineJob, frozen=True, kw_only=True, tag="verify_region"):
     derive: bool = True
     screen: float = 0.0
     list_passes: bool = False
-    trace_passes: bool = False
+    each_pass: bool = False
     after: Flow | None = None
     attempt: int = 0
     save_dir: str = ""
@@ -221,7 +221,7 @@ class RegionJob(EngineJob, frozen=True, kw_only=True, tag="verify_region"):
             self.derive,
             self.screen,
             self.list_passes,
-            self.trace_passes,
+            self.each_pass,
             self.after,
             self.attempt,
             self.flow,

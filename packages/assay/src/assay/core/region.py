@@ -41,7 +41,7 @@ class RegionEdit(msgspec.Struct, frozen=True):
     fill: str = ""
 
 
-class TracedPass(msgspec.Struct, frozen=True):
+class AfterPass(msgspec.Struct, frozen=True):
     """How far a part is from its float64 evaluation after a pass of the backend (relative L2); None where it cannot be evaluated then. The
     pass "" is none: the part as it was read."""
 

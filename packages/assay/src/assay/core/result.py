@@ -17,7 +17,7 @@ from assay.core.native_warning import NativeWarning
 from assay.core.node_error import NodeError, NodeSummary
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.reference import Reference, Witness
-from assay.core.region import RegionError, RegionGraph, TracedPass
+from assay.core.region import AfterPass, RegionError, RegionGraph
 from assay.core.repeats import Repeats
 from assay.core.speed import SpeedComparison
 
@@ -218,13 +218,13 @@ class ValuesResult(Result, frozen=True, kw_only=True, tag="evaluate_values"):
 
 
 class RegionResult(EngineResult, frozen=True, kw_only=True, tag="verify_region"):
-    """One error for each part. `passes` changed the model, in their order; `traced` says what it is worth after
+    """One error for each part. `passes` changed the model, in their order; `after_each` says what it is worth after
     each; `sizes` are those of axes of inputs and weights, and `tensors`
     the names of these."""
 
     errors: tuple[RegionError, ...] = ()
     passes: tuple[str, ...] = ()
-    traced: tuple[TracedPass, ...] = ()
+    after_each: tuple[AfterPass, ...] = ()
     sizes: tuple[int, ...] = ()
     tensors: tuple[str, ...] = ()
 

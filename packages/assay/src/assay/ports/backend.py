@@ -205,10 +205,10 @@ class SwitchesPasses(Protocol):
 
 
 @runtime_checkable
-class TracesPasses(Protocol):
+class ShowsEachPass(Protocol):
     """A backend that can say what a model is worth after each of its passes. Without it: a pass that cannot be left out is not named."""
 
-    def trace_passes(
+    def after_each_pass(
         self, model: Path, flow: Flow, inputs: Tensors, folder: Path
     ) -> Sequence[tuple[str, Mapping[str, Tensor] | None]]:
         """Called in a worker, in an empty folder: the passes in order with the outputs of the model after each, None where they cannot be

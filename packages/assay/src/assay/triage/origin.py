@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from assay.core.region import TracedPass
+from assay.core.region import AfterPass
 from assay.triage.symptom import WITHIN
 
 
@@ -31,18 +31,18 @@ class Origin(msgspec.Struct, frozen=True):
     judged: int = 0
 
 
-def origin_of(traced: Sequence[TracedPass], size: float) -> Origin:
+def origin_of(stages: Sequence[AfterPass], size: float) -> Origin:
     """From the stages in order; `size` is the error that is looked for."""
-    judged = sum(one.rel_l2 is not None for one in traced)
-    wrong = [one.rel_l2 is not None and one.rel_l2 >= size / WITHIN for one in traced]
-    if not traced or traced[0].rel_l2 is None:
+    judged = sum(one.rel_l2 is not None for one in stages)
+    wrong = [one.rel_l2 is not None and one.rel_l2 >= size / WITHIN for one in stages]
+    if not stages or stages[0].rel_l2 is None:
         return Origin(judged=judged)
     if wrong[0]:
         return Origin(Stage.READER, judged=judged)
     if True in wrong:
         at = wrong.index(True)
-        stage = Stage.PASS if traced[at - 1].rel_l2 is not None else Stage.UNTIL
-        return Origin(stage, traced[at].name, judged)
-    if traced[-1].rel_l2 is not None:
+        stage = Stage.PASS if stages[at - 1].rel_l2 is not None else Stage.UNTIL
+        return Origin(stage, stages[at].name, judged)
+    if stages[-1].rel_l2 is not None:
         return Origin(Stage.AFTER, judged=judged)
-    return Origin(Stage.LATER, next(one.name for one in reversed(traced) if one.rel_l2 is not None), judged)
+    return Origin(Stage.LATER, next(one.name for one in reversed(stages) if one.rel_l2 is not None), judged)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from assay.core.flow import Flow
 from assay.core.outcome import Outcome
 from assay.core.result import RegionResult
-from assay.ports import TracesPasses
+from assay.ports import ShowsEachPass
 from assay.triage.cause import Cause, Doubt, Pattern, Where
 from assay.triage.context import Whole, end_error
 from assay.triage.graph import Places
@@ -95,10 +95,10 @@ class Part:
 
     async def _origin(self, brought: Brought) -> Origin:
         """Where the backend says what the part is worth after each pass."""
-        if not isinstance(self.whole.context.backend, TracesPasses) or self.symptom.kind != "values":
+        if not isinstance(self.whole.context.backend, ShowsEachPass) or self.symptom.kind != "values":
             return Origin()
-        asked = self.whole.prober.ask([self.small], brought.flow, outputs=(self.output,), trace_passes=True)
-        return origin_of((await asked).traced, self.symptom.size)
+        asked = self.whole.prober.ask([self.small], brought.flow, outputs=(self.output,), each_pass=True)
+        return origin_of((await asked).after_each, self.symptom.size)
 
     async def _healing_taps(self, brought: Brought) -> tuple[str, ...]:
         """Inner values that make the part right when they are outputs: they lie inside of what is computed as one."""

@@ -15,11 +15,11 @@ from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.job import RegionJob
 from assay.core.outcome import Stage
-from assay.core.region import RegionError, TracedPass
+from assay.core.region import AfterPass, RegionError
 from assay.core.result import RegionResult
 from assay.errors import Unsupported
 from assay.models.onnx_file import open_model
-from assay.ports import Backend, SwitchesPasses, Tensor, TracesPasses
+from assay.ports import Backend, ShowsEachPass, SwitchesPasses, Tensor
 from assay.worker.engine.lower import backend_class, load, lower
 from assay.worker.per_node.node_comparison import NodeComparisons
 from assay.worker.regions.build_region import Region, Window, build_region
@@ -60,26 +60,26 @@ def verify_region(job: RegionJob, stages: Stages) -> RegionResult:
         backend = lowered.backend
         listed = job.list_passes and isinstance(backend, SwitchesPasses)
         passes = backend.passes_run(path, asked.flow) if listed and isinstance(backend, SwitchesPasses) else ()
-        traced = _traced(backend, path, asked, region, wide) if job.trace_passes else ()
+        after_each = _after_each(backend, path, asked, region, wide) if job.each_pass else ()
     sizes, tensors = sizes_of(region)
     return replace(
-        empty_result(job), errors=tuple(errors), passes=tuple(passes), traced=traced, sizes=sizes, tensors=tensors
+        empty_result(job), errors=tuple(errors), passes=tuple(passes), after_each=after_each, sizes=sizes, tensors=tensors
     )
 
 
-def _traced(backend: Backend, path: Path, asked: RegionJob, region: Region, wide: Values) -> tuple[TracedPass, ...]:
+def _after_each(backend: Backend, path: Path, asked: RegionJob, region: Region, wide: Values) -> tuple[AfterPass, ...]:
     """() where the backend cannot say."""
-    if not isinstance(backend, TracesPasses):
+    if not isinstance(backend, ShowsEachPass):
         return ()
     folder = path.parent / "passes"
     folder.mkdir()
     try:
-        stages = backend.trace_passes(path, asked.flow, region.feeds, folder)
+        stages = backend.after_each_pass(path, asked.flow, region.feeds, folder)
     except Unsupported:
         return ()
     outputs = [name for window in region.windows for name in window.outputs]
     return tuple(
-        TracedPass(name, None if given is None else max(_distance(given[one], wide[one]) for one in outputs))
+        AfterPass(name, None if given is None else max(_distance(given[one], wide[one]) for one in outputs))
         for name, given in stages
     )
 
