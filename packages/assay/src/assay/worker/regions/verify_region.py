@@ -63,7 +63,12 @@ def verify_region(job: RegionJob, stages: Stages) -> RegionResult:
         after_each = _after_each(backend, path, asked, region, wide) if job.each_pass else ()
     sizes, tensors = sizes_of(region)
     return replace(
-        empty_result(job), errors=tuple(errors), passes=tuple(passes), after_each=after_each, sizes=sizes, tensors=tensors
+        empty_result(job),
+        errors=tuple(errors),
+        passes=tuple(passes),
+        after_each=after_each,
+        sizes=sizes,
+        tensors=tensors,
     )
 
 
