@@ -134,7 +134,7 @@ COMMANDS = (
     Command(
         "golden",
         "assay.cli.golden:app",
-        "Stored reference outputs: record, verify, diff, update.",
+        "Stored reference outputs: record, verify, diff, update, refresh.",
     ),
     Command(
         "env",

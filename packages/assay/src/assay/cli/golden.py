@@ -85,6 +85,48 @@ def update(
     _propose(folder, model, flow, reason, history, write=True, yes=yes)
 
 
+@app.command("refresh")
+def refresh(
+    folders: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="GOLDEN", help="Golden folders [those of assay.toml, and all baselines]."),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Report what is stale and what would change; write no golden.")
+    ] = False,
+    older_than: Annotated[
+        float | None, typer.Option(metavar="DAYS", min=0, help="Also stale: what is older.", show_default=False)
+    ] = None,
+    flow: Annotated[str, typer.Option(help="Also stale: what another flow computed [as recorded].")] = "",
+    change: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write a text for review and a script that makes the change on a branch."),
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="TOML file that lists models [assay.toml].")] = None,
+    history: History = "",
+) -> None:
+    """Report which goldens and baselines are stale, for a nightly job; exit 1 if any is."""
+    from assay.commands.refresh import refresh_goldens
+    from assay.errors import UsageError
+
+    if not check and change is None:
+        raise UsageError("give --check to report what is stale, or --change FOLDER to write a change for review, too")
+    with progress_bar() as progress:
+        lines, stale = refresh_goldens(
+            folders or (),
+            oracle=flow,
+            days=older_than,
+            config=config,
+            history=history,
+            change=change,
+            progress=progress,
+        )
+    for line in lines:
+        print(line)
+    if stale:
+        raise typer.Exit(1)
+
+
 def _propose(folder: Path, model: Path, flow: str, given: str, history: str, *, write: bool, yes: bool = True) -> bool:
     from assay import plugins
     from assay.commands.composition import open_services

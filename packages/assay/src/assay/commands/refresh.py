@@ -1,0 +1,68 @@
+"""`assay golden refresh` as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from assay import plugins
+from assay.commands.composition import open_services
+from assay.commands.own_data import near
+from assay.config.assay_toml import load_config
+from assay.errors import NotWritable, UsageError
+from assay.options.groups import DEFAULT_CONFIG, DEFAULT_HISTORY
+from assay.pipeline import refresh
+from assay.pipeline.find_baseline import baselines
+from assay.pipeline.progress import SILENT, Progress
+
+BODY, SCRIPT = "review.md", "refresh.sh"
+
+
+def refresh_goldens(
+    folders: Sequence[Path],
+    *,
+    oracle: str = "",
+    days: float | None = None,
+    config: Path | None = None,
+    history: str = "",
+    change: Path | None = None,
+    progress: Progress = SILENT,
+) -> tuple[list[str], bool]:
+    """Lines for the screen, and whether anything is stale. `folders` empty: all goldens that assay.toml names, and all baselines. With
+    `change` a text for review and a script are written there. Raises UsageError."""
+    if oracle:
+        plugins.find_flow(oracle)
+    file = config or (Path(DEFAULT_CONFIG) if Path(DEFAULT_CONFIG).exists() else None)
+    read = load_config(file) if file else None
+    if read is None and not folders:
+        raise UsageError("no golden named and no assay.toml here: name a golden folder, or write assay.toml")
+    models = {
+        Path(one.inputs.golden).resolve(): near(one.path) for one in (read.models if read else ()) if one.inputs.golden
+    }
+    named = list(folders) or [Path(near(folder)) for folder in models]
+    wanted = [(one, Path(models[one.resolve()]) if one.resolve() in models else None) for one in named]
+    with open_services(
+        history or (near(read.history) if read else DEFAULT_HISTORY), progress=progress, config=read
+    ) as services:
+        now = datetime.now(UTC)
+        stale = refresh.stale_goldens(wanted, oracle, days, now, services)
+        looked_at = len(wanted)
+        if not folders:
+            stale += refresh.stale_baselines(days, now, services)
+            looked_at += len(list(baselines(services)))
+    lines = refresh.as_lines(stale, looked_at)
+    if change and stale:
+        lines += _write(change, stale)
+    return lines, bool(stale)
+
+
+def _write(folder: Path, stale: Sequence[refresh.Stale]) -> list[str]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / BODY).write_text(refresh.as_review(stale), encoding="utf-8")
+        (folder / SCRIPT).write_text(refresh.as_script(stale, str(folder / BODY)), encoding="utf-8")
+        (folder / SCRIPT).chmod(0o755)
+    except OSError as error:
+        raise NotWritable(f"{folder} cannot be written ({error.strerror}); give another with --change") from None
+    return [f"for review: {folder / BODY}; to make the change and open it: sh {folder / SCRIPT}"]

@@ -1,0 +1,159 @@
+"""Which goldens and baselines are stale, and what recording them again would change. Nothing is written to them here."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from assay import plugins
+from assay.core.flow import Flow
+from assay.core.golden import GIVEN, GoldenLock
+from assay.core.limits import Limits
+from assay.errors import HarnessError, UnknownName, UsageError
+from assay.models.goldens import read_lock
+from assay.pipeline import golden
+from assay.pipeline.find_baseline import baselines
+from assay.pipeline.services import Services
+
+Version = Callable[[Flow], str]
+"""Of the backend of a flow as it is installed here; "" where it is not."""
+SHOWN = 20
+
+
+class Stale(msgspec.Struct, frozen=True):
+    """`name` is a golden folder, or a case on a flow. `reasons` say why it is stale, `changes` what recording it again would change (none:
+    the same values), `trouble` why that is not known. `command` refreshes it."""
+
+    name: str
+    reasons: tuple[str, ...]
+    changes: tuple[str, ...] = ()
+    trouble: str = ""
+    command: str = ""
+
+
+def stale_goldens(
+    wanted: Sequence[tuple[Path, Path | None]], oracle: str, days: float | None, now: datetime, services: Services
+) -> list[Stale]:
+    """Of golden folders with their models (None: not known). `oracle` is the flow that should have computed them, "" for the one that
+    did; `days` the age at which one is stale. Raises UsageError for a folder that holds no golden."""
+    found = []
+    for folder, model in wanted:
+        lock = read_lock(folder)
+        flow = _producer(oracle or lock.producer) or plugins.find_flow("reference")
+        reasons = golden_reasons(lock, oracle, days, now, lambda one: services.available(one).version)
+        if not reasons:
+            continue
+        names = [str(folder), str(model or "MODEL"), "--flow", flow.name]
+        command = shlex.join(["assay", "golden", "update", *names, "--reason", "; ".join(reasons), "--yes"])
+        if model is None:
+            found.append(Stale(str(folder), reasons, trouble="no model of assay.toml has it", command=command))
+            continue
+        try:
+            with tempfile.TemporaryDirectory(dir=services.folder) as staging:
+                lines = golden.propose(
+                    model, folder, flow, "refresh", services, limits=Limits(), staging=Path(staging) / "golden"
+                )
+        except (HarnessError, UsageError) as error:
+            found.append(Stale(str(folder), reasons, trouble=str(error), command=command))
+        else:
+            found.append(Stale(str(folder), reasons, tuple(lines), command=command))
+    return found
+
+
+def golden_reasons(
+    lock: GoldenLock, oracle: str, days: float | None, now: datetime, version: Version
+) -> tuple[str, ...]:
+    """Why a golden is stale; none where it is not. Outputs that were given have no producer that could change."""
+    reasons = list(_age(lock.created_at, days, now))
+    if oracle and lock.producer != oracle:
+        reasons.append(f"computed by {lock.producer}, not by {oracle}")
+    elif lock.producer != GIVEN and (flow := _producer(lock.producer)) is not None:
+        reasons += _other_version(lock.producer, lock.producer_version, version(flow))
+    return tuple(reasons)
+
+
+def stale_baselines(days: float | None, now: datetime, services: Services) -> list[Stale]:
+    """Of the engines that are current."""
+    found = []
+    for one in baselines(services):
+        version = services.available(one.flow).version
+        built = one.result.facts.backend_version
+        reasons = (*_age(one.created_at, days, now), *_other_version(one.flow.backend, built, version))
+        if reasons:
+            words = ["assay", "baseline", "set", one.model.source, "--flow", one.flow.name]
+            command = shlex.join([*words, "--reason", "; ".join(reasons)])
+            changes = (f"the engine would be built by {one.flow.backend} {version or 'that is installed'}",)
+            found.append(Stale(f"{one.case} on {one.flow.name}", reasons, changes, command=command))
+    return found
+
+
+def as_lines(stale: Sequence[Stale], looked_at: int) -> list[str]:
+    """For the screen."""
+    if not stale:
+        what = "1 golden or baseline was" if looked_at == 1 else f"{looked_at} goldens and baselines were"
+        return [f"nothing is stale: {what} looked at"]
+    lines = []
+    for one in stale:
+        lines.append(f"stale: {one.name}: {'; '.join(one.reasons)}")
+        lines += [f"    {text}" for text in _changes(one)]
+        lines.append(f"    {one.command}")
+    return lines
+
+
+def as_review(stale: Sequence[Stale]) -> str:
+    """The text of a change for review, as Markdown."""
+    lines = ["# Refresh goldens and baselines", "", f"{len(stale)} stale:", ""]
+    for one in stale:
+        lines += [f"## {one.name}", "", *(f"- stale: {reason}" for reason in one.reasons)]
+        lines += [*(f"- {text}" for text in _changes(one)), "", "```", one.command, "```", ""]
+    return "\n".join(lines)
+
+
+def as_script(stale: Sequence[Stale], body: str) -> str:
+    """Commands that make the change on a branch of its own."""
+    steps = [one.command for one in stale if not one.trouble]
+    return "\n".join(
+        [
+            "#!/bin/sh",
+            "# Makes the change that the text beside it describes, and opens it for review.",
+            "set -eu",
+            'git switch -c "refresh-goldens-$(date +%Y-%m-%d)"',
+            *steps,
+            'git commit -a -m "Goldens and baselines refreshed"',
+            "git push --set-upstream origin HEAD",
+            f"# On GitHub: gh pr create --title 'Refresh goldens and baselines' --body-file {shlex.quote(body)}",
+            "",
+        ]
+    )
+
+
+def _changes(one: Stale) -> list[str]:
+    if one.trouble:
+        return [f"what would change is not known: {one.trouble}"]
+    if not one.changes:
+        return ["the values would stay the same: only the lock changes"]
+    more = len(one.changes) - SHOWN
+    return [*one.changes[:SHOWN], *([f"and {more} lines more"] if more > 0 else [])]
+
+
+def _age(created_at: str, days: float | None, now: datetime) -> tuple[str, ...]:
+    if days is None:
+        return ()
+    age = (now - datetime.fromisoformat(created_at)).total_seconds() / 86400.0
+    return (f"{age:.0f} days old (limit {days:g})",) if age > days else ()
+
+
+def _other_version(name: str, then: str, now: str) -> tuple[str, ...]:
+    return (f"made by {name} {then}, {now} is installed",) if then and now and then != now else ()
+
+
+def _producer(name: str) -> Flow | None:
+    try:
+        return plugins.find_flow(name)
+    except (UnknownName, UsageError):
+        return None

@@ -1,0 +1,65 @@
+"""Which goldens are stale, what would change, and a change for review."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from assay.models.goldens import read_lock
+from command_line import run_assay
+from small_models import golden_for, linear_model
+
+
+def rewrite(**changes: object) -> None:
+    """The lock says so."""
+    lock = msgspec.structs.replace(read_lock(Path("golden")), **changes)
+    Path("golden/golden.lock").write_bytes(msgspec.json.encode(lock))
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    golden_for(linear_model(Path("m.onnx")), Path("golden"))
+    Path("assay.toml").write_text('[[model]]\npath = "m.onnx"\ngolden = "golden"\n')
+
+
+def test_nothing_stale_is_one_sentence_and_stale_ones_become_a_change_for_review() -> None:
+    found = run_assay("golden", "refresh", "--check")
+    assert (found.returncode, found.stdout) == (0, "nothing is stale: 1 golden or baseline was looked at\n")
+
+    rewrite(producer="reference", producer_version="0.9.0")
+    before = Path("golden/golden.lock").read_bytes()
+    found = run_assay("golden", "refresh", "--change", "review", "--older-than", "30000")
+    assert found.returncode == 1, found.stderr
+    assert "stale: golden: made by reference 0.9.0, " in found.stdout
+    assert "for review: review/review.md; to make the change and open it: sh review/refresh.sh" in found.stdout
+    assert "what would change is not known" not in found.stdout, found.stdout
+    assert Path("golden/golden.lock").read_bytes() == before, "a check writes no golden"
+    script = Path("review/refresh.sh").read_text()
+    assert "assay golden update golden m.onnx --flow reference --reason 'made by reference 0.9.0" in script
+    assert "git switch -c" in script
+    assert "golden" in Path("review/review.md").read_text()
+
+
+def test_age_oracle_and_what_cannot_be_known_are_told() -> None:
+    rewrite(created_at="2020-01-01T00:00:00+00:00", producer="reference", producer_version="")
+    Path("assay.toml").unlink()
+    found = run_assay("golden", "refresh", "golden", "--check", "--older-than", "365", "--flow", "torch-eager")
+    assert found.returncode == 1, found.stderr
+    assert "days old (limit 365); computed by reference, not by torch-eager" in found.stdout
+    assert "what would change is not known: no model of assay.toml has it" in found.stdout
+
+
+def test_bad_input_is_one_sentence() -> None:
+    for words, told in (
+        (("golden",), "give --check to report what is stale"),
+        (("nowhere", "--check"), "nowhere"),
+        (("golden", "--check", "--flow", "no-such-flow"), "no-such-flow"),
+        (("--check", "--config", "none.toml"), "none.toml: there is no such file"),
+    ):
+        found = run_assay("golden", "refresh", *words)
+        assert found.returncode == 2, (words, found.stdout, found.stderr)
+        assert told in found.stderr
+        assert "Traceback" not in found.stderr
