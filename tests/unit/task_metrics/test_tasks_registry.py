@@ -16,7 +16,10 @@ POSE = np.random.default_rng(1).normal(size=(2, 17, 3)) * 50 + 100
 SAMPLES = {
     "classification": ({"logits": LOGITS[:, :, 0, 0]}, {"label": np.array([0, 1])}),
     "detection": (BOXES, {"boxes": BOXES["boxes"], "classes": BOXES["classes"]}),
+    "embedding": ({"vectors": LOGITS[0, :, 0]}, {"label": np.array([0, 1, 0])}),
     "pose": ({"keypoints": POSE}, {"keypoints": POSE}),
+    "ranking": ({"scores": LOGITS[:, :, 0, 0]}, {"relevance": np.array([[0, 1, 2], [1, 0, 0]])}),
+    "regression": ({"price": LOGITS[:, 0, 0]}, {"target": LOGITS[:, 0, 0]}),
     "segmentation": ({"logits": LOGITS}, {"mask": LOGITS.argmax(axis=1)}),
     "transcription": ({"logits": LOGITS[:, 0]}, {"tokens": np.array([[1, 2], [2, 3]])}),
 }

@@ -181,8 +181,9 @@ def changed(rival: BaselineEngine) -> str:
     and every launch loads it again."""
     if rival.digest is None or rival.stored or is_as_saved(rival.artifact, rival.digest):
         return ""
+    what = "has changed on disk" if Path(rival.artifact).exists() else "is gone"
     return (
-        f"the artifact of the baseline has changed on disk ({rival.artifact}); restore it, or approve a new one with "
+        f"the artifact of the baseline {what} ({rival.artifact}); restore it, or approve a new one with "
         "assay baseline set"
     )
 

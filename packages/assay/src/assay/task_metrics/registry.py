@@ -72,6 +72,17 @@ _METRICS = (
         ),
     ),
     TaskMetric(
+        "embedding",
+        frozenset({"output", "label"}),
+        (
+            TaskFigure("cosine_agreement", "down", "mean cosine of the angle to the reference's vectors"),
+            TaskFigure("min_cosine_agreement", "down", "the same of the vector that is furthest off"),
+            TaskFigure("neighbour_agreement", "down", "share of rows with the reference's nearest neighbour"),
+            TaskFigure("recall_at_1", "down", "share of rows whose nearest neighbour has their label", of_labels=True),
+            TaskFigure("expected_recall_at_1", "down", "recall_at_1 of the reference"),
+        ),
+    ),
+    TaskMetric(
         "pose",
         frozenset({"keypoints", "label", "scale", "sigmas"}),
         (
@@ -83,6 +94,30 @@ _METRICS = (
                 "oks50", "down", "share of the poses with a similarity to the labels of 0.5 or more", of_labels=True
             ),
             TaskFigure("expected_oks", "down", "oks of the reference"),
+        ),
+    ),
+    TaskMetric(
+        "ranking",
+        frozenset({"output", "label"}),
+        (
+            TaskFigure("rank_agreement", "down", "mean rank correlation (Kendall's tau-b) with the reference's scores"),
+            TaskFigure("top10_agreement", "down", "share of the reference's ten best that are among the ten best"),
+            TaskFigure("ndcg10", "down", "normalized discounted cumulative gain of the ten best", of_labels=True),
+            TaskFigure("mrr", "down", "mean of one over the rank of the first relevant candidate", of_labels=True),
+            TaskFigure("expected_ndcg10", "down", "ndcg10 of the reference"),
+        ),
+    ),
+    TaskMetric(
+        "regression",
+        frozenset({"output", "label"}),
+        (
+            TaskFigure("mean_absolute_difference", "up", "mean distance from the reference's numbers"),
+            TaskFigure("max_absolute_difference", "up", "largest distance from the reference's numbers"),
+            TaskFigure("r2_agreement", "down", "coefficient of determination with the reference as truth"),
+            TaskFigure("mae", "up", "mean absolute error against the labels", of_labels=True),
+            TaskFigure("rmse", "up", "root of the mean squared error against the labels", of_labels=True),
+            TaskFigure("r2", "down", "coefficient of determination against the labels", of_labels=True),
+            TaskFigure("expected_mae", "up", "mae of the reference"),
         ),
     ),
     TaskMetric(

@@ -1,0 +1,71 @@
+"""Same answer of an embedding: the same directions, and the same neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from assay.core.flow import Option
+from assay.errors import UsageError
+from assay.ports import Tensor, Tensors
+from assay.task_metrics.options import joined, label, option, output_of
+
+Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+
+
+def embedding(
+    actual: Sequence[Tensors],
+    expected: Sequence[Tensors],
+    labels: Mapping[str, Tensor],
+    options: Mapping[str, Option],
+) -> dict[str, float]:
+    """Metrics of output `output` (N, ...): one vector for each row, whatever its shape.
+
+    cosine_agreement and min_cosine_agreement: cosine of the angle between a vector and the reference's, mean and least.
+    neighbour_agreement: share of rows whose nearest other row, by cosine, is the one that the reference has. Label `label` ("label")
+    names the class of each row; recall_at_1 is the share of rows whose nearest other row has the same class (Musgrave et al. 2020). NaN
+    for neighbours of fewer than three rows, of which each has one neighbour at most, and for a vector of zeros, which has no direction.
+    """
+    name = output_of(options, expected)
+    ours, theirs = _directions(joined(actual, name), name), _directions(joined(expected, name), name)
+    cosines = (ours * theirs).sum(axis=1)
+    near, reference_near = _nearest(ours), _nearest(theirs)
+    figures = {
+        "cosine_agreement": float(cosines.mean()),
+        "min_cosine_agreement": float(cosines.min()),
+        "neighbour_agreement": _share(near, reference_near),
+    }
+    truth = label(labels, option(options, "label", "label"), len(ours))
+    if truth is not None:
+        classes = np.asarray(truth).reshape(len(ours))
+        figures["recall_at_1"] = _share(near, classes, of=classes)
+        figures["expected_recall_at_1"] = _share(reference_near, classes, of=classes)
+    return figures
+
+
+def _directions(tensor: Tensor, name: str) -> Matrix:
+    """Vectors of length 1."""
+    if tensor.ndim < 2 or not tensor.size:
+        raise UsageError(
+            f"task metric 'embedding' needs vectors, and output '{name}' has shape {list(tensor.shape)}; give (N, D)"
+        )
+    rows = np.asarray(tensor, np.float64).reshape(len(tensor), -1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)  # type: ignore[no-any-return]
+
+
+def _nearest(vectors: Matrix) -> Tensor | None:
+    """Of each row the nearest other one."""
+    if len(vectors) < 3 or not np.isfinite(vectors).all():
+        return None
+    close = vectors @ vectors.T
+    np.fill_diagonal(close, -np.inf)
+    return np.asarray(close.argmax(axis=1))
+
+
+def _share(near: Tensor | None, wanted: Tensor | None, of: Tensor | None = None) -> float:
+    """How often the neighbour, or what `of` says of it, is what is wanted."""
+    if near is None or wanted is None:
+        return float("nan")
+    return float(np.mean((near if of is None else of[near]) == wanted))

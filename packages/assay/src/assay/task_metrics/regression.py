@@ -1,0 +1,51 @@
+"""Same answer of a regression: the same numbers, in the unit of the output, and as much of their variation explained."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from assay.core.flow import Option
+from assay.errors import UsageError
+from assay.ports import Tensor, Tensors
+from assay.task_metrics.options import joined, label, option, output_of
+
+
+def regression(
+    actual: Sequence[Tensors],
+    expected: Sequence[Tensors],
+    labels: Mapping[str, Tensor],
+    options: Mapping[str, Option],
+) -> dict[str, float]:
+    """Metrics over all numbers of output `output`, in its own unit.
+
+    mean_absolute_difference and max_absolute_difference are from the reference; r2_agreement is the coefficient of determination with the
+    reference as truth. Against label `label` ("target", of the output's shape): mae, rmse and r2, with expected_mae beside them. A
+    coefficient of numbers that are all equal is NaN.
+    """
+    name = output_of(options, expected)
+    ours, theirs = (np.asarray(joined(samples, name), np.float64) for samples in (actual, expected))
+    away = np.abs(ours - theirs)
+    figures = {
+        "mean_absolute_difference": float(away.mean()),
+        "max_absolute_difference": float(away.max()),
+        "r2_agreement": _r2(ours, theirs),
+    }
+    truth = label(labels, option(options, "label", "target"), len(ours))
+    if truth is not None:
+        if truth.size != ours.size:
+            raise UsageError(
+                f"the label has shape {list(truth.shape)} and output '{name}' {list(ours.shape)}; give one number for each"
+            )
+        target = np.asarray(truth, np.float64).reshape(ours.shape)
+        figures["mae"] = float(np.abs(ours - target).mean())
+        figures["rmse"] = float(np.sqrt(((ours - target) ** 2).mean()))
+        figures["r2"] = _r2(ours, target)
+        figures["expected_mae"] = float(np.abs(theirs - target).mean())
+    return figures
+
+
+def _r2(found: Tensor, truth: Tensor) -> float:
+    spread = float(((truth - truth.mean()) ** 2).sum())
+    return 1.0 - float(((found - truth) ** 2).sum()) / spread if spread else float("nan")
