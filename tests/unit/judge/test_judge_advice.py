@@ -26,7 +26,8 @@ PUBLISHED = Reference(ReferenceKind.DEFINITION, "onnx", "", "", "onnxruntime", o
 POOR = (make_comparison(degenerate=POOR_REFERENCE),)
 CHECK = "assay check models/net.onnx --flow onnxruntime"
 CLASSES = (
-    "; or by what the outputs mean, if they are scores of classes (or detection, pose, segmentation, transcription)"
+    "; or by what the outputs mean, if they are scores of classes (or detection, "
+    "embedding, pose, ranking, regression, segmentation, transcription)"
     "{labels}: `" + CHECK + " {inputs} --task-metric classification:output=scores --require 'task.top1_{goal}'`"
 )
 LABELLED = CLASSES.format(
