@@ -7,22 +7,17 @@ import os
 import random
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 from assay.core.outcome import Stage
-from assay.core.result import Result
-from assay.launch.pool import FreshProcess, Pool
-from assay.launch.prefork import Preforked
-from assay.ports import JobList, Launcher
 from assay.testing.act_checks import (
     INNOCENT,
     STAGES,
-    ActJob,
     act_jobs,
     identity_golden,
-    interpreter_of,
-    nothing_left,
-    problems_of,
+    launch_as,
+    launched,
 )
 from assay.testing.acts import ACTS
 
@@ -47,10 +42,8 @@ def main() -> None:
             plan = [(act, chance.choice(stages)) for act in arguments.acts or ACTS]
             for kind in arguments.kinds:
                 jobs = act_jobs(plan, model, golden, seed=order, innocent=arguments.innocent)
-                begin, results = time.perf_counter(), list[Result]()
-                with nothing_left() as left:
-                    _launch(kind, arguments.workers, jobs, results)
-                wrong = problems_of(jobs, results)
+                begin = time.perf_counter()
+                wrong, left = launched(jobs, partial(launch_as, kind, arguments.workers))
                 seconds = time.perf_counter() - begin
                 guilty = sum(not name.startswith(INNOCENT) for name in wrong)
                 print(
@@ -62,20 +55,6 @@ def main() -> None:
                     print(f"  {name}: {problem}")
                 for what in left:
                     print(f"  left: {what}", flush=True)
-
-
-def _launch(kind: str, workers: int, jobs: list[ActJob], results: list[Result]) -> None:
-    try:
-        with Preforked(("faulty",) if kind == "forked" else ()) as ahead:
-            launcher: Launcher
-            if kind == "fresh":
-                launcher = FreshProcess(workers, interpreter=interpreter_of)
-            else:
-                launcher = Pool(workers, interpreter=interpreter_of, ahead=ahead)
-            for result in launcher.launch(JobList([one.job for one in jobs])):
-                results.append(result)
-    except Exception as error:  # noqa: BLE001  what it loses is counted
-        print(f"  the launch itself failed: {type(error).__name__}: {error}")
 
 
 if __name__ == "__main__":

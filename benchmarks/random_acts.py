@@ -9,10 +9,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from assay.core.result import Result
 from assay.launch.pool import Pool
-from assay.ports import JobList
-from assay.testing.act_checks import INNOCENT, identity_golden, interpreter_of, nothing_left, problems_of
+from assay.testing.act_checks import INNOCENT, identity_golden, interpreter_of, launched
 from assay.testing.acts import ACTS
 from assay.testing.random_acts import random_acts
 
@@ -31,11 +29,8 @@ def main() -> None:
         model, golden = identity_golden(Path(folder))
         for seed in range(arguments.seed, arguments.seed + -(-arguments.jobs // arguments.each)):
             jobs = random_acts(arguments.each, arguments.share, model, golden, seed=seed, acts=arguments.only)
-            results, begin = list[Result](), time.perf_counter()
-            with nothing_left() as left:
-                pool = Pool(arguments.workers, interpreter=interpreter_of)
-                results.extend(pool.launch(JobList([one.job for one in jobs])))
-            problems = problems_of(jobs, results)
+            begin = time.perf_counter()
+            problems, left = launched(jobs, Pool(arguments.workers, interpreter=interpreter_of).launch)
             total, guilty = total + len(jobs), guilty + sum(bool(one.act) for one in jobs)
             blamed = {name for name in problems if name.startswith(INNOCENT)}
             wrong, wrong_guilty = wrong + len(blamed), wrong_guilty + len(problems) - len(blamed)

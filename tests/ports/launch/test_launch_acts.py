@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -13,8 +14,7 @@ from assay.core.job import Job
 from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
 from assay.launch import process_tree
-from assay.launch.pool import FreshProcess, Pool
-from assay.launch.prefork import Preforked
+from assay.launch.pool import Pool
 from assay.ports import JobList
 from assay.testing.act_checks import (
     STAGES,
@@ -22,8 +22,8 @@ from assay.testing.act_checks import (
     act_job,
     act_jobs,
     identity_golden,
-    interpreter_of,
-    nothing_left,
+    launch_as,
+    launched,
     problems_of,
 )
 from assay.testing.acts import ACTS
@@ -38,15 +38,8 @@ NASTY = (
 
 
 def _launched(asked: list[ActJob], kind: str) -> dict[str, str]:
-    jobs: list[Job] = [one.job for one in asked]
-    with nothing_left() as left, Preforked(("faulty",) if kind == "forked" else ()) as ahead:
-        launcher = (
-            FreshProcess(2, interpreter=interpreter_of)
-            if kind == "fresh"
-            else Pool(2, interpreter=interpreter_of, ahead=ahead)
-        )
-        results = list(launcher.launch(JobList(jobs)))
-    return problems_of(asked, results) | dict.fromkeys(left, "left behind")
+    problems, left = launched(asked, partial(launch_as, kind, 2))
+    return problems | dict.fromkeys(left, "left behind")
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import random
 import sys
 import tempfile
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,10 @@ from assay.core.model import Model
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result
 from assay.launch import process_tree
+from assay.launch.pool import FreshProcess, Pool
+from assay.launch.prefork import Preforked
 from assay.launch.shared_memory import segments
+from assay.ports import JobList, JobSource
 from assay.testing.acts import ACTS
 from assay.testing.faulty_backend import IMPORT_ACT
 
@@ -169,6 +172,28 @@ def problems_of(asked: Sequence[ActJob], results: Sequence[Result]) -> dict[str,
         if problem:
             found[name] = problem
     return found
+
+
+def launch_as(kind: str, workers: int, source: JobSource) -> Iterator[Result]:
+    """In a pool, in a pool whose workers are forked, or each in a fresh process."""
+    with Preforked(("faulty",) if kind == "forked" else ()) as ahead:
+        if kind == "fresh":
+            yield from FreshProcess(workers, interpreter=interpreter_of).launch(source)
+        else:
+            yield from Pool(workers, interpreter=interpreter_of, ahead=ahead).launch(source)
+
+
+def launched(
+    asked: Sequence[ActJob], launch: Callable[[JobSource], Iterable[Result]]
+) -> tuple[dict[str, str], list[str]]:
+    """The problems of these jobs, and what is left behind when all have ended."""
+    results: list[Result] = []
+    with nothing_left() as left:
+        try:
+            results.extend(launch(JobList([one.job for one in asked])))
+        except Exception as error:  # noqa: BLE001  what it loses is counted
+            left.append(f"the launch itself failed: {type(error).__name__}: {error}")
+    return problems_of(asked, results), left
 
 
 @contextmanager
