@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, event, select, text
 
-from assay.errors import AssayError, NewerHistory, RunNotFound, StoreError
+from assay.errors import AssayError, NewerHistory, RunNotFound, StoreError, StoreUnreachable
 from assay.stores.sql import SqlStore
 from assay.stores.tables import run_summary
 from assay.testing.builders import make_result, make_run
@@ -182,7 +182,7 @@ def test_a_damaged_value(tmp_path: Path) -> None:
 
 
 def test_a_server_that_is_not_there() -> None:
-    said = _told("postgresql+psycopg://me:secret@127.0.0.1:1/history")
+    said = _told("postgresql+psycopg://me:secret@127.0.0.1:1/history", kind=StoreUnreachable)
     assert said.startswith("postgresql+psycopg://me:***@127.0.0.1:1/history cannot be read or written (")
     assert "secret" not in said
     assert "Connection refused" in said

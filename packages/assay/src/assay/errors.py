@@ -19,6 +19,7 @@
     │   └── BrokenFlow            a registered flow that cannot be imported
     ├── HarnessError              exit 4: the harness or the machine failed
     │   ├── StoreError            the history cannot be read or written
+    │   │   └── StoreUnreachable  its server does not answer
     │   ├── WorkerFailed          workers cannot be started
     │   ├── BrokenMetric          a plug-in's metric that cannot be imported or raises: infrastructure, the engine is not blamed
     │   └── EnvironmentFailed     an environment cannot be resolved or built: its flows are unavailable, others go on
@@ -102,6 +103,10 @@ class HarnessError(AssayError):
 
 class StoreError(HarnessError):
     """The history cannot be read or written."""
+
+
+class StoreUnreachable(StoreError):
+    """The server of the history does not answer, or went away: nothing was refused, and the same may be tried again."""
 
 
 class NewerHistory(UsageError):

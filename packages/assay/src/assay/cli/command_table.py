@@ -77,6 +77,11 @@ COMMANDS = (
         "List the runs in the history, newest first.",
     ),
     Command(
+        "history",
+        "assay.cli.history_copy:app",
+        "Copy one history into another: SQLite to PostgreSQL, or back.",
+    ),
+    Command(
         "report",
         "assay.cli.history:report",
         "Render a recorded run again, in any format.",

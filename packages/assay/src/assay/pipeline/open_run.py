@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TypeVar
 
 import msgspec
 
@@ -16,7 +17,7 @@ from assay.core.job import AnyJob
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
-from assay.errors import HarnessError
+from assay.errors import HarnessError, StoreUnreachable
 from assay.judge.verdicts import first_verdict, judge
 from assay.options.repro import config_of
 from assay.pipeline.drift import annotate_drift
@@ -26,10 +27,17 @@ from assay.pipeline.services import RunJournal, Services
 
 BATCH_S = 0.5
 """Between two transactions of the history; the journal has every result at once."""
+PATIENCE_S = 30.0
+"""For a server that does not answer at the end of a run."""
+AGAIN_S = 1.0
+"""Between two tries at it."""
 
 
 FEW_JOBS = 40
 """Of a run whose verdicts are shown one by one while it goes on."""
+
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -64,12 +72,35 @@ def open_run(run: Run, services: Services, known: Sequence[Result] = (), *, resu
             raise
         finally:
             shutil.rmtree(services.scratch(run.id), ignore_errors=True)
-        opened.flush()
-        services.progress.doing(f"judging {len(opened.results)} results")
-        judgement = judge_run(run, opened.results, services)
-        services.store.close_run(run.id, "complete", judgement)
+        with _waiting(run, services):
+            _patiently(lambda: opened.flush(last=True))
+            services.progress.doing(f"judging {len(opened.results)} results")
+            judgement = _patiently(lambda: judge_run(run, opened.results, services))
+            _patiently(lambda: services.store.close_run(run.id, "complete", judgement))
     services.journal_path(run.id).unlink(missing_ok=True)
     opened.checked = Checked(msgspec.structs.replace(run, status="complete"), tuple(opened.results), judgement)
+
+
+def _patiently(send: Callable[[], Value]) -> Value:
+    until = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return send()
+        except StoreUnreachable:
+            if time.monotonic() > until:
+                raise
+        time.sleep(AGAIN_S)
+
+
+@contextmanager
+def _waiting(run: Run, services: Services) -> Iterator[None]:
+    """What to do about a server that went away: the journal has every result."""
+    try:
+        yield
+    except StoreUnreachable as error:
+        raise StoreUnreachable(
+            f"{error}; every result of the run is in {services.journal_path(run.id)}: `assay resume {run.id}` sends them"
+        ) from error
 
 
 def judge_run(run: Run, results: Sequence[Result], services: Services) -> RunVerdict:
@@ -122,8 +153,16 @@ class OpenRun:
         verdict = first_verdict(result, self.run.policy, today) if planned <= FEW_JOBS else ""
         self._services.progress.recorded(len(self.results), planned, result, verdict)
 
-    def flush(self) -> None:
-        if self._batch:
-            self._services.store.record(self.run.id, self._batch)
-        self._batch = []
+    def flush(self, *, last: bool = False) -> None:
+        """Send what is left. While the run goes on, a server that does not answer is asked again with the next result: the journal has all
+        that was not sent."""
         self._flushed = time.monotonic()
+        try:
+            if self._batch:
+                self._services.store.record(self.run.id, self._batch)
+        except StoreUnreachable:
+            if last:
+                raise
+            self._flushed += AGAIN_S
+        else:
+            self._batch = []

@@ -16,7 +16,7 @@ READ = {"assay_read": True}
 """Execution options of a connection that will not write: it waits for nobody."""
 
 ALONE = {"assay_alone": True}
-"""Of a connection that changes the tables themselves: no other does so at the same time."""
+"""Of a connection that changes the tables themselves, or a whole table: no other does so at the same time."""
 
 _ONE_AT_A_TIME = 0x617373_6179
 """The advisory lock of PostgreSQL that the latter hold until their transaction ends ("assay")."""
@@ -78,7 +78,7 @@ def _use_wal(connection: sqlite3.Connection, busy_s: float) -> None:
 def _postgresql(location: str, busy_s: float) -> tuple[Engine, str]:
     try:
         url = make_url(location).set(drivername="postgresql+psycopg")
-        engine = create_engine(url, pool_pre_ping=True)
+        engine = create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": 10})
     except ArgumentError:
         raise StoreError(
             f'"{location}" is no address of a database: write postgresql+psycopg://user@host:5432/database'

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import msgspec
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, OperationalError
 
-from assay.errors import StoreError
+from assay.errors import StoreError, StoreUnreachable
 
 _BUSY = "has been held by another process for {busy_s:g} s: wait for that run to end, or name another --history"
 
@@ -37,12 +37,22 @@ def translate_errors(name: str, *, busy_s: float = 0.0) -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        raise StoreError(describe(name, str(error.orig), busy_s=busy_s)) from error
+        kind = StoreUnreachable if is_unreachable(error) else StoreError
+        raise kind(describe(name, str(error.orig), busy_s=busy_s)) from error
     except (msgspec.DecodeError, zlib.error) as error:
         raise StoreError(
             f"{name} holds a value that this version of assay cannot read ({error}): use the version that wrote it, or "
             "name another --history"
         ) from error
+
+
+def is_unreachable(error: DBAPIError) -> bool:
+    """Whether there is no server, or no connection to it any more. PostgreSQL's classes 08 and 57P: the connection failed, the server was
+    ended or is starting; without a code nobody answered."""
+    if error.connection_invalidated:
+        return True
+    code = getattr(error.orig, "sqlstate", "none")
+    return isinstance(error, OperationalError) and (code is None or code.startswith(("08", "57P")))
 
 
 def describe(name: str, words: str, *, busy_s: float = 0.0) -> str:

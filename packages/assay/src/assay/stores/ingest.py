@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Table, bindparam, case, func, insert, select, update
@@ -81,7 +81,7 @@ def add_results(connection: Connection, run: int, arrived: Sequence[Result]) -> 
         connection.execute(insert(result_codes), codes)
     summary = run_summary.c
     connection.execute(update(run_summary).where(summary.run == run).values(recorded=summary.recorded + len(new)))
-    _advance(connection, run, new)
+    advance(connection, [first_state(run, _row(run, result)) for result in new])
 
 
 def judge_run(connection: Connection, run: int, judgement: RunVerdict) -> None:
@@ -113,8 +113,8 @@ def statuses_by_job(judgement: RunVerdict) -> dict[str, VerdictStatus]:
     return words
 
 
-def _advance(connection: Connection, run: int, new: Sequence[Result]) -> None:
-    """The state of each job after this run; one that a later run has done already stays as it is."""
+def advance(connection: Connection, first: Sequence[dict[str, Any]]) -> None:
+    """The state of each job after a run; one that a later run has done already stays as it is."""
     statement = insert_for(connection, case_state)
     old, now = case_state.c, statement.excluded
     same = old.outcome == now.outcome
@@ -131,22 +131,18 @@ def _advance(connection: Connection, run: int, new: Sequence[Result]) -> None:
     }
     update_later = statement.on_conflict_do_update(index_elements=["job_key"], set_=change, where=old.run <= now.run)
     # In one order for all: two writers that want the same two jobs must not wait for each other for ever.
-    states = [_first_state(run, result) for result in sorted(new, key=lambda one: one.job_key)]
-    connection.execute(update_later, states)
+    connection.execute(update_later, sorted(first, key=lambda state: str(state["job_key"])))
 
 
-def _first_state(run: int, result: Result) -> dict[str, Any]:
+def first_state(run: int, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a job that was never done before; `row` is that of its result."""
     return {
-        "job_key": result.job_key,
-        "case": result.case,
-        "flow": result.flow,
-        "kind": result.kind,
-        "outcome": result.outcome.value,
+        **{name: row[name] for name in ("job_key", "case", "flow", "kind", "outcome")},
         "word": "",
         "run": run,
         "since": run,
         "streak": 1,
-        "last_ok": run if result.outcome is Outcome.OK else None,
+        "last_ok": run if row["outcome"] == Outcome.OK.value else None,
     }
 
 

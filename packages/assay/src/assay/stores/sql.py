@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
 from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy.exc import DBAPIError
 
 from assay.core.alert import Alert
 from assay.core.result import AnyResult, Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
 from assay.ports import PastResult, RunSearch, RunSummary
-from assay.stores.connect import READ, connect
-from assay.stores.errors import translate_errors
+from assay.stores.connect import ALONE, READ, connect
+from assay.stores.errors import is_unreachable, translate_errors
 from assay.stores.ingest import add_results, add_run, chunks, judge_run
 from assay.stores.lookup import exact_run, find_run
 from assay.stores.payload import pack, unpack
@@ -23,6 +25,8 @@ from assay.stores.schema import bring_up_to_date
 from assay.stores.search import cell_rows, run_before, searched
 from assay.stores.tables import alerts as alert_rows
 from assay.stores.tables import case_state, results, run_summary, runs
+
+Value = TypeVar("Value")
 
 _RUNS: msgspec.msgpack.Decoder[Run] = msgspec.msgpack.Decoder(Run)
 _ALERTS: msgspec.msgpack.Decoder[Alert] = msgspec.msgpack.Decoder(Alert)
@@ -67,24 +71,25 @@ class SqlStore:
 
     def open_run(self, run: Run) -> None:
         """Record a run before its first job; a run with that id that is there already stays as it is."""
-        with self._writing() as connection:
-            add_run(connection, run)
+        self.write(lambda connection: add_run(connection, run))
 
     def record(self, run_id: str, results: Sequence[Result]) -> None:
         """Append results; those whose job key the run has already are left out. `run_id` is a whole id."""
-        with self._writing() as connection:
-            add_results(connection, exact_run(connection, run_id, self.name), results)
+        self.write(lambda connection: add_results(connection, exact_run(connection, run_id, self.name), results))
 
     def close_run(self, run_id: str, status: str, judgement: RunVerdict) -> None:
         """Set the status and the words; a run may be closed again with another judgement. `run_id` is a whole id."""
-        with self._writing() as connection:
+
+        def write(connection: Connection) -> None:
             number = exact_run(connection, run_id, self.name)
             connection.execute(update(runs).where(runs.c.number == number).values(status=status))
             judge_run(connection, number, judgement)
 
+        self.write(write)
+
     def run(self, run_id: str) -> Run:
         """The run with that id, or a unique beginning of it, or "last", with its present status."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             number = find_run(connection, run_id, self.name)
             row = connection.execute(select(runs.c.payload, runs.c.status).where(runs.c.number == number)).one()
             return replace(unpack(row.payload, _RUNS), status=row.status)
@@ -94,13 +99,13 @@ class SqlStore:
         columns = (runs.c.id, runs.c.started_at, runs.c.status, runs.c.command, runs.c.commit, runs.c.machine)
         query = select(*columns, run_summary).join(run_summary, run_summary.c.run == runs.c.number)
         query = query.where(*searched(search)).order_by(runs.c.id.desc()).limit(limit)
-        with self._reading() as connection:
+        with self.reading() as connection:
             rows = connection.execute(query).mappings().all()
         return [RunSummary(**{name: value for name, value in row.items() if name != "run"}) for row in rows]
 
     def results(self, run_id: str, jobs: Collection[str] | None = None) -> list[Result]:
         """In the order recorded. `run_id` as in `run`."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             number = find_run(connection, run_id, self.name)
             query = select(results.c.number, results.c.payload).where(results.c.run == number)
             if jobs is None:
@@ -112,7 +117,7 @@ class SqlStore:
 
     def history(self, case: str, flow: str) -> list[PastResult]:
         """All results of one cell: newest run first, those of one run in the order recorded."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return [
                 PastResult(row.id, row.started_at, row.commit, row.machine, unpack(row.payload, _RESULTS))
                 for row in connection.execute(cell_rows(case, flow))
@@ -120,7 +125,7 @@ class SqlStore:
 
     def run_before(self, run_id: str, cells: Collection[tuple[str, str]]) -> str:
         """The newest complete run before `run_id` that has a result of one of these cells; "" where there is none."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return run_before(connection, run_id, cells)
 
     def states(self, outcome: str = "") -> list[JobState]:
@@ -136,7 +141,7 @@ class SqlStore:
         )
         if outcome:
             query = query.where(state.outcome == outcome)
-        with self._reading() as connection:
+        with self.reading() as connection:
             return [
                 JobState(
                     *(row.job_key, row.case, row.flow, row.kind, row.outcome, row.word),
@@ -150,12 +155,13 @@ class SqlStore:
 
     def alerts(self) -> list[Alert]:
         """The oldest first."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return _read_alerts(connection)
 
     def change_alerts(self, change: Callable[[list[Alert]], Sequence[Alert]]) -> None:
         """Put what `change` makes of all alerts in their place. No other writer comes between."""
-        with self._writing() as connection:
+
+        def write(connection: Connection) -> None:
             before = _read_alerts(connection)
             after = change(before)
             if list(after) == before:
@@ -164,17 +170,30 @@ class SqlStore:
             if after:
                 connection.execute(insert(alert_rows), [{"id": one.id, "payload": pack(one)} for one in after])
 
+        self.write(write, alone=True)
+
     def close(self) -> None:
         """Give the connections back. Closing twice is harmless."""
         self.engine.dispose()
 
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        with translate_errors(self.name, busy_s=self._busy_s), self.engine.begin() as connection:
-            yield connection
+    def write(self, change: Callable[[Connection], Value], *, alone: bool = False) -> Value:
+        """One transaction, which may be done twice: a server that was restarted has closed every connection of the pool, and whether it
+        had committed when it went nobody knows. Raises StoreUnreachable where it is not there the second time either.
+        `alone`: no other that is alone comes between."""
+        engine = self.engine.execution_options(**ALONE) if alone else self.engine
+        with translate_errors(self.name, busy_s=self._busy_s):
+            try:
+                with engine.begin() as connection:
+                    return change(connection)
+            except DBAPIError as error:
+                if not is_unreachable(error):
+                    raise
+            with engine.begin() as connection:
+                return change(connection)
 
     @contextmanager
-    def _reading(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[Connection]:
+        """A transaction that waits for no writer."""
         with (
             translate_errors(self.name, busy_s=self._busy_s),
             self.engine.connect().execution_options(**READ) as connection,

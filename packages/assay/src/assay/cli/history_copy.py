@@ -1,0 +1,31 @@
+"""`assay history`: a history as a whole."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(no_args_is_help=True)
+
+Location = "A history's folder, or postgresql+psycopg://user@host/database."
+
+
+@app.callback()
+def history() -> None:
+    """Copy one history into another."""
+
+
+@app.command("copy")
+def copy(
+    source: Annotated[str, typer.Argument(metavar="FROM", help=f"What is copied. {Location}")],
+    target: Annotated[
+        str, typer.Argument(metavar="TO", help="Where to, made if it is not there. What is there stays.")
+    ],
+) -> None:
+    """Copy every run, with its results, its words and what it is searched by. What is in TO already is left out: a copy that was cut off
+    is gone on with by the same command. Engines, goldens and logs are files beside the history, and not copied."""
+    from assay.commands.history_copy import copy_from
+
+    runs, new = copy_from(source, target)
+    print(f"{runs} runs, {new} results that {target} had not")

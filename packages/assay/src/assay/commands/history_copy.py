@@ -1,0 +1,27 @@
+"""`assay history copy` as a function."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from assay.errors import RunNotFound, UsageError
+
+
+def copy_from(source: str, target: str) -> tuple[int, int]:
+    """How many runs there are, and how many results were new. Raises UsageError where the two are one, RunNotFound where there is no
+    history to copy, StoreError where one of them cannot be used."""
+    from assay.stores.copy_history import copy_history
+    from assay.stores.sql import SqlStore
+
+    here, there = _location(source), _location(target)
+    if here == there:
+        raise UsageError(f"{source} and {target} are the same history; name another one to copy to")
+    if "://" not in here and not Path(here).is_file():
+        raise RunNotFound(f"there is no history in {source}; `assay check` makes one, or name another")
+    with closing(SqlStore(here)) as old, closing(SqlStore(there)) as new:
+        return copy_history(old, new, lambda run, count: None)
+
+
+def _location(told: str) -> str:
+    return told if "://" in told else str((Path(told) / "history.db").resolve())
