@@ -8,10 +8,13 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
+import pytest
 from sqlalchemy import text
 
+from assay.core.alert import Alert
 from assay.core.outcome import Outcome
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
+from assay.errors import StoreError
 from assay.stores.ingest import add_results
 from assay.stores.lookup import exact_run
 from assay.stores.schema import MIGRATIONS
@@ -197,3 +200,15 @@ def test_names_with_signs_of_addresses_are_files(tmp_path: Path) -> None:
     path = tmp_path / "100 %? #1" / "history?x=1.db"
     SqlStore(str(path)).close()
     assert path.is_file()
+
+
+def test_alerts_are_changed_by_one_at_a_time(location: str) -> None:
+    with closing(SqlStore(location)) as first, closing(SqlStore(location, busy_s=0.2)) as second:
+
+        def change(alerts: list[Alert]) -> list[Alert]:
+            with pytest.raises(StoreError, match=r"has been held by another process for 0\.2 s"):
+                second.change_alerts(lambda those: those)
+            return alerts
+
+        first.change_alerts(change)
+        second.change_alerts(lambda those: those)
