@@ -95,7 +95,7 @@ def test_a_damaged_record_of_seconds_is_told(tmp_path: Path) -> None:
 def test_every_command_and_option_of_assay_is_one() -> None:
     group: Any = get_command(app)
     seen = set()
-    for command in re.findall(r"assay (run|diff|merge|report)\b((?:[^\n|;}]|\\\n)*)", "\n".join(_commands())):
+    for command in re.findall(r"assay (runs|run|diff|merge|report)\b((?:[^\n|;}]|\\\n)*)", "\n".join(_commands())):
         known = {option for parameter in group.commands[command[0]].params for option in parameter.opts}
         told = set(re.findall(r"(?<=\s)--[a-z-]+", command[1]))
         assert told <= known, command
