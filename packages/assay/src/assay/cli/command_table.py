@@ -79,7 +79,7 @@ COMMANDS = (
     Command(
         "history",
         "assay.cli.history_copy:app",
-        "Copy one history into another: SQLite to PostgreSQL, or back.",
+        "Copy one history into another (SQLite, PostgreSQL), and say who may read and write it.",
     ),
     Command(
         "report",

@@ -13,7 +13,7 @@ Location = "A history's folder, or postgresql+psycopg://user@host/database."
 
 @app.callback()
 def history() -> None:
-    """Copy one history into another."""
+    """Copy one history into another, and say who may use it."""
 
 
 @app.command("copy")
@@ -29,3 +29,21 @@ def copy(
 
     runs, new = copy_from(source, target)
     print(f"{runs} runs, {new} results that {target} had not")
+
+
+@app.command("grant")
+def grant(
+    history: Annotated[
+        str, typer.Argument(metavar="URL", help="The history, as its owner: postgresql+psycopg://owner@host/database.")
+    ],
+    reader: Annotated[
+        list[str] | None, typer.Option(metavar="ROLE", help="Role that may look at runs; repeat it for more.")
+    ] = None,
+    writer: Annotated[list[str] | None, typer.Option(metavar="ROLE", help="Role that may record runs, too.")] = None,
+) -> None:
+    """Give roles of PostgreSQL their rights on a history. A reader can use runs, report, rejudge, diff and trend; a writer can also record.
+    Neither can remove a run or change the tables."""
+    from assay.commands.history_copy import grant_roles
+
+    grant_roles(history, tuple(reader or ()), tuple(writer or ()))
+    print(f"readers: {', '.join(reader or ()) or 'none'}; writers: {', '.join(writer or ()) or 'none'}")

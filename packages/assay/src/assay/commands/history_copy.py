@@ -1,4 +1,4 @@
-"""`assay history copy` as a function."""
+"""`assay history copy` and `grant` as functions."""
 
 from __future__ import annotations
 
@@ -21,6 +21,17 @@ def copy_from(source: str, target: str) -> tuple[int, int]:
         raise RunNotFound(f"there is no history in {source}; `assay check` makes one, or name another")
     with closing(SqlStore(here)) as old, closing(SqlStore(there)) as new:
         return copy_history(old, new, lambda run, count: None)
+
+
+def grant_roles(history: str, readers: tuple[str, ...], writers: tuple[str, ...]) -> None:
+    """Raises UsageError where no role is named or one is not there, StoreError where the user may not give rights."""
+    from assay.stores.roles import grant
+    from assay.stores.sql import SqlStore
+
+    if not readers and not writers:
+        raise UsageError("nobody is named: give --reader ROLE or --writer ROLE")
+    with closing(SqlStore(_location(history))) as store:
+        grant(store, readers=readers, writers=writers)
 
 
 def _location(told: str) -> str:

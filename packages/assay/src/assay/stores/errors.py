@@ -23,6 +23,7 @@ _KNOWN = (
     ("disk I/O error", "cannot be written: the disk is full, or fails; free some space, or name another --history"),
     ("is locked", _BUSY),
     ("lock timeout", _BUSY),
+    ("permission denied for", "does not let its user do that: ask its owner for the rights, with assay history grant"),
     ("readonly", "is read-only: make the file and its folder writable, or name another --history"),
     ("unable to open", "cannot be opened: make its folder readable and writable, or name another --history"),
 )
