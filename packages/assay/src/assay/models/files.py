@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.core.nearest_name import nearest
 from assay.errors import BadModel
 
+if TYPE_CHECKING:
+    from hashlib import _Hash
+
 _LFS_PREFIX = b"version https://git-lfs.github.com/spec/v1"
 _CHUNK_BYTES = 1 << 20
+_ZEROS = bytes(_CHUNK_BYTES)
 
 
 MOST_NAMES = 10_000
@@ -63,13 +69,50 @@ def is_lfs_pointer(path: Path) -> bool:
         return file.read(len(_LFS_PREFIX)) == _LFS_PREFIX
 
 
-def file_digest(path: Path) -> str:
-    """The sha256 of the bytes of one file, 64 hexadecimal digits, read in chunks of 1 MiB. Raises OSError."""
-    digest = hashlib.sha256()
+def file_digest(path: Path, make: Callable[[], _Hash] = hashlib.sha256) -> str:
+    """The sha256 (or another hash) of the bytes of one file, in hexadecimal digits, read in chunks of 1 MiB. Raises OSError.
+
+    The holes of a sparse file are zeros by definition: they are hashed and not read, so that a file has one digest however it is
+    stored."""
+    digest = make()
     with path.open("rb", buffering=0) as file:
+        at = 0
+        for start, end in _holes(file.fileno()):
+            while at < start and (chunk := file.read(min(_CHUNK_BYTES, start - at))):
+                digest.update(chunk)
+                at += len(chunk)
+            for left in range(end - start, 0, -_CHUNK_BYTES):
+                digest.update(_ZEROS if left >= _CHUNK_BYTES else bytes(left))
+            at = file.seek(end)
         while chunk := file.read(_CHUNK_BYTES):
             digest.update(chunk)
     return digest.hexdigest()
+
+
+def _holes(descriptor: int) -> list[tuple[int, int]]:
+    """Begin and end of each; none where the disk holds as many bytes as the file has, or the file system does not tell."""
+    status = os.fstat(descriptor)
+    found: list[tuple[int, int]] = []
+    at = status.st_size if status.st_blocks * 512 >= status.st_size else 0
+    try:
+        while at < status.st_size and (start := os.lseek(descriptor, at, os.SEEK_HOLE)) < status.st_size:
+            at = _data_after(descriptor, start, status.st_size)
+            found.append((start, at))
+    except OSError:
+        found = []
+    finally:
+        os.lseek(descriptor, 0, os.SEEK_SET)
+    return found
+
+
+def _data_after(descriptor: int, start: int, size: int) -> int:
+    """Where a hole ends."""
+    try:
+        return os.lseek(descriptor, start, os.SEEK_DATA)
+    except OSError as error:
+        if error.errno != errno.ENXIO:
+            raise
+        return size
 
 
 def folder_digest(folder: str | Path) -> tuple[int, str]:

@@ -13,6 +13,7 @@ from assay.models.examination.external_place import ExternalPlace, external_plac
 from assay.models.examination.tensors import tensors_of
 from assay.models.examination.text import shown
 from assay.models.examination.walk import Scope
+from assay.models.files import file_digest
 
 
 def check_external(everything: Sequence[Scope], path: Path) -> Iterator[ModelFinding]:
@@ -41,8 +42,7 @@ def _checksum(place: ExternalPlace, what: str, digests: dict[Path, str]) -> Iter
     if not place.checksum:
         return
     if place.file not in digests:
-        with place.file.open("rb") as file:
-            digests[place.file] = hashlib.file_digest(file, partial(hashlib.sha1, usedforsecurity=False)).hexdigest()
+        digests[place.file] = file_digest(place.file, partial(hashlib.sha1, usedforsecurity=False))
     if digests[place.file] != place.checksum.lower():
         values = (shown(place.location), shown(place.checksum), digests[place.file])
         yield ModelFinding(Area.MODEL, "external-checksum", what, values)
