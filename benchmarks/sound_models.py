@@ -24,7 +24,7 @@ from onnx.backend.test.case.model import collect_testcases as _  # noqa: F401  c
 from onnx.backend.test.case.node import collect_testcases
 
 from assay.core.model_finding import ModelFinding, Severity
-from assay.models.examination.sentences import sentence
+from assay.core.model_finding_text import sentence
 from assay.models.examination.steps import examine
 
 OPSETS = range(7, 26)

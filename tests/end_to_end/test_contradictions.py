@@ -9,7 +9,7 @@ from onnx import TensorProto, helper
 
 import assay
 from assay.core.outcome import Outcome
-from assay.judge.warnings_text import warnings_of
+from assay.judge.warnings_text import notes_of
 
 
 def save(path: Path, nodes: list[onnx.NodeProto], outputs: dict[str, list[int | str]]) -> Path:
@@ -28,7 +28,9 @@ def test_a_wrong_declaration_is_told_and_the_graph_is_judged(tmp_path: Path) -> 
     path = save(tmp_path / "m.onnx", [helper.make_node("Neg", ["x"], ["y"])], {"y": ["N", 8, 1]})
     found = assay.check(path, flows=["onnxruntime"], measure=False, history=tmp_path / "h")
     assert found.results[0].outcome is Outcome.OK
-    assert found.results[0].warnings == (
+    assert found.results[0].warnings == ()
+    assert [one.code for one in found.results[0].contradictions] == ["declared-shape"]
+    assert notes_of(found.results[0]) == (
         "the model contradicts itself: output 'y' is declared as [N, 8, 1], and its nodes give [N, 8]: judged as the nodes give it",
     )
 
@@ -45,7 +47,7 @@ def test_an_output_that_proves_nothing_does_not_discard_the_others(tmp_path: Pat
     )  # fmt: skip
     assert found.results[0].outcome is Outcome.OK
     assert found.judgement.exit_code == 0
-    assert warnings_of(found.results[0]) == (
+    assert notes_of(found.results[0]) == (
         "output 'z': the reference is all zero in all 32 elements: it was compared, and proves nothing; the answer rests on 'y'",
     )
 
@@ -58,6 +60,6 @@ def test_a_type_that_is_declared_wrongly_is_no_fault_of_a_flow(tmp_path: Path) -
     onnx.save(model, path)
     found = assay.check(path, flows=["onnxruntime"], measure=False, history=tmp_path / "h")
     assert found.results[0].outcome is Outcome.OK
-    told, corrected = found.results[0].warnings
+    told, corrected = notes_of(found.results[0])
     assert told.startswith("the model contradicts itself: output 'y' is declared int64, and its nodes give float32")
     assert corrected.endswith("and took it with its declarations corrected")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.core.model_finding import Severity
-from assay.models.examination.sentences import SENTENCES, sentence
+from assay.core.model_finding_text import SENTENCES, sentence
 from assay.models.examination.steps import examine
 from assay.testing.broken_models import CASES, built
 

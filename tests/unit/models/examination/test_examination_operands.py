@@ -9,7 +9,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from assay.core.model_finding import ModelFinding, Severity
-from assay.models.examination.sentences import sentence
+from assay.core.model_finding_text import sentence
 from assay.models.examination.steps import examine
 from assay.testing.broken_models.craft import text
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from assay.core import model_finding_text
 from assay.core.model_finding import ModelFinding, Severity
-from assay.models.examination import sentences
 
 _ROWS = {
     "zoo-ir": "the IR version is {0}, and this zoo's runtimes read up to {1}; export the model for an older version",
@@ -30,7 +30,7 @@ _ROWS = {
 
 def sentence(finding: ModelFinding) -> str:
     """What, where, and what to do."""
-    told = sentences.sentence(finding, _ROWS)
+    told = model_finding_text.sentence(finding, _ROWS)
     if finding.severity is Severity.CONTRADICTION:
         return f"{told}; correct the declaration"
     return f"{finding.about} {told}" if finding.code == "unreadable" else told

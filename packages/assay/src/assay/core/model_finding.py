@@ -33,7 +33,7 @@ class Severity(StrEnum):
 
 class ModelFinding(msgspec.Struct, frozen=True):
     """`code` is the rule; `about` the place in the model ("node 'a' (Relu)"); `values` fill the sentence of that code
-    (assay.models.examination.sentences)."""
+    (assay.core.model_finding_text)."""
 
     area: Area
     code: str

@@ -108,7 +108,7 @@ class VerifyResult(EngineResult, frozen=True, kw_only=True, tag="verify"):
     `original` names the model that this one is to be still, "" where that is not asked: `against_float` is then against it.
     `float_reference` is whose answers `against_float` is measured by, `float_witnesses` who was asked whether those are right.
     `unproven` is why nobody knows whether the answers are right, "" where somebody does. `repeats` is what asking the engine again
-    has shown."""
+    has shown. `contradictions` are what the model declares of its outputs and its own nodes do not give."""
 
     comparisons: tuple[Comparison, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -123,6 +123,7 @@ class VerifyResult(EngineResult, frozen=True, kw_only=True, tag="verify"):
     untaken_branches: tuple[UntakenBranch, ...] = ()
     inputs: tuple[InputFacts, ...] = ()
     repeats: Repeats = Repeats()
+    contradictions: tuple[ModelFinding, ...] = ()
 
 
 class ChangeResult(Result, frozen=True, kw_only=True, tag="change"):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from assay.core.comparison import Comparison
 from assay.core.evidence import blocking, carries
+from assay.core.model_finding_text import sentence
 from assay.core.native_warning import NativeWarning, WarningCode
 from assay.core.result import EngineResult, LossResult, Result, UntakenBranch, VerifyResult, native_warnings_of
 from assay.judge.finding_text import finding_text
@@ -35,7 +36,7 @@ def warnings_of(result: Result) -> tuple[str, ...]:
 
 def notes_of(result: Result) -> tuple[str, ...]:
     """Branches that no sample takes first, then answers that differ within tolerance, then outputs that prove
-    nothing or were not judged whole, then what the job itself notes."""
+    nothing or were not judged whole, then where the model contradicts itself, then what the job itself notes."""
     untaken = result.untaken_branches if isinstance(result, LossResult) else ()
     compared = result.comparisons if isinstance(result, VerifyResult) else ()
     seen = (
@@ -43,6 +44,7 @@ def notes_of(result: Result) -> tuple[str, ...]:
         *within_tolerance(result),
         *passed_over(compared),
         *_excused(compared),
+        *_contradictions(result),
         *result.warnings,
     )
     return tuple(dict.fromkeys(seen))
@@ -52,6 +54,11 @@ def _excused(comparisons: Sequence[Comparison]) -> Iterator[str]:
     for one in comparisons:
         for excused in one.excused:
             yield f"output '{one.output}': {finding_text(excused)}; these were not judged"
+
+
+def _contradictions(result: Result) -> Iterator[str]:
+    for finding in result.contradictions if isinstance(result, VerifyResult) else ():
+        yield f"{sentence(finding)}: judged as the nodes give it"
 
 
 def warning_counts(result: Result) -> dict[str, float]:

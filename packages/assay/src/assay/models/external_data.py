@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding
+from assay.core.model_finding_text import sentence
 from assay.errors import BadModel
 from assay.models.examination.external_place import external_place
-from assay.models.examination.sentences import sentence
 from assay.models.examination.text import shown
 
 if TYPE_CHECKING:

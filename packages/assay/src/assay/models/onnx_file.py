@@ -11,9 +11,9 @@ import msgspec
 
 from assay.core.model import Model, TensorSpec
 from assay.core.model_finding import ModelFinding, Severity
+from assay.core.model_finding_text import refusal
 from assay.errors import BadModel
 from assay.models.examination.parse import read_model
-from assay.models.examination.sentences import refusal
 from assay.models.examination.text import shown
 from assay.models.external_data import external_files
 from assay.models.files import file_digest

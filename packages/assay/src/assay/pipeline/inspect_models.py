@@ -14,10 +14,10 @@ from assay.core.flow import Flow
 from assay.core.job import InspectJob
 from assay.core.limits import Limits
 from assay.core.model import Model
+from assay.core.model_finding_text import refusal
 from assay.core.outcome import Outcome
 from assay.core.result import InspectResult, Result
 from assay.errors import BadModel, UsageError, each
-from assay.models.examination.sentences import refusal
 from assay.models.sources import source_name
 from assay.pipeline.originals import original_of
 from assay.pipeline.own_data import put_in_place, staging_folder

@@ -28,8 +28,8 @@ import numpy as np
 
 from assay.core.dtype import numpy_dtype
 from assay.core.model import Model, TensorSpec
+from assay.core.model_finding_text import sentence
 from assay.errors import BadModel, NotWritable
-from assay.models.examination.sentences import sentence
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
 from assay.models.out_of_memory import out_of_memory

@@ -10,9 +10,11 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.core.model_finding import Severity
+from assay.core.model_finding_text import sentence
 from assay.errors import Unsupported, UsageError
 from assay.ports import Tensor, Tensors
-from assay.transforms.onnx_files import one_line, refused
+from assay.transforms.onnx_files import refused
 
 if TYPE_CHECKING:
     from onnx import GraphProto
@@ -98,14 +100,12 @@ def require_sound(written: Path, ready: Path, transform: str) -> None:
 
 
 def _contradiction(path: Path) -> str:
-    """What onnx's checker finds wrong with the names, types and shapes of a file."""
-    import onnx
+    """What the examination finds wrong with a file, or declared otherwise than its nodes give it."""
+    from assay.models.examination.steps import examine
 
-    try:
-        onnx.checker.check_model(str(path), full_check=True)
-    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
-        return one_line(str(error))
-    return ""
+    look = examine(path)
+    found = [*look.of(Severity.INVALID), *look.of(Severity.CONTRADICTION)]
+    return sentence(found[0]) if found else ""
 
 
 def _endless_scales(graph: GraphProto) -> list[str]:

@@ -204,7 +204,8 @@ def _slim_copy(model: ModelProto, folder: Path) -> ModelProto:
     """Graph by graph: large tensors are never copied."""
     from onnx import ModelProto as Model
 
-    copy = Model(ir_version=model.ir_version, opset_import=model.opset_import, functions=model.functions)
+    # Before IR version 4, inference knows no initializer that is no input.
+    copy = Model(ir_version=max(model.ir_version, 4), opset_import=model.opset_import, functions=model.functions)
     graph = copy.graph
     graph.name = model.graph.name
     for field in ("node", "input", "output", "value_info", "sparse_initializer"):

@@ -46,7 +46,7 @@ def shape_of(kind: TypeProto) -> Shape | None:
 def _declared(value: ValueInfoProto, about: str, area: Area, *, typed: bool) -> Iterator[ModelFinding]:
     if value.type.WhichOneof("value") != "tensor_type":
         for inner in _elements(value.type):
-            if inner and not element_name(inner):
+            if (inner or typed) and not element_name(inner):
                 yield ModelFinding(area, "no-type", about, (inner,))
         return
     element = value.type.tensor_type.elem_type

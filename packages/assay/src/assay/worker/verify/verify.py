@@ -18,13 +18,13 @@ from assay.core.engine_info import EngineInfo
 from assay.core.evidence import blocking
 from assay.core.finding import Finding
 from assay.core.job import VerifyJob
-from assay.core.model_finding import Area, ModelFinding
+from assay.core.model_finding import Area, ModelFinding, Severity
 from assay.core.outcome import Outcome, Stage
 from assay.core.reference import Reference
 from assay.core.repeats import Repeats
 from assay.core.result import UntakenBranch, VerifyResult
 from assay.errors import Lowering
-from assay.models.examination.sentences import sentence
+from assay.models.examination.text import shown
 from assay.models.flatten import declared_types
 from assay.models.golden_checks import fits, format_shape
 from assay.models.goldens import Golden
@@ -156,9 +156,9 @@ def _recorded(
     """How the job ended, before anybody judges its answers."""
     undelegated = delegation(facts)
     outcome = Outcome.UNDELEGATED if undelegated else Outcome.OK
-    passed, judging = _unreported_outputs(job, ran.golden), seen.judging
+    judging = seen.judging
     small = minor_deviations(job.flow.precision, facts)
-    notes = (*ran.notes, *ran.drifted, *passed, *judging.notes, *judging.remarks, *small)
+    notes = (*ran.notes, *ran.drifted, *judging.notes, *judging.remarks, *small)
     return msgspec.structs.replace(
         _blank(job, outcome, facts),
         detail=undelegated,
@@ -173,6 +173,7 @@ def _recorded(
         reference=reference_of(job, rewritten.standard),
         float_reference=_float_reference(job) if seen.against_float else Reference(),
         warnings=tuple(dict.fromkeys(notes)),
+        contradictions=_contradictions(job, ran.golden),
         untaken_branches=_untaken(judging, ran.golden),
     )
 
@@ -287,13 +288,14 @@ def _score(job: VerifyJob, actual: Samples, golden: Golden) -> dict[str, float]:
     )
 
 
-def _unreported_outputs(job: VerifyJob, golden: Golden) -> tuple[str, ...]:
-    """What the model declares of its outputs where its nodes give something else."""
-    found = [sentence(finding) for finding in job.case.model.contradictions]
+def _contradictions(job: VerifyJob, golden: Golden) -> tuple[ModelFinding, ...]:
+    """What the model declares of its outputs where its nodes give something else, by inference or in the samples."""
+    found = list(job.case.model.contradictions)
     for spec in job.case.model.outputs:
+        about = f"output {shown(spec.name)}"
         shapes = [sample[spec.name].shape for sample in golden.outputs if spec.name in sample]
         odd = next((one for one in shapes if spec.shape != ("...",) and not fits(one, spec.shape)), None)
-        if odd is not None and spec.dtype not in CONTAINERS and not any(f"'{spec.name}'" in told for told in found):
-            shapes_told = (format_shape(spec.shape), format_shape(odd))
-            found.append(sentence(ModelFinding(Area.GRAPH, "declared-shape", f"output '{spec.name}'", shapes_told)))
-    return tuple(f"{told}: judged as the nodes give it" for told in found)
+        if odd is not None and spec.dtype not in CONTAINERS and about not in {one.about for one in found}:
+            values = (format_shape(spec.shape), format_shape(odd))
+            found.append(ModelFinding(Area.GRAPH, "declared-shape", about, values, Severity.CONTRADICTION))
+    return tuple(found)
