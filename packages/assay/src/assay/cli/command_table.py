@@ -46,6 +46,11 @@ COMMANDS = (
         "Find the cause of a red verdict: the node or combination, the smallest model, the pass, and a script that shows it.",
     ),
     Command(
+        "fuzz",
+        "assay.cli.fuzz:app",
+        "Find wrong answers and crashes in a backend with generated models, until a time is over; one bucket for each cause.",
+    ),
+    Command(
         "upgrade",
         "assay.cli.upgrade:upgrade",
         "May another release of a backend be deployed? Answers, speed and memory of both, and the causes of what is wrong; exit 0: go.",

@@ -33,6 +33,7 @@ class JobKind(enum.StrEnum):
     CHANGE = "change"
     EVALUATE_VALUES = "evaluate_values"
     VERIFY_REGION = "verify_region"
+    SCREEN = "screen"
 
 
 class RefusalCache(enum.StrEnum):
@@ -229,6 +230,27 @@ class RegionJob(EngineJob, frozen=True, kw_only=True, tag="verify_region"):
         return f"{self.case.name}|{self.flow.name}|{self.kind}|{value_digest(asked)[:16]}"
 
 
+class ScreenJob(Job, frozen=True, kw_only=True, tag="screen"):
+    """Make the cases of a generator from the index `first` on, at most `count`, and for `seconds`; evaluate each in float64, run
+    it and compare. Suspects are left in the folder `corpus`. The index under way stands in the file `progress`, for who finds the worker
+    dead. Cases whose index is a multiple of `derive_each` are judged by the derived tolerance, suspects or not (0: none)."""
+
+    generator: str
+    version: int
+    seed: int
+    first: int
+    count: int
+    seconds: float
+    corpus: str
+    progress: str
+    derive_each: int = 50
+
+    @property
+    def key(self) -> str:
+        """With the cases that it is asked for."""
+        return f"{self.case.name}|{self.flow.name}|{self.kind}|{self.generator}-{self.seed}-{self.first}-{self.count}"
+
+
 AnyJob = (
     NoopJob
     | InspectJob
@@ -245,6 +267,7 @@ AnyJob = (
     | MutationScoreJob
     | ValuesJob
     | RegionJob
+    | ScreenJob
 )
 """Every kind of job: what is read from a message or from the history."""
 

@@ -19,6 +19,7 @@ from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.reference import Reference, Witness
 from assay.core.region import AfterPass, RegionError, RegionGraph
 from assay.core.repeats import Repeats
+from assay.core.screening import Suspect
 from assay.core.speed import SpeedComparison
 
 
@@ -230,6 +231,20 @@ class RegionResult(EngineResult, frozen=True, kw_only=True, tag="verify_region")
     tensors: tuple[str, ...] = ()
 
 
+class ScreenResult(Result, frozen=True, kw_only=True, tag="screen"):
+    """`done` is the index after the last case. `counts` are by what became of a case, `seen` how often a form of an operator was run (its
+    name, the opset, the type and the rank of what it reads), `refused` by the operators of the case and the cause; `cpu_s` is the
+    processor time of the worker."""
+
+    done: int = 0
+    counts: dict[str, int] = {}
+    suspects: tuple[Suspect, ...] = ()
+    seen: dict[str, int] = {}
+    refused: dict[str, int] = {}
+    derived: int = 0
+    cpu_s: float = 0.0
+
+
 AnyResult = (
     NoopResult
     | InspectResult
@@ -246,6 +261,7 @@ AnyResult = (
     | MutationScoreResult
     | ValuesResult
     | RegionResult
+    | ScreenResult
 )
 """Every kind of result: what is read from a message or from the history."""
 

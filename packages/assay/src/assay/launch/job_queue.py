@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from assay.core.job import DeriveToleranceJob, InspectJob, Job, NoopJob, ReferenceJob, VerifyJob
+from assay.core.job import DeriveToleranceJob, InspectJob, Job, NoopJob, ReferenceJob, ScreenJob, VerifyJob
 from assay.core.result import Result
 
 
@@ -28,11 +28,13 @@ IN_NUMPY = ("", "reference")
 
 def worker_key(job: Job) -> WorkerKey:
     """Arguments of transforms and options of the backend do not matter: they import nothing more. Nor does it which of those
-    in numpy it is: one process looks at a model, evaluates it and derives its tolerance."""
+    in numpy it is: one process looks at a model, evaluates it and derives its tolerance. Thousands of generated cases have a process of
+    their own: what they leave in a library's memory must not meet the check of one of them."""
     flow = job.flow
     backend = "reference" if flow.backend in IN_NUMPY else flow.backend
     names = tuple(sorted({one.partition(":")[0] for one in flow.transforms}))
-    return WorkerKey(flow.environment, backend, names, flow.device, "" if leaves_as_it_was(job) else job.kind)
+    apart = isinstance(job, ScreenJob) or not leaves_as_it_was(job)
+    return WorkerKey(flow.environment, backend, names, flow.device, job.kind if apart else "")
 
 
 _REPEATABLE = NoopJob | InspectJob | ReferenceJob | DeriveToleranceJob | VerifyJob
@@ -42,6 +44,8 @@ def leaves_as_it_was(job: Job) -> bool:
     """Whether a process that has done this job may do one of another kind. Not where the model or its inputs are code, and not where a
     limit of memory would be charged with what other kinds have left: that of looking at a model is far more than a process keeps that
     may be used again."""
+    if isinstance(job, ScreenJob):
+        return not job.limits.memory_bytes
     model, inputs = job.case.model, job.case.inputs
     # Before it was looked at, only the name of a file says what it is.
     is_data = model.format == "onnx" and model.source.endswith(".onnx") and inputs.data is None

@@ -1,4 +1,4 @@
-"""Amounts of memory, as they are written: 4GB, 512MiB, 1000000."""
+"""Amounts of memory and of time, as they are written: 4GB, 512MiB, 1000000; 90s, 30m, 8h."""
 
 from __future__ import annotations
 
@@ -20,3 +20,16 @@ def bytes_of(value: object) -> int:
     if not amount <= LARGEST:
         raise ValueError(f'must be a number of bytes or a text like "4GB" or "512MiB", not {value!r}')
     return math.floor(amount)
+
+
+_SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def seconds_of(value: object) -> float:
+    """Seconds from a number or from a text with a unit: 90s, 30m, 8h. Raises ValueError."""
+    text = str(value).strip() if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)", text)
+    seconds = float(found[1]) * _SECONDS[found[2]] if found else 0.0
+    if not 1.0 <= seconds < math.inf:
+        raise ValueError(f'must be a time of at least a second, like "90s", "30m" or "8h", not {value!r}')
+    return seconds

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from assay.core.data import Picture
 from assay.core.flow import Option as Value
 from assay.errors import UsageError
-from assay.options.amounts import bytes_of
+from assay.options.amounts import bytes_of, seconds_of
 from assay.options.declaration import Option, rows
 from assay.options.input_values import range_of, read_range, read_values, values_of, write_range, write_values
 from assay.options.pictures import read_picture, write_picture
@@ -181,6 +181,15 @@ def _read_bytes(_flag: str, text: str) -> int:
         raise UsageError(f"{text!r} is no amount of memory; write for example 4GB or 512MiB") from None
 
 
+def _read_seconds(flag: str, text: str) -> float:
+    try:
+        return seconds_of(text)
+    except ValueError:
+        raise UsageError(
+            f"{flag} {text!r} is no time of at least a second; write for example {flag} 90s, 30m or 8h"
+        ) from None
+
+
 def _read_reports(flag: str, texts: Sequence[str]) -> tuple[tuple[str, Path], ...]:
     reports = []
     for text in texts:
@@ -217,6 +226,7 @@ KINDS = {
     "image": Kind(lambda flag, text: read_picture(text), lambda picture: [write_picture(picture)], _picture_of),
     "task metric": Kind(lambda flag, text: read_metric(text), lambda choice: [write_metric(choice)], _metric_of),
     "bytes": Kind(_read_bytes, lambda value: [str(value)]),
+    "time": Kind(_read_seconds, lambda value: [f"{value:g}s"], seconds_of),
     "report": Kind(
         _read_reports,
         lambda reports: [f"{name}={path}" for name, path in reports],

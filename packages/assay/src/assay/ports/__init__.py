@@ -1,8 +1,8 @@
-"""The extension manual: what a backend, a transform, a metric, a suite, a launcher, a store and a report must do.
+"""The extension manual: what a backend, a transform, a metric, a suite, a generator, a launcher, a store and a report must do.
 
 Each protocol names the conformance check in `assay.testing` that an implementation must pass. What a plug-in may do, and need
 not, is a protocol of its own: a plug-in has the ability where it has the members of that protocol. Implementations are found by
-entry point (groups `assay.backends`, `assay.transforms`, `assay.suites`, `assay.metrics`, `assay.reports`,
+entry point (groups `assay.backends`, `assay.transforms`, `assay.suites`, `assay.generators`, `assay.metrics`, `assay.reports`,
 `assay.launchers`, `assay.stores`); ours come in by the same door as a third party's.
 """
 
@@ -31,6 +31,7 @@ from assay.ports.backend import (
     required_packages,
 )
 from assay.ports.engine import DeviceTimed, Engine, ProfilesOperators, SelfTimed, SupportsBind, Traced
+from assay.ports.generator import GeneratedCase, Generator
 from assay.ports.launcher import JobList, JobSource, Launcher, Sandbox
 from assay.ports.metric import Metric
 from assay.ports.report import Report
@@ -49,6 +50,8 @@ __all__ = [
     "Dynamic",
     "Engine",
     "Forkable",
+    "GeneratedCase",
+    "Generator",
     "HasVariants",
     "JobList",
     "JobSource",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from assay.testing.backend_checks import check_backend
+    from assay.testing.generator_checks import check_generator
     from assay.testing.launcher_checks import check_launcher
     from assay.testing.metric_checks import check_metric
     from assay.testing.store_checks import check_store
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "check_backend": "backend_checks",
+    "check_generator": "generator_checks",
     "check_launcher": "launcher_checks",
     "check_metric": "metric_checks",
     "check_store": "store_checks",
@@ -27,6 +29,7 @@ _MODULES = {
 
 __all__ = [
     "check_backend",
+    "check_generator",
     "check_launcher",
     "check_metric",
     "check_store",

@@ -1,0 +1,60 @@
+"""`assay fuzz`: models without end, and what they show. `assay fuzz report` tells it again."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from assay.cli.common import History, command_line, progress_bar
+from assay.cli.from_options import from_options, read_options
+from assay.options.fuzz import FuzzOptions
+from assay.options.groups import DEFAULT_HISTORY
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@from_options(FuzzOptions)
+def fuzz(given: Mapping[str, Any]) -> None:
+    from assay.commands.fuzz import run_fuzz
+    from assay.fuzz.text import lines
+    from assay.pipeline.progress import SILENT
+
+    options = read_options(FuzzOptions, given, command=command_line(sys.argv[1:], FuzzOptions))
+    with progress_bar():
+        found = run_fuzz(options, SILENT, lambda text: print(text, flush=True))
+    print("\n".join(lines(found.session, {one.key for one in found.new})))
+    print(f"corpus: {found.corpus}")
+    raise typer.Exit(found.exit_code)
+
+
+def _alone(ctx: typer.Context, **given: Any) -> None:
+    """Find wrong answers and crashes in a backend with generated models, until a time is over; one bucket for each cause."""
+    if ctx.invoked_subcommand is None:
+        fuzz(**given)
+
+
+_PLACE = Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context)
+_SIGNATURE = signature(fuzz)
+_alone.__signature__ = Signature([_PLACE, *_SIGNATURE.parameters.values()])  # type: ignore[attr-defined]
+_alone.__annotations__ = {"ctx": typer.Context, **fuzz.__annotations__}
+app.callback(invoke_without_command=True)(_alone)
+
+
+@app.command("report")
+def report(
+    corpus: Annotated[
+        Path | None, typer.Option("--corpus", metavar="FOLDER", help="Folder of the session [fuzz, in the history].")
+    ] = None,
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """Show the causes of a session, new first, what was spent on which generator, and what was never reached."""
+    from assay.commands.fuzz import corpus_of, read_session
+    from assay.fuzz.text import coverage_lines, lines
+
+    session = read_session(corpus_of(corpus, history))
+    print("\n".join([*lines(session, set()), *coverage_lines(session)]))

@@ -1,0 +1,108 @@
+"""`assay fuzz` as a function: a session opened or gone on with, and what it has found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from assay import plugins
+from assay.commands.backend_options import with_options
+from assay.commands.composition import open_services
+from assay.core.flow import Flow
+from assay.errors import UnknownName, UsageError
+from assay.fuzz.corpus import Arm, Bucket, Corpus, Session
+from assay.fuzz.session import Fuzzing
+from assay.options.fuzz import FuzzOptions
+from assay.options.groups import DEFAULT_HISTORY
+from assay.pipeline.progress import SILENT, Progress
+from assay.pipeline.provenance import usable_cores
+
+GENERATORS = "assay.generators"
+
+
+@dataclass(frozen=True)
+class Fuzzed:
+    """`new` are the buckets of this call, `session` is the whole."""
+
+    session: Session
+    new: tuple[Bucket, ...]
+    corpus: Path
+
+    @property
+    def exit_code(self) -> int:
+        """1 where this call found a wrong answer or a crash that nobody has told of; 0 else."""
+        return int(any(one.status in ("wrong", "crash", "timeout") and not one.known for one in self.new))
+
+
+def corpus_of(corpus: Path | None, history: str) -> Corpus:
+    """The one named, or that of the history."""
+    folder = Path(history or DEFAULT_HISTORY) if "://" not in history else Path(DEFAULT_HISTORY)
+    return Corpus(corpus or folder / "fuzz")
+
+
+def run_fuzz(
+    options: FuzzOptions, progress: Progress = SILENT, tell: Callable[[str], None] = lambda text: None
+) -> Fuzzed:
+    """Raises UsageError for a flow or a generator that is not there, and for a corpus of another seed or version."""
+    flows = with_options([_flow(name) for name in options.flows or ("onnxruntime",)], options.options)
+    corpus = corpus_of(options.corpus, options.history)
+    session = _opened(corpus, options.seed, flows, options.generators)
+    workers = options.workers or usable_cores()
+    with open_services(options.history or DEFAULT_HISTORY, workers=workers, progress=progress) as services:
+        for flow in flows:
+            here = services.available(flow)
+            if not here.available:
+                raise UsageError(f"{flow.name} cannot be fuzzed here: {here.reason} {here.install}".strip())
+        chosen = {
+            one.name for one in session.arms.values() if not options.generators or one.generator in options.generators
+        }
+        fuzzing = Fuzzing(corpus, session, flows, services, tell, chosen)
+        fuzzing.run(options.seconds, workers, options.cases)
+    return Fuzzed(session, tuple(fuzzing.new), corpus.folder)
+
+
+def _flow(name: str) -> Flow:
+    found = plugins.find_flow(name)
+    if found.transforms:
+        raise UsageError(
+            f"flow {name!r} transforms its models, and generated ones are run as they are; name one without transforms"
+        )
+    return found
+
+
+def _opened(corpus: Corpus, seed: int | None, flows: Sequence[Flow], generators: Sequence[str]) -> Session:
+    known = plugins.names(GENERATORS)
+    for name in generators:
+        if name not in known:
+            raise UnknownName(plugins.unknown("generator", name, known))
+    session = corpus.read() or Session(seed=seed or 0, onnx=version("onnx"))
+    if seed is not None and seed != session.seed:
+        raise UsageError(
+            f"the corpus {corpus.folder} has seed {session.seed}; leave --seed out, or give another folder with --corpus"
+        )
+    if session.onnx != version("onnx"):
+        raise UsageError(
+            f"the corpus {corpus.folder} was made with onnx {session.onnx}, and {version('onnx')} is here: its cases may be others; "
+            "give another folder with --corpus"
+        )
+    for name in known:
+        made = plugins.load(GENERATORS, name)()
+        for flow in flows:
+            arm = Arm(name, made.version, flow.name)
+            before = session.arms.setdefault(arm.name, arm)
+            if before.version != made.version:
+                raise UsageError(
+                    f"the corpus {corpus.folder} has cases of version {before.version} of generator {name!r}, and version {made.version} "
+                    "is here; give another folder with --corpus"
+                )
+    return session
+
+
+def read_session(corpus: Corpus) -> Session:
+    """Raises UsageError where nothing was fuzzed yet."""
+    found = corpus.read()
+    if found is None:
+        raise UsageError(f"nothing was fuzzed in {corpus.folder} yet: assay fuzz --flow FLOW --for 10m")
+    return found

@@ -1,0 +1,59 @@
+"""What a worker observes of generated cases: counts, and the cases that look wrong."""
+
+from __future__ import annotations
+
+import enum
+
+import msgspec
+
+
+class Screened(enum.StrEnum):
+    """What became of one case."""
+
+    NOT_MADE = "not_made"
+    INVALID = "invalid"
+    NO_ORACLE = "no_oracle"
+    NO_NUMBERS = "no_numbers"
+    REFUSED = "refused"
+    FAILED = "failed"
+    RIGHT = "right"
+    SUSPECT = "suspect"
+
+
+class Unspecified(enum.StrEnum):
+    """Why the standard does not say what a case gives."""
+
+    INTEGER_OVERFLOW = "integer_overflow"
+    CAST_OUT_OF_RANGE = "cast_out_of_range"
+    DIVISION_BY_ZERO = "division_by_zero"
+    EQUAL_KEYS = "equal_keys"
+    REPEATED_INDICES = "repeated_indices"
+
+
+class CaseId(msgspec.Struct, frozen=True):
+    """All that a case is made from."""
+
+    generator: str
+    version: int
+    seed: int
+    index: int
+
+    def __str__(self) -> str:
+        return f"{self.generator}-{self.version}-{self.seed}-{self.index}"
+
+
+class Suspect(msgspec.Struct, frozen=True):
+    """A case whose answer is not within its tolerance. `kind` is that of a `RegionError`, "type" (another element type), "failed" (it was
+    compiled, and does not run), "crash" or "timeout". `operators` are those of its nodes with the opsets in which these changed,
+    `attributes` the names of those that its nodes state. `budget` None: no tolerance could be derived."""
+
+    case: CaseId
+    kind: str
+    operators: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+    dtypes: tuple[str, ...] = ()
+    output: str = ""
+    rel_l2: float = 0.0
+    budget: float | None = None
+    unspecified: tuple[Unspecified, ...] = ()
+    detail: str = ""

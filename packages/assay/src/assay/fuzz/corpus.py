@@ -1,0 +1,135 @@
+"""What is kept of a fuzzing session, in one folder: where it is, the cases that looked wrong, and the buckets."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from assay.core.screening import Suspect, Unspecified
+from assay.errors import UsageError
+
+STATE = "session.json"
+FORMAT = 1
+
+
+class Arm(msgspec.Struct, frozen=True):
+    """One generator on one flow. `next` is the first index that was not screened; `recent_s` and `recent_found` fade."""
+
+    generator: str
+    version: int
+    flow: str
+    next: int = 0
+    cases: int = 0
+    found: int = 0
+    cpu_s: float = 0.0
+    recent_s: float = 0.0
+    recent_found: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """Unique in a session."""
+        return f"{self.generator} on {self.flow}"
+
+
+class Bucket(msgspec.Struct, frozen=True):
+    """Suspects of one cause. `status`: "wrong" (two witnesses), "one_witness", "disputed" (an independent engine sides with
+    the engine under test: the oracle is in doubt), "unspecified", "crash", "timeout", "failed", "unstable", or "not_repeated".
+    `operators` are those of the smallest model, `brought` what cures it. `at` is how many processor seconds the session had
+    used when it was found; `known` names the finding or the expectation that has it already."""
+
+    key: str
+    flow: str
+    backend: str
+    kind: str
+    status: str
+    operators: tuple[str, ...]
+    attributes: tuple[str, ...] = ()
+    brought: tuple[str, ...] = ()
+    unspecified: tuple[Unspecified, ...] = ()
+    count: int = 1
+    first: str = ""
+    generator: str = ""
+    smallest: str = ""
+    title: str = ""
+    workaround: str = ""
+    script: str = ""
+    folder: str = ""
+    dtypes: tuple[str, ...] = ()
+    versions: dict[str, str] = {}
+    at: float = 0.0
+    found_at: str = ""
+    detail: str = ""
+    known: str = ""
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """A suspect that was not looked into yet."""
+
+    flow: str
+    suspect: Suspect
+
+
+class Session(msgspec.Struct):
+    """The whole state. `looked` says, by signature, into how many suspects was looked and which buckets they came to."""
+
+    seed: int
+    onnx: str = ""
+    arms: dict[str, Arm] = {}
+    counts: dict[str, dict[str, int]] = {}
+    seen: dict[str, dict[str, int]] = {}
+    refused: dict[str, dict[str, int]] = {}
+    waiting: list[Waiting] = []
+    looked: dict[str, list[str]] = {}
+    buckets: dict[str, Bucket] = {}
+    wall_s: float = 0.0
+    looking_s: float = 0.0
+    runs: int = 0
+    format: int = FORMAT
+
+    @property
+    def cpu_s(self) -> float:
+        """Processor time of all screening."""
+        return sum(arm.cpu_s for arm in self.arms.values())
+
+
+class Corpus:
+    """A folder. `open` makes it where it is not there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @property
+    def suspects(self) -> Path:
+        """Models and inputs of cases that looked wrong."""
+        return self.folder / "suspects"
+
+    def read(self) -> Session | None:
+        """None where nothing was done yet. Raises UsageError for a folder that holds something else."""
+        if self.folder.exists() and not self.folder.is_dir():
+            raise UsageError(f"the corpus {self.folder} is a file; give a folder with --corpus")
+        path = self.folder / STATE
+        if not path.exists():
+            return None
+        try:
+            found = msgspec.json.decode(path.read_bytes(), type=Session)
+        except (OSError, msgspec.MsgspecError) as error:
+            raise UsageError(
+                f"{path} cannot be read as a fuzzing session ({error}); give another folder with --corpus"
+            ) from None
+        if found.format != FORMAT:
+            raise UsageError(f"{path} was written by another version of assay; give another folder with --corpus")
+        return found
+
+    def write(self, session: Session) -> None:
+        """In one step: an interruption leaves the state before."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            path, new = self.folder / STATE, self.folder / f"{STATE}.new"
+            new.write_bytes(msgspec.json.encode(session))
+            os.replace(new, path)
+        except OSError as error:
+            raise UsageError(
+                f"the corpus {self.folder} cannot be written ({error.strerror}); give another with --corpus"
+            ) from None

@@ -1,0 +1,171 @@
+"""One look into a suspect: the whole check with its witnesses, then triage, then a bucket."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from assay import plugins
+from assay.core.case import Inputs
+from assay.core.data import Data
+from assay.core.flow import Flow
+from assay.core.job import Limits, VerifyJob
+from assay.core.outcome import Outcome
+from assay.core.result import ComparedResult, Result
+from assay.errors import AssayError
+from assay.fuzz.corpus import Bucket, Corpus, Session, Waiting
+from assay.fuzz.signature import bucket_key
+from assay.judge.witnesses import Side, side_of
+from assay.pipeline.check import check
+from assay.pipeline.request import ModelRequest, Request
+from assay.pipeline.services import Services
+from assay.ports.generator import Generator
+from assay.triage.cause import Cause
+from assay.triage.text import title_of, workaround
+from assay.triage.triage import Verdict, triage_verdict
+
+TRIAGE_S = 45.0
+LIMIT_S = 60.0
+_SIDES = {Side.REFERENCE: "wrong", Side.ENGINE: "disputed", Side.NOBODY: "one_witness", Side.UNASKED: "one_witness"}
+_OUTCOMES = {
+    Outcome.CRASH: "crash",
+    Outcome.TIMEOUT: "timeout",
+    Outcome.ERROR: "failed",
+    Outcome.UNSUPPORTED: "failed",
+    Outcome.NONDETERMINISTIC: "unstable",
+}
+SEARCHED = ("wrong", "one_witness", "crash")
+
+
+class Look:
+    """What is asked goes through the history of the services, as any check does."""
+
+    def __init__(self, corpus: Corpus, services: Services, tell: Callable[[str], None]) -> None:
+        self._corpus, self._services, self._tell = corpus, services, tell
+
+    def into(
+        self, chosen: Sequence[Waiting], flows: Mapping[str, Flow], session: Session, left: float
+    ) -> Iterator[tuple[Waiting, Bucket]]:
+        """A bucket for each, in their order."""
+        deadline = time.monotonic() + left
+        known = [one for one in chosen if self._made(one)]
+        if not known:
+            return
+        requests = tuple(
+            ModelRequest(
+                path=self._path(one, ".onnx"),
+                flows=(flows[one.flow],),
+                name=str(one.suspect.case),
+                inputs=Inputs(data=Data(source=str(self._path(one, ".npz")), expected=False)),
+            )
+            for one in known
+        )
+        request = Request(models=requests, measuring=None, limits=Limits(timeout_s=LIMIT_S), command="assay fuzz")
+        try:
+            checked = check(request, self._services)
+        except AssayError as error:
+            for one in known:
+                yield one, self._bucket(one, flows[one.flow], session, "not_repeated", None, detail=str(error))
+            return
+        jobs = {job.case.name: job for job in checked.run.jobs if isinstance(job, VerifyJob)}
+        results = {one.case: one for one in checked.results}
+        for one in known:
+            name = str(one.suspect.case)
+            job, result = jobs[name], results[name]
+            status = status_of(one, result)
+            cause = None
+            if status in SEARCHED and time.monotonic() < deadline:
+                cause = self._cause(job, result, min(TRIAGE_S, max(5.0, deadline - time.monotonic())))
+            yield one, self._bucket(one, flows[one.flow], session, status, cause, result)
+
+    def unchecked(self, one: Waiting, flow: Flow, session: Session) -> Bucket:
+        """Of one that was compiled and does not run: the words of the backend say all that a check would."""
+        return self._bucket(one, flow, session, "failed", None)
+
+    def _path(self, one: Waiting, ending: str) -> Path:
+        return self._corpus.suspects.absolute() / f"{one.suspect.case}{ending}"
+
+    def _made(self, one: Waiting) -> bool:
+        """The files of a case that ended its worker are made here, from its numbers alone."""
+        path = self._path(one, ".onnx")
+        if path.exists():
+            return True
+        from assay.generators.files import keep_case
+
+        case = one.suspect.case
+        generator: Generator = plugins.load("assay.generators", case.generator)()
+        made = generator.make(case.seed, case.index) if generator.version == case.version else None
+        if made is None:
+            return False
+        keep_case(made, self._corpus.suspects, case)
+        return True
+
+    def _cause(self, job: VerifyJob, result: Result, seconds: float) -> Cause | None:
+        folder = self._corpus.folder.absolute() / "causes" / job.case.name / job.flow.name.replace("/", "-")
+        try:
+            causes = triage_verdict(
+                Verdict(job, result), self._services, folder, time.monotonic() + seconds, lambda text: None
+            )
+        except AssayError as error:
+            self._tell(f"triage of {job.case.name} ended: {error}")
+            return None
+        return next((one for one in causes if one.nodes), None)
+
+    def _bucket(
+        self,
+        one: Waiting,
+        flow: Flow,
+        session: Session,
+        status: str,
+        cause: Cause | None,
+        result: Result | None = None,
+        detail: str = "",
+    ) -> Bucket:
+        suspect = one.suspect
+        operators = (
+            cause.operators if cause is not None else tuple(name.partition("@")[0] for name in suspect.operators)
+        )
+        # Of one operator alone the attributes that matter tell causes apart; of a pattern its nodes do.
+        names = set(operators)
+        attributes = (
+            tuple(name for name in suspect.attributes if name.partition(".")[0] in names) if len(operators) == 1 else ()
+        )
+        brought = tuple(name for cure in cause.cures[:1] for name in cure.names) if cause is not None else ()
+        kind = cause.symptom.kind if cause is not None else suspect.kind
+        told = detail or suspect.detail or (result.detail if result is not None else "")
+        return Bucket(
+            key=bucket_key(flow.backend, kind, operators, attributes, brought, status),
+            flow=flow.name,
+            backend=flow.backend,
+            kind=kind,
+            status=status,
+            operators=operators,
+            attributes=attributes,
+            brought=brought,
+            unspecified=suspect.unspecified,
+            first=str(suspect.case),
+            generator=suspect.case.generator,
+            smallest=cause.folder if cause is not None else str(self._path(one, ".onnx")),
+            title=title_of(cause) if cause is not None else f"{flow.backend}: {'+'.join(operators)}, {kind}",
+            workaround=workaround(cause) if cause is not None else "",
+            script=cause.script if cause is not None else "",
+            folder=cause.folder if cause is not None else "",
+            dtypes=suspect.dtypes,
+            versions=result.versions if result is not None else {},
+            at=session.cpu_s,
+            found_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            detail=told[:300],
+        )
+
+
+def status_of(one: Waiting, result: Result) -> str:
+    """What the whole check makes of a suspect."""
+    if one.suspect.unspecified and result.outcome is Outcome.MISMATCH:
+        return "unspecified"
+    if result.outcome in _OUTCOMES:
+        return _OUTCOMES[result.outcome]
+    if result.outcome is Outcome.MISMATCH and isinstance(result, ComparedResult):
+        return _SIDES[side_of(result)[0]]
+    return "not_repeated"

@@ -1,0 +1,208 @@
+"""A session on one page: arms are chosen, screened, and what looks wrong is looked into, until the time is over.
+
+choose -> screen (workers) -> count -> look into the suspects (check, witnesses, triage) -> buckets -> choose
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from assay.core.case import Case
+from assay.core.flow import Flow
+from assay.core.job import Limits, ScreenJob
+from assay.core.model import Model
+from assay.core.outcome import Outcome
+from assay.core.result import Result, ScreenResult
+from assay.core.screening import CaseId, Suspect
+from assay.errors import UsageError
+from assay.fuzz.bandit import choose, paid, spent
+from assay.fuzz.corpus import Arm, Bucket, Corpus, Session, Waiting
+from assay.fuzz.look import Look
+from assay.fuzz.signature import signature
+from assay.pipeline.services import Services
+
+BATCH_S = 4.0
+"""Of one job of screening."""
+MOST = 100_000
+HANG_S = 60.0
+"""A case that takes longer is taken for one that does not end."""
+LOOKS = 2
+"""Suspects of one signature that are looked into; the rest is counted."""
+SHARE = 0.6
+"""Of the session's time that looking into suspects may take before screening goes on."""
+AT_ONCE = 8
+"""Suspects that are looked into together: the witnesses start once for all."""
+REST_S = 20.0
+"""Fewer are looked into after so much screening."""
+
+
+class Fuzzing:
+    """`arms` are the names of those that are asked; `tell` is called with each sentence that a person who waits should see."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        session: Session,
+        flows: Sequence[Flow],
+        services: Services,
+        tell: Callable[[str], None],
+        arms: Collection[str],
+    ) -> None:
+        self.arms, self.ends = arms, dict[str, int]()
+        self.corpus, self.session, self.services, self.tell = corpus, session, services, tell
+        self.flows = {flow.name: flow for flow in flows}
+        self.look = Look(corpus, services, tell)
+        self.new: list[Bucket] = []
+
+    def run(self, seconds: float, workers: int, cases: int = 0) -> None:
+        """Until so many seconds are over, or so many cases of each arm are done and their suspects looked into (0: any number). The
+        state is kept after each step."""
+        if cases:
+            self.ends = {name: self.session.arms[name].next + cases for name in self.arms}
+        begin = time.monotonic()
+        end = begin + seconds
+        self.session.runs += 1
+        rested = begin
+        before, looked = self.session.wall_s, self.session.looking_s
+        try:
+            while time.monotonic() < end:
+                left = end - time.monotonic()
+                used = time.monotonic() - begin
+                arms = [one for one in self._arms() if one.next < self.ends.get(one.name, one.next + 1)]
+                enough = len(self.session.waiting) >= AT_ONCE or time.monotonic() - rested > REST_S or not arms
+                share = (self.session.looking_s - looked) <= SHARE * used or not arms
+                if self.session.waiting and enough and share:
+                    self._look_into(left)
+                    rested = time.monotonic()
+                elif arms:
+                    self._screen(choose(arms, workers), min(BATCH_S, max(left, 0.5)))
+                else:
+                    break
+                self.session.wall_s = before + time.monotonic() - begin
+                self.corpus.write(self.session)
+        finally:
+            self.session.wall_s = before + time.monotonic() - begin
+            self.corpus.write(self.session)
+
+    def _arms(self) -> list[Arm]:
+        """Those that are asked, on the flows of this call."""
+        return [one for name, one in self.session.arms.items() if name in self.arms and one.flow in self.flows]
+
+    def _screen(self, arms: Sequence[Arm], seconds: float) -> None:
+        jobs = {job.key: (arm, job) for arm in arms for job in [self._job(arm, seconds)]}
+        results = self.services.jobs.complete(self._all([job for _, job in jobs.values()]))
+        for result in results:
+            arm, job = jobs[result.job_key]
+            self._count(arm, job, result)
+
+    async def _all(self, jobs: Sequence[ScreenJob]) -> list[Result]:
+        return [one async for one in self.services.jobs.results(jobs)]
+
+    def _job(self, arm: Arm, seconds: float) -> ScreenJob:
+        place = self.corpus.folder.absolute() / "progress"
+        place.mkdir(parents=True, exist_ok=True)
+        path = place / f"{arm.generator}-{arm.flow}".replace("/", "-")
+        path.unlink(missing_ok=True)
+        return ScreenJob(
+            case=Case("fuzz", Model(name="fuzz", source="", digest="")),
+            flow=self.flows[arm.flow],
+            limits=Limits(timeout_s=HANG_S + seconds),
+            generator=arm.generator,
+            version=arm.version,
+            seed=self.session.seed,
+            first=arm.next,
+            count=min(MOST, self.ends.get(arm.name, arm.next + MOST) - arm.next),
+            seconds=seconds,
+            corpus=str(self.corpus.suspects.absolute()),
+            progress=str(path),
+        )
+
+    def _count(self, arm: Arm, job: ScreenJob, result: Result) -> None:
+        if isinstance(result, ScreenResult) and result.outcome is Outcome.OK:
+            found = replace(spent(arm, result.cpu_s), next=result.done, cases=arm.cases + result.done - job.first)
+            for whole, part in (
+                (self.session.counts, result.counts),
+                (self.session.seen, result.seen),
+                (self.session.refused, result.refused),
+            ):
+                _add(whole, arm.name if whole is self.session.counts else arm.flow, part)
+            for suspect in result.suspects:
+                self._meet(arm.flow, suspect)
+            self.session.arms[arm.name] = found
+            return
+        if result.outcome not in (Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY):
+            raise UsageError(f"{arm.flow} cannot be fuzzed: {result.outcome.value}, {result.detail}")
+        index = _reached(job)
+        # What was screened before it in this job is screened again: only the case that ended the process is skipped.
+        case = CaseId(arm.generator, arm.version, self.session.seed, index)
+        kind = result.outcome.value
+        self._meet(arm.flow, Suspect(case, kind, detail=result.signal))
+        again = replace(spent(arm, result.seconds), next=index + 1, cases=arm.cases + index + 1 - job.first)
+        _add(self.session.counts, arm.name, {kind: 1, "lost_with_crash": index - job.first})
+        self.session.arms[arm.name] = again
+
+    def _meet(self, flow: str, suspect: Suspect) -> None:
+        known = self.session.looked.get(signature(flow, suspect), [])
+        one = Waiting(flow, suspect)
+        if suspect.kind == "failed" and not known:
+            self._keep(one, self.look.unchecked(one, self.flows[flow], self.session))
+        elif suspect.kind != "failed" and (len(known) < LOOKS or suspect.kind in ("crash", "timeout")):
+            self.session.waiting.append(one)
+        else:
+            self._counted(known[-1])
+
+    def _counted(self, key: str) -> None:
+        bucket = self.session.buckets.get(key)
+        if bucket is not None:
+            self.session.buckets[key] = replace(bucket, count=bucket.count + 1)
+
+    def _look_into(self, left: float) -> None:
+        begin = time.monotonic()
+        chosen: list[Waiting] = []
+        rest: list[Waiting] = []
+        taken: Counter[str] = Counter()
+        for one in self.session.waiting:
+            name = signature(one.flow, one.suspect)
+            known = self.session.looked.get(name, [])
+            if len(known) >= LOOKS and one.suspect.kind not in ("crash", "timeout"):
+                self._counted(known[-1])
+            elif len(chosen) < AT_ONCE and not taken[name] and (not chosen or chosen[0].flow == one.flow):
+                chosen.append(one)
+                taken[name] += 1
+            else:
+                rest.append(one)
+        self.session.waiting = rest
+        for one, bucket in self.look.into(chosen, {**self.flows}, self.session, left):
+            self._keep(one, bucket)
+        self.session.looking_s += time.monotonic() - begin
+
+    def _keep(self, one: Waiting, bucket: Bucket) -> None:
+        self.session.looked.setdefault(signature(one.flow, one.suspect), []).append(bucket.key)
+        if bucket.key in self.session.buckets:
+            self._counted(bucket.key)
+            return
+        self.session.buckets[bucket.key] = bucket
+        name = f"{one.suspect.case.generator} on {one.flow}"
+        if bucket.status in ("wrong", "crash", "timeout") and not bucket.known and name in self.session.arms:
+            self.session.arms[name] = paid(self.session.arms[name])
+        self.new.append(bucket)
+        self.tell(f"{bucket.status}: {bucket.title} (case {bucket.first})")
+
+
+def _add(whole: dict[str, dict[str, int]], name: str, part: dict[str, int]) -> None:
+    mine = whole.setdefault(name, {})
+    for key, count in part.items():
+        mine[str(key)] = mine.get(str(key), 0) + count
+
+
+def _reached(job: ScreenJob) -> int:
+    """The index that was under way when the worker ended."""
+    try:
+        return int(Path(job.progress).read_text())
+    except (OSError, ValueError):
+        return job.first

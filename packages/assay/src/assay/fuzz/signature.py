@@ -1,0 +1,24 @@
+"""By what suspects and causes are told apart."""
+
+from __future__ import annotations
+
+from assay.core.digest import value_digest
+from assay.core.screening import Suspect
+
+
+def signature(flow: str, suspect: Suspect) -> str:
+    """Of a suspect before anybody looked into it: operators without their opsets, and the attributes that matter."""
+    names = "+".join(one.partition("@")[0] for one in suspect.operators) or str(suspect.case)
+    return "|".join((flow, suspect.kind, names, ",".join(suspect.attributes), ",".join(suspect.unspecified)))
+
+
+def bucket_key(
+    backend: str,
+    kind: str,
+    operators: tuple[str, ...],
+    attributes: tuple[str, ...],
+    brought: tuple[str, ...],
+    status: str,
+) -> str:
+    """Of a cause: the reduced pattern up to constants, and what brought it."""
+    return value_digest((backend, kind, operators, attributes, brought, status))[:16]

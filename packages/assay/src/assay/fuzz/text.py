@@ -1,0 +1,95 @@
+"""The words for a session, made from its counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Set
+
+from assay.core.screening import Screened, Unspecified
+from assay.fuzz.corpus import Bucket, Session
+
+STATUSES = {
+    "wrong": "wrong by two witnesses",
+    "crash": "ended the process",
+    "timeout": "did not end",
+    "one_witness": "wrong by the reference alone, and no other engine could say",
+    "unstable": "not the same answer twice",
+    "failed": "compiled, and does not run",
+    "disputed": "another engine sides with the engine: look into the reference first",
+    "unspecified": "the standard does not say what is right",
+    "not_repeated": "right when it was checked again",
+}
+SILENT_STANDARD = {
+    Unspecified.INTEGER_OVERFLOW: "the standard does not say what a whole number is that its type cannot hold",
+    Unspecified.CAST_OUT_OF_RANGE: "Cast: what a number outside of the range of the type becomes is undefined",
+    Unspecified.DIVISION_BY_ZERO: "Div and Mod of whole numbers: the standard does not speak of 0 as a divisor",
+    Unspecified.EQUAL_KEYS: "TopK: of equal values the lower index comes first, and of `sorted` 0 the order is undefined",
+    Unspecified.REPEATED_INDICES: "Scatter: what is written twice to one place depends on the order, which is undefined",
+}
+SHOWN = 8
+
+
+def lines(session: Session, new: Set[str]) -> Iterator[str]:
+    """Buckets by what they are, those of this call first, then what was spent."""
+    buckets = sorted(session.buckets.values(), key=lambda one: (one.key not in new, one.at))
+    for status, meaning in STATUSES.items():
+        found = [one for one in buckets if one.status == status]
+        if not found:
+            continue
+        print_all = status in ("wrong", "crash", "timeout", "one_witness", "disputed", "unstable")
+        shown = [one for one in found if not one.known]
+        known = len(found) - len(shown)
+        yield f"{status}: {len(shown)} ({meaning})" + (f", and {known} known ones" if known else "")
+        for one in shown if print_all else shown[:SHOWN]:
+            yield from _bucket(one, one.key in new)
+        if not print_all and len(shown) > SHOWN:
+            yield f"  and {len(shown) - SHOWN} more"
+    yield from _spent(session)
+
+
+def _bucket(one: Bucket, new: bool) -> Iterator[str]:
+    times = f", {one.count} cases" if one.count > 1 else ""
+    yield f"  {'new: ' if new else ''}{one.title} [{one.key}]{times}"
+    matter = f"; matters: {', '.join(one.attributes)}" if one.attributes else ""
+    yield f"    first: {one.first} ({', '.join(one.dtypes)}){matter}"
+    for reason in one.unspecified:
+        yield f"    {SILENT_STANDARD[reason]}"
+    if one.workaround:
+        yield f"    workaround: {one.workaround}"
+    if one.detail and one.status in ("failed", "crash", "not_repeated"):
+        yield f"    {one.detail[:160]}"
+    yield f"    {'script: ' + one.script if one.script else 'model: ' + one.smallest}"
+
+
+def _spent(session: Session) -> Iterator[str]:
+    cases = sum(arm.cases for arm in session.arms.values())
+    run = sum(counts.get(name, 0) for counts in session.counts.values() for name in RAN)
+    causes = sum(one.status in ("wrong", "crash", "timeout") for one in session.buckets.values())
+    per_s = cases / session.cpu_s if session.cpu_s else 0.0
+    yield (
+        f"seed {session.seed}: {cases} cases made, {run} run, {causes} causes, in {session.wall_s:.0f} s "
+        f"({session.cpu_s:.0f} s of processor time screening at {per_s:.0f} cases/s per core, "
+        f"{session.looking_s:.0f} s looking into suspects)"
+    )
+    for arm in session.arms.values():
+        if arm.cases:
+            counts = session.counts.get(arm.name, {})
+            told = ", ".join(f"{counts[name]} {name.replace('_', ' ')}" for name in sorted(counts) if counts[name])
+            yield f"  {arm.name}: {arm.cases} cases, {arm.cpu_s:.0f} s, {arm.found} causes ({told})"
+    if session.waiting:
+        yield f"  {len(session.waiting)} suspects wait to be looked into: the next call goes on with them"
+
+
+RAN = (Screened.RIGHT, Screened.SUSPECT, Screened.FAILED)
+
+
+def coverage_lines(session: Session) -> Iterator[str]:
+    """What was run on each flow, and what never was."""
+    for flow, seen in session.seen.items():
+        operators = Counter(one.split(" ")[0] for one in seen)
+        names = {one.partition("@")[0] for one in operators}
+        yield f"coverage on {flow}: {len(names)} operators, {len(operators)} of their forms by opset, {len(seen)} forms by type and rank"
+        refused = session.refused.get(flow, {})
+        never = sorted({one.split(" ")[0] for one in refused if "+" not in one} - set(operators))
+        if never:
+            yield f"  always refused: {', '.join(never)}"

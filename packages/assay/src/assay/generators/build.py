@@ -1,0 +1,280 @@
+"""A graph of the standard's operators, built node by node with known types and shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import defs, helper, numpy_helper
+
+from assay.core.dtype import dtype_name
+from assay.generators.draws import Draws
+from assay.generators.values import draw_values
+from assay.ports import Tensor
+from assay.ports.generator import GeneratedCase
+
+LATEST = 24
+"""The newest opset that is generated. A fixed number: schemas of an opset do not change, whatever onnx is installed."""
+SIZES = (1, 2, 3, 4, 5, 7, 8, 9, 16, 17)
+LARGEST = 4096
+"""Elements of one value."""
+_ELEMENTS = {"float": "float32", "double": "float64"}
+
+
+class NotMade(Exception):
+    """This draw leads to no valid node."""
+
+
+class Operand:
+    """A value of the graph. `constant` is what it holds, where that is fixed."""
+
+    __slots__ = ("constant", "dtype", "high", "low", "name", "shape")
+
+    def __init__(self, name: str, dtype: str, shape: tuple[int, ...], low: float, high: float) -> None:
+        self.name, self.dtype, self.shape, self.low, self.high = name, dtype, shape, low, high
+        self.constant: Tensor | None = None
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+
+class Build:
+    """One case under way. `reuse` is the chance, in percent, that an operand is a value of the graph where one fits."""
+
+    def __init__(self, draws: Draws, opset: int, reuse: int = 0) -> None:
+        self.draws, self.opset, self.reuse = draws, opset, reuse
+        self.nodes: list[Any] = []
+        self.feeds: dict[str, Tensor] = {}
+        self.weights: dict[str, Tensor] = {}
+        self.values: list[Operand] = []
+        self._count = 0
+
+    def schema(self, operator: str) -> Any:
+        return schema_at(operator, self.opset)
+
+    def since(self, operator: str) -> int:
+        """The opset in which the operator got the form that it has here."""
+        return int(self.schema(operator).since_version)
+
+    def dtypes(self, operator: str, place: int = 0, among: Sequence[str] = ()) -> tuple[str, ...]:
+        """The types that its input may have here, of those in `among`."""
+        found = tuple(one for one in allowed(operator, self.opset, place) if not among or one in among)
+        if not found:
+            raise NotMade
+        return found
+
+    def dtype(self, operator: str, place: int = 0, among: Sequence[str] = ()) -> str:
+        """Mostly float32, where that is allowed."""
+        found = self.dtypes(operator, place, among)
+        if "float32" in found and self.draws.chance(60):
+            return "float32"
+        return self.draws.one_of(found)
+
+    def shape(self, ranks: Sequence[int], *, empty: bool = False) -> tuple[int, ...]:
+        """Sizes at the edges of vector widths; sometimes an axis of none."""
+        rank = self.draws.one_of(ranks)
+        sizes = [self.draws.one_of(SIZES) for _ in range(rank)]
+        while np.prod(sizes, dtype=np.int64) > LARGEST:
+            sizes[int(np.argmax(sizes))] = self.draws.one_of(SIZES[:4])
+        if empty and sizes and self.draws.chance(3):
+            sizes[self.draws.below(rank)] = 0
+        return tuple(sizes)
+
+    def operand(
+        self,
+        dtype: str | Sequence[str],
+        shape: Sequence[int] | None = None,
+        *,
+        ranks: Sequence[int] = (0, 1, 2, 3, 4),
+        low: float = -3.0,
+        high: float = 3.0,
+        fixed: int = 0,
+        empty: bool = False,
+    ) -> Operand:
+        """A value of the graph that fits, or a new input; in `fixed` percent a constant."""
+        wanted = (dtype,) if isinstance(dtype, str) else tuple(dtype)
+        if self.reuse and self.draws.chance(self.reuse):
+            fitting = [one for one in self.values if self._fits(one, wanted, shape, ranks, low, high)]
+            if fitting:
+                return fitting[-1] if self.draws.chance(70) else self.draws.one_of(fitting)
+        chosen = wanted[0] if len(wanted) == 1 else self.draws.one_of(wanted)
+        sizes = tuple(shape) if shape is not None else self.shape(ranks, empty=empty)
+        array = draw_values(self.draws, chosen, sizes, low, high)
+        return self.constant(array) if self.draws.chance(fixed) else self.input(array, low, high)
+
+    @staticmethod
+    def _fits(
+        one: Operand,
+        dtypes: Sequence[str],
+        shape: Sequence[int] | None,
+        ranks: Sequence[int],
+        low: float,
+        high: float,
+    ) -> bool:
+        if one.dtype not in dtypes or not (low <= one.low and one.high <= high):
+            return False
+        return one.shape == tuple(shape) if shape is not None else one.rank in ranks
+
+    def input(self, array: Tensor, low: float = -np.inf, high: float = np.inf) -> Operand:
+        """A new input of the graph."""
+        array = np.asarray(array)
+        found = Operand(f"x{len(self.feeds)}", dtype_name(array.dtype), array.shape, low, high)
+        self.feeds[found.name] = array
+        self.values.append(found)
+        return found
+
+    def constant(self, array: Tensor) -> Operand:
+        """A weight of the graph."""
+        array = np.asarray(array)
+        found = Operand(f"w{len(self.weights)}", dtype_name(array.dtype), array.shape, -np.inf, np.inf)
+        found.constant = array
+        self.weights[found.name] = array
+        return found
+
+    def steering(self, numbers: Any, dtype: str = "int64") -> Operand:
+        """A shape, axes, repeats: a constant, as exporters write it."""
+        return self.constant(np.asarray(numbers, dtype))
+
+    def node(
+        self,
+        operator: str,
+        reads: Sequence[Operand | None],
+        outputs: int = 1,
+        *,
+        low: float = -np.inf,
+        high: float = np.inf,
+        **attributes: Any,
+    ) -> list[Operand]:
+        """Its outputs. Attributes that are None are left out. Raises NotMade where the operator has no such form here."""
+        schema = self.schema(operator)
+        given = {name: value for name, value in attributes.items() if value is not None}
+        if not given.keys() <= schema.attributes.keys() or len(reads) > schema.max_input:
+            raise NotMade
+        names = [f"v{self._count + place}" for place in range(outputs)]
+        self._count += outputs
+        made = helper.make_node(operator, [one.name if one else "" for one in reads], names, name=f"n{len(self.nodes)}")
+        made.attribute.extend(
+            helper.make_attribute(name, value, attr_type=int(schema.attributes[name].type))
+            for name, value in sorted(given.items())
+        )
+        types = self._inferred(schema, made, [one for one in reads if one is not None])
+        self.nodes.append(made)
+        found = []
+        for name in names:
+            if (known := types.get(name)) is not None:
+                found.append(Operand(name, *known, low, high))
+        if len(found) < outputs:
+            raise NotMade
+        self.values += found
+        return found
+
+    def _inferred(self, schema: Any, node: Any, reads: Sequence[Operand]) -> dict[str, tuple[str, tuple[int, ...]]]:
+        types = {
+            one.name: helper.make_tensor_type_proto(helper.np_dtype_to_tensor_dtype(numpy_of(one.dtype)), one.shape)
+            for one in reads
+        }
+        data = {one.name: numpy_helper.from_array(one.constant, one.name) for one in reads if one.constant is not None}
+        try:
+            found = onnx.shape_inference.infer_node_outputs(
+                schema,
+                node,
+                types,
+                data,
+                opset_imports=[helper.make_opsetid("", self.opset)],
+                ir_version=ir_of(self.opset),
+            )
+        except Exception as error:  # whatever inference raises of a form that is not valid
+            raise NotMade from error
+        return {name: known for name, one in found.items() if (known := _known(one)) is not None}
+
+    def case(self, outputs: Sequence[Operand]) -> GeneratedCase:
+        """The whole: these outputs, and inputs that something reads. Raises NotMade where nothing does."""
+        used = {name for node in self.nodes for name in node.input} | {one.name for one in outputs}
+        inputs = [_declared(name, array.dtype, array.shape) for name, array in self.feeds.items() if name in used]
+        if not inputs:
+            raise NotMade
+        graph = helper.make_graph(
+            self.nodes,
+            "fuzzed",
+            inputs,
+            [_declared(one.name, numpy_of(one.dtype), one.shape) for one in dict.fromkeys(outputs)],
+            [numpy_helper.from_array(array, name) for name, array in self.weights.items() if name in used],
+        )
+        model = helper.make_model(
+            graph,
+            opset_imports=[helper.make_opsetid("", self.opset)],
+            ir_version=ir_of(self.opset),
+            producer_name="assay fuzz",
+        )
+        feeds = {one.name: self.feeds[one.name] for one in inputs}
+        return GeneratedCase(model.SerializeToString(deterministic=True), feeds)
+
+
+def ir_of(opset: int) -> int:
+    """The format of a file of that opset that released engines read."""
+    return 10 if opset >= 21 else 8
+
+
+def numpy_of(dtype: str) -> np.dtype[Any]:
+    from assay.core.dtype import numpy_dtype
+
+    return np.dtype(numpy_dtype(dtype))
+
+
+@cache
+def schema_at(operator: str, opset: int) -> Any:
+    """Raises NotMade for an operator that is not there yet, or not any more."""
+    try:
+        found = defs.get_schema(operator, opset)
+    except defs.SchemaError:
+        raise NotMade from None
+    if found.deprecated:
+        raise NotMade
+    return found
+
+
+@cache
+def changes_of(operator: str, latest: int = LATEST) -> tuple[int, ...]:
+    """The opsets in which it changed, from 7 on: engines read no older ones. The first is what it was at 7."""
+    found = set()
+    for opset in range(7, latest + 1):
+        try:
+            found.add(int(schema_at(operator, opset).since_version))
+        except NotMade:
+            continue
+    return tuple(sorted(max(7, one) for one in found))
+
+
+@cache
+def allowed(operator: str, opset: int, place: int) -> tuple[str, ...]:
+    """Names of element types, sorted. Text, complex numbers, and types of less than a byte are left out."""
+    schema = schema_at(operator, opset)
+    if place >= len(schema.inputs) and schema.inputs:
+        place = len(schema.inputs) - 1
+    texts = sorted(schema.inputs[place].types)
+    inner = [text[7:-1] for text in texts if text.startswith("tensor(")]
+    names = [_ELEMENTS.get(one, one) for one in inner]
+    return tuple(one for one in names if one in _GENERATED)
+
+
+_GENERATED = (
+    "float32", "float64", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool",
+)  # fmt: skip
+
+
+def _known(found: Any) -> tuple[str, tuple[int, ...]] | None:
+    tensor = found.tensor_type
+    if not tensor.elem_type or not tensor.HasField("shape"):
+        return None
+    if any(not one.HasField("dim_value") for one in tensor.shape.dim):
+        return None
+    dtype = dtype_name(np.dtype(helper.tensor_dtype_to_np_dtype(tensor.elem_type)))
+    return dtype, tuple(int(one.dim_value) for one in tensor.shape.dim)
+
+
+def _declared(name: str, dtype: Any, shape: Sequence[int]) -> Any:
+    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), list(shape))

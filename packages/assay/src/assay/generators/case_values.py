@@ -1,0 +1,99 @@
+"""A generated case with all its values in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import checker, numpy_helper
+
+from assay.core.dtype import dtype_name, numpy_dtype
+from assay.errors import Lowering
+from assay.generators.build import schema_at
+from assay.ports import Tensor
+from assay.ports.generator import GeneratedCase
+from assay.worker.regions.values import evaluate
+
+LARGE = 1e6
+"""Beyond this a real value of a case shows nothing of what other values do."""
+
+
+class CaseValues:
+    """`wide` are the values that nodes give, once they are evaluated."""
+
+    def __init__(self, case: GeneratedCase) -> None:
+        self.case = case
+        self.model: Any = onnx.load_from_string(case.model)
+        self.wide: dict[str, Tensor] = {}
+        self.outputs = {
+            one.name: dtype_name(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(one.type.tensor_type.elem_type)))
+            for one in self.model.graph.output
+        }
+        opset = next(one.version for one in self.model.opset_import if one.domain == "")
+        nodes = self.model.graph.node
+        self.operators = tuple(f"{one.op_type}@{schema_at(one.op_type, opset).since_version}" for one in nodes)
+        self.attributes = tuple(
+            sorted(
+                {_class(one.op_type, given, schema_at(one.op_type, opset)) for one in nodes for given in one.attribute}
+            )
+        )
+        self.dtypes = tuple(sorted({dtype_name(one.dtype) for one in case.inputs.values()}))
+
+    def is_valid(self) -> bool:
+        """Whether onnx's checker takes it, shapes included."""
+        try:
+            checker.check_model(self.model, full_check=True)
+        except Exception:  # noqa: BLE001  the checker's own errors have no common class
+            return False
+        return True
+
+    def evaluate(self) -> None:
+        """Raises Lowering where float64 has no code for it."""
+        names = [name for node in self.model.graph.node for name in node.output if name]
+        try:
+            self.wide = evaluate(self.model, self.case.inputs, names)
+        except Lowering:
+            raise
+        except Exception as error:  # the evaluator meets forms that nobody has tried
+            raise Lowering(str(error)) from error
+        if any(name not in self.wide for name in self.outputs):
+            raise Lowering("an output is no tensor of numbers")
+
+    def has_numbers(self) -> bool:
+        """Whether all is finite and of a size in which differences show; an output of no elements shows none."""
+        real = [one for one in self.wide.values() if one.dtype.kind == "f"]
+        if not all(bool(np.isfinite(one).all()) and float(np.abs(one).max(initial=0.0)) <= LARGE for one in real):
+            return False
+        return any(self.wide[name].size for name in self.outputs)
+
+    def expected(self, name: str) -> Tensor:
+        """An output in its declared type."""
+        return self.wide[name].astype(numpy_dtype(self.outputs[name]))
+
+    def all(self) -> dict[str, Tensor]:
+        """Those that are fed and stored, too."""
+        stored = {one.name: numpy_helper.to_array(one) for one in self.model.graph.initializer}
+        return {**stored, **self.case.inputs, **self.wide}
+
+    def forms(self) -> Iterator[str]:
+        """What is covered by it: of each node its operator, type and rank."""
+        known = self.all()
+        for node, operator in zip(self.model.graph.node, self.operators, strict=True):
+            first = next((known[name] for name in node.input if name in known), None)
+            if first is not None:
+                yield f"{operator} {dtype_name(first.dtype)} {first.ndim}"
+
+
+def _class(operator: str, attribute: Any, schema: Any) -> str:
+    """Its name; with its value, where that is a word or a flag."""
+    name = f"{operator}.{attribute.name}"
+    if attribute.type == onnx.AttributeProto.STRING:
+        return f"{name}={attribute.s.decode(errors='replace')}"
+    known = schema.attributes.get(attribute.name)
+    default = known.default_value if known is not None else None
+    is_flag = default is not None and default.type == onnx.AttributeProto.INT and default.i in (0, 1)
+    if is_flag and attribute.i in (0, 1) and "axis" not in attribute.name:
+        return f"{name}={attribute.i}"
+    return name

@@ -1,0 +1,81 @@
+"""Two looks at what an engine gave: a cheap one, and for what that does not pass the derived tolerance."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import numpy as np
+
+from assay.core.dtype import dtype_name, is_floating
+from assay.core.flow import Flow
+from assay.errors import Lowering, UsageError
+from assay.generators.case_values import CaseValues
+from assay.numerics.tolerance.derive import derive_model
+from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
+from assay.ports import Tensor
+
+CLOSE = 1e-5
+"""Of the largest number of an output: nearer than this needs no tolerance."""
+CLOSE_HALF = 2e-3
+"""The same where half precision takes part."""
+
+
+class Far(msgspec.Struct, frozen=True):
+    """How an engine's answer differs. `kind` "": it does not."""
+
+    kind: str = ""
+    output: str = ""
+    rel_l2: float = 0.0
+    budget: float | None = None
+
+
+def compare(given: dict[str, Tensor], values: CaseValues) -> Far:
+    """The first output that is off."""
+    coarse = any(one in ("float16", "bfloat16") for one in (*values.dtypes, *values.outputs.values()))
+    close = CLOSE_HALF if coarse else CLOSE
+    for name, dtype in values.outputs.items():
+        if name not in given:
+            return Far("missing", name, math.inf)
+        mine, exact = given[name], values.expected(name)
+        if dtype_name(mine.dtype) != dtype:
+            return Far("type", name, math.inf)
+        if mine.shape != exact.shape:
+            return Far("shape", name, math.inf)
+        if is_floating(dtype):
+            if not np.isfinite(mine).all():
+                return Far("range", name, math.inf)
+            wide = values.wide[name]
+            off = np.abs(mine.astype(np.float64) - wide).max(initial=0.0)
+            if off > close * (np.abs(wide).max(initial=0.0) or 1.0):
+                return Far("values", name, distance(mine, wide))
+        elif not np.array_equal(mine, exact):
+            return Far("values", name, distance(mine, exact))
+    return Far()
+
+
+def judge(given: dict[str, Tensor], values: CaseValues, far: Far, flow: Flow, seed: int) -> Far:
+    """By the tolerance derived for the flow; what the cheap look found stands where none can be derived."""
+    try:
+        profile = derive_model(
+            values.model, [values.case.inputs], flow.precision, seed=seed, allowances=tuple(flow.allowances)
+        )
+        found = judge_outputs([given], None, profile)
+    except (Lowering, UsageError, ValueError, TypeError, KeyError, ArithmeticError):
+        return far
+    used = {name: one.metrics["budget_used"] for name, one in found.items() if "budget_used" in one.metrics}
+    if far.kind == "range" or not used:
+        return far
+    name = max(used, key=lambda one: used[one])
+    if used[name] <= 1.0:
+        return Far()
+    return Far("values", name, distance(given[name], values.wide[name]), used[name])
+
+
+def distance(mine: Tensor, exact: Tensor) -> float:
+    """Relative L2."""
+    mine, exact = mine.astype(np.float64), np.asarray(exact, np.float64)
+    finite = np.isfinite(mine) & np.isfinite(exact)
+    if not finite.all():
+        return math.inf
+    return float(np.linalg.norm(mine - exact)) / (float(np.linalg.norm(exact)) or 1.0)

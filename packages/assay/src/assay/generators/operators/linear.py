@@ -1,0 +1,127 @@
+"""Products of matrices, and convolutions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.generators.build import Build, NotMade, Operand
+from assay.generators.operators.form import FLOATS, flag, form
+
+_REAL = (*FLOATS, "int32", "int64")
+
+
+@form("MatMul")
+def matmul(build: Build, operator: str) -> list[Operand]:
+    draws = build.draws
+    dtype = build.dtype(operator, among=_REAL)
+    x = build.operand(dtype, ranks=(1, 2, 3, 4), low=-2, high=2)
+    inner, columns = x.shape[-1], draws.one_of((1, 2, 3, 5, 8, 16))
+    if draws.chance(15):
+        y = build.operand(dtype, (inner,), low=-2, high=2, fixed=50)
+    else:
+        lead = x.shape[draws.between(0, len(x.shape) - 2) : -2] if x.rank > 2 and draws.chance(50) else ()
+        y = build.operand(dtype, (*lead, inner, columns), low=-2, high=2, fixed=60)
+    return build.node(operator, [x, y])
+
+
+@form("Gemm")
+def gemm(build: Build, operator: str) -> list[Operand]:
+    draws = build.draws
+    dtype = build.dtype(operator, among=_REAL)
+    x = build.operand(dtype, ranks=(2,), low=-2, high=2)
+    turned, other = flag(build), flag(build)
+    rows, inner = (x.shape[1], x.shape[0]) if turned else x.shape
+    columns = draws.one_of((1, 2, 3, 5, 8, 16))
+    y = build.operand(dtype, (columns, inner) if other else (inner, columns), low=-2, high=2, fixed=70)
+    shape = draws.one_of(((rows, columns), (columns,), (1, columns), (rows, 1), (1,), ()))
+    third = [] if draws.chance(30) and build.opset >= 11 else [build.operand(dtype, shape, fixed=60)]
+    alpha, beta = (draws.one_of((None, None, 0.5, 2.0, 1.0)) for _ in range(2))
+    if not dtype.startswith("float") and (alpha, beta) != (None, None):
+        raise NotMade
+    return build.node(operator, [x, y, *third], alpha=alpha, beta=beta, transA=turned, transB=other)
+
+
+def spatial(build: Build, sizes: tuple[int, ...], most: int = 4) -> dict[str, Any]:
+    """Kernel, strides, dilations and pads that leave at least one window."""
+    draws = build.draws
+    kernel, strides, dilations, pads = [], [], [], []
+    for size in sizes:
+        width = draws.between(1, min(most, max(1, size)))
+        dilation = draws.one_of((1, 1, 1, 2, 3))
+        while (width - 1) * dilation + 1 > size:
+            dilation, width = (dilation - 1, width) if dilation > 1 else (1, width - 1)
+        kernel.append(width)
+        dilations.append(dilation)
+        strides.append(draws.one_of((1, 1, 2, 3)))
+        reach = (width - 1) * dilation
+        pads.append((draws.between(0, min(reach, width - 1)), draws.between(0, min(reach, width - 1))))
+    found: dict[str, Any] = {"kernel_shape": kernel}
+    if draws.chance(60):
+        found["strides"] = strides
+    if draws.chance(40):
+        found["dilations"] = dilations
+    way = draws.below(10)
+    if way < 6:
+        found["pads"] = [one for one, _ in pads] + [one for _, one in pads]
+    elif way < 8:
+        found["auto_pad"] = draws.one_of(("SAME_UPPER", "SAME_LOWER", "VALID", "NOTSET"))
+    return found
+
+
+@form("Conv ConvTranspose")
+def convolution(build: Build, operator: str) -> list[Operand]:
+    draws = build.draws
+    dtype = build.dtype(operator, among=FLOATS)
+    axes = draws.one_of((1, 2, 2, 2, 3))
+    groups = draws.one_of((1, 1, 1, 2, 3))
+    channels, out = groups * draws.between(1, 4), groups * draws.between(1, 4)
+    if draws.chance(20):
+        groups = out = channels
+    x = build.operand(
+        dtype, (draws.between(1, 2), channels, *(draws.between(3, 9) for _ in range(axes))), low=-2, high=2
+    )
+    given = spatial(build, x.shape[2:])
+    kernel = given["kernel_shape"]
+    assert isinstance(kernel, list)
+    weight = (out, channels // groups, *kernel) if operator == "Conv" else (channels, out // groups, *kernel)
+    reads = [x, build.operand(dtype, weight, low=-1, high=1, fixed=85)]
+    if draws.chance(60):
+        reads.append(build.operand(dtype, (out,), low=-1, high=1, fixed=85))
+    if operator == "ConvTranspose" and draws.chance(20):
+        strides = given.get("strides") or [1] * axes
+        assert isinstance(strides, list)
+        given["output_padding"] = [draws.below(one) for one in strides]
+    if draws.chance(20):
+        del given["kernel_shape"]
+    return build.node(operator, reads, group=groups if groups > 1 or draws.chance(50) else None, **given)
+
+
+_EQUATIONS: tuple[tuple[str, tuple[tuple[int, ...], ...]], ...] = (
+    ("ij,jk->ik", ((3, 4), (4, 5))),
+    ("bij,bjk->bik", ((2, 3, 4), (2, 4, 5))),
+    ("ij->ji", ((3, 4),)),
+    ("ii->i", ((4, 4),)),
+    ("ij->", ((3, 4),)),
+    ("bhid,bhjd->bhij", ((1, 2, 3, 4), (1, 2, 5, 4))),
+    ("i,j->ij", ((3,), (4,))),
+    ("ij,ij->i", ((3, 4), (3, 4))),
+    ("...ij,...jk->...ik", ((2, 3, 4), (2, 4, 5))),
+    ("ij,kj->ik", ((3, 4), (5, 4))),
+    ("ji,jk->ik", ((4, 3), (4, 5))),
+    ("abc->cba", ((2, 3, 4),)),
+    ("bij,jk->bik", ((2, 3, 4), (4, 5))),
+    ("ij,jk", ((3, 4), (4, 5))),
+    ("ij,jk,kl->il", ((2, 3), (3, 4), (4, 5))),
+    ("bij,bij->bi", ((2, 3, 4), (2, 3, 4))),
+    ("ijk,jil->kl", ((2, 3, 4), (3, 2, 5))),
+)
+
+
+@form("Einsum")
+def einsum(build: Build, operator: str) -> list[Operand]:
+    draws = build.draws
+    dtype = build.dtype(operator, among=FLOATS)
+    equation, shapes = draws.one_of(_EQUATIONS)
+    return build.node(
+        operator, [build.operand(dtype, shape, low=-2, high=2, fixed=20) for shape in shapes], equation=equation
+    )

@@ -1,0 +1,191 @@
+"""Cheap cases, many in one job: make, evaluate, run, compare. What looks wrong is left for the driver to look into."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from msgspec.structs import replace
+
+from assay import plugins
+from assay.core.empty_result import empty_result
+from assay.core.job import ScreenJob
+from assay.core.outcome import Stage
+from assay.core.result import ScreenResult
+from assay.core.screening import CaseId, Screened, Suspect
+from assay.errors import Lowering, UsageError
+from assay.generators.case_values import CaseValues
+from assay.generators.comparison import Far, compare, judge
+from assay.generators.files import keep_case
+from assay.generators.unspecified import unspecified
+from assay.ports import Backend
+from assay.ports.generator import GeneratedCase, Generator
+from assay.worker.engine.lower import backend_class
+from assay.worker.stages import Stages
+
+CLOCK_EVERY = 8
+MOST_ATTRIBUTES = 16
+"""Of a case, that are tried without."""
+
+
+def screen(job: ScreenJob, stages: Stages) -> ScreenResult:
+    """Ends after `job.count` cases or `job.seconds`, whichever is first. A case that ends the process ends the job: the file
+    `job.progress` names it."""
+    generator: Generator = plugins.load("assay.generators", job.generator)()
+    if generator.version != job.version:
+        raise UsageError(
+            f"generator {job.generator!r} is of version {generator.version} here, and {job.version} is asked for"
+        )
+    with stages.enter(Stage.IMPORT):
+        backend: Backend = backend_class(job.flow.backend)()
+        backend.prepare()
+    screener = _Screener(job, backend, generator)
+    with stages.enter(Stage.RUN):
+        begin, cpu = time.monotonic(), time.process_time()
+        done = job.first
+        with _Progress(job.progress) as progress:
+            for index in range(job.first, job.first + job.count):
+                progress.write(index)
+                screener.one(index)
+                done = index + 1
+                if index % CLOCK_EVERY == 0 and time.monotonic() - begin > job.seconds:
+                    break
+        cpu = time.process_time() - cpu
+    return replace(screener.result(), done=done, cpu_s=cpu)
+
+
+class _Progress:
+    """The index under way, as text in a file that outlives the process."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._descriptor = -1
+
+    def __enter__(self) -> _Progress:
+        self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600)
+        return self
+
+    def write(self, index: int) -> None:
+        os.pwrite(self._descriptor, f"{index:20d}".encode(), 0)
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+
+NOT_FAR = Far()
+
+
+@dataclass(frozen=True)
+class _Trial:
+    case: GeneratedCase
+    values: CaseValues
+    became: Screened
+    far: Far = NOT_FAR
+    detail: str = ""
+
+
+class _Screener:
+    def __init__(self, job: ScreenJob, backend: Backend, generator: Generator) -> None:
+        self._job, self._backend, self._generator = job, backend, generator
+        self._model = Path(job.scratch) / "case.onnx"
+        self._counts: Counter[str] = Counter()
+        self._seen: Counter[str] = Counter()
+        self._refused: Counter[str] = Counter()
+        self._suspects: list[Suspect] = []
+        self._derived = 0
+
+    def result(self) -> ScreenResult:
+        return replace(
+            empty_result(self._job),
+            counts=dict(self._counts),
+            seen=dict(self._seen),
+            refused=dict(self._refused),
+            suspects=tuple(self._suspects),
+            derived=self._derived,
+        )
+
+    def one(self, index: int) -> None:
+        self._counts[self._look(index)] += 1
+
+    def _look(self, index: int) -> Screened:
+        case = self._generator.make(self._job.seed, index)
+        if case is None:
+            return Screened.NOT_MADE
+        found = self._trial(case, derive=bool(self._job.derive_each) and index % self._job.derive_each == 0)
+        if found.became is Screened.REFUSED:
+            self._refused[f"{'+'.join(found.values.operators)} {found.detail}"] += 1
+        elif found.became in (Screened.RIGHT, Screened.FAILED, Screened.SUSPECT):
+            self._seen.update(found.values.forms())
+        if found.became in (Screened.FAILED, Screened.SUSPECT):
+            self._keep(index, self._simplified(found))
+        return found.became
+
+    def _trial(self, case: GeneratedCase, *, derive: bool = False) -> _Trial:
+        values = CaseValues(case)
+        if not values.is_valid():
+            return _Trial(case, values, Screened.INVALID)
+        try:
+            values.evaluate()
+        except Lowering:
+            return _Trial(case, values, Screened.NO_ORACLE)
+        if not values.has_numbers():
+            return _Trial(case, values, Screened.NO_NUMBERS)
+        self._model.write_bytes(case.model)
+        try:
+            engine = self._backend.lower(self._model, self._job.flow)
+        except Exception as error:  # noqa: BLE001  whatever a backend raises of a model that it does not take
+            return _Trial(case, values, Screened.REFUSED, detail=type(error).__name__)
+        try:
+            given = {name: np.asarray(one) for name, one in engine.run(case.inputs).items()}
+        except Exception as error:  # noqa: BLE001  what it has compiled it must run
+            text = " ".join(str(error).split())[:300]
+            return _Trial(case, values, Screened.FAILED, Far("failed"), f"{type(error).__name__}: {text}")
+        far = compare(given, values)
+        if far.kind in ("values", "range") or (derive and not far.kind):
+            self._derived += 1
+            far = judge(given, values, far, self._job.flow, self._job.seed)
+        return _Trial(case, values, Screened.SUSPECT if far.kind else Screened.RIGHT, far)
+
+    def _simplified(self, trial: _Trial) -> _Trial:
+        """Without the attributes that it fails as well without: those left are what matters."""
+        best = trial
+        places = [(n, one.name) for n, node in enumerate(trial.values.model.graph.node) for one in node.attribute]
+        for place, name in places[:MOST_ATTRIBUTES]:
+            tried = self._trial(without_attribute(best.case, place, name))
+            if tried.became is trial.became and tried.far.kind == trial.far.kind:
+                best = tried
+        return best
+
+    def _keep(self, index: int, trial: _Trial) -> None:
+        job, values = self._job, trial.values
+        found = Suspect(
+            CaseId(job.generator, job.version, job.seed, index),
+            trial.far.kind,
+            operators=values.operators,
+            attributes=values.attributes,
+            dtypes=values.dtypes,
+            output=trial.far.output,
+            rel_l2=trial.far.rel_l2,
+            budget=trial.far.budget,
+            unspecified=unspecified(values.model, values.all()),
+            detail=trial.detail,
+        )
+        keep_case(trial.case, Path(job.corpus), found.case)
+        self._suspects.append(found)
+
+
+def without_attribute(case: GeneratedCase, place: int, name: str) -> GeneratedCase:
+    """The same case with the default of that attribute."""
+    import onnx
+
+    model = onnx.load_from_string(case.model)
+    node = model.graph.node[place]
+    kept = [one for one in node.attribute if one.name != name]
+    del node.attribute[:]
+    node.attribute.extend(kept)
+    del model.graph.value_info[:]
+    return GeneratedCase(model.SerializeToString(deterministic=True), case.inputs)

@@ -1,0 +1,127 @@
+"""Where the standard is silent: found in the values of a case, not in a list of cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from onnx import helper
+
+from assay.core.screening import Unspecified
+from assay.ports import Tensor
+
+_SUMS = frozenset(
+    (
+        *(
+            "Abs",
+            "Add",
+            "Sub",
+            "Mul",
+            "Neg",
+            "Sum",
+            "Mean",
+            "Div",
+            "Pow",
+            "BitShift",
+            "MatMul",
+            "Gemm",
+            "Einsum",
+            "MatMulInteger",
+        ),
+        *(
+            "ConvInteger",
+            "CumSum",
+            "CumProd",
+            "ReduceSum",
+            "ReduceMean",
+            "ReduceProd",
+            "ReduceL1",
+            "ReduceL2",
+            "ReduceSumSquare",
+        ),
+        *("ScatterElements", "ScatterND"),
+    )
+)
+_WRITES = ("ScatterElements", "Scatter", "ScatterND")
+
+
+def unspecified(model: Any, values: Mapping[str, Tensor]) -> tuple[Unspecified, ...]:
+    """Of a case: `values` of all names, real ones in float64, whole ones in the types of the model."""
+    found = {reason for node in model.graph.node for reason in _of_node(node, values)}
+    return tuple(sorted(found))
+
+
+def _of_node(node: Any, values: Mapping[str, Tensor]) -> Iterator[Unspecified]:
+    reads = [values[name] for name in node.input if name in values]
+    gives = [values[name] for name in node.output if name in values]
+    if not reads or not gives:
+        return
+    if node.op_type in _SUMS and gives[0].dtype.kind in "iu" and _overflows(node, reads, gives[0]):
+        yield Unspecified.INTEGER_OVERFLOW
+    if node.op_type in ("Div", "Mod") and reads[-1].dtype.kind in "iu" and bool((reads[-1] == 0).any()):
+        yield Unspecified.DIVISION_BY_ZERO
+    if node.op_type == "Cast" and _out_of_range(node, reads[0]):
+        yield Unspecified.CAST_OUT_OF_RANGE
+    if node.op_type == "TopK" and _equal_keys(node, reads[0]):
+        yield Unspecified.EQUAL_KEYS
+    if node.op_type in _WRITES and _repeats(node, reads):
+        yield Unspecified.REPEATED_INDICES
+
+
+def _overflows(node: Any, reads: list[Tensor], given: Tensor) -> bool:
+    """A bound from the largest numbers that go in: wide enough that it may call a case unspecified that is not."""
+    info = np.iinfo(given.dtype)
+    most = [float(np.abs(one.astype(np.float64)).max(initial=0.0)) for one in reads]
+    terms = max((one.size for one in reads), default=1)
+    operator = node.op_type
+    if operator in ("Add", "Sub", "Sum"):
+        bound = sum(most)
+        if operator == "Sub" and info.min == 0:
+            low = reads[0].astype(np.float64) - reads[1].astype(np.float64)
+            return bool((low < 0).any()) or bound > info.max
+        return bound > info.max
+    if operator in ("Neg", "Abs"):
+        return bool((reads[0] == info.min).any()) if info.min < 0 else operator == "Neg" and bool(reads[0].any())
+    if operator == "Div":
+        return info.min < 0 and bool((reads[0] == info.min).any() and (reads[1] == -1).any())
+    if operator in ("Mul", "MatMul", "Gemm", "Einsum", "MatMulInteger", "ConvInteger"):
+        factor = float(np.prod(most)) * (1 if operator == "Mul" else terms)
+        return factor > info.max or (info.min == 0 and any((one < 0).any() for one in reads))
+    if operator in ("ReduceProd", "CumProd"):
+        return most[0] > 1 and terms * np.log(max(most[0], 1.0)) > np.log(float(info.max))
+    if operator in ("BitShift", "Pow"):
+        wide = [one.astype(np.float64) for one in reads]
+        left = wide[0] * 2.0 ** wide[-1] if operator == "BitShift" else np.abs(wide[0]) ** wide[-1]
+        return bool((left > info.max).any())
+    return max(most) ** (2 if operator == "ReduceSumSquare" else 1) * terms > info.max
+
+
+def _out_of_range(node: Any, x: Tensor) -> bool:
+    to = next(one.i for one in node.attribute if one.name == "to")
+    wanted = np.dtype(helper.tensor_dtype_to_np_dtype(to))
+    if wanted.kind not in "iu" or x.dtype.kind == "b":
+        return False
+    info = np.iinfo(wanted)
+    numbers = x.astype(np.float64)
+    return bool(
+        (~np.isfinite(numbers)).any() or (np.trunc(numbers) < info.min).any() or (np.trunc(numbers) > info.max).any()
+    )
+
+
+def _equal_keys(node: Any, x: Tensor) -> bool:
+    axis = next((one.i for one in node.attribute if one.name == "axis"), -1)
+    ordered = np.sort(x, axis=axis)
+    return bool((np.diff(ordered, axis=axis) == 0).any())
+
+
+def _repeats(node: Any, reads: list[Tensor]) -> bool:
+    """Two writes to one place."""
+    data, indices = reads[0], reads[1]
+    if node.op_type == "ScatterND":
+        sizes = np.asarray(data.shape[: indices.shape[-1]])
+        rows = np.reshape(indices % sizes, (-1, indices.shape[-1]))
+        return len(np.unique(rows, axis=0)) < len(rows)
+    axis = next((one.i for one in node.attribute if one.name == "axis"), 0) % data.ndim
+    ordered = np.sort(indices % data.shape[axis], axis=axis)
+    return bool((np.diff(ordered, axis=axis) == 0).any())

@@ -1,0 +1,39 @@
+"""What makes cases without end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from assay.ports.values import Tensor
+
+
+@dataclass(frozen=True)
+class GeneratedCase:
+    """A model in one file's bytes, and what it is fed."""
+
+    model: bytes
+    inputs: Mapping[str, Tensor]
+
+
+class Generator(Protocol):
+    """A plug-in of the group `assay.generators`, instantiated without arguments. Conformance: `assay.testing.check_generator`."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> int:
+        """Raised when any case changes: a case is named by generator, version, seed and index."""
+        ...
+
+    @property
+    def about(self) -> str:
+        """One line: what is in it."""
+        ...
+
+    def make(self, seed: int, index: int) -> GeneratedCase | None:
+        """The case of that seed and index, byte for byte the same on every machine, whatever was made before. None where these
+        numbers lead to no valid model: cheap, and not a failure. No backend is imported."""
+        ...

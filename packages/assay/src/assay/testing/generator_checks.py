@@ -1,0 +1,30 @@
+"""What a generator of cases must keep: `check_generator`."""
+
+from __future__ import annotations
+
+import onnx
+
+from assay.ports import Generator
+
+
+def check_generator(generator: Generator, *, cases: int = 200, seed: int = 7) -> None:
+    """Raises AssertionError with the first promise that is broken. Its cases are valid models, are fed what they read, and are the same
+    whichever was made before."""
+    assert generator.name, "a generator needs a name"
+    assert generator.about, "a generator needs a line about it"
+    first = [generator.make(seed, index) for index in range(cases)]
+    made = [one for one in first if one is not None]
+    assert len(made) * 4 >= cases, f"{len(made)} of {cases} cases were made: three of four may fail at most"
+    for index in reversed(range(cases)):
+        again, before = generator.make(seed, index), first[index]
+        same = again is before or (again is not None and before is not None and again.model == before.model)
+        assert same, f"case {index} is another one when it is made again"
+    for one in made:
+        model = onnx.load_from_string(one.model)
+        onnx.checker.check_model(model, full_check=True)
+        assert {value.name for value in model.graph.input} == {*one.inputs}, (
+            "inputs that nothing reads, or that nobody feeds"
+        )
+    assert {
+        generator.make(seed + 1, index) is None or generator.make(seed + 1, index) != first[index] for index in range(8)
+    } == {True}

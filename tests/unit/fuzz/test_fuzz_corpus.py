@@ -1,0 +1,68 @@
+"""The folder of a session: what is kept is read again, and what is none of it is refused in one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.commands.fuzz import read_session, run_fuzz
+from assay.core.screening import CaseId, Suspect
+from assay.errors import UnknownName, UsageError
+from assay.fuzz.corpus import Arm, Corpus, Session, Waiting
+from assay.fuzz.signature import signature
+from assay.options.fuzz import FuzzOptions
+
+
+def test_a_session_is_read_as_it_was_written(tmp_path: Path) -> None:
+    suspect = Suspect(CaseId("sweep", 1, 7, 3), "values", ("Relu@14",))
+    session = Session(seed=7, arms={"a": Arm("sweep", 1, "onnxruntime", next=9)}, waiting=[Waiting("f", suspect)])
+    Corpus(tmp_path / "new").write(session)
+    assert Corpus(tmp_path / "new").read() == session
+
+
+def test_a_corpus_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="is a file; give a folder with --corpus"):
+        run_fuzz(FuzzOptions(corpus=tmp_path / "file", history=str(tmp_path)))
+
+
+def test_a_corpus_of_another_seed_is_refused(tmp_path: Path) -> None:
+    Corpus(tmp_path).write(Session(seed=7))
+    with pytest.raises(UsageError, match="has seed 7; leave --seed out, or give another folder"):
+        run_fuzz(FuzzOptions(corpus=tmp_path, seed=8, history=str(tmp_path)))
+
+
+def test_a_corpus_of_another_version_of_a_generator_is_refused(tmp_path: Path) -> None:
+    from importlib.metadata import version
+
+    arm = Arm("sweep", 0, "onnxruntime")
+    Corpus(tmp_path).write(Session(seed=7, onnx=version("onnx"), arms={arm.name: arm}))
+    with pytest.raises(UsageError, match="cases of version 0 of generator 'sweep', and version"):
+        run_fuzz(FuzzOptions(corpus=tmp_path, history=str(tmp_path)))
+
+
+def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "session.json").write_text("{")
+    with pytest.raises(UsageError, match=r"session\.json cannot be read as a fuzzing session"):
+        read_session(Corpus(tmp_path))
+
+
+def test_nothing_fuzzed_yet_says_how_to_begin(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"nothing was fuzzed in .* yet: assay fuzz --flow FLOW --for 10m"):
+        read_session(Corpus(tmp_path))
+
+
+@pytest.mark.parametrize(("flows", "generators"), [(("onnxruntme",), ()), ((), ("swep",))])
+def test_a_mistyped_name_is_answered_with_the_nearest(
+    tmp_path: Path, flows: tuple[str, ...], generators: tuple[str, ...]
+) -> None:
+    with pytest.raises(UnknownName, match=r"onnxruntime|sweep"):
+        run_fuzz(FuzzOptions(flows=flows, generators=generators, history=str(tmp_path)))
+
+
+def test_opsets_and_numbers_do_not_tell_suspects_apart() -> None:
+    one = Suspect(CaseId("sweep", 1, 7, 3), "values", ("Pad@13",), ("Pad.mode=edge",))
+    other = Suspect(CaseId("sweep", 1, 7, 9), "values", ("Pad@19",), ("Pad.mode=edge",))
+    assert signature("f", one) == signature("f", other)
+    assert signature("f", one) != signature("f", Suspect(one.case, "values", ("Pad@13",), ("Pad.mode=wrap",)))

@@ -1,0 +1,46 @@
+"""Where the standard is silent: found in the values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+from assay.core.screening import Unspecified
+from assay.generators.unspecified import unspecified
+
+
+def _found(operator: str, reads: dict[str, Any], given: Any, **attributes: Any) -> tuple[Unspecified, ...]:
+    node = helper.make_node(operator, [*reads], ["y"], **attributes)
+    model = helper.make_model(helper.make_graph([node], "g", [], []))
+    return unspecified(model, {**reads, "y": given})
+
+
+def _int8(*numbers: int) -> Any:
+    return np.asarray(numbers, np.int8)
+
+
+@pytest.mark.parametrize(
+    ("operator", "reads", "given", "attributes", "reason"),
+    [
+        ("Add", {"a": _int8(100), "b": _int8(100)}, _int8(-56), {}, Unspecified.INTEGER_OVERFLOW),
+        ("Add", {"a": _int8(10), "b": _int8(100)}, _int8(110), {}, None),
+        ("Div", {"a": _int8(10), "b": _int8(0)}, _int8(0), {}, Unspecified.DIVISION_BY_ZERO),
+        ("Cast", {"a": np.asarray([300.0])}, np.uint8([44]), {"to": TensorProto.UINT8}, Unspecified.CAST_OUT_OF_RANGE),
+        ("Cast", {"a": np.asarray([-0.5])}, np.uint8([0]), {"to": TensorProto.UINT8}, None),
+        ("TopK", {"a": np.asarray([1.0, 1.0]), "k": np.int64([1])}, np.asarray([1.0]), {}, Unspecified.EQUAL_KEYS),
+        (
+            "ScatterND",
+            {"a": np.zeros(3), "i": np.int64([[1], [-2]]), "u": np.zeros(2)},
+            np.zeros(3),
+            {},
+            Unspecified.REPEATED_INDICES,
+        ),
+    ],
+)
+def test_what_the_standard_does_not_say(
+    operator: str, reads: dict[str, Any], given: Any, attributes: dict[str, Any], reason: Unspecified | None
+) -> None:
+    assert _found(operator, reads, given, **attributes) == ((reason,) if reason else ())
