@@ -11,7 +11,8 @@ from assay import plugins
 from assay.core.case import Inputs
 from assay.core.data import Data
 from assay.core.flow import Flow
-from assay.core.job import Limits, VerifyJob
+from assay.core.job import VerifyJob
+from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.core.result import ComparedResult, Result
 from assay.errors import AssayError

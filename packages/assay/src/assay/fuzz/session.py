@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from assay.core.case import Case
 from assay.core.flow import Flow
-from assay.core.job import Limits, ScreenJob
+from assay.core.job import ScreenJob
+from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.core.result import Result, ScreenResult
