@@ -74,6 +74,10 @@ def _needed(kind: str, flow: Flow, model: Model) -> dict[str, Any]:
         "search_inputs": {"output_dir": "inputs"},
         "evaluate_values": {"values_dir": "values"},
         "verify_region": {"values_dir": "values", "windows": ((0, 1), (2,))},
+        "screen": {
+            **{"generator": "sweep", "version": 1, "seed": 7, "first": 0, "count": 10, "seconds": 1.0},
+            **{"corpus": "corpus", "progress": "progress"},
+        },
     }
     return needed.get(kind, {})
 
