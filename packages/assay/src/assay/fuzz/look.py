@@ -17,7 +17,7 @@ from assay.core.outcome import Outcome
 from assay.core.result import ComparedResult, Result
 from assay.errors import AssayError
 from assay.fuzz.corpus import Bucket, Corpus, Session, Waiting
-from assay.fuzz.signature import bucket_key
+from assay.fuzz.signature import bucket_key, signature
 from assay.judge.witnesses import Side, side_of
 from assay.pipeline.check import check
 from assay.pipeline.request import ModelRequest, Request
@@ -137,7 +137,9 @@ class Look:
         kind = cause.symptom.kind if cause is not None else suspect.kind
         told = detail or suspect.detail or (result.detail if result is not None else "")
         return Bucket(
-            key=bucket_key(flow.backend, kind, operators, attributes, brought, status),
+            key=bucket_key(flow.backend, kind, operators, attributes, brought, status)
+            if kind != "failed"
+            else bucket_key(flow.backend, signature(flow.name, suspect), (), (), (), status),
             flow=flow.name,
             backend=flow.backend,
             kind=kind,

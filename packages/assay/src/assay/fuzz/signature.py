@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from assay.core.digest import value_digest
 from assay.core.screening import Suspect
 
 
 def signature(flow: str, suspect: Suspect) -> str:
     """Of a suspect before anybody looked into it: operators without their opsets, and the attributes that matter."""
+    if suspect.kind == "failed":  # the words of the backend tell them apart, whatever stands around the node
+        return "|".join((flow, suspect.kind, _plain(suspect.detail)))
     names = "+".join(one.partition("@")[0] for one in suspect.operators) or str(suspect.case)
     return "|".join((flow, suspect.kind, names, ",".join(suspect.attributes), ",".join(suspect.unspecified)))
 
@@ -22,3 +26,9 @@ def bucket_key(
 ) -> str:
     """Of a cause: the reduced pattern up to constants, and what brought it."""
     return value_digest((backend, kind, operators, attributes, brought, status))[:16]
+
+
+def _plain(text: str) -> str:
+    """Without names and numbers, which differ from case to case."""
+    words = re.sub(r"'[^']*'|\"[^\"]*\"|\S*\d\S*", "", text)
+    return " ".join(words.split())[:120]

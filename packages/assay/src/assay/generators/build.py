@@ -51,7 +51,7 @@ class Build:
         self.feeds: dict[str, Tensor] = {}
         self.weights: dict[str, Tensor] = {}
         self.values: list[Operand] = []
-        self._count = 0
+        self._count = self._constants = 0
 
     def schema(self, operator: str) -> Any:
         return schema_at(operator, self.opset)
@@ -94,13 +94,18 @@ class Build:
         high: float = 3.0,
         fixed: int = 0,
         empty: bool = False,
+        domain: bool = False,
+        any_size: bool = False,
     ) -> Operand:
-        """A value of the graph that fits, or a new input; in `fixed` percent a constant."""
+        """A value of the graph that fits, or a new input; in `fixed` percent a constant. `domain`: the operator is not defined, or not of
+        use, beyond the ends, so that a value of the graph is brought between them first. `any_size`: of a value of the graph the rank
+        of `shape` matters alone."""
         wanted = (dtype,) if isinstance(dtype, str) else tuple(dtype)
         if self.reuse and self.draws.chance(self.reuse):
-            fitting = [one for one in self.values if self._fits(one, wanted, shape, ranks, low, high)]
+            fitting = [one for one in self.values if self._fits(one, wanted, shape, ranks, any_size)]
             if fitting:
-                return fitting[-1] if self.draws.chance(70) else self.draws.one_of(fitting)
+                found = fitting[-1] if self.draws.chance(70) else self.draws.one_of(fitting)
+                return self._within(found, low, high) if domain else found
         chosen = wanted[0] if len(wanted) == 1 else self.draws.one_of(wanted)
         sizes = tuple(shape) if shape is not None else self.shape(ranks, empty=empty)
         array = draw_values(self.draws, chosen, sizes, low, high)
@@ -108,16 +113,41 @@ class Build:
 
     @staticmethod
     def _fits(
-        one: Operand,
-        dtypes: Sequence[str],
-        shape: Sequence[int] | None,
-        ranks: Sequence[int],
-        low: float,
-        high: float,
+        one: Operand, dtypes: Sequence[str], shape: Sequence[int] | None, ranks: Sequence[int], any_size: bool
     ) -> bool:
-        if one.dtype not in dtypes or not (low <= one.low and one.high <= high):
+        if one.dtype not in dtypes:
             return False
+        if any_size and shape is not None:
+            return one.rank == len(shape) and 0 not in one.shape
         return one.shape == tuple(shape) if shape is not None else one.rank in ranks
+
+    def _within(self, one: Operand, low: float, high: float) -> Operand:
+        """Its numbers between the ends: |x| + low where there is a lowest one above 0, tanh where both ends are near."""
+        if low <= one.low and one.high <= high:
+            return one
+        if not one.dtype.startswith("float"):
+            raise NotMade
+        if low >= 0:
+            (positive,) = self.node("Abs", [one], low=0.0)
+            least = self.constant(np.asarray(low, numpy_of(one.dtype)))
+            return self.node("Add", [positive, least], low=low)[0]
+        (near,) = self.node("Tanh", [one], low=-1.0, high=1.0)
+        if low <= -1.0 and high >= 1.0:
+            return near
+        factor = self.constant(np.asarray(min(-low, high), numpy_of(one.dtype)))
+        return self.node("Mul", [near, factor], low=low, high=high)[0]
+
+    def mark(self) -> tuple[int, ...]:
+        """Where the graph is now."""
+        return len(self.nodes), len(self.values), len(self.feeds), len(self.weights), self._count
+
+    def undo(self, mark: tuple[int, ...]) -> None:
+        """Back to a mark; random numbers are not drawn again."""
+        nodes, values, feeds, weights, self._count = mark
+        del self.nodes[nodes:]
+        del self.values[values:]
+        self.feeds = dict([*self.feeds.items()][:feeds])
+        self.weights = dict([*self.weights.items()][:weights])
 
     def input(self, array: Tensor, low: float = -np.inf, high: float = np.inf) -> Operand:
         """A new input of the graph."""
@@ -130,7 +160,8 @@ class Build:
     def constant(self, array: Tensor) -> Operand:
         """A weight of the graph."""
         array = np.asarray(array)
-        found = Operand(f"w{len(self.weights)}", dtype_name(array.dtype), array.shape, -np.inf, np.inf)
+        found = Operand(f"w{self._constants}", dtype_name(array.dtype), array.shape, -np.inf, np.inf)
+        self._constants += 1
         found.constant = array
         self.weights[found.name] = array
         return found

@@ -26,7 +26,7 @@ _RESULTS = {
 )
 def unary(build: Build, operator: str) -> list[Operand]:
     low, high = _RANGES.get(operator, (-3.0, 3.0))
-    x = build.operand(build.dtype(operator, among=NUMBERS), low=low, high=high, empty=True)
+    x = build.operand(build.dtype(operator, among=NUMBERS), low=low, high=high, empty=True, domain=operator in _RANGES)
     if operator in ("Abs", "Relu", "Sqrt", "Exp", "Softplus"):
         return build.node(operator, [x], low=0.0, high=max(abs(low), abs(high)) if operator != "Exp" else 21.0)
     least, most = _RESULTS.get(operator, (-float("inf"), float("inf")))
@@ -62,7 +62,7 @@ def arithmetic(build: Build, operator: str) -> list[Operand]:
     low = 0.5 if operator == "Div" else -3.0
     if operator == "Div" and not dtype.startswith("float"):
         low = 1.0
-    second = build.operand(dtype, broadcast_shape(build, first.shape), low=low, fixed=40)
+    second = build.operand(dtype, broadcast_shape(build, first.shape), low=low, fixed=40, domain=operator == "Div")
     reads = [first, second]
     if operator != "Div" and build.draws.chance(40):
         reads.reverse()
@@ -74,12 +74,12 @@ def arithmetic(build: Build, operator: str) -> list[Operand]:
 @form("Pow")
 def power(build: Build, operator: str) -> list[Operand]:
     dtype = build.dtype(operator, among=FLOATS)
-    base = build.operand(dtype, low=0.25, high=3.0)
+    base = build.operand(dtype, low=0.25, high=3.0, domain=True)
     other = dtype if build.opset < 12 else build.draws.one_of(build.dtypes(operator, 1, (*FLOATS, "int32", "int64")))
     if build.draws.chance(50):
         exponent = build.constant(_scalar(build.draws.one_of((0, 1, 2, 3)), other))
     else:
-        exponent = build.operand(other, broadcast_shape(build, base.shape), low=0.0, high=2.0, fixed=40)
+        exponent = build.operand(other, broadcast_shape(build, base.shape), low=0.0, high=2.0, fixed=40, domain=True)
     return build.node(operator, [base, exponent])
 
 
@@ -91,7 +91,7 @@ def _scalar(number: float, dtype: str) -> Tensor:
 def modulo(build: Build, operator: str) -> list[Operand]:
     dtype = build.dtype(operator, among=NUMBERS)
     first = build.operand(dtype, low=-30, high=30)
-    second = build.operand(dtype, broadcast_shape(build, first.shape), low=1, high=7)
+    second = build.operand(dtype, broadcast_shape(build, first.shape), low=1, high=7, domain=True)
     real = dtype.startswith("float")
     return build.node(operator, [first, second], fmod=1 if real else flag(build))
 
@@ -127,7 +127,7 @@ def bitwise(build: Build, operator: str) -> list[Operand]:
 def shift(build: Build, operator: str) -> list[Operand]:
     dtype = build.draws.one_of(build.dtypes(operator))
     first = build.operand(dtype, low=0, high=100)
-    second = build.operand(dtype, broadcast_shape(build, first.shape), low=0, high=7)
+    second = build.operand(dtype, broadcast_shape(build, first.shape), low=0, high=7, domain=True)
     return build.node(operator, [first, second], direction=build.draws.one_of(("LEFT", "RIGHT")))
 
 

@@ -78,8 +78,15 @@ def convolution(build: Build, operator: str) -> list[Operand]:
     if draws.chance(20):
         groups = out = channels
     x = build.operand(
-        dtype, (draws.between(1, 2), channels, *(draws.between(3, 9) for _ in range(axes))), low=-2, high=2
+        dtype,
+        (draws.between(1, 2), channels, *(draws.between(3, 9) for _ in range(axes))),
+        low=-2,
+        high=2,
+        any_size=True,
     )
+    if x.shape[1] != channels:
+        channels = x.shape[1]
+        groups = groups if channels % groups == 0 and out % groups == 0 else 1
     given = spatial(build, x.shape[2:])
     kernel = given["kernel_shape"]
     assert isinstance(kernel, list)

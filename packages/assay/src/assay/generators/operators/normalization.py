@@ -17,7 +17,7 @@ def batch_normalization(build: Build, operator: str) -> list[Operand]:
     dtype = build.dtype(operator, among=FLOATS)
     x = build.operand(dtype, ranks=(2, 3, 4, 5))
     ends = ((0.5, 2.0), (-1.0, 1.0), (-1.0, 1.0), (0.25, 2.0))
-    weights = [_weight(build, dtype, (x.shape[1],), *one) for one in ends]
+    weights = [build.operand(dtype, (x.shape[1],), low=low, high=high, fixed=80, domain=low > 0) for low, high in ends]
     return build.node(operator, [x, *weights], epsilon=build.draws.one_of((None, 0.5, 2.0**-10)))
 
 
@@ -25,7 +25,9 @@ def batch_normalization(build: Build, operator: str) -> list[Operand]:
 def instance_normalization(build: Build, operator: str) -> list[Operand]:
     draws = build.draws
     dtype = build.dtype(operator, among=FLOATS)
-    x = build.operand(dtype, (draws.between(1, 2), draws.between(1, 4), draws.between(2, 6), draws.between(2, 6)))
+    x = build.operand(
+        dtype, (draws.between(1, 2), draws.between(1, 4), draws.between(2, 6), draws.between(2, 6)), any_size=True
+    )
     return build.node(
         operator, [x, *(_weight(build, dtype, (x.shape[1],)) for _ in range(2))], epsilon=draws.one_of((None, 0.5))
     )

@@ -20,7 +20,7 @@ def reduction(build: Build, operator: str) -> list[Operand]:
     low, high = (
         (0.25, 3.0) if operator == "ReduceLogSum" else (-1.25, 1.25) if operator == "ReduceProd" else (-3.0, 3.0)
     )
-    x = build.operand(dtype, ranks=(1, 2, 3, 4, 5), low=low, high=high)
+    x = build.operand(dtype, ranks=(1, 2, 3, 4, 5), low=low, high=high, domain=operator == "ReduceLogSum")
     places = draws.shuffled(range(x.rank))[: draws.between(1, x.rank)]
     axes: list[int] | None = [place - x.rank if draws.chance(30) else place for place in places]
     if draws.chance(20):

@@ -16,7 +16,9 @@ def pool(build: Build, operator: str) -> list[Operand]:
     draws = build.draws
     dtype = build.dtype(operator, among=(*FLOATS, "int8", "uint8"))
     axes = draws.one_of((1, 2, 2, 2, 3))
-    x = build.operand(dtype, (draws.between(1, 2), draws.between(1, 4), *(draws.between(2, 9) for _ in range(axes))))
+    x = build.operand(
+        dtype, (draws.between(1, 2), draws.between(1, 4), *(draws.between(2, 9) for _ in range(axes))), any_size=True
+    )
     given = spatial(build, x.shape[2:])
     if not version_has(build, operator, "dilations"):
         given.pop("dilations", None)
@@ -67,7 +69,7 @@ def resize(build: Build, operator: str) -> list[Operand]:
         raise NotMade
     dtype = build.dtype(operator, among=FLOATS)
     axes = draws.one_of((1, 2, 2))
-    x = build.operand(dtype, (1, draws.between(1, 3), *(draws.between(2, 7) for _ in range(axes))))
+    x = build.operand(dtype, (1, draws.between(1, 3), *(draws.between(2, 7) for _ in range(axes))), any_size=True)
     mode = draws.one_of(("nearest", "linear", "cubic") if axes == 2 else ("nearest", "linear"))
     places = ["half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"]
     places += ["half_pixel_symmetric"] if build.opset >= 19 else []

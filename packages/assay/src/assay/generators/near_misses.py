@@ -1,0 +1,42 @@
+"""Short chains of what compilers rewrite: operators that an optimiser was seen to change together, and one step beside them."""
+
+from __future__ import annotations
+
+from assay.generators.build import Build, NotMade
+from assay.generators.compose import finished, grow
+from assay.generators.draws import Draws
+from assay.generators.operators import forms
+from assay.generators.rewritten_pairs import AFTER
+from assay.ports.generator import GeneratedCase
+
+OPSETS = (7, 9, 10, 11, 12, 13, 13, 14, 16, 17, 18, 18, 19, 20, 21, 21, 22, 23, 24)
+PAIR = 75
+"""Percent of steps that take a pair which was seen to be rewritten; the others take any operator."""
+INNER = 30
+
+
+class NearMisses:
+    """Pairs come from the graph before and after an optimiser (`benchmarks/fuzz_pairs.py`); axes, permutations, flags, ranks, broadcast,
+    types, constants or inputs, equal operands, opsets and outputs in the middle are drawn."""
+
+    name = "near-misses"
+    version = 1
+    about = "short chains of operators that an optimiser rewrites together, with everything else drawn"
+
+    def make(self, seed: int, index: int) -> GeneratedCase | None:
+        """See `ports.Generator`."""
+        draws = Draws(self.name, self.version, seed, index)
+        build = Build(draws, draws.one_of(OPSETS), reuse=85)
+        try:
+            return finished(build, grow(build, draws.between(2, 4), _next), INNER)
+        except NotMade:
+            return None
+
+
+def _next(build: Build, before: str) -> str:
+    draws = build.draws
+    if draws.chance(PAIR):
+        known = AFTER.get(before, ()) if before else tuple(AFTER)
+        if known:
+            return draws.one_of(known)
+    return draws.one_of(tuple(forms()))
