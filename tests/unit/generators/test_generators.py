@@ -13,7 +13,13 @@ from assay.generators.operators import forms
 from assay.generators.sweep import Sweep
 from assay.testing.generator_checks import check_generator
 
-DIGESTS = {"sweep": (1, "7e25b533cbabf530")}
+DIGESTS = {
+    "equalities": (1, "438ce2dda35aae4d"),
+    "near-misses": (1, "0dc83063771cb33b"),
+    "qdq-graphs": (1, "2377571545c31efd"),
+    "random-graphs": (1, "670bb584b76aa02b"),
+    "sweep": (2, "2faeb7f019ffc8df"),
+}
 """Version and digest of a hundred cases."""
 
 

@@ -28,6 +28,8 @@ class Unspecified(enum.StrEnum):
     DIVISION_BY_ZERO = "division_by_zero"
     EQUAL_KEYS = "equal_keys"
     REPEATED_INDICES = "repeated_indices"
+    ROUNDED_PLACE = "rounded_place"
+    FRACTIONAL_LENGTH = "fractional_length"
 
 
 class CaseId(msgspec.Struct, frozen=True):

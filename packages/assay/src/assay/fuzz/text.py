@@ -24,6 +24,8 @@ SILENT_STANDARD = {
     Unspecified.CAST_OUT_OF_RANGE: "Cast: what a number outside of the range of the type becomes is undefined",
     Unspecified.DIVISION_BY_ZERO: "Div and Mod of whole numbers: the standard does not speak of 0 as a divisor",
     Unspecified.EQUAL_KEYS: "TopK: of equal values the lower index comes first, and of `sorted` 0 the order is undefined",
+    Unspecified.ROUNDED_PLACE: "Resize: a place lies where the nearest element changes, and no type of places is named",
+    Unspecified.FRACTIONAL_LENGTH: "Resize: whether the length of the result is rounded before places follow from it is not said",
     Unspecified.REPEATED_INDICES: "Scatter: what is written twice to one place depends on the order, which is undefined",
 }
 SHOWN = 8

@@ -37,11 +37,14 @@ def compare(given: dict[str, Tensor], values: CaseValues) -> Far:
     for name, dtype in values.outputs.items():
         if name not in given:
             return Far("missing", name, math.inf)
-        mine, exact = given[name], values.expected(name)
+        mine = given[name]
         if dtype_name(mine.dtype) != dtype:
             return Far("type", name, math.inf)
-        if mine.shape != exact.shape:
+        if mine.shape != values.declared[name]:
             return Far("shape", name, math.inf)
+        if values.is_doubtful():
+            continue
+        exact = values.expected(name)
         if is_floating(dtype):
             if not np.isfinite(mine).all():
                 return Far("range", name, math.inf)

@@ -13,10 +13,11 @@ from assay.generators.operators.quantized import EIGHT, SCALES
 from assay.ports.generator import GeneratedCase
 
 OPERATORS = (
-    *("Conv", "Conv", "MatMul", "Gemm", "Add", "Mul", "Relu", "MaxPool", "AveragePool", "GlobalAveragePool", "Concat", "Reshape"),
-    *("Transpose", "Sigmoid", "LeakyRelu", "Softmax", "Resize", "Pad", "Clip", "Split", "Gather", "Slice", "Squeeze", "Unsqueeze", "Flatten"),
-    *("ReduceMean", "Sub", "Where", "ConvTranspose", "HardSwish", "ArgMax", "Tanh", "Max", "Sqrt", "Gelu", "DepthToSpace", "Expand"),
-)  # fmt: skip
+    *("Conv", "Conv", "MatMul", "Gemm", "Add", "Mul", "Relu", "MaxPool", "AveragePool", "GlobalAveragePool", "Concat"),
+    *("Reshape", "Transpose", "Sigmoid", "LeakyRelu", "Softmax", "Resize", "Pad", "Clip", "Split", "Gather", "Slice"),
+    *("Squeeze", "Unsqueeze", "Flatten", "ReduceMean", "Sub", "Where", "ConvTranspose", "HardSwish", "ArgMax", "Tanh"),
+    *("Max", "Sqrt", "Gelu", "DepthToSpace", "Expand"),
+)
 OPSETS = (13, 15, 17, 18, 19, 21, 22, 23)
 ON_A_GRID = 80
 """Percent of the values, and of the weights."""

@@ -9,6 +9,7 @@ import numpy as np
 from onnx import helper
 
 from assay.core.screening import Unspecified
+from assay.generators.resize_places import fractional_length, rounding_decides
 from assay.ports import Tensor
 
 _SUMS = frozenset(
@@ -65,6 +66,10 @@ def _of_node(node: Any, values: Mapping[str, Tensor]) -> Iterator[Unspecified]:
         yield Unspecified.CAST_OUT_OF_RANGE
     if node.op_type == "TopK" and _equal_keys(node, reads[0]):
         yield Unspecified.EQUAL_KEYS
+    if node.op_type == "Resize" and rounding_decides(node, reads[0].shape, gives[0].shape):
+        yield Unspecified.ROUNDED_PLACE
+    if node.op_type == "Resize" and fractional_length(node, values):
+        yield Unspecified.FRACTIONAL_LENGTH
     if node.op_type in _WRITES and _repeats(node, reads):
         yield Unspecified.REPEATED_INDICES
 

@@ -94,7 +94,7 @@ def convolution(build: Build, operator: str) -> list[Operand]:
     reads = [x, build.operand(dtype, weight, low=-1, high=1, fixed=85)]
     if draws.chance(60):
         reads.append(build.operand(dtype, (out,), low=-1, high=1, fixed=85))
-    if operator == "ConvTranspose" and draws.chance(20):
+    if operator == "ConvTranspose" and draws.chance(20) and "auto_pad" not in given:
         strides = given.get("strides") or [1] * axes
         assert isinstance(strides, list)
         given["output_padding"] = [draws.below(one) for one in strides]

@@ -118,8 +118,10 @@ def grid_sample(build: Build, operator: str) -> list[Operand]:
 def affine_grid(build: Build, operator: str) -> list[Operand]:
     draws = build.draws
     theta = build.operand(build.dtype(operator, among=("float32", "float64")), (2, 2, 3), low=-1, high=1)
-    size = build.steering([2, draws.between(1, 3), draws.between(1, 5), draws.between(1, 5)])
-    return build.node(operator, [theta, size], align_corners=flag(build))
+    corners = flag(build)  # between the corners of an axis of one element there is no step: nothing is defined
+    least = 2 if corners else 1
+    size = build.steering([2, draws.between(1, 3), draws.between(least, 5), draws.between(least, 5)])
+    return build.node(operator, [theta, size], align_corners=corners)
 
 
 @form("RoiAlign")

@@ -1,0 +1,58 @@
+"""Where Resize chooses the nearest element by a place that no rounding may touch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from assay.ports import Tensor
+
+NEAR = 1e-4
+"""Of an element: nearer to where the choice changes, the type in which the place is computed decides."""
+
+
+def rounding_decides(node: Any, sizes: Sequence[int], resized: Sequence[int]) -> bool:
+    """Of an engine's choice at any axis. A scale that float32 holds exactly leaves nothing open."""
+    given = {one.name: one.s.decode() for one in node.attribute if one.s}
+    if given.get("mode", "nearest") != "nearest":
+        return False
+    rule = given.get("nearest_mode", "round_prefer_floor")
+    way = given.get("coordinate_transformation_mode", "half_pixel")
+    for size, out in zip(sizes, resized, strict=True):
+        if (
+            size == out
+            or not out
+            or (float(np.float32(out / size)) * size == out and float(np.float32(size / out)) * out == size)
+        ):
+            continue
+        places = _places(way, size, out)
+        change = np.floor(places) + 0.5 if rule.startswith("round") else np.rint(places)
+        if bool((np.abs(places - change) < NEAR).any()):
+            return True
+    return False
+
+
+def fractional_length(node: Any, values: Mapping[str, Tensor]) -> bool:
+    """Whether places follow from the length of a result that a scale does not make whole."""
+    way = next((one.s.decode() for one in node.attribute if one.name == "coordinate_transformation_mode"), "half_pixel")
+    scales = values.get(node.input[2] if len(node.input) > 2 else node.input[-1])
+    x = values.get(node.input[0])
+    if way not in ("align_corners", "pytorch_half_pixel", "half_pixel_symmetric") or scales is None or x is None:
+        return False
+    if scales.size != x.ndim or scales.dtype.kind != "f":
+        return False
+    lengths = np.asarray(x.shape) * scales
+    return bool((np.abs(lengths - np.rint(lengths)) > 1e-6).any())
+
+
+def _places(way: str, size: int, out: int) -> Tensor:
+    at = np.arange(out, dtype=np.float64)
+    if way == "align_corners":
+        return at * (size - 1) / (out - 1) if out > 1 else at * 0.0
+    if way == "asymmetric":
+        return at * size / out
+    if way == "pytorch_half_pixel" and out == 1:
+        return at * 0.0
+    return (at + 0.5) * size / out - 0.5
