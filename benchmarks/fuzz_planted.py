@@ -1,7 +1,7 @@
 """How soon does `assay fuzz` find a backend's own optimiser rewriting graphs wrongly?
 
-Each fault of `assay.testing.faulty_rewrites` is planted alone in the backend `miscompiler`; nothing is told. All generators screen in turn, in
-this process, until a suspect shows that the same backend without the fault answers rightly.
+Each fault of `assay.testing.faulty_rewrites` is planted alone in the backend `miscompiler`; nothing is told. All generators screen in
+turn, in this process, until there is a suspect that the same backend without the fault answers rightly.
 
     python benchmarks/fuzz_planted.py [SECONDS [SEED]]
 """
