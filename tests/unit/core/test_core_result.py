@@ -29,6 +29,7 @@ ROOMS = {
     "compare_speed": ("worker/timing",),
     "alternate": ("worker/timing",),
     "search_inputs": ("mutation",),
+    "screen": ("generators",),
     "mutation_score": ("pipeline",),
 }
 """Where results of that kind are filled: the room of the handler, and the pipeline, which asks witnesses and sums up mutants."""

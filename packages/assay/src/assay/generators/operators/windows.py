@@ -11,6 +11,22 @@ from assay.generators.operators.form import FLOATS, flag, form, version_has
 from assay.generators.operators.linear import spatial
 
 
+def _ends_inside(sizes: tuple[int, ...], given: dict[str, Any]) -> bool:
+    """Whether no window starts beyond the elements and what is padded before them: until opset 22 nothing is said of such a one."""
+    if "auto_pad" in given:
+        return False
+    ones = [1] * len(sizes)
+    pads, kernel = given.get("pads", [0] * 2 * len(sizes)), given["kernel_shape"]
+    strides, dilations = given.get("strides", ones), given.get("dilations", ones)
+    for place, size in enumerate(sizes):
+        begin, end = pads[place], pads[place + len(sizes)]
+        reach = (kernel[place] - 1) * dilations[place] + 1
+        windows = -((size + begin + end - reach) // -strides[place]) + 1
+        if (windows - 1) * strides[place] >= size + begin:
+            return False
+    return True
+
+
 @form("AveragePool MaxPool LpPool")
 def pool(build: Build, operator: str) -> list[Operand]:
     draws = build.draws
@@ -24,6 +40,8 @@ def pool(build: Build, operator: str) -> list[Operand]:
         given.pop("dilations", None)
     if version_has(build, operator, "ceil_mode"):
         given["ceil_mode"] = flag(build)
+        if given["ceil_mode"] and not _ends_inside(x.shape[2:], given):
+            given["ceil_mode"] = 0
     if operator == "AveragePool":
         given["count_include_pad"] = flag(build)
     if operator == "LpPool":
