@@ -1,6 +1,6 @@
 """ONNX Runtime 1.31.1, CPU, with any optimization: MaxPool and AveragePool with auto_pad SAME pad too little where windows are dilated.
 
-Expected: with SAME_UPPER or SAME_LOWER the output has ceil(input / stride) elements, 7 of 7 here. A window of 3 with dilation 2 reaches over
+Expected: with SAME_UPPER or SAME_LOWER an output has ceil(input / stride) elements, 7 of 7 here. A window of 3 with dilation 2 reaches over
 5 elements, so 4 are padded. Got: 5 elements, as if the window reached over 3 and 2 were padded: the dilation is left out when the pads
 are computed, and counted when the size follows from them. OpenVINO gives 7 elements, and so does onnx's inference of shapes.
 Found by `assay fuzz --flow onnxruntime --seed 7` (generator sweep).
