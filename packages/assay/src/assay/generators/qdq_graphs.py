@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from onnx import helper
 
@@ -83,7 +85,7 @@ def _behind_grid(build: Build, name: str, dtype: str, axis: int | None) -> None:
     scale = build.constant(scales.reshape(shape))
     zero = build.constant(np.full(shape, middle).astype(numpy_dtype(dtype)))
     del build.weights[name]
-    given = {} if axis is None else {"axis": axis}
+    given: dict[str, Any] = {} if axis is None else {"axis": axis}
     node = helper.make_node(
         "DequantizeLinear", [grid.name, scale.name, zero.name], [name], name=f"{name}/grid", **given
     )
