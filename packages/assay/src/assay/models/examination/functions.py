@@ -33,6 +33,9 @@ def check_functions(model: ModelProto) -> Iterator[ModelFinding]:
     from onnx import defs
 
     functions = functions_of(model)
+    for signature, count in Counter(map(function_signature, model.functions)).items():
+        if count > 1:  # onnx.checker sees it where the IR version has functions
+            yield _found("duplicate-function", "", _format_signature(signature))
     imports = {domain_of(one.domain): one.version for one in model.opset_import}
     for function in model.functions:
         about = f"function {shown(function.name)}"

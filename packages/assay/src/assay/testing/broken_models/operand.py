@@ -58,6 +58,14 @@ def function_imports_twice(_: Path) -> onnx.ModelProto:
     return model
 
 
+@case("function", "duplicate-function")
+def two_functions_of_one_name_in_an_old_model(_: Path) -> onnx.ModelProto:
+    model = _calling("<slope = 0.5>(x)")
+    model.functions.append(model.functions[0])
+    model.ir_version = 3
+    return model
+
+
 @case("graph", "data-segments")
 def stored_in_segments(_: Path) -> onnx.ModelProto:
     model = with_weight(np.ones((2, 3), np.float32))
