@@ -54,15 +54,19 @@ def absent_shards(missing: Sequence[str]) -> list[Verdict]:
     """One error: nobody knows what those jobs were."""
     if not missing:
         return []
-    are = "shards {} are" if len(missing) > 1 else "shard {} is"
-    text = (
-        f"{are.format(', '.join(missing))} missing: what is there was judged; run the rest, and merge all files again"
-    )
+    text = f"{_are_missing(missing)}: what is there was judged; run the rest, and merge all files again"
     return [Verdict(VerdictStatus.ERROR, text)]
 
 
-def total(opinions: Sequence[DraftVerdict], rules: Sequence[Verdict]) -> tuple[Verdict, RunSummary, int]:
-    """What all opinions and the verdicts on the run (`rules`) add up to, in one sentence and in its parts, and the exit code.
+def _are_missing(shards: Sequence[str]) -> str:
+    return f"shard{'s' * (len(shards) > 1)} {', '.join(shards)} {'are' if len(shards) > 1 else 'is'} missing"
+
+
+def total(
+    opinions: Sequence[DraftVerdict], rules: Sequence[Verdict], missing: Sequence[str] = ()
+) -> tuple[Verdict, RunSummary, int]:
+    """What all opinions, the rules for the run that are broken and its missing shards add up to, in one sentence and in its parts, and
+    the exit code.
 
     Nothing executed comes first (an error instead if the harness lost or broke jobs), then fail, error, inconclusive. The
     gravest job is named.
@@ -75,13 +79,12 @@ def total(opinions: Sequence[DraftVerdict], rules: Sequence[Verdict]) -> tuple[V
         return Verdict(VerdictStatus.ERROR, summary.text()), summary, EXIT_NOTHING
     bad = [one for one in [*jobs, *rules] if one.word in (VerdictStatus.FAIL, VerdictStatus.XPASS)]
     if bad:
-        return _total(VerdictStatus.FAIL, RunSummary(_failures(words, rules), _named(bad[0])), EXIT_FAIL)
+        return _total(VerdictStatus.FAIL, RunSummary(_failures(words, len(rules), missing), _named(bad[0])), EXIT_FAIL)
     if errors:
         counts = f"{len(errors)} of {_jobs(len(jobs))} could not be judged"
         return _total(VerdictStatus.ERROR, RunSummary(counts, _named(errors[0])), EXIT_ERROR)
-    absent = [one for one in rules if one.word is VerdictStatus.ERROR]
-    if absent:
-        counts = f"{_passes(words)}{_skipped(opinions)}, and {absent[0].reason.partition(':')[0]}"
+    if missing:
+        counts = f"{_passes(words)}{_skipped(opinions)}, and {_are_missing(missing)}"
         return _total(VerdictStatus.ERROR, RunSummary(counts), EXIT_ERROR)
     open_ = [one for one in jobs if one.word is VerdictStatus.INCONCLUSIVE]
     if open_:
@@ -107,9 +110,7 @@ def _jobs(count: int) -> str:
     return f"{count} job{'' if count == 1 else 's'}"
 
 
-def _failures(words: Sequence[VerdictStatus], rules: Sequence[Verdict]) -> str:
-    absent = [one for one in rules if one.word is VerdictStatus.ERROR]
-    broken_rules = len(rules) - len(absent)
+def _failures(words: Sequence[VerdictStatus], broken_rules: int, missing: Sequence[str]) -> str:
     parts = []
     if failed := words.count(VerdictStatus.FAIL):
         parts.append(f"{failed} of {_jobs(len(words))} failed")
@@ -117,7 +118,8 @@ def _failures(words: Sequence[VerdictStatus], rules: Sequence[Verdict]) -> str:
         parts.append(f"{_jobs(passed)} passed unexpectedly")
     if broken_rules:
         parts.append(f"{broken_rules} rule{'' if broken_rules == 1 else 's'} for the whole run broken")
-    parts += [one.reason.partition(":")[0] for one in absent]
+    if missing:
+        parts.append(_are_missing(missing))
     return ", ".join(parts)
 
 

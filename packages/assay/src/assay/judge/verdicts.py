@@ -60,9 +60,8 @@ def judge(
     opinions, unasked = with_goals(opinions, policy, baseline, alone=alone, asked=known, exempt=exempt)
     rules = [] if narrowed or missing else [*unmet, *unasked, *too_few(opinions, policy)]
     jobs = [opinion.verdict() for opinion in opinions]
-    rules += absent_shards(missing)
-    run, summary, exit_code = total(opinions, rules)
-    return RunVerdict((*jobs, *rules), run, exit_code, summary=summary)
+    run, summary, exit_code = total(opinions, rules, missing)
+    return RunVerdict((*jobs, *rules, *absent_shards(missing)), run, exit_code, summary=summary)
 
 
 def first_verdict(result: Result, policy: Policy, today: datetime.date) -> str:
