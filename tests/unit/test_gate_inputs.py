@@ -95,5 +95,3 @@ def test_a_container_of_the_gate_is_made_of_what_there_is_and_runs_as_an_ordinar
     last = text[text.rindex("\nFROM ") :]
     assert re.search(r"^USER assay$", last, re.M)
     assert re.findall(r"^ENTRYPOINT .*$", last, re.M) == ['ENTRYPOINT ["tini", "-s", "--", "assay"]']
-    if name == "Containerfile.gate":
-        assert re.search(r"^ARG BASE=\S+@sha256:[0-9a-f]{64}$", text, re.M)
