@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.command_line import run_assay
-
 from assay.fuzz.corpus import Corpus, Session
+from command_line import run_assay
 
 FAULT = ("--flow", "miscompiler", "--option", "fault=wrong_slope", "--generator", "sweep", "--workers", "1")
 

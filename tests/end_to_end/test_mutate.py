@@ -96,6 +96,7 @@ def test_a_model_without_mutants_an_unsound_flow_and_wrong_usage(tmp_path: Path,
     assert "--golden" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_an_exported_program_is_mutated_as_the_graph_that_torch_makes_of_it(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     torch.manual_seed(0)

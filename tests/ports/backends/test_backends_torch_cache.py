@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from assay.backends.torch_cache import VARIABLE, remove_unfinished
 
 _COMPILE = """
@@ -35,6 +37,7 @@ def _python(code: str, cache: Path, *, given: str = "") -> subprocess.Popen[str]
     )
 
 
+@pytest.mark.slow
 def test_half_a_library_is_compiled_again(tmp_path: Path) -> None:
     answer, errors = _python(_COMPILE, tmp_path).communicate()
     assert answer.split() == ["3.0", str(tmp_path / "inductor" / "worker-0")], errors
