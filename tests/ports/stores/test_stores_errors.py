@@ -79,6 +79,20 @@ def test_other_columns_under_the_same_number(location: str) -> None:
     )
 
 
+def test_other_columns_under_a_former_number_are_left_as_they_are(tmp_path: Path) -> None:
+    location = str(tmp_path / "history.db")
+    store = SqlStore(location)
+    with store.engine.begin() as connection:
+        connection.execute(text("ALTER TABLE results RENAME COLUMN kind TO task"))
+        connection.execute(text("DROP TABLE alerts"))
+        connection.execute(text("UPDATE assay_schema SET version_num = '0001'"))
+    store.close()
+    for _ in range(2):  # the first look changed nothing
+        assert "was written by an unreleased assay (its table results has other columns)" in _told(location)
+        with sqlite3.connect(location) as database:
+            assert database.execute("SELECT version_num FROM assay_schema").fetchone() == ("0001",)
+
+
 def test_held_by_another_writer_for_too_long(location: str) -> None:
     first, second = SqlStore(location), SqlStore(location, busy_s=0.2)
     first.open_run(make_run())

@@ -16,7 +16,8 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 def bring_up_to_date(engine: Engine, name: str) -> None:
     """Make the tables of a new history, migrate those of an old one; a current one is only read.
 
-    Raises NewerHistory where a newer assay wrote it, StoreError where the tables in it are those of another program.
+    Raises NewerHistory where a newer assay wrote it, StoreError where the tables in it are those of another program or of a tree that was
+    never released: then nothing of it was changed.
     """
     with engine.connect().execution_options(**READ) as connection:
         if _version(connection, name) == SCHEMA:
@@ -26,6 +27,7 @@ def bring_up_to_date(engine: Engine, name: str) -> None:
         # Another process may have done it while this one waited for the lock.
         if _version(connection, name) != SCHEMA:
             _migrate(connection)
+            _reject_other_columns(connection, name)
 
 
 def _version(connection: Connection, name: str) -> int:
