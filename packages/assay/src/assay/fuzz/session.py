@@ -189,7 +189,7 @@ class Fuzzing:
             return
         self.session.buckets[bucket.key] = bucket
         name = f"{one.suspect.case.generator} on {one.flow}"
-        if bucket.status in ("wrong", "crash", "timeout") and not bucket.known and name in self.session.arms:
+        if bucket.status in ("wrong", "crash", "timeout") and name in self.session.arms:
             self.session.arms[name] = paid(self.session.arms[name])
         self.new.append(bucket)
         self.tell(f"{bucket.status}: {bucket.title} (case {bucket.first})")

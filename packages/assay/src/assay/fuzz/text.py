@@ -39,13 +39,11 @@ def lines(session: Session, new: Set[str]) -> Iterator[str]:
         if not found:
             continue
         print_all = status in ("wrong", "crash", "timeout", "one_witness", "disputed", "unstable")
-        shown = [one for one in found if not one.known]
-        known = len(found) - len(shown)
-        yield f"{status}: {len(shown)} ({meaning})" + (f", and {known} known ones" if known else "")
-        for one in shown if print_all else shown[:SHOWN]:
+        yield f"{status}: {len(found)} ({meaning})"
+        for one in found if print_all else found[:SHOWN]:
             yield from _bucket(one, one.key in new)
-        if not print_all and len(shown) > SHOWN:
-            yield f"  and {len(shown) - SHOWN} more"
+        if not print_all and len(found) > SHOWN:
+            yield f"  and {len(found) - SHOWN} more"
     yield from _spent(session)
 
 
