@@ -32,7 +32,7 @@ class Cut:
         self._drop()
 
     def _drop(self) -> None:
-        for one in self._open:
+        for one in list(self._open):  # not those that are made again meanwhile
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
 

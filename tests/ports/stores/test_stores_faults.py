@@ -16,6 +16,7 @@ from assay.pipeline import open_run as opening
 from assay.pipeline.open_run import open_run
 from assay.pipeline.resume import resume
 from assay.pipeline.services import Services
+from assay.stores.copy_history import copy_history
 from assay.stores.sql import SqlStore
 from assay.testing.builders import make_job, make_result, make_run
 from assay.testing.standard_run import standard_run
@@ -107,13 +108,13 @@ def test_a_copy_is_the_same_history_and_goes_on_where_it_was_cut_off(
         _fill(store)
         whole = _all(store)
     count = len(store.results("last"))
-    cut.after_bytes(20_000)
-    with pytest.raises(StoreUnreachable):
-        copy_from(str(tmp_path / "a"), cut.address)
+    source, target = SqlStore(str(tmp_path / "a" / "history.db")), SqlStore(cut.address)
+    with closing(source), closing(target), pytest.raises(StoreUnreachable):
+        copy_history(source, target, lambda *_: cut.after_bytes(12_000))
     cut.on()
     runs, new = copy_from(str(tmp_path / "a"), cut.address)
     assert runs == 3
-    assert 0 < new < 3 * count
+    assert count < new < 2 * count
     with closing(SqlStore(cut.server)) as store:
         assert _all(store) == whole
     assert copy_from(cut.server, str(tmp_path / "b")) == (3, 3 * count)
