@@ -7,7 +7,7 @@ import math
 import pytest
 
 from assay.core.comparison import StatedMetric
-from assay.core.engine_info import EngineInfo, Placement
+from assay.core.engine_info import EngineInfo, Placement, Sparsity
 from assay.core.measurement import Memory
 from assay.core.outcome import Stage
 from assay.core.result import StageTime
@@ -103,6 +103,16 @@ def test_what_the_engine_really_is() -> None:
     assert (named["precision.int8"], named["precision.float32"], named["precision.float16"]) == (0.75, 0.25, 0.0)
     assert (named["operators"], named["fused"], named["casts"], named["undelegated"]) == (17.0, 6.0, 4.0, 0.0)
     assert "delegated" not in named
+
+
+def test_sparsity_is_a_share_of_the_elements() -> None:
+    named = metrics(make_result(facts=EngineInfo(sparsity=Sparsity(200, 100, 50), sparse_kernels=3)))
+    assert (named["sparsity.zero_share"], named["sparsity.two_of_four_share"], named["sparsity.kernels"]) == (
+        0.5,
+        0.25,
+        3,
+    )
+    assert not {one for one in metrics(make_result()) if one.startswith("sparsity.")}
 
 
 def test_what_the_backend_does_not_tell_is_no_figure() -> None:

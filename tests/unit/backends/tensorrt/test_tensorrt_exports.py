@@ -42,6 +42,13 @@ def test_the_schema_of_11() -> None:
     assert found.io[1].mode == "Output"
 
 
+def test_kernels_that_skip_zeros_have_it_in_their_name() -> None:
+    assert parse_layers(_text("layers-10.json")).sparse_kernels() == 0
+    named = _text("layers-10.json").replace("an_int8_kernel", "sm80_xmma_sparse_gemm_interleaved_i8i8_i8i32_f32")
+    assert parse_layers(named).sparse_kernels() == 1
+    assert parse_layers('{"Layers": ["conv + relu"], "Bindings": []}').sparse_kernels() is None
+
+
 def test_placements_count_layers_by_operator_type_and_role() -> None:
     found = parse_layers(_text("layers-10.json")).placements()
     assert {(one.operator, one.precision, one.role): one.count for one in found}[

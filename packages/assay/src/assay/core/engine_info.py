@@ -47,6 +47,26 @@ class NumericDefault(msgspec.Struct, frozen=True):
     cures: bool | None = None
 
 
+class WeightSparsity(msgspec.Struct, frozen=True):
+    """One weight: its elements, how many of them are zero (its zero point, where it is quantized), and whether at least two of every four
+    terms of a sum are."""
+
+    name: str
+    elements: int
+    zeros: int
+    two_of_four: bool = False
+
+
+class Sparsity(msgspec.Struct, frozen=True):
+    """Of all stored weights that a model multiplies with; `two_of_four` counts the elements of those with the 2:4 pattern. `weights`
+    are those with the largest share of zeros."""
+
+    elements: int
+    zeros: int
+    two_of_four: int = 0
+    weights: tuple[WeightSparsity, ...] = ()
+
+
 class EngineInfo(msgspec.Struct, frozen=True):
     """What the engine really is, as far as the backend tells.
 
@@ -55,7 +75,8 @@ class EngineInfo(msgspec.Struct, frozen=True):
     that were left to somebody else, as often as they occur. `weights` counts layers by the type in which the artifact stores
     their weights, where the backend tells. `reused` is the key of the cached artifact that was loaded,
     "" where this job lowered the model itself. `numeric_defaults` are those that apply to this engine. `nodes` is how many nodes the
-    model has that it was made of, 0 where that is not known.
+    model has that it was made of, 0 where that is not known. `sparsity` is that of its weights, as the backend was given them;
+    `sparse_kernels` counts kernels that skip zeros, None where the backend does not tell.
     """
 
     backend_version: str = ""
@@ -71,3 +92,5 @@ class EngineInfo(msgspec.Struct, frozen=True):
     weights: dict[str, int] = {}
     numeric_defaults: tuple[NumericDefault, ...] = ()
     nodes: int = 0
+    sparsity: Sparsity | None = None
+    sparse_kernels: int | None = None

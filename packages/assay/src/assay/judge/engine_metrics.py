@@ -35,6 +35,16 @@ def engine_metrics(facts: EngineInfo) -> dict[str, float]:
     if facts.placements and all(one.role for one in facts.placements):
         named["fused"] = _total(one for one in facts.placements if one.role == "fused")
         named["casts"] = _total(one for one in facts.placements if one.role in _MOVING)
+    named.update(_sparsity(facts))
+    return named
+
+
+def _sparsity(facts: EngineInfo) -> dict[str, float]:
+    found = facts.sparsity
+    named = {"sparsity.kernels": float(facts.sparse_kernels)} if facts.sparse_kernels is not None else {}
+    if found is not None and found.elements:
+        named["sparsity.zero_share"] = found.zeros / found.elements
+        named["sparsity.two_of_four_share"] = found.two_of_four / found.elements
     return named
 
 

@@ -118,6 +118,13 @@ RECORDED = (
     MetricSpec("delegated", "", "down", "operators (or parts) that a delegate took"),
     MetricSpec("fused", "", "down", "kernels that stand for several operators of the model"),
     MetricSpec("casts", "", "up", "operators that only change type or layout: casts, (de)quantizations, reformats"),
+    MetricSpec(
+        "sparsity.zero_share", "", "down", "share of zeros among the elements of the weights that are multiplied with"
+    ),
+    MetricSpec(
+        "sparsity.two_of_four_share", "", "down", "share of these elements that lie in weights with the 2:4 pattern"
+    ),
+    MetricSpec("sparsity.kernels", "", "down", "kernels that skip zeros, where the backend tells"),
     MetricSpec("warnings", "", "up", "all warnings while building and running, of the library and of Assay"),
     *(
         MetricSpec(f"warnings.{code.value}", "", "up", f"warnings of the library: {meaning}")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from assay.core.comparison import Comparison, Histogram
-from assay.core.engine_info import AppliedTransform
+from assay.core.engine_info import AppliedTransform, EngineInfo
 from assay.core.input_plan import InputFacts
 from assay.core.measurement import Memory
 from assay.core.model import Model, TensorSpec
@@ -44,6 +44,8 @@ from assay.reports.sweep import KNEE_MEANS, LAUNCHES, curve, launches, operators
 
 Pairs = list[list[str]]
 LOG_LIMIT = 20_000
+SPARSE = 0.1
+"""Share of zeros from which a weight is named."""
 
 
 def detail(run: Run, row: Row) -> dict[str, object]:
@@ -238,10 +240,25 @@ def _build(result: Result) -> Pairs:
         ("Peak of load", text.size(memory.load_peak_bytes)),
         ("Peak of run", text.size(memory.run_peak_bytes)),
         *((f"Weights in {kind}", f"{layers} layers") for kind, layers in sorted(facts.weights.items())),
+        *_sparsity(facts),
         *((f"Option {name}", value) for name, value in sorted(facts.options.items())),
         *((f"Transform {applied.transform}", _applied(applied)) for applied in facts.transforms),
     )
     return _pairs(known)
+
+
+def _sparsity(facts: EngineInfo) -> Iterable[tuple[str, str]]:
+    """Of all weights, and of each that has zeros enough to speak of."""
+    found = facts.sparsity
+    if found is not None and found.elements:
+        yield "Zeros among the weights", f"{found.zeros / found.elements:.1%} of {found.elements:,} elements"
+        yield "Weights in a 2:4 pattern", f"{found.two_of_four / found.elements:.1%} of the elements"
+        for one in found.weights:
+            if one.zeros / one.elements >= SPARSE:
+                pattern = ", 2:4" if one.two_of_four else ""
+                yield f"Weight {one.name}", f"{one.zeros / one.elements:.1%} zeros{pattern}"
+    if facts.sparse_kernels is not None:
+        yield "Kernels that skip zeros", str(facts.sparse_kernels)
 
 
 def _applied(applied: AppliedTransform) -> str:

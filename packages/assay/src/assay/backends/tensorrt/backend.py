@@ -33,6 +33,7 @@ OPTIONS = (
     OptionSpec("optimization_level", 3, (0, 1, 2, 3, 4, 5), "how long the builder searches for tactics"),
     OptionSpec("version_compatible", False, help="a plan that later versions can read"),
     OptionSpec("timing_cache", "", help="file with the times of tactics: read where it is, written after"),
+    OptionSpec("sparse_weights", False, help="kernels that skip zeros, for weights with the 2:4 pattern"),
 )
 
 

@@ -89,6 +89,8 @@ def _configure(trt: Any, config: Any, settings: Settings) -> None:
     config.profiling_verbosity = trt.ProfilingVerbosity.DETAILED
     if settings.version_compatible:
         config.set_flag(trt.BuilderFlag.VERSION_COMPATIBLE)
+    if settings.sparse_weights:
+        config.set_flag(trt.BuilderFlag.SPARSE_WEIGHTS)
 
 
 def optimization_profile(builder: Any, inputs: tuple[TensorSpec, ...], dims: Dims) -> Any:

@@ -128,6 +128,7 @@ class TensorRTEngine:
             backend_version=str(self._trt.__version__),
             precision=coarsest(one for one in placements if one.role in ("compute", "fused")) or coarsest(placements),
             placements=placements,
+            sparse_kernels=found.sparse_kernels(),
             options={
                 **settings,
                 **self._declared.sizes,

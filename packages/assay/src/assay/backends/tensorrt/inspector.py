@@ -69,6 +69,11 @@ class Inspected(msgspec.Struct, frozen=True):
         rows = Counter((one.operator or one.name, _device(one.kind), one.precision, one.role) for one in self.layers)
         return tuple(Placement(*row[:3], count=times, role=row[3]) for row, times in sorted(rows.items()))
 
+    def sparse_kernels(self) -> int | None:
+        """Layers whose tactic skips zeros: its name says so (`sm80_xmma_sparse_gemm_...`). None where no layer has a tactic."""
+        named = [one.tactic for one in self.layers if one.tactic]
+        return sum("sparse" in one.casefold() for one in named) if named else None
+
 
 def parse_layers(text: str, source: str = "engine inspector") -> Inspected:
     """Raises UsageError with the place and what is wrong for text that is neither schema."""

@@ -14,3 +14,4 @@ class Settings(msgspec.Struct, frozen=True):
     optimization_level: int = 3
     version_compatible: bool = False
     timing_cache: str = ""
+    sparse_weights: bool = False

@@ -84,6 +84,8 @@ def build_command(
         command.append("--versionCompatible")
     if settings.timing_cache:
         command.append(f"--timingCacheFile={settings.timing_cache}")
+    if settings.sparse_weights:
+        command.append("--sparsity=enable")
     return command + _shapes(inputs, dims)
 
 

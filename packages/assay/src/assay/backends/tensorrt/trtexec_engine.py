@@ -85,7 +85,8 @@ class TrtexecEngine:
 
     def facts(self) -> EngineInfo:
         """Placements are the layers of `--exportLayerInfo`; options hold the mode in which this version times."""
-        placements = parse_layers((self._folder / LAYERS).read_text(), "--exportLayerInfo").placements()
+        found = parse_layers((self._folder / LAYERS).read_text(), "--exportLayerInfo")
+        placements = found.placements()
         settings = msgspec.to_builtins(self._declared.settings)
         mode = msgspec.to_builtins(mode_of((), self._program.version[0]))
         options = {**settings, **self._declared.sizes, **{f"mode.{name}": value for name, value in mode.items()}}
@@ -93,6 +94,7 @@ class TrtexecEngine:
             backend_version=self._program.version_text,
             precision=coarsest(one for one in placements if one.role in ("compute", "fused")) or coarsest(placements),
             placements=placements,
+            sparse_kernels=found.sparse_kernels(),
             options={name: json.dumps(value).strip('"') for name, value in options.items()},
         )
 

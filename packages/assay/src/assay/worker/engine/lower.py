@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from assay import plugins
-from assay.core.engine_info import EngineInfo
+from assay.core.engine_info import EngineInfo, Sparsity
 from assay.core.flow import Flow
 from assay.core.job import EngineJob, VerifyJob
 from assay.core.native_warning import NativeWarning
@@ -19,6 +19,7 @@ from assay.core.outcome import Stage
 from assay.errors import NotRunnable, Unsupported
 from assay.models.files import folder_digest
 from assay.models.import_without_gc import import_without_gc
+from assay.models.weight_sparsity import weight_sparsity
 from assay.ports import Backend, BuiltForSizes, Engine, prepare_to_load
 from assay.worker.engine import artifact_cache, handover
 from assay.worker.engine.apply_transforms import apply_transforms
@@ -46,6 +47,8 @@ class Lowered:
     warned: tuple[NativeWarning, ...] = ()
     """What the library warned of, there too."""
     nodes: int = 0
+    sparsity: Sparsity | None = None
+    """Of the weights that the backend was given."""
 
     def facts(self, engine: Engine) -> EngineInfo:
         """The engine's own facts, what the artifact weighs, and the transforms that came before."""
@@ -56,6 +59,7 @@ class Lowered:
             transforms=self.rewritten.applied,
             reused=self.reused,
             nodes=self.nodes,
+            sparsity=self.sparsity,
         )
 
 
@@ -78,14 +82,25 @@ def lower(job: EngineJob, stages: Stages) -> Lowered:
             warnings.warn(text, stacklevel=2)
         stages.built, stages.warned = left.facts, left.native_warnings
         folder, changed = handover.opened(job, left)
-        return Lowered(backend, folder, left.facts.artifact_bytes, left.facts.artifact_digest, changed, nodes=nodes)
+        known = left.facts
+        return Lowered(
+            backend, folder, known.artifact_bytes, known.artifact_digest, changed, nodes=nodes, sparsity=known.sparsity
+        )
     if kept is not None:
         if kept.refusal is not None:
             artifact_cache.raise_cached_failure(key, kept, kept.refusal, stages)
         stages.warned += kept.native_warnings
         folder, changed, stages.built = artifact_cache.reusable(kept)
+        known = kept.facts
         return Lowered(
-            backend, folder, kept.facts.artifact_bytes, kept.facts.artifact_digest, changed, key, nodes=nodes
+            backend,
+            folder,
+            known.artifact_bytes,
+            known.artifact_digest,
+            changed,
+            key,
+            nodes=nodes,
+            sparsity=known.sparsity,
         )
     if not key:
         if not (isinstance(job, VerifyJob) and job.artifact_dir):
@@ -106,10 +121,25 @@ def _lower(job: EngineJob, backend: Backend, stages: Stages) -> Lowered:
     with stages.enter(Stage.SAVE):
         folder = artifact_folder(job.scratch)
         engine.save(folder)
-        lowered = Lowered(backend, folder, *folder_digest(folder), rewritten=changed, nodes=job.case.model.nodes)
+        lowered = Lowered(
+            backend,
+            folder,
+            *folder_digest(folder),
+            rewritten=changed,
+            nodes=job.case.model.nodes,
+            sparsity=_sparsity(changed, job),
+        )
         stages.built = lowered.facts(engine)
         del engine
     return lowered
+
+
+def _sparsity(changed: TransformedModel, job: EngineJob) -> Sparsity | None:
+    """Of the model as the backend was given it. A program holds the weights of the file that it was made of, unless a transform
+    changed them; of other programs it is not known."""
+    if changed.model.suffix == ".onnx" or changed.applied:
+        return weight_sparsity(changed.model)
+    return weight_sparsity(Path(job.case.model.source))
 
 
 def _sized(job: EngineJob, backend: Backend) -> Flow:
