@@ -69,4 +69,5 @@ def test_what_is_not_multiplied_with_is_no_weight(tmp_path: Path) -> None:
 
 
 def test_a_remainder_of_four_is_no_pattern() -> None:
-    assert two_of_four(np.ones((8, 3), bool), 0) and not two_of_four(np.ones((6, 3), bool), 0)
+    assert two_of_four(np.ones((8, 3), bool), 0)
+    assert not two_of_four(np.ones((6, 3), bool), 0)
