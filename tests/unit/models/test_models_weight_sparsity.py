@@ -60,7 +60,8 @@ def test_the_zero_of_a_quantized_weight_is_its_zero_point(tmp_path: Path) -> Non
         helper.make_node("MatMul", ["x", "d"], ["y"]),
     ]
     found = weight_sparsity(saved(tmp_path, nodes, w=stored, s=np.ones(3, np.float32), z=points))
-    assert found is not None and (found.zeros, found.two_of_four) == (12, 24)
+    assert found is not None
+    assert (found.zeros, found.two_of_four) == (12, 24)
 
 
 def test_what_is_not_multiplied_with_is_no_weight(tmp_path: Path) -> None:
