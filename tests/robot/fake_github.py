@@ -34,6 +34,8 @@ class FakeGithub:
     statuses: list[dict[str, Any]] = field(default_factory=list)
     comments: list[dict[str, Any]] = field(default_factory=list)
     log: list[tuple[str, str]] = field(default_factory=list)
+    reviews: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    permissions: dict[str, str] = field(default_factory=dict)
     faults: list[tuple[str, str, Response]] = field(default_factory=list)
     tokens_given: int = 0
     most_per_page: int = 100
@@ -63,6 +65,8 @@ class FakeGithub:
                 self._route("/user", self._user),
                 self._route(f"{at}/pulls", self._pulls),
                 self._route(f"{at}/pulls/{{number:int}}", self._pull, "GET", "PATCH"),
+                self._route(f"{at}/pulls/{{number:int}}/reviews", self._reviews),
+                self._route(f"{at}/collaborators/{{login}}/permission", self._permission),
                 self._route(f"{at}/commits/{{sha}}/check-runs", self._runs),
                 self._route(f"{at}/check-runs", self._make_run, "POST"),
                 self._route(f"{at}/check-runs/{{id:int}}", self._change_run, "PATCH"),
@@ -124,6 +128,15 @@ class FakeGithub:
             return JSONResponse({"message": "Not Found"}, 404)
         pull.update(body)
         return JSONResponse(pull)
+
+    def _reviews(self, request: Request, body: Any) -> Response:
+        return self._paged(request, self.reviews.get(request.path_params["number"], []))
+
+    def _permission(self, request: Request, body: Any) -> Response:
+        known = self.permissions.get(request.path_params["login"])
+        if known is None:
+            return JSONResponse({"message": "Not Found"}, 404)
+        return JSONResponse({"permission": known, "role_name": known, "user": {"login": request.path_params["login"]}})
 
     def _runs(self, request: Request, body: Any) -> Response:
         wanted = (request.path_params["sha"], request.query_params.get("check_name"))

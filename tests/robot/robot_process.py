@@ -18,8 +18,10 @@ import httpx
 
 BUILDER = Path(__file__).parents[2] / "examples" / "zoo" / "broken"
 NAME = "small-digits"
+AUTHOR = "mira@example.org"
+OPERATOR = "the operator's own token"
 _GIT = {
-    "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "Mira", "GIT_AUTHOR_EMAIL": "mira@example.org",
+    "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "Mira", "GIT_AUTHOR_EMAIL": AUTHOR,
     "GIT_COMMITTER_NAME": "Mira", "GIT_COMMITTER_EMAIL": "mira@example.org",
 }  # fmt: skip
 
@@ -51,7 +53,7 @@ class Repository:
         git(folder, "init", "--quiet", "--bare", "--initial-branch=main", str(self.bare))
         subprocess.run([sys.executable, "-m", "assay", "zoo", "init", str(self.clone)], check=True, capture_output=True)
         source = built(folder / "good", "good")
-        (self.clone / "zoo.toml").write_text((source / "zoo.toml").read_text() + policy)
+        (self.clone / "zoo.toml").write_text(f'approved = ["{AUTHOR}"]\n' + (source / "zoo.toml").read_text() + policy)
         (self.clone / "scenarios").mkdir(exist_ok=True)
         for one in (source / "scenarios").iterdir():
             (self.clone / "scenarios" / one.name).write_text(one.read_text())
@@ -136,9 +138,11 @@ class Robot:
             self.site = f"http://127.0.0.1:{free.getsockname()[1]}"
         self.data = folder / "data"
         self._config, self._log = folder / "robot.toml", folder / "robot.log"
+        (folder / "operator").write_text(OPERATOR)
         self._config.write_text(
             f'listen = "{self.site.removeprefix("http://")}"\npublic_url = "{self.site}"\ndata = "{self.data}"\n{extra}\n'
             f'[zoo]\nrepository = "{repository.bare}"\n[git]\npoll_s = 0.5\n[limits]\nlease_s = 3\nretry_s = 0\ntaken = 1000\n{limits}\n'
+            f'[operator]\ntoken = {{ file = "{folder}/operator" }}\n'
         )
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -161,6 +165,11 @@ class Robot:
 
     def get(self, address: str) -> Any:
         return httpx.get(self.site + address, timeout=60)
+
+    def approve(self, identity: int) -> int:
+        """As an operator; the status of the answer."""
+        token = {"authorization": f"Bearer {OPERATOR}"}
+        return httpx.post(f"{self.site}/submissions/{identity}/approve", headers=token, timeout=60).status_code
 
     def queue(self) -> list[dict[str, Any]]:
         """Every submission that the robot knows; [] while it does not answer."""

@@ -132,10 +132,19 @@ def test_a_new_push_takes_the_place_of_the_one_before(running: tuple[Repository,
     ],
 )
 def test_a_model_of_a_scenario_with_data_is_promoted(with_data: tuple[Repository, Robot], name: str) -> None:
-    """Its accuracy is computed again on data that lie in the zoo, and not in the submission."""
+    """After an approval, for its author is new here. Its accuracy is computed again on data that lie in the zoo, and not in
+    the submission."""
     repository, robot = with_data
     sha = repository.submit_folder(EXAMPLE / "models" / name / "1.0", name)
+    first = robot.decided(sha)
+    waits = robot.get(f"/submissions/{first['id']}.json").json()["decisions"][0]
+    executing = ("functionality", "accuracy", "performance")
+    assert first["answer"] == "needs a person", waits["reasons"]
+    assert not [one for one in waits["checks"] if one["name"].startswith(executing) and one.get("executed")]
+    assert robot.approve(first["id"]) == 202
+    robot.until("the second look", lambda: any(one["sha"] == sha and one["round"] == 2 for one in robot.queue()))
     found = robot.decided(sha)
+    assert robot.approve(first["id"]) == 409
     told = robot.get(f"/submissions/{found['id']}.json").json()["decisions"][0]
     assert found["answer"] == "promote", told["reasons"]
     checks = {one["name"]: one for one in told["checks"]}

@@ -78,6 +78,31 @@ def test_open_requests_of_every_page_against_the_zoos_branch(fake: FakeGithub, g
     assert fake.tokens_given == 1, "one token serves until it ends"
 
 
+def review(login: str, state: str = "APPROVED", commit: str = SHA) -> dict[str, object]:
+    return {"id": 1, "user": {"login": login}, "state": state, "commit_id": commit}
+
+
+@pytest.mark.parametrize(
+    ("reviews", "by"),
+    [
+        ([review("mira")], "mira"),
+        ([review("mira", commit="b" * 40)], ""),
+        ([review("reader"), review("stranger"), review("octocat")], ""),
+        ([review("mira"), review("mira", "CHANGES_REQUESTED")], ""),
+        ([review("mira"), review("mira", "COMMENTED")], "mira"),
+        ([], ""),
+    ],
+)
+def test_only_who_may_push_approves_and_only_this_commit(
+    fake: FakeGithub, github: Github, reviews: list[dict[str, object]], by: str
+) -> None:
+    fake.permissions = {"mira": "write", "reader": "read", "octocat": "write"}
+    fake.reviews = {1: reviews}
+    head = github.head("", 1)
+    assert head is not None
+    assert github.approved(head) == by
+
+
 def test_a_check_run_lives_from_queued_to_completed(fake: FakeGithub, github: Github) -> None:
     github.report(whole(), "https://zoo.example/submissions/1")
     (run,) = fake.runs

@@ -86,6 +86,7 @@ def test_a_delivery_table_of_the_version_before_is_brought_up_to_date(location: 
     first = Database(location)
     with first.write() as connection:
         connection.execute(text("ALTER TABLE robot_deliveries DROP COLUMN sha"))
+        connection.execute(text("ALTER TABLE robot_submissions DROP COLUMN approved"))
         connection.execute(text("UPDATE robot_meta SET value = '1' WHERE name = 'schema'"))
     first.close()
     again = Database(location)

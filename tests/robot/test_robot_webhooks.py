@@ -174,7 +174,7 @@ def test_a_rerun_that_was_asked_for_at_github_is_a_hint(github: Hooked) -> None:
 
 def test_events_that_change_nothing_are_thanked_and_forgotten(github: Hooked) -> None:
     body = encoded()
-    for event in ("ping", "star", "", "pull_request_review"):
+    for event in ("ping", "star", "", "pull_request_review_comment"):
         assert post(github, body, signed(body, event=event, delivery=f"g-{event}")) == 202
     for number in (True, "7", -1, 0, 2**40, None, {"a": 1}):
         odd = json.dumps({"pull_request": {"number": number}}).encode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -14,7 +15,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from assay_zoo.artifacts.identity import check_identity, look
 from assay_zoo.artifacts.meta import metadata_findings, ordered, read_metadata_text
-from assay_zoo.check import CheckOutcome
+from assay_zoo.check import GROUPS, CheckOutcome
+from assay_zoo.check_order import waits_for
 from assay_zoo.facts import read_facts
 from assay_zoo.intake import take_in
 from assay_zoo.manifest import Accuracy, Entry, Manifest, Version, write_manifest
@@ -66,6 +68,25 @@ def _outcomes(place: SubmissionContext) -> dict[str, CheckOutcome]:
 )  # fmt: skip
 def test_a_name_that_is_taken_for_another(tmp_path: Path, name: str, outcome: CheckOutcome) -> None:
     assert _outcomes(_place(_zoo(tmp_path, {"digits-v1": _version()}), name))["name"] is outcome
+
+
+@pytest.mark.parametrize(
+    ("author", "approved", "listed", "outcome"),
+    [
+        ("tom", "", (), CheckOutcome.UNDECIDED), ("tom", "mira", (), CheckOutcome.PASSED),
+        ("tom", "", ("tom",), CheckOutcome.PASSED), ("mira", "", (), CheckOutcome.PASSED),
+        ("", "", (), CheckOutcome.SKIPPED),
+    ],
+)  # fmt: skip
+def test_nothing_of_an_unknown_author_is_run_before_an_approval(
+    tmp_path: Path, author: str, approved: str, listed: tuple[str, ...], outcome: CheckOutcome
+) -> None:
+    place = _place(_zoo(tmp_path, {"digits-v1": _version(author="mira")}), author=author)
+    place = replace(place, approved=approved, policy=place.policy.model_copy(update={"approved": listed}))
+    found = check_identity(place)
+    assert {one.name: one.outcome for one in found}["artifacts.author"] is outcome
+    waiting = {group for group in GROUPS if waits_for(group, found) == "artifacts.author"}
+    assert waiting == ({"functionality", "accuracy", "performance"} if outcome is CheckOutcome.UNDECIDED else set())
 
 
 def test_what_names_have_in_common() -> None:

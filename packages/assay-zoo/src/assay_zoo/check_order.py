@@ -12,15 +12,24 @@ from assay_zoo.check import Check, CheckOutcome
 _CLOSED = {
     "files": (CheckOutcome.FAILED, CheckOutcome.INFRASTRUCTURE, CheckOutcome.UNDECIDED),
     "artifacts": (CheckOutcome.FAILED,),
+    "artifacts.author": (CheckOutcome.UNDECIDED,),
     "compliance": (CheckOutcome.FAILED, CheckOutcome.INFRASTRUCTURE),
     "functionality": (CheckOutcome.FAILED,),
 }
-"""Outcomes by which a group holds up those that need it."""
+"""Outcomes by which a group, or a check, holds up those that need it."""
 _NEEDS = {
     "compliance": ("files",),
-    "functionality": ("files", "artifacts.samples", "compliance"),
-    "accuracy": ("files", "artifacts.parts", "artifacts.samples", "artifacts.sources", "compliance", "functionality"),
-    "performance": ("files", "artifacts.samples", "compliance", "functionality"),
+    "functionality": ("artifacts.author", "files", "artifacts.samples", "compliance"),
+    "accuracy": (
+        "artifacts.author",
+        "files",
+        "artifacts.parts",
+        "artifacts.samples",
+        "artifacts.sources",
+        "compliance",
+        "functionality",
+    ),
+    "performance": ("artifacts.author", "files", "artifacts.samples", "compliance", "functionality"),
 }
 """The groups that open the model, and the groups or single checks that must have found nothing wrong before."""
 _READ_ALL_THE_SAME = ("files.secrets", "files.external_data")
@@ -33,7 +42,7 @@ def waits_for(group: str, before: Sequence[Check]) -> str:
 
 
 def _closes(one: Check, name: str) -> bool:
-    return name in (one.group, one.name) and one.outcome in _CLOSED[one.group]
+    return name in (one.group, one.name) and one.outcome in _CLOSED.get(name, _CLOSED[one.group])
 
 
 def drop_consequential_failures(found: Sequence[Check], before: Sequence[Check]) -> list[Check]:

@@ -76,10 +76,11 @@ def inspect(
     folder: Path | None = None,
     groups: Iterable[str] = GROUPS,
     author: str = "",
+    approved: str = "",
     progress: Progress = lambda group, checks: None,
 ) -> Inspection:
     """Every check of `groups` on one submission: `root`/submissions/`name`, or `folder` where that lies elsewhere. `author` is who
-    submits it, "" where nobody knows.
+    submits it, "" where nobody knows; `approved` is who agreed that code of an author whom the zoo does not know is run.
 
     Raises UsageError for a zoo or a submission that is not there, BadPolicy for a zoo.toml that cannot be followed.
     """
@@ -89,7 +90,7 @@ def inspect(
     source = folder or submission_folder(root, name)
     inbox = tools.scratch / "intake"
     try:
-        place = replace(_open(name, source, inbox, root, policy), author=author)
+        place = replace(_open(name, source, inbox, root, policy), author=author, approved=approved)
         checks: list[Check] = []
         for group in wanted:
             progress(group, None)

@@ -16,7 +16,8 @@ from assay_zoo.policy import Scenario, ZooPolicy
 class SubmissionContext:
     """`folder` holds copies of our own: no links, no hard links. `metadata` is None where it cannot be read: the checks
     of artifacts say why. `previous` is the folder of the version that is accepted now, None for a new model. `intake` tells
-    what was found before it was copied; None where the folder was not taken in. `author` submits it, "" where nobody knows."""
+    what was found before it was copied; None where the folder was not taken in. `author` submits it, "" where nobody knows;
+    `approved` is who agreed that its code is run, "" for nobody yet."""
 
     folder: Path
     root: Path
@@ -27,6 +28,7 @@ class SubmissionContext:
     intake: Intake | None = None
     name: str = ""
     author: str = ""
+    approved: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,7 +59,16 @@ def check(
             with _progress() as progress:
                 name = name_of(root, folder)
                 where = folder.absolute()
-                found = inspect(name, root, tools, folder=where, groups=asked, author=author, progress=progress)
+                found = inspect(
+                    name,
+                    root,
+                    tools,
+                    folder=where,
+                    groups=asked,
+                    author=author,
+                    approved="who runs the command",
+                    progress=progress,
+                )
             record = write_record(record_path(root, found), found)
             if json:
                 write_record(json, found)

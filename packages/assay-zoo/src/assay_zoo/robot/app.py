@@ -1,9 +1,9 @@
-"""The robot as a web application: webhooks, metrics, health, a rerun for operators, and the pages."""
+"""The robot as a web application: webhooks, metrics, health, a rerun and an approval for operators, and the pages."""
 
 from __future__ import annotations
 
 import hmac
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -47,12 +47,13 @@ class _Operations:
         self._service = service
 
     def routes(self) -> list[Route]:
-        rerun = Route("/submissions/{identity:int}/rerun", self.rerun, methods=["POST"])
+        wishes = {"rerun": self.rerun, "approve": self.approve}
+        asked = [Route(f"/submissions/{{identity:int}}/{name}", do, methods=["POST"]) for name, do in wishes.items()]
         return [
             Route("/healthz", self.healthz),
             Route("/readyz", self.readyz),
             Route("/metrics", self.metrics),
-            *([rerun] if self._service.config.operator else []),
+            *(asked if self._service.config.operator else []),
         ]
 
     async def healthz(self, _: Request) -> Response:
@@ -68,15 +69,23 @@ class _Operations:
         return Response(body, headers={"content-type": kind})
 
     async def rerun(self, request: Request) -> Response:
-        """Put a decided submission into the queue again; the operator's token comes as a bearer or in the form."""
+        """Put a decided submission into the queue again."""
+        return await self._asked(request, self._service.rerun, "there is no such submission that is decided")
+
+    async def approve(self, request: Request) -> Response:
+        """Let code of a first-time author be run, and check the submission again."""
+        return await self._asked(
+            request, self._service.approve, "there is no such submission that waits for an approval"
+        )
+
+    async def _asked(self, request: Request, do: Callable[[int], bool], refusal: str) -> Response:
+        """The operator's token comes as a bearer or in the form."""
         from anyio import to_thread
 
         if not await _has(request, self._service.config.operator):
             return JSONResponse({"message": "this needs the operator's token"}, 401)
-        identity = int(request.path_params["identity"])
-        again = await to_thread.run_sync(self._service.rerun, identity)
-        if not again:
-            return JSONResponse({"message": "there is no such submission that is decided"}, 409)
+        if not await to_thread.run_sync(do, int(request.path_params["identity"])):
+            return JSONResponse({"message": refusal}, 409)
         return JSONResponse({"message": "in the queue again"}, 202)
 
 

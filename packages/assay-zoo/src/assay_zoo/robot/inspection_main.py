@@ -1,6 +1,6 @@
 """The child process in which a submission is inspected: `python -m assay_zoo.robot.inspection_main`.
 
-It reads one line of JSON (root, name, author, history, out) from standard input, says what it does as JSON lines on standard
+It reads one line of JSON (root, name, author, approved, history, out) from standard input, says what it does as JSON lines on standard
 output, writes the whole inspection to `out` in one step, and ends when its standard input does: then the robot that
 started it is no more.
 """
@@ -46,7 +46,8 @@ def main() -> int:
 
     try:
         with open_tools(root, asked["history"]) as tools:
-            found = inspect(asked["name"], root, tools, author=asked["author"], progress=progress)
+            whose = {"author": asked["author"], "approved": asked["approved"]}
+            found = inspect(asked["name"], root, tools, **whose, progress=progress)
     except AssayError as error:
         _say(failed=str(error))
         return 1

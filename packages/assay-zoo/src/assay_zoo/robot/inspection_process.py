@@ -67,6 +67,7 @@ def inspect_in_child(
     scratch: Path,
     *,
     author: str = "",
+    approved: str = "",
     limit_s: float,
     beat: Callable[[], bool],
     beat_s: float,
@@ -87,7 +88,8 @@ def inspect_in_child(
             env=_environment(os.environ, hidden),
             start_new_session=True,
         )
-    asked = {"root": str(root), "name": name, "author": author, "history": history, "out": str(out)}
+    whose = {"name": name, "author": author, "approved": approved}
+    asked = {"root": str(root), **whose, "history": history, "out": str(out)}
     assert child.stdin is not None
     with contextlib.suppress(BrokenPipeError):  # it is dead already: that is seen below
         child.stdin.write(msgspec.json.encode(asked) + b"\n")

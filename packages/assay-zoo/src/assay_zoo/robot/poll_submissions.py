@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from assay.errors import AssayError, HarnessError
 from assay_zoo.robot.deliveries import Deliveries, Hint
@@ -13,6 +13,7 @@ from assay_zoo.robot.mirror import Mirror, Moved
 from assay_zoo.robot.queue import Queue
 from assay_zoo.robot.records import Head, Level
 from assay_zoo.robot.sources.source import Source, SourceFailed
+from assay_zoo.robot.zoo_policy import approved_authors
 
 _LOG = logging.getLogger("assay.robot.looking")
 _SLEEP_S = 1.0
@@ -85,6 +86,7 @@ class SubmissionPoller:
             except Moved:
                 self._soon = True
         self._seen = {place: sha for place, sha in self._seen.items() if place in known}
+        self._approve({(head.branch, head.number): head for head in heads})
         if fresh:
             self._mirror.keep_only({*known.values(), *self._queue.open_heads()})
         if time.monotonic() - self._tidied > _TIDY_S:
@@ -114,10 +116,28 @@ class SubmissionPoller:
         head = self._source.head(hint.branch, hint.number)
         if head is not None:
             self._take(head, self._mirror.fetch_base())
+            self._approve({(head.branch, head.number): head})
             return
         for branch, number in self._queue.open_branches(self._source.repository):
             if number == hint.number and (number or branch == hint.branch):
                 self._queue.withdraw(self._source.repository, branch, number, f"{branch} is gone")
+
+    def _approve(self, heads: Mapping[tuple[str, int], Head]) -> None:
+        """What waits for an approval is checked once a maintainer gave it, at the forge or in zoo.toml."""
+        waiting = [
+            (one, heads.get((one.branch, one.number))) for one in self._queue.unapproved(self._source.repository)
+        ]
+        if not waiting:
+            return
+        self._mirror.fetch_base()
+        known = approved_authors(self._mirror)
+        for one, head in waiting:
+            if head is None or head.sha != one.sha:
+                continue
+            author = one.author or self._mirror.author_of(one.sha)
+            by = "zoo.toml" if author in known else self._source.approved(head)
+            if by and self._queue.approve(one.id, by):
+                self._wake_workers()
 
     def _again(self, hint: Hint) -> None:
         """Only of this repository, and only what is decided: what waits or runs is checked anyway."""

@@ -7,12 +7,15 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Row, Select, func, select
 
-from assay_zoo.check import Check
+from assay_zoo.check import Check, CheckOutcome
+from assay_zoo.decision import Answer
 from assay_zoo.robot.database import Database
 from assay_zoo.robot.records import Counts, Decided, Level, LogLine, State, Submission, Whole
 from assay_zoo.robot.tables import decisions, events, jobs, outbox, submissions
 
 LOG_LINES = 1000
+UNAPPROVED = 100
+"""The newest that wait for an approval: the forge is asked about each of them."""
 _CHECKS = msgspec.json.Decoder(tuple[Check, ...])
 _REASONS = msgspec.json.Decoder(tuple[str, ...])
 
@@ -78,6 +81,19 @@ class Queries:
         query = query.where(submissions.c.state.in_((State.QUEUED, State.RUNNING)))
         with self.database.read() as connection:
             return [(str(branch), int(number)) for branch, number in connection.execute(query)]
+
+    def unapproved(self, repository: str) -> list[Submission]:
+        """What was looked at, and waits for an approval before it is run."""
+        query = submissions_query().where(submissions.c.repository == repository, submissions.c.approved == "")
+        query = query.where(submissions.c.state == State.DECIDED, submissions.c.answer == Answer.PERSON)
+        with self.database.read() as connection:
+            found = [as_submission(row) for row in connection.execute(query.limit(UNAPPROVED))]
+        return [one for one in found if self._waits(one.id)]
+
+    def _waits(self, identity: int) -> bool:
+        whole = self.whole(identity)
+        checks = whole.decision.checks if whole and whole.decision else ()
+        return any(one.name == "artifacts.author" and one.outcome is CheckOutcome.UNDECIDED for one in checks)
 
     def find(self, sha: str, name: str = "") -> list[Submission]:
         """The submissions of a commit."""

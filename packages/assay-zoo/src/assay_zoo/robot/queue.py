@@ -70,6 +70,20 @@ class Queue(Queries):
             self._note(connection, identity, f"is checked again: {why}")
             return True
 
+    def approve(self, identity: int, by: str) -> bool:
+        """Code of this commit may be run; it is checked once more where it was decided. False where there is none, or where it
+        was approved before."""
+        with self.database.write() as connection:
+            columns = (submissions.c.state, submissions.c.approved)
+            row = connection.execute(select(*columns).where(submissions.c.id == identity).with_for_update()).first()
+            if row is None or row.approved:
+                return False
+            connection.execute(update(submissions).where(submissions.c.id == identity).values(approved=by))
+            self._note(connection, identity, f"{by} approved that its code is run")
+            if row.state == State.DECIDED:
+                self._new_round(connection, identity)
+            return True
+
     def withdraw(self, repository: str, branch: str, number: int, why: str) -> int:
         """Cancel what is not decided yet of a branch or request that is gone; how many."""
         with self.database.write() as connection:

@@ -42,7 +42,8 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
 
 class Submission(msgspec.Struct, frozen=True, kw_only=True):
     """One folder of one commit. `answer` is "" until it is decided; `promoted` is the commit that brought it into the zoo;
-    `trouble` says why a promotion did not happen. Times are seconds since 1970, 0.0 for not yet."""
+    `trouble` says why a promotion did not happen; `approved` is who agreed that its code is run.
+    Times are seconds since 1970, 0.0 for not yet."""
 
     id: int
     repository: str
@@ -64,6 +65,7 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
     queued_at: float
     started_at: float
     decided_at: float
+    approved: str = ""
 
 
 class Decided(msgspec.Struct, frozen=True, kw_only=True):

@@ -116,6 +116,13 @@ class Service:
             self._new_work()
         return again
 
+    def approve(self, identity: int) -> bool:
+        """False where there is no such submission, or where it was approved before."""
+        again = self.queue.approve(identity, "an operator")
+        if again:
+            self._new_work()
+        return again
+
     def _begin(self, name: str, run: Callable[[threading.Event], None]) -> None:
         thread = threading.Thread(target=run, args=(self._stop,), name=name, daemon=True)
         thread.start()

@@ -10,8 +10,11 @@ from typing import Any
 from sqlalchemy import Column, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text, UniqueConstraint
 from sqlalchemy.types import TypeEngine
 
-SCHEMA = 2
-UPGRADES = {2: ("ALTER TABLE robot_deliveries ADD COLUMN sha VARCHAR NOT NULL DEFAULT ''",)}
+SCHEMA = 3
+UPGRADES = {
+    2: ("ALTER TABLE robot_deliveries ADD COLUMN sha VARCHAR NOT NULL DEFAULT ''",),
+    3: ("ALTER TABLE robot_submissions ADD COLUMN approved VARCHAR NOT NULL DEFAULT ''",),
+}
 """What makes of the version before the one that is the key."""
 metadata = MetaData()
 
@@ -40,6 +43,7 @@ submissions = Table(
     _filled("answer", String, default=""),
     _filled("promoted", String, default=""),
     _filled("trouble", Text, default=""),
+    _filled("approved", String, default="", server_default=""),
     _filled("received_at", Float),
     UniqueConstraint("repository", "sha", "name"),
     Index("robot_submissions_branch", "repository", "branch", "name"),

@@ -47,7 +47,7 @@ class Github:
 
     def hint(self, headers: Mapping[str, str], told: Mapping[str, Any]) -> Hint | None:
         event = headers.get("x-github-event", "")
-        if event == "pull_request":
+        if event in ("pull_request", "pull_request_review"):
             return _numbered(told.get("pull_request"), "number")
         if event in ("check_run", "check_suite"):
             return _again(told.get(event)) if told.get("action") == "rerequested" else None

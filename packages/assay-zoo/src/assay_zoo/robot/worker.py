@@ -97,6 +97,7 @@ class Worker:
                 return
             base = self._shop.mirror.fetch_base()
             self._shop.mirror.fetch_head(now)
+            approved = one.approved or self._shop.source.approved(now)
             refused = self._export(lease, base, folder / "zoo")
         except Moved as error:
             queue.cancel(lease, State.SUPERSEDED, str(error))
@@ -110,7 +111,7 @@ class Worker:
         if refused:
             self._decide(lease, refused, base)
         else:
-            self._inspect(lease, base, folder, stop)
+            self._inspect(lease, base, folder, stop, approved)
 
     def _export(self, lease: Lease, base: str, root: Path) -> list[Check]:
         """The zoo as it is, with the submission in it: policy, scenarios and their data are never the submitter's."""
@@ -146,7 +147,7 @@ class Worker:
         most_bytes, most_files = self._limits.checkout_bytes, self._limits.checkout_files
         return self._shop.mirror.export(commit, paths, root, most_bytes=most_bytes, most_files=most_files)
 
-    def _inspect(self, lease: Lease, base: str, folder: Path, stop: threading.Event) -> None:
+    def _inspect(self, lease: Lease, base: str, folder: Path, stop: threading.Event, approved: str) -> None:
         queue, one = self._shop.queue, lease.submission
         queue.note(one.id, f"inspection begins, under the zoo of commit {base[:12]}")
         ended = inspect_in_child(
@@ -155,6 +156,7 @@ class Worker:
             self._shop.config.history,
             folder,
             author=one.author or sanitize(self._shop.mirror.author_of(one.sha), 100),
+            approved=approved,
             limit_s=self._limits.check_s,
             beat=_Heart(queue, lease, self._limits.lease_s).beat,
             beat_s=self._limits.lease_s / 6,

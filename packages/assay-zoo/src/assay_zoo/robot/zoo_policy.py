@@ -29,6 +29,14 @@ def missing_packages(mirror: Mirror) -> list[str]:
     return [name for name in policy.packages if name.isidentifier() and importlib.util.find_spec(name) is None]
 
 
+def approved_authors(mirror: Mirror) -> tuple[str, ...]:
+    """Whom the zoo's branch, as it was fetched last, lists under `approved`; nobody for a policy that cannot be read."""
+    try:
+        return ZooPolicy.model_validate(tomllib.loads(mirror.text(POLICY))).approved
+    except (GitFailed, ValueError, RecursionError):
+        return ()  # a policy that the checks tell of
+
+
 class ZooName:
     """Asks the copy of the repository, never the network; at most every 30 s."""
 

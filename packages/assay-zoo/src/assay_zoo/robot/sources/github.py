@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from assay_zoo.robot import report
 from assay_zoo.robot.config_schema import GithubTable
@@ -43,6 +44,21 @@ class Github:
     def names(self, head: Head, found: list[str]) -> list[str]:  # noqa: ARG002
         """Those that it changes: other pull requests of the repository are none of ours."""
         return found
+
+    def approved(self, head: Head) -> str:
+        """By the last word of each reviewer who may push: an approving review of the newest commit."""
+        last: dict[str, Any] = {}
+        for page in self._http.pages(f"/repos/{self.repository}/pulls/{head.number}/reviews"):
+            for one in page:
+                login = str((one.get("user") or {}).get("login", ""))
+                if one["state"] in ("APPROVED", "CHANGES_REQUESTED", "DISMISSED") and login not in ("", head.author):
+                    last[login] = one
+        agree = [who for who, one in last.items() if (one["state"], one["commit_id"]) == ("APPROVED", head.sha)]
+        return next((sanitize(who, 100) for who in agree if self._may_push(who)), "")
+
+    def _may_push(self, login: str) -> bool:
+        found = self._http.find(f"/repos/{self.repository}/collaborators/{quote(login, safe='')}/permission")
+        return found is not None and found["permission"] in ("admin", "write")
 
     def report(self, whole: Whole, page: str) -> None:
         self._checks.report(whole, page)

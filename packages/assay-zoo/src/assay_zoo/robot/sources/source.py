@@ -36,6 +36,10 @@ class Source(Protocol):
         """The submissions of a head, of the folders that it changes; empty for what is no submission at all."""
         ...
 
+    def approved(self, head: Head) -> str:
+        """Who, of those that may change the repository, approved this very commit; "" for nobody."""
+        ...
+
     def report(self, whole: Whole, page: str) -> None:
         """Tell the submitter where his submission stands. `page` is the address of the robot's page, "" for none."""
         ...
