@@ -7,6 +7,7 @@ import pytest
 
 from assay.backends.check_inputs import check_inputs
 from assay.backends.options import positive, resolve_options
+from assay.backends.torch_inductor_config import read_config
 from assay.core.flow import Flow, Option
 from assay.core.model import TensorSpec
 from assay.errors import UsageError
@@ -75,3 +76,14 @@ def test_refused_options(options: dict[str, Option], text: str) -> None:
 def test_no_threads_at_all() -> None:
     with pytest.raises(UsageError, match='option "threads" must be at least 1, not 0'):
         positive(resolve_options(_OPTIONS, _flow(threads=0)), "threads", _flow(threads=0))
+
+
+@pytest.mark.parametrize("text", ["epilogue_fusion", "=1"])
+def test_a_setting_of_inductor_has_a_name_and_a_value(text: str) -> None:
+    with pytest.raises(UsageError, match="write name=value"):
+        read_config(text, "torch-inductor")
+
+
+def test_settings_of_inductor_are_values_of_python() -> None:
+    text = "epilogue_fusion=False;cpp.simdlen=1;cpp.enable_floating_point_contract_flag=off"
+    assert list(read_config(text, "torch-inductor").values()) == [False, 1, "off"]

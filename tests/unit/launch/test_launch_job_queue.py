@@ -29,6 +29,14 @@ def test_a_kind_is_what_a_process_imports_and_sees() -> None:
         assert worker_key(_job("x", msgspec.structs.replace(base, **change))) != worker_key(_job("x", base))
 
 
+def test_a_variable_that_the_backend_declares_is_the_process_s() -> None:
+    plain = Flow("a", "openvino")
+    options = {"env.ONEDNN_MAX_CPU_ISA": "AVX2", "env.LD_PRELOAD": "evil.so"}
+    limited = worker_key(_job("x", msgspec.structs.replace(plain, options=options)))
+    assert limited != worker_key(_job("x", plain))
+    assert environ_of(limited, {"HOME": "/"}) == {"HOME": "/", "ONEDNN_MAX_CPU_ISA": "AVX2"}
+
+
 def test_jobs_of_a_kind_come_in_order_and_suspects_to_fresh_processes_only() -> None:
     waiting = JobQueue()
     for case, backend in (("1", "a"), ("2", "b"), ("3", "a")):

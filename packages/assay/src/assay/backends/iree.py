@@ -12,7 +12,7 @@ from assay.backends.availability import installed
 from assay.backends.check_inputs import check_inputs
 from assay.backends.contraction import contracted
 from assay.backends.cpu_features import check_processor
-from assay.backends.iree_compile import DEMOTION, Target, compiled, narrows_doubles
+from assay.backends.iree_compile import DEMOTION, SWITCHES, Target, compiled, narrows_doubles
 from assay.backends.iree_errors import runtime_failure
 from assay.backends.iree_runtime import TYPES, features_of, open_device, to_device, to_host
 from assay.backends.iree_warnings import read_warnings
@@ -59,8 +59,15 @@ class IREE:
     dynamic = True
     options = (
         OptionSpec("target", "llvm-cpu", tuple(_DRIVERS), "what code is generated for"),
-        OptionSpec("cpu", "host", help='processor for llvm-cpu ("host", "generic", "znver4")'),
+        OptionSpec(
+            "cpu",
+            "host",
+            help='processor for llvm-cpu ("host", "generic", "znver4")',
+            tried=("generic",),
+            of_processor=True,
+        ),
         OptionSpec("arch", "", help='GPU for cuda and rocm ("sm_80", "gfx942")'),
+        OptionSpec("flags", "", help="flags of iree-compile, with a semicolon between two", tried=SWITCHES),
         OptionSpec("demote_f64_to_f32", True, help="doubles inside of the model in float32, as iree chooses"),
         OptionSpec("threads", 1, help="threads of one inference on the CPU"),
     )
@@ -218,4 +225,5 @@ def _target(options: dict[str, Option]) -> Target:
         "cuda": (f"--iree-cuda-target={arch}",),
         "rocm": (f"--iree-rocm-target={arch}",),
     }
-    return Target(backend, _DRIVERS[backend], flags.get(backend, ()))
+    said = tuple(one for one in str(options["flags"]).split(";") if one)
+    return Target(backend, _DRIVERS[backend], (*flags.get(backend, ()), *said))

@@ -29,6 +29,27 @@ _TYPES = {"f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat1
 
 
 DEMOTION = "--iree-input-demote-f64-to-f32"
+SWITCHES = (
+    "--iree-opt-const-eval=false",
+    "--iree-opt-const-expr-hoisting=false",
+    "--iree-opt-data-tiling=false",
+    "--iree-flow-enable-pad-handling=false",
+    "--iree-dispatch-creation-fuse-multi-use=false",
+    "--iree-dispatch-creation-opt-level=O0",
+    "--iree-global-opt-propagate-transposes=false",
+    "--iree-global-opt-enable-qdq-to-integer-math=false",
+    "--iree-global-optimization-opt-level=O0",
+    "--iree-llvmcpu-reassociate-fp-reductions=false",
+    "--iree-llvmcpu-skip-intermediate-roundings=false",
+    "--iree-llvmcpu-use-fast-min-max-ops=false",
+    "--iree-llvmcpu-enable-ukernels=none",
+    "--iree-llvmcpu-slp-vectorization=false",
+    "--iree-llvmcpu-loop-vectorization=false",
+    "--iree-llvmcpu-mlir-opt-level=O0",
+    "--iree-opt-strip-assertions=false",
+    "--iree-opt-level=O0",
+)
+"""What triage turns off one at a time: rewrites and phases of iree-compile 3.13, the narrow ones first. An unknown one is refused."""
 
 
 class Target(msgspec.Struct, frozen=True):

@@ -52,6 +52,9 @@ class Ncnn:
             help="whether 3x3 convolutions may be done by Winograd's algorithm",
             allowance="winograd",
         ),
+        OptionSpec("sgemm", True, help="whether convolutions may be done as products of matrices"),
+        OptionSpec("packing", True, help="whether channels may be packed for vector instructions"),
+        OptionSpec("pnnx", 2, (0, 1, 2), "optimization level of the converter"),
         OptionSpec("threads", 1, help="threads of one inference"),
     )
     flows = (
@@ -73,9 +76,13 @@ class Ncnn:
         dimension that pnnx takes for no batch has the size of the samples, too."""
         options = resolve_options(self.options, flow)
         positive(options, "threads", flow)
-        network, param, weights = to_ncnn(load_checked(model), str(options["storage"]), flow)
+        network, param, weights = to_ncnn(
+            load_checked(model), str(options["storage"]), flow, level=int(options["pnnx"])
+        )
         if any(_misfit(blob, flow) for blob in network.inputs):
-            network, param, weights = to_ncnn(load_checked(model), str(options["storage"]), flow, batched=False)
+            network, param, weights = to_ncnn(
+                load_checked(model), str(options["storage"]), flow, batched=False, level=int(options["pnnx"])
+            )
         return NcnnEngine(network, param, weights, options)
 
     def load(self, folder: Path, flow: Flow) -> NcnnEngine:
@@ -184,6 +191,8 @@ def _open(param: bytes, weights: bytes, options: dict[str, Option]) -> Any:
     net.opt.use_fp16_packed = net.opt.use_fp16_storage = half
     net.opt.use_fp16_arithmetic = net.opt.use_bf16_storage = net.opt.use_bf16_packed = False
     net.opt.use_winograd_convolution = bool(options["winograd"])
+    net.opt.use_sgemm_convolution = bool(options["sgemm"])
+    net.opt.use_packing_layout = bool(options["packing"])
     net.opt.num_threads = options["threads"]
     with tempfile.TemporaryDirectory(prefix="ncnn-") as folder:
         for name, content in ((PARAM, param), (BIN, weights)):

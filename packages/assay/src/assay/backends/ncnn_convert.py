@@ -53,10 +53,12 @@ class Network(msgspec.Struct, frozen=True):
     ignored: tuple[str, ...] = ()
 
 
-def to_ncnn(proto: ModelProto, weights: str, flow: Flow, *, batched: bool = True) -> tuple[Network, bytes, bytes]:
+def to_ncnn(
+    proto: ModelProto, weights: str, flow: Flow, *, batched: bool = True, level: int = 2
+) -> tuple[Network, bytes, bytes]:
     """The network and the contents of its .param and .bin. `proto` is changed: unread inputs go, and a cast of an input
     to float32 becomes the input's type. `batched`: a symbolic first dimension is a batch, and is
-    converted at 1. Raises errors of `assay.errors.Lowering`, or MemoryError."""
+    converted at 1. `level` is pnnx's own, 2 where it is not asked. Raises errors of `assay.errors.Lowering`, or MemoryError."""
     import onnx
     from pnnx import EXEC_PATH
 
@@ -74,7 +76,7 @@ def to_ncnn(proto: ModelProto, weights: str, flow: Flow, *, batched: bool = True
         except ValueError as error:
             raise Unsupported("pnnx is given the model as one file, and this one has more than 2 GiB.") from error
         half = "1" if weights == "float16" else "0"
-        done = convert([EXEC_PATH, "model.onnx", f"inputshape={shapes}", f"fp16={half}"], folder)
+        done = convert([EXEC_PATH, "model.onnx", f"inputshape={shapes}", f"fp16={half}", f"optlevel={level}"], folder)
         if done.code or not (folder / PARAM).is_file():
             raise conversion_failure(done)
         ignored = tuple(sorted({" ".join(found) for found in _IGNORED.findall(done.text)}))

@@ -41,6 +41,7 @@ class OnnxRuntime:
         OptionSpec("optimization", "all", tuple(LEVELS), "graph optimization level"),
         OptionSpec("threads", 1, help="threads inside one operator"),
         OptionSpec("int8_sums", "fast", ("fast", "exact"), "on x86 without VNNI, fast saturates at 16 bits"),
+        OptionSpec("prepacking", True, help="whether kernels may lay constant weights out anew when a session begins"),
         OptionSpec("disabled_optimizers", "", help="graph optimizers to leave out, with a semicolon between two"),
     )
     flows = (

@@ -64,6 +64,8 @@ def plain_code(options: Mapping[str, Option]) -> str:
     ]
     if options["int8_sums"] == "exact":
         lines.append('    options.add_session_config_entry("session.x64quantprecision", "1")')
+    if options["prepacking"] is False:
+        lines.append('    options.add_session_config_entry("session.disable_prepacking", "1")')
     disabled = [name for name in str(options["disabled_optimizers"]).split(";") if name]
     more = f", disabled_optimizers={disabled!r}" if disabled else ""
     lines += [

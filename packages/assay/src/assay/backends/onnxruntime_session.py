@@ -29,6 +29,8 @@ def session_options(level: str, threads: int, options: Mapping[str, Option]) -> 
     made.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, LEVELS[level])
     if options["int8_sums"] == "exact":
         made.add_session_config_entry("session.x64quantprecision", "1")
+    if options["prepacking"] is False:
+        made.add_session_config_entry("session.disable_prepacking", "1")
     if disabled := str(options["disabled_optimizers"]):
         made.add_session_config_entry("optimization.disable_specified_optimizers", disabled)
     return made

@@ -20,6 +20,7 @@ from assay.backends.openvino_warnings import read_warnings
 from assay.backends.options import positive, resolve_options
 from assay.backends.packing import FOUR_BIT, pack, unpack
 from assay.backends.plain_code import openvino_code
+from assay.backends.processor_limits import ONEDNN
 from assay.backends.trace_events import write_timeline
 from assay.core.dtype import numpy_dtype
 from assay.core.engine_info import EngineInfo
@@ -68,6 +69,7 @@ class OpenVINO:
         ),
         OptionSpec("threads", 1, help="threads of one inference"),
         *DEFAULTS_OFF,
+        ONEDNN,
     )
     flows = (
         # It has no kernels for double on a CPU, and converts (2026.4). Its FakeQuantize adds the zero point before it rounds.

@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
-from assay.core.flow import Flow, Option
+from assay.core.flow import VARIABLE, Flow, Option
 from assay.errors import UsageError
 from assay.ports import OptionSpec
 
 
 def resolve_options(specs: Sequence[OptionSpec], flow: Flow) -> dict[str, Option]:
-    """Every option of the backend by name: the flow's value, or the default.
+    """Every option of the backend by name: the flow's value, or the default; variables of the process only where they are set.
 
     Raises UsageError, with what is allowed, for a name the backend does not have or a value it does not take.
     """
@@ -22,7 +22,7 @@ def resolve_options(specs: Sequence[OptionSpec], flow: Flow) -> dict[str, Option
     resolved = {name: flow.options.get(name, spec.default) for name, spec in known.items()}
     for name, value in resolved.items():
         _check(known[name], value, flow)
-    return resolved
+    return {name: value for name, value in resolved.items() if value != "" or not name.startswith(VARIABLE)}
 
 
 def _unknown(name: str, flow: Flow, known: list[str]) -> str:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from assay.backends.availability import installed
 from assay.backends.options import positive, resolve_options
+from assay.backends.processor_limits import ATEN, ONEDNN
 from assay.backends.torch_cache import own_folder
+from assay.backends.torch_inductor_config import INDUCTOR_CONFIG, read_config
 from assay.backends.torch_tf32 import OPTION as TF32
 from assay.backends.torch_warnings import read_warnings
 from assay.core.flow import Flow, Option
@@ -33,9 +35,12 @@ class Torch:
             False,
             help="Inductor rounds between fused operators as the program does (sixteen bits)",
         ),
+        INDUCTOR_CONFIG,
         OptionSpec("threads", 1, help="threads inside one operator"),
         OptionSpec("device", "cpu", ("cpu", "cuda"), "where it is compiled for and runs"),
         TF32,
+        ATEN,
+        ONEDNN,
     )
     flows = (
         Flow(name="torch-eager", backend="torch"),
@@ -84,6 +89,7 @@ class Torch:
                 f'Flow "{flow.name}": options "precision" and "compiler" contradict each other: float64 is eager only; '
                 "leave one of them out."
             )
+        read_config(str(options["inductor_config"]), flow.name)
         if flow.device != "cpu" and "device" not in flow.options:
             options["device"] = flow.device
         _check_device(str(options["device"]))

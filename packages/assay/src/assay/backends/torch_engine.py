@@ -15,6 +15,7 @@ from assay.backends.check_inputs import check_inputs
 from assay.backends.placements import coarsest, count
 from assay.backends.torch_cache import clean_folder
 from assay.backends.torch_errors import torch_failure
+from assay.backends.torch_inductor_config import INDUCTOR_CONFIG, checked_config
 from assay.backends.torch_tf32 import tf32_as_asked, tf32_defaults
 from assay.backends.torch_warnings import without_deprecations
 from assay.core.dtype import dtype_name
@@ -302,6 +303,7 @@ def _compiling(options: dict[str, Option]) -> Iterator[None]:
     from torch._inductor import config
 
     clean_folder()
-    settings = {"compile_threads": 1, "emulate_precision_casts": options["emulate_precision_casts"] is True}
+    settings = checked_config(str(options[INDUCTOR_CONFIG.name]))
+    settings |= {"compile_threads": 1, "emulate_precision_casts": options["emulate_precision_casts"] is True}
     with torch.no_grad(), _threads(options), config.patch(settings), tf32_as_asked(options), without_deprecations():
         yield

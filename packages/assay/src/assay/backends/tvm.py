@@ -25,6 +25,7 @@ from assay.backends.placements import coarsest, count
 from assay.backends.trace_events import Timed, write_timeline
 from assay.backends.tvm_compile import compiled, features_of, target_of
 from assay.backends.tvm_errors import broken, tvm_failure
+from assay.backends.tvm_passes import changed_passes
 from assay.backends.tvm_warnings import read_warnings
 from assay.core.engine_info import EngineInfo, Placement
 from assay.core.flow import Flow, Option
@@ -61,7 +62,14 @@ class TVM:
     options = (
         OptionSpec("target", "llvm", ("llvm", "cuda", "opencl"), "what code is generated for"),
         OptionSpec("optimization", "full", ("full", "none"), "fusion and LLVM's -O3, or neither"),
-        OptionSpec("cpu", "host", help='processor that LLVM may use the instructions of ("host", "generic", "znver4")'),
+        OptionSpec("disabled_passes", "", help="passes to leave out, with a semicolon between two"),
+        OptionSpec(
+            "cpu",
+            "host",
+            help='processor that LLVM may use the instructions of ("host", "generic", "znver4")',
+            tried=("generic",),
+            of_processor=True,
+        ),
         OptionSpec("arch", "sm_90", help="CUDA architecture"),
         OptionSpec("threads", 1, help="threads of one inference"),
     )
@@ -95,8 +103,30 @@ class TVM:
         proto = load_checked(model)
         signature = signature_of(proto)
         refuse_types(signature, _TYPES, "tvm")
-        executable = compiled(proto, target, optimize=options["optimization"] == "full")
+        optimize = options["optimization"] == "full"
+        executable = compiled(proto, target, optimize=optimize, disabled=_disabled(options))
         return TVMEngine(executable, Declared(signature, target), options, threads)
+
+    levels = ({"optimization": "none"}, {"optimization": "full"})
+
+    def passes_run(self, model: Path, flow: Flow) -> tuple[str, ...]:
+        """Those that changed the module, as an instrument sees it."""
+        options = resolve_options(self.options, flow)
+        optimize = options["optimization"] == "full"
+        proto, target = load_checked(model), target_of(options, flow)
+        return changed_passes(
+            lambda seen: compiled(proto, target, optimize=optimize, disabled=_disabled(options), instruments=seen)
+        )
+
+    def after_passes(self, model: Path, flow: Flow, folder: Path) -> Path:  # noqa: ARG002
+        """A module of TVM is no ONNX file any more."""
+        raise Unsupported("TVM writes no ONNX model of what its passes leave.", cause="other")
+
+    def without_passes(self, flow: Flow, names: Sequence[str]) -> Flow:
+        """By `disabled_passes`."""
+        said = str(flow.options.get("disabled_passes", "")).split(";")
+        left_out = ";".join(dict.fromkeys([*filter(None, said), *names]))
+        return msgspec.structs.replace(flow, options={**flow.options, "disabled_passes": left_out})
 
     def load(self, folder: Path, flow: Flow) -> TVMEngine:
         """The shared library. Raises NotRunnable where its device is not here, or its code is for another processor."""
@@ -246,6 +276,10 @@ class TVMEngine:
             # There is no way back to a machine without an instrument (0.27): the next run makes a new one.
             self._machine = None
         return tuple(msgspec.structs.replace(one, role=_role(one.operator)) for one in count(rows))
+
+
+def _disabled(options: dict[str, Option]) -> list[str]:
+    return [one for one in str(options["disabled_passes"]).split(";") if one]
 
 
 @contextmanager

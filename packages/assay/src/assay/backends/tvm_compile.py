@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.backends.onnx_loader import inlined, refuse_foreign
@@ -47,8 +48,17 @@ def features_of(target: dict[str, str | int]) -> frozenset[str]:
     )
 
 
-def compiled(proto: ModelProto, target: dict[str, str | int], *, optimize: bool) -> Any:
-    """Raises what `tvm_failure` makes of the words of the importer or of the compiler."""
+def compiled(
+    proto: ModelProto,
+    target: dict[str, str | int],
+    *,
+    optimize: bool,
+    disabled: Sequence[str] = (),
+    instruments: Sequence[Any] = (),
+) -> Any:
+    """`disabled` are passes by name; TVM ignores one that it does not know.
+
+    Raises what `tvm_failure` makes of the words of the importer or of the compiler."""
     import tvm
     from tvm import relax
 
@@ -60,7 +70,10 @@ def compiled(proto: ModelProto, target: dict[str, str | int], *, optimize: bool)
         # tvm.compile alone legalizes, plans memory and lowers; folding constants and fusing is this pipeline.
         passes.append(relax.get_pipeline("zero"))
     try:
-        with chosen, tvm.transform.PassContext(opt_level=3 if optimize else 0):
+        context = tvm.transform.PassContext(
+            opt_level=3 if optimize else 0, disabled_pass=[*disabled], instruments=[*instruments]
+        )
+        with chosen, context:
             return tvm.compile(tvm.transform.Sequential(passes)(module), target=chosen)
     except Exception as error:  # every kind of Python error comes out of its passes
         raise tvm_failure(error, while_="compiling") from error

@@ -25,7 +25,6 @@ from assay.core.outcome import Outcome
 from assay.core.policy import Policy
 from assay.core.result import VerifyResult, speeds_of
 from assay.core.speed import interim_looks
-from assay.core.verdict import VerdictStatus
 from assay.errors import AssayError, EnvironmentFailed, UsageError
 from assay.judge.speed import judge_comparison
 from assay.options.check import CheckOptions
@@ -37,12 +36,11 @@ from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.services import Services
 from assay.ports import ShowsPlainUse
 from assay.triage.cause import Cause
+from assay.triage.speed import speed_of
 from assay.triage.triage import Verdict, triage_verdict
-from assay.triage.upgrade import Answers, ModelChange, Speed, Upgrade, changed
+from assay.triage.upgrade import Answers, ModelChange, Upgrade, changed
 
 SAMPLING_S = 0.2
-SAME_SPEED = 0.97
-"""Of the old time: a new engine that is not slower and takes more than that is as fast."""
 COMPARISON_S = 300.0
 _RELEASE = re.compile(r"\d[0-9A-Za-z.+!-]*")
 
@@ -172,16 +170,8 @@ def _with_speed(
             for seen in speeds_of(result):
                 if not seen.trouble and seen.rival_s:
                     ratio = seen.own_s / seen.rival_s
-                    return replace(one, speed=_speed(judge_comparison(seen, policy.speed).word, ratio), ratio=ratio)
+                    return replace(one, speed=speed_of(judge_comparison(seen, policy.speed).word, ratio), ratio=ratio)
     return one
-
-
-def _speed(word: VerdictStatus, ratio: float) -> Speed:
-    if word is VerdictStatus.FAIL:
-        return Speed.SLOWER
-    if word is VerdictStatus.PASS:
-        return Speed.FASTER if ratio < SAME_SPEED else Speed.SAME
-    return Speed.UNKNOWN
 
 
 def _causes(

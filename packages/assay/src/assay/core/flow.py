@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -11,6 +11,8 @@ from assay.core.model import TensorSpec
 Sizes = tuple[int, int, int]
 """The least, the usual and the largest size of a dimension."""
 Option = str | int | float | bool
+VARIABLE = "env."
+"""Begins the name of an option that is a variable of the worker's process: `env.ONEDNN_MAX_CPU_ISA`. Libraries read such a one once."""
 
 
 class Flow(msgspec.Struct, frozen=True):
@@ -37,6 +39,12 @@ class Flow(msgspec.Struct, frozen=True):
 def device_of(flow: Flow) -> str:
     """Its kind, `cuda` of `cuda:1`. A backend with an option for it says by that where it runs."""
     return str(flow.options.get("device", flow.device)).partition(":")[0]
+
+
+def variables_of(options: Mapping[str, Option]) -> dict[str, str]:
+    """The variables of the process that these options name; an empty one is not set."""
+    named = {name.removeprefix(VARIABLE): str(value) for name, value in options.items() if name.startswith(VARIABLE)}
+    return {name: value for name, value in named.items() if value}
 
 
 def dimension_key(name: str, axis: int, dimension: str) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from assay import plugins
+from assay.core.flow import VARIABLE, Flow, variables_of
 from assay.core.job import DeriveToleranceJob, InspectJob, Job, NoopJob, ReferenceJob, ScreenJob, VerifyJob
 from assay.core.result import Result
 
@@ -20,6 +22,8 @@ class WorkerKey(NamedTuple):
     device: str
     apart: str = ""
     """The kind of job, where it shares a process with its own kind alone."""
+    variables: tuple[tuple[str, str], ...] = ()
+    """Of the process, as the options of the flow say."""
 
 
 IN_NUMPY = ("", "reference")
@@ -34,7 +38,16 @@ def worker_key(job: Job) -> WorkerKey:
     backend = "reference" if flow.backend in IN_NUMPY else flow.backend
     names = tuple(sorted({one.partition(":")[0] for one in flow.transforms}))
     apart = isinstance(job, ScreenJob) or not leaves_as_it_was(job)
-    return WorkerKey(flow.environment, backend, names, flow.device, job.kind if apart else "")
+    return WorkerKey(flow.environment, backend, names, flow.device, job.kind if apart else "", _variables(flow))
+
+
+def _variables(flow: Flow) -> tuple[tuple[str, str], ...]:
+    """Those that the backend declares: no flow may set another, as `LD_PRELOAD` would be."""
+    if not any(name.startswith(VARIABLE) for name in flow.options):
+        return ()
+    declared = {spec.name for spec in plugins.load("assay.backends", flow.backend).options}
+    said = {name: value for name, value in flow.options.items() if name in declared}
+    return tuple(sorted(variables_of(said).items()))
 
 
 _REPEATABLE = NoopJob | InspectJob | ReferenceJob | DeriveToleranceJob | VerifyJob
@@ -66,7 +79,8 @@ asked the system for new pages each time, which was a third of the processor tim
 
 def environ_of(kind: WorkerKey, environ: Mapping[str, str]) -> Mapping[str, str]:
     """The variables of a worker of that kind: those of what evaluates in numpy, unless the user says otherwise."""
-    return {**NUMPY_VARIABLES, **environ} if kind.backend in IN_NUMPY else environ
+    own = {**NUMPY_VARIABLES, **environ} if kind.backend in IN_NUMPY else environ
+    return {**own, **dict(kind.variables)} if kind.variables else own
 
 
 @dataclass

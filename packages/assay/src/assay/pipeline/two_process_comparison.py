@@ -14,6 +14,7 @@ from statistics import median
 from msgspec.structs import replace
 
 from assay.core.empty_result import empty_result
+from assay.core.flow import variables_of
 from assay.core.job import AlternateJob, CompareSpeedJob, Job, MeasureJob, other_kind
 from assay.core.limits import Measuring
 from assay.core.measurement import Measurement
@@ -53,7 +54,9 @@ def needs_two_processes(job: CompareSpeedJob) -> bool:
     rival = job.baseline
     if rival.trouble or rival.stored or changed(rival):
         return False
-    return rival.flow.environment != job.flow.environment
+    return rival.flow.environment != job.flow.environment or variables_of(rival.flow.options) != variables_of(
+        job.flow.options
+    )
 
 
 async def compare_in_two_processes(job: CompareSpeedJob, services: Services) -> CompareSpeedResult:

@@ -10,6 +10,7 @@ from assay.core.flow import Option
 from assay.triage.origin import Origin
 from assay.triage.passes import Cure
 from assay.triage.since import History
+from assay.triage.speed import Speed
 from assay.triage.symptom import Symptom
 
 
@@ -58,7 +59,8 @@ class Cause(msgspec.Struct, frozen=True):
 
     `options` are those under which it fails with the least, `cures` make it right (`tried` changes were tried),
     `origin` is the stage that has no switch; `whole_cured` says
-    whether the first makes the whole right, too. `healing_taps` are inner values that
+    whether the first makes the whole right, too; `cost` is its time over that without (`cost_speed`: whether
+    that is more than chance). `healing_taps` are inner values that
     make the part right when they are outputs. `detail` is what a job said that kept triage from going on, `failed` how
     often the whole failed in `tries`. `folder` has the small model, the script and the pages; `printed` is what the script says where it
     fails, `since` what other releases make of it. `known_as` is the folder of an earlier cause that this one
@@ -82,6 +84,8 @@ class Cause(msgspec.Struct, frozen=True):
     origin: Origin = Origin()
     options: dict[str, Option] = {}
     whole_cured: bool | None = None
+    cost: float | None = None
+    cost_speed: Speed = Speed.UNKNOWN
     small_error: float | None = None
     healing_taps: tuple[str, ...] = ()
     doubts: tuple[Doubt, ...] = ()

@@ -22,7 +22,8 @@ class Asks(Protocol):
 
 
 class Cure(msgspec.Struct, frozen=True):
-    """A change after which the part is right. `kind` is "pass" (or several), "level" or "option". `culprit`: a pass that makes what all
+    """A change after which the part is right. `kind` is "pass" (or several), "level", "option", or "hardware" (fewer instructions of the
+    processor). `culprit`: a pass that makes what all
     others leave wrong; False: one that only prepares it; None: not known."""
 
     kind: str
@@ -117,22 +118,32 @@ async def _together(backend: SwitchesPasses, flow: Flow, names: Sequence[str], a
 
 
 async def _by_options(backend: Backend, flow: Flow, ask: Asks) -> Brought:
-    """Each other value of each option that has few."""
+    """Each other value of each option that has few, and those that it names; of a limit on the processor's instructions the first that
+    is right, which is the widest."""
     cures, tried = [], 0
     for spec in backend.options:
         for value in _others(spec, flow.options.get(spec.name, spec.default)):
             tried += 1
-            changed = replace(flow, options={**flow.options, spec.name: value})
+            changed = replace(flow, options={**flow.options, spec.name: _joined(spec, flow, value)})
             result = await ask(changed)
             if _is_right(result):
-                cures.append(Cure("option", (f"{spec.name}={value}",), {spec.name: value}))
+                kind = "hardware" if spec.of_processor else "option"
+                cures.append(Cure(kind, (f"{spec.name}={value}",), {spec.name: _joined(spec, flow, value)}))
+                if spec.of_processor:
+                    break
     return Brought(flow, tuple(cures), kernel=False, tried=tried)
 
 
 def _others(spec: OptionSpec, value: Option) -> list[Option]:
     if isinstance(spec.default, bool):
         return [not value]
-    return [one for one in spec.choices if one != value]
+    return [one for one in dict.fromkeys((*spec.choices, *spec.tried)) if one != value]
+
+
+def _joined(spec: OptionSpec, flow: Flow, value: Option) -> Option:
+    """A switch that is tried is added to those that the flow has set, where the option is a list of them."""
+    said = str(flow.options.get(spec.name, "") or "")
+    return f"{said};{value}" if said and value in spec.tried and not (spec.of_processor or spec.choices) else value
 
 
 def _changed(flow: Flow, other: Flow) -> dict[str, Option]:

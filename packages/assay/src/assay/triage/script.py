@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from assay.core.environment import Interpreter
-from assay.core.flow import Flow
+from assay.core.flow import Flow, variables_of
 from assay.environments.releases import ScriptRun
 from assay.ports import Backend, ShowsPlainUse
 from assay.triage.cause import Cause
@@ -95,7 +95,13 @@ def _cured(cause: Cause, flow: Flow) -> Flow:
 
 
 def _defined(backend: ShowsPlainUse, flow: Flow, name: str) -> str:
-    return backend.plain_code(flow).replace("def run(", f"def {name}(", 1)
+    code = backend.plain_code(flow).replace("def run(", f"def {name}(", 1)
+    variables = variables_of(flow.options)
+    if not variables:
+        return code
+    first, _, rest = code.partition("\n")
+    said = "".join(f"    os.environ[{name!r}] = {value!r}\n" for name, value in variables.items())
+    return f"{first}\n    import os\n{said}{rest}"
 
 
 def run_script(path: str, interpreter: Interpreter, arm: str) -> ScriptRun:

@@ -9,6 +9,7 @@ from assay.triage.cause import Cause, Doubt, Where
 from assay.triage.origin import Origin, Stage
 from assay.triage.passes import Cure
 from assay.triage.since import History, State
+from assay.triage.speed import Speed
 from assay.triage.symptom import Symptom
 
 _DOUBTS = {
@@ -151,6 +152,8 @@ def _named(cure: Cure) -> str:
             )
         case "level":
             return f"optimization: it is right at {', '.join(cure.names)}"
+        case "hardware":
+            return f"instructions of the processor: it is right with {', '.join(cure.names)}"
     return f"an option: it is right with {', '.join(cure.names)}"
 
 
@@ -162,7 +165,18 @@ def workaround(cause: Cause) -> str:
     whole = "not tried on the whole model"
     if cause.whole_cured is not None:
         whole = f"the whole model is {'right' if cause.whole_cured else 'still wrong'} with it"
-    return f"{options} ({whole})"
+    return f"{options} ({whole}{_cost(cause)})"
+
+
+def _cost(cause: Cause) -> str:
+    if cause.cost is None:
+        return ""
+    match cause.cost_speed:
+        case Speed.SAME:
+            return ", and as fast"
+        case Speed.UNKNOWN:
+            return f", and takes {cause.cost:.2f} times as long, which may be chance"
+    return f", and takes {cause.cost:.2f} times as long"
 
 
 def since(cause: Cause) -> str:

@@ -20,6 +20,7 @@ from assay.pipeline.services import Services
 from assay.ports import Backend, ShowsPlainUse
 from assay.triage.cause import Cause, Doubt
 from assay.triage.context import Context, end_of, failing_sample
+from assay.triage.cost import with_cost
 from assay.triage.findings import patterns_of_findings
 from assay.triage.known import KnownCauses
 from assay.triage.pages import write_pages
@@ -57,6 +58,7 @@ def triage_verdict(
     shutil.rmtree(folder / "values", ignore_errors=True)
     machine = this_machine().kind
     finished = [replace(_finished(cause, context), machine=machine) for cause in causes]
+    finished = [with_cost(cause, job, services, deadline) for cause in finished]
     for cause in finished:
         write_pages(cause)
     known.keep(job, result, finished)

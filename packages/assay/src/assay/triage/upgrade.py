@@ -12,6 +12,7 @@ from assay.core.outcome import Outcome
 from assay.core.result import MeasureResult, Result, VerifyResult, comparisons_of
 from assay.core.verdict import VerdictStatus
 from assay.triage.cause import Cause
+from assay.triage.speed import Speed
 
 NEARER = 1.25
 """The factor from which one release is nearer to the float64 reference than the other."""
@@ -34,15 +35,6 @@ class Answers(enum.StrEnum):
     NEWLY_SUPPORTED = "newly_supported"
     NEWLY_REFUSED = "newly_refused"
     REFUSED_BOTH = "refused_both"
-    UNKNOWN = "unknown"
-
-
-class Speed(enum.StrEnum):
-    """Of fresh pairs, interleaved; `unknown`: not compared, or not decided."""
-
-    SAME = "same"
-    FASTER = "faster"
-    SLOWER = "slower"
     UNKNOWN = "unknown"
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from assay.triage.speed import Speed
 from assay.triage.text import lines as cause_lines
 from assay.triage.text import title_of
-from assay.triage.upgrade import MEMORY, Answers, ModelChange, Speed, Upgrade
+from assay.triage.upgrade import MEMORY, Answers, ModelChange, Upgrade
 
 _ANSWERS = {
     Answers.SAME: "same answers",

@@ -48,7 +48,7 @@ OWN_CODE = (
 )
 """What of this package takes part in lowering."""
 VARIABLES = (
-    "ASSAY_", "CC", "CFLAGS", "CPATH", "CXX", "CXXFLAGS", "DNNL_", "GOMP_", "IREE_", "KMP_", "LDFLAGS", "LD_", "LLVM_", "MKL_",
+    "ASSAY_", "ATEN_", "CC", "CFLAGS", "CPATH", "CXX", "CXXFLAGS", "DNNL_", "GOMP_", "IREE_", "KMP_", "LDFLAGS", "LD_", "LLVM_", "MKL_",
     "OMP_", "ONEDNN_", "OPENBLAS_", "OPENVINO_", "ORT_", "OV_", "PYTHONPATH", "PYTORCH_", "TORCH", "TVM_",
     "XNNPACK_",
 )  # fmt: skip

@@ -1,0 +1,48 @@
+"""What a workaround costs in speed: the whole model with it beside the same without, by fresh interleaved pairs."""
+
+from __future__ import annotations
+
+import time
+
+from msgspec.structs import replace
+
+from assay.core.job import CompareSpeedJob, VerifyJob, other_kind
+from assay.core.limits import Limits
+from assay.core.result import Result, speeds_of
+from assay.core.speed import BaselineEngine, SpeedRule, interim_looks
+from assay.judge.speed import judge_comparison
+from assay.pipeline.services import Services
+from assay.pipeline.two_process_comparison import comparisons
+from assay.triage.cause import Cause
+from assay.triage.speed import speed_of
+
+PAIRS = 4
+LEAST_S = 5.0
+"""With less time left nothing is compared."""
+MOST_S = 120.0
+
+
+def with_cost(cause: Cause, job: VerifyJob, services: Services, deadline: float) -> Cause:
+    """Of the first cure, where the whole model is right with it. Nothing is said where it does not come to figures."""
+    left = min(deadline - time.monotonic(), MOST_S)
+    if not cause.whole_cured or left < LEAST_S:
+        return cause
+    rule = SpeedRule(looks=interim_looks(PAIRS))
+    asked = other_kind(
+        job,
+        CompareSpeedJob,
+        flow=replace(job.flow, name=f"{job.flow.name}-cured", options={**job.flow.options, **cause.cures[0].options}),
+        baseline=BaselineEngine(job.flow.name, job.flow, job.case.model),
+        rule=rule,
+        limits=Limits(timeout_s=left),
+    )
+
+    async def compared() -> list[Result]:
+        return [one async for one in comparisons([asked], services)]
+
+    for result in services.jobs.complete(compared()):
+        for seen in speeds_of(result):
+            if not seen.trouble and seen.rival_s:
+                ratio = seen.own_s / seen.rival_s
+                return replace(cause, cost=ratio, cost_speed=speed_of(judge_comparison(seen, rule).word, ratio))
+    return cause

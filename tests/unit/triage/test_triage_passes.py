@@ -1,0 +1,68 @@
+"""What brought it: values of options, switches that are tried besides, and limits on the processor's instructions."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+from msgspec.structs import replace
+
+from assay.core.empty_result import empty_result
+from assay.core.flow import Flow
+from assay.core.job import RegionJob, other_kind
+from assay.core.region import RegionError
+from assay.core.result import RegionResult
+from assay.ports import Backend, OptionSpec
+from assay.testing.builders import make_job
+from assay.triage.passes import Brought, find_cures
+from assay.triage.script import _defined
+
+SWITCHES = OptionSpec("flags", "", tried=("fuse=no", "fold=no"))
+ISA = OptionSpec("env.MAX_ISA", "", tried=("avx2", "sse"), of_processor=True)
+
+
+class Compiler:
+    """Has options alone."""
+
+    options = (SWITCHES, OptionSpec("fast", True), ISA)
+
+
+def brought(*right: dict[str, Any], **said: Any) -> Brought:
+    """Of a backend that is right under any of these options."""
+
+    async def ask(flow: Flow, *, listed: bool = False, after: Flow | None = None) -> RegionResult:
+        seen = empty_result(other_kind(make_job(), RegionJob, values_dir="", windows=()))
+        is_right = any(one.items() <= flow.options.items() for one in right)
+        return replace(seen, errors=() if is_right else (RegionError(0, "y", "values", 9.0, 0.5),))
+
+    flow = Flow("f", "compiler", said)
+    return asyncio.run(find_cures(cast("Backend", Compiler()), flow, ask, lambda result: bool(result.errors)))
+
+
+def test_a_switch_is_named_beside_those_that_the_flow_has_set() -> None:
+    (cure,) = brought({"flags": "fuse=no;fold=no"}, flags="fuse=no").cures
+    assert (cure.kind, cure.names, cure.options) == ("option", ("flags=fold=no",), {"flags": "fuse=no;fold=no"})
+
+
+def test_the_widest_instructions_that_are_right_are_the_hardware_s_answer() -> None:
+    (cure,) = brought({"env.MAX_ISA": "avx2"}, {"env.MAX_ISA": "sse"}).cures
+    assert (cure.kind, cure.names) == ("hardware", ("env.MAX_ISA=avx2",))
+
+
+def test_what_no_option_changes_has_no_cure() -> None:
+    found = brought()
+    assert (found.cures, found.tried) == ((), 5)
+
+
+def test_the_script_sets_the_variables_before_it_imports_the_library() -> None:
+    class Plain:
+        def plain_code(self, flow: Flow) -> str:
+            return "def run(model, inputs):\n    import library\n"
+
+    code = _defined(cast("Any", Plain()), Flow("f", "b", {"env.MAX_ISA": "avx2"}), "cured")
+    assert code.splitlines() == [
+        "def cured(model, inputs):",
+        "    import os",
+        "    os.environ['MAX_ISA'] = 'avx2'",
+        "    import library",
+    ]
