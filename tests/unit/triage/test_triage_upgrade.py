@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
 
+from assay.commands import upgrade
 from assay.commands.upgrade import config_of, run_upgrade
 from assay.core.outcome import Outcome
 from assay.core.result import VerifyResult
 from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError
 from assay.options.upgrade import UpgradeOptions
+from assay.pipeline.request import Request
 from assay.plugins import find_flow
 from assay.testing.builders import make_comparison, make_result
 from assay.triage.cause import Cause, Where
 from assay.triage.passes import Cure
+from assay.triage.speed import Speed
 from assay.triage.symptom import Symptom
-from assay.triage.upgrade import Answers, ModelChange, Speed, Upgrade, changed
-from assay.triage.upgrade_text import verdict
+from assay.triage.upgrade import Answers, ModelChange, Upgrade, changed
+from assay.triage.upgrade_text import lines, verdict
 
 PASS, FAIL = VerdictStatus.PASS, VerdictStatus.FAIL
 
@@ -116,3 +121,28 @@ def test_any_name_of_a_file_is_a_model_and_a_release_may_have_any_version(tmp_pa
         ["onnxruntime==1.30.0+cpu"],
         ["onnxruntime==1!1.31.1"],
     ]
+
+
+def test_a_file_that_cannot_be_read_is_told_and_does_not_hide_the_others() -> None:
+    same = ModelChange("a", Answers.SAME)
+    lost = ModelChange("b", Answers.UNREADABLE, detail="b.onnx is no ONNX model")
+    found = Upgrade("onnxruntime", "1", "2", (same, lost))
+    assert found.way == "stay"
+    assert [*lines(found)][1] == "b  CANNOT BE READ: b.onnx is no ONNX model"
+    assert verdict(found) == "upgrade onnxruntime 1 -> 2: stay: b cannot be read"
+
+
+def test_one_unreadable_file_leaves_the_others_to_be_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    good, bad = (cast("Any", SimpleNamespace(path=Path(name))) for name in ("a.onnx", "b.onnx"))
+
+    def checks(request: Request, services: object) -> str:
+        if bad in request.models:
+            raise UsageError("b.onnx is no ONNX model")
+        return f"{len(request.models)} checked"
+
+    monkeypatch.setattr(upgrade, "check", checks)
+    monkeypatch.setattr(upgrade, "_unreadable", lambda one, *_: "no model" if one is bad else "")
+    services = cast("Any", None)
+    assert upgrade._checked(Request(models=(good, bad)), services) == ("1 checked", {bad.path: "no model"})
+    with pytest.raises(UsageError, match="no ONNX model"):
+        upgrade._checked(Request(models=(bad,)), services)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -25,10 +26,11 @@ from assay.pipeline.check import check
 from assay.pipeline.open_run import judge_run
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.services import Services
+from assay.triage.builds import Builds, commits
 from assay.triage.cause import Cause
 from assay.triage.context import end_of
 from assay.triage.known import KnownCauses
-from assay.triage.triage import Verdict, triage_verdict, with_since
+from assay.triage.triage import Verdict, triage_verdict, with_builds, with_since
 
 RED = (VerdictStatus.FAIL, VerdictStatus.ERROR)
 MODELS = (".onnx", ".pt2")
@@ -61,8 +63,28 @@ def run_triage(
     return found
 
 
+@contextmanager
+def _builds(options: TriageOptions) -> Iterator[Builds | None]:
+    """Those that the user names; None where no command makes any. Raises UsageError for options that do not go together."""
+    if not options.build_command:
+        if options.builds or options.source or options.good:
+            raise UsageError("--build, --source and --good need --build-command, which makes a build")
+        yield None
+    elif options.source is not None and not options.builds:
+        if not options.good:
+            raise UsageError("--source needs --good COMMIT: one that is right")
+        with commits(options.build_command, options.source, options.good, options.bad) as made:
+            yield made
+    elif len(options.builds) > 1 and options.source is None:
+        yield Builds(options.build_command, options.builds)
+    else:
+        raise UsageError(
+            "--build-command needs the builds: --build NAME twice or more, the oldest first, or --source FOLDER"
+        )
+
+
 def _triaged(options: TriageOptions, progress: Progress, tell: Callable[[str], None]) -> Triaged:
-    with _opened(options, progress) as (run, results, judgement, services):
+    with _builds(options) as builds, _opened(options, progress) as (run, results, judgement, services):
         jobs, left = _red(run, judgement, options.job)
         by_key = {one.job_key: one for one in results}
         verdicts = [Verdict(job, by_key[job.key]) for job in jobs]
@@ -76,6 +98,8 @@ def _triaged(options: TriageOptions, progress: Progress, tell: Callable[[str], N
                 backend = plugins.load("assay.backends", verdict.job.flow.backend)()
                 later = time.monotonic() + options.time_limit_s
                 found = [with_since(one, backend, later, tell) for one in found]
+            if builds is not None:
+                found = [with_builds(one, builds, math.inf, tell) for one in found]
             causes += found
         return Triaged(tuple(causes), tuple(left))
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from dataclasses import replace as dataclass_replace
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -31,8 +32,10 @@ from assay.options.check import CheckOptions
 from assay.options.upgrade import UpgradeOptions
 from assay.pipeline.check import check
 from assay.pipeline.compare import CompareRequest, compare
+from assay.pipeline.inspect_models import inspect_models
 from assay.pipeline.open_run import Checked
 from assay.pipeline.progress import SILENT, Progress
+from assay.pipeline.request import ModelRequest, Request
 from assay.pipeline.services import Services
 from assay.ports import ShowsPlainUse
 from assay.triage.cause import Cause
@@ -75,18 +78,41 @@ def run_upgrade(
         config = read_config(asked)
         request = request_of(asked, config)
         with open_services(options.history, workers=options.workers, progress=progress, config=config) as services:
-            checked = check(request, services)
+            checked, unreadable = _checked(request, services)
+            lost = [ModelChange(path.stem, Answers.UNREADABLE, detail=why) for path, why in unreadable.items()]
+            models = [one for one in models if one not in unreadable]
             sides = _Sides(*(_flow_of(checked, flow, version) for version in (options.old, options.new)))
             _require_installed(checked, sides)
             changes = [_change(checked, model, sides) for model in models]
-            for one in changes:
+            for one in [*lost, *changes]:
                 tell(f"{one.model}: {one.answers.value.replace('_', ' ')}")
             if not options.no_speed:
                 changes = [
                     _with_speed(one, path, sides, options, services) for one, path in zip(changes, models, strict=True)
                 ]
             causes = _causes(checked, changes, sides, options, services, tell)
-    return Upgrade(flow.backend, options.old, options.new, tuple(changes), causes)
+    return Upgrade(flow.backend, options.old, options.new, (*changes, *lost), causes)
+
+
+def _checked(request: Request, services: Services) -> tuple[Checked, dict[Path, str]]:
+    """The models that can be read on both releases, and of the others why they cannot. Raises UsageError where none can."""
+    try:
+        return check(request, services), {}
+    except UsageError:
+        unreadable = {one.path: why for one in request.models if (why := _unreadable(one, request, services))}
+        if len(unreadable) in (0, len({one.path for one in request.models})):
+            raise
+    left = tuple(one for one in request.models if one.path not in unreadable)
+    return check(dataclass_replace(request, models=left), services), unreadable
+
+
+def _unreadable(one: ModelRequest, request: Request, services: Services) -> str:
+    """Why this file alone is refused; "" where it is not."""
+    try:
+        services.jobs.complete(inspect_models([one], request.limits, services))
+    except UsageError as error:
+        return str(error)
+    return ""
 
 
 def _models(folder: Path) -> list[Path]:

@@ -43,5 +43,19 @@ class TriageOptions(
     since: bool = option(
         False, "Also find the first bad release: the script is run with other releases, which uv installs and keeps."
     )
+    build_command: str = option(
+        "",
+        "Also find the first bad build: a command that makes the build {build} and prints the Python that has it (with --builds or "
+        "--source).",
+        metavar="COMMAND",
+    )
+    builds: tuple[str, ...] = option(
+        (), "Name of a build, the oldest first. Repeatable.", metavar="NAME", flag="--build"
+    )
+    source: Path | None = option(
+        None, "Git tree whose commits are the builds; each is checked out beside it.", metavar="FOLDER"
+    )
+    good: str = option("", "Commit of --source that is right.", metavar="COMMIT")
+    bad: str = option("HEAD", "Commit of --source that is wrong.", metavar="COMMIT")
     output: Path = option(Path("triage"), "Folder for the small models, scripts and pages.", metavar="FOLDER")
     command: str = "assay triage"

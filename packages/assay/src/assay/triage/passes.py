@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -118,20 +118,38 @@ async def _together(backend: SwitchesPasses, flow: Flow, names: Sequence[str], a
 
 
 async def _by_options(backend: Backend, flow: Flow, ask: Asks) -> Brought:
-    """Each other value of each option that has few, and those that it names; of a limit on the processor's instructions the first that
-    is right, which is the widest."""
-    cures, tried = [], 0
+    """Each other value of each option that has few, and those that it names."""
+    cures: list[Cure] = []
+    tried = 0
+
+    async def cure(spec: OptionSpec, value: Option) -> Cure | None:
+        nonlocal tried
+        tried += 1
+        options = {spec.name: _joined(spec, flow, value)}
+        right = _is_right(await ask(replace(flow, options={**flow.options, **options})))
+        return (
+            Cure("hardware" if spec.of_processor else "option", (f"{spec.name}={value}",), options) if right else None
+        )
+
     for spec in backend.options:
-        for value in _others(spec, flow.options.get(spec.name, spec.default)):
-            tried += 1
-            changed = replace(flow, options={**flow.options, spec.name: _joined(spec, flow, value)})
-            result = await ask(changed)
-            if _is_right(result):
-                kind = "hardware" if spec.of_processor else "option"
-                cures.append(Cure(kind, (f"{spec.name}={value}",), {spec.name: _joined(spec, flow, value)}))
-                if spec.of_processor:
-                    break
+        values = _others(spec, flow.options.get(spec.name, spec.default))
+        if spec.of_processor:
+            cures += await _widest(values, lambda value, spec=spec: cure(spec, value))  # type: ignore[misc]
+            continue
+        cures += [found for value in values if (found := await cure(spec, value)) is not None]
     return Brought(flow, tuple(cures), kernel=False, tried=tried)
+
+
+async def _widest(values: Sequence[Option], cure: Callable[[Option], Awaitable[Cure | None]]) -> list[Cure]:
+    """Of limits on the processor's instructions, the widest first, the first that is right. The narrowest is asked before: where that
+    changes nothing the others do not either, and each takes a process of its own."""
+    last = await cure(values[-1]) if values else None
+    if last is None:
+        return []
+    for value in values[:-1]:
+        if (found := await cure(value)) is not None:
+            return [found]
+    return [last]
 
 
 def _others(spec: OptionSpec, value: Option) -> list[Option]:

@@ -27,9 +27,13 @@ _MAIN = '''
 def error(given, right):
     """Relative L2 distance; infinite where shapes differ, or where one side alone has no number."""
     given, right = np.asarray(given).astype(np.float64), np.asarray(right).astype(np.float64)
-    if given.shape != right.shape or not np.array_equal(np.isfinite(given), np.isfinite(right)):
+    if given.shape != right.shape:
         return np.inf
     finite = np.isfinite(right)
+    if not np.array_equal(np.isfinite(given), finite) or (given[~finite] != right[~finite])[~np.isnan(given[~finite])].any():
+        return np.inf
+    if not np.array_equal(np.isnan(given), np.isnan(right)):
+        return np.inf
     return float(np.linalg.norm((given - right)[finite]) / (np.linalg.norm(right[finite]) or 1.0))
 
 

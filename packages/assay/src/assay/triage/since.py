@@ -23,10 +23,12 @@ class State(enum.StrEnum):
 
 
 class History(msgspec.Struct, frozen=True):
-    """`states` by release, oldest first. `complete`: every release beside a change was tried, and each minor one."""
+    """`states` by release, oldest first. `complete`: every release beside a change was tried, and each minor one. `unit` is what one is
+    called, where a user makes them: build or commit."""
 
     states: dict[str, State] = {}
     complete: bool = False
+    unit: str = "release"
 
     @property
     def first_bad(self) -> str:

@@ -25,7 +25,15 @@ _DOUBTS = {
 }
 
 
-_KINDS = {"values": "wrong values", "range": "NaN or infinity", "shape": "a wrong shape", "missing": "no output"}
+_KINDS = {
+    "values": "wrong values",
+    "range": "an infinity on one side",
+    "nan": "a NaN is born",
+    "nan_lost": "a NaN is lost",
+    "lowest": "the largest finite number in place of an infinity",
+    "shape": "a wrong shape",
+    "missing": "no output",
+}
 
 
 def title_of(cause: Cause) -> str:
@@ -185,7 +193,7 @@ def since(cause: Cause) -> str:
     tried = [one for one in history.states if history.states[one] is not State.UNTESTABLE]
     if len(tried) < 2:
         return ""
-    parts = [f"{history.first_bad} is the first bad release" if history.first_bad else _always(history, tried)]
+    parts = [f"{history.first_bad} is the first bad {history.unit}" if history.first_bad else _always(history, tried)]
     if history.good_again:
         parts.append(f"{history.good_again} is right again")
     if not history.is_monotone:
@@ -201,7 +209,9 @@ def since(cause: Cause) -> str:
 def _always(history: History, tried: list[str]) -> str:
     wrong = [one for one in tried if history.states[one] is State.WRONG]
     return (
-        f"wrong in all {len(wrong)} releases that were tested, {wrong[0]} to {wrong[-1]}" if wrong else "right in all"
+        f"wrong in all {len(wrong)} {history.unit}s that were tested, {wrong[0]} to {wrong[-1]}"
+        if wrong
+        else "right in all"
     )
 
 

@@ -18,6 +18,7 @@ from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.provenance import this_machine
 from assay.pipeline.services import Services
 from assay.ports import Backend, ShowsPlainUse
+from assay.triage.builds import Builds, bisect
 from assay.triage.cause import Cause, Doubt
 from assay.triage.context import Context, end_of, failing_sample
 from assay.triage.cost import with_cost
@@ -86,6 +87,23 @@ def _finished(cause: Cause, context: Context) -> Cause:
     if cause.cures and run_script(path, interpreter, "cured").exit_code != 0:
         doubts.append(Doubt.CURE_UNCONFIRMED)
     return replace(cause, script=path, doubts=tuple(doubts), printed=failing.output)
+
+
+def with_builds(cause: Cause, builds: Builds, deadline: float, tell: Callable[[str], None]) -> Cause:
+    """What builds of the user's own make of its script: the first bad one, by bisection."""
+    if not cause.script or Doubt.SCRIPT_UNCONFIRMED in cause.doubts:
+        return cause
+
+    def probe(name: str) -> State:
+        interpreter = builds.made(name)
+        run = run_script(cause.script, interpreter, "fails") if interpreter else None
+        state = state_in(run, cause.symptom.kind) if run else State.UNTESTABLE
+        tell(f"{builds.unit} {name}: {state.value}")
+        return state
+
+    found = replace(cause, since=bisect(builds.names, probe, deadline, builds.unit))
+    write_pages(found)
+    return found
 
 
 def with_since(cause: Cause, backend: Backend, deadline: float, tell: Callable[[str], None]) -> Cause:

@@ -35,6 +35,7 @@ class Answers(enum.StrEnum):
     NEWLY_SUPPORTED = "newly_supported"
     NEWLY_REFUSED = "newly_refused"
     REFUSED_BOTH = "refused_both"
+    UNREADABLE = "unreadable"
     UNKNOWN = "unknown"
 
 
@@ -64,7 +65,7 @@ class Upgrade(msgspec.Struct, frozen=True):
     @property
     def stops(self) -> tuple[ModelChange, ...]:
         """The models for which the upgrade is no way."""
-        bad = (Answers.WRONG, Answers.NEWLY_REFUSED, Answers.UNKNOWN)
+        bad = (Answers.WRONG, Answers.NEWLY_REFUSED, Answers.UNREADABLE, Answers.UNKNOWN)
         return tuple(one for one in self.models if one.answers in bad or one.speed is Speed.SLOWER)
 
     @property

@@ -19,6 +19,7 @@ _ANSWERS = {
     Answers.NEWLY_SUPPORTED: "newly supported",
     Answers.NEWLY_REFUSED: "REFUSED now, supported before",
     Answers.REFUSED_BOTH: "refused by both",
+    Answers.UNREADABLE: "CANNOT BE READ",
     Answers.UNKNOWN: "not known",
 }
 
@@ -66,5 +67,5 @@ def verdict(found: Upgrade) -> str:
 
 
 def _short(one: ModelChange) -> str:
-    bad = one.answers in (Answers.WRONG, Answers.NEWLY_REFUSED, Answers.UNKNOWN)
+    bad = one.answers in (Answers.WRONG, Answers.NEWLY_REFUSED, Answers.UNREADABLE, Answers.UNKNOWN)
     return _ANSWERS[one.answers].lower() if bad else "is slower"

@@ -11,6 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from assay.core.case import Case, Contract, Inputs
+from assay.core.dtype import dtype_name
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.job import RegionJob
@@ -19,6 +20,8 @@ from assay.core.region import AfterPass, RegionError
 from assay.core.result import RegionResult
 from assay.errors import Unsupported
 from assay.models.onnx_file import open_model
+from assay.numerics.accumulator import Accumulator
+from assay.numerics.special_values import split_specials
 from assay.ports import Backend, ShowsEachPass, SwitchesPasses, Tensor
 from assay.worker.engine.lower import backend_class, load, lower
 from assay.worker.per_node.node_comparison import NodeComparisons
@@ -127,9 +130,28 @@ def _error(number: int, window: Window, region: Region, given: Values, wide: Val
         kind = ""
     else:
         kind = "" if far < SEEN_WITHOUT_TOLERANCE else "range" if math.isinf(far) else "values"
+    if job.derive and kind in ("", "values", "range"):
+        output, kind = next(
+            ((name, odd) for name in outputs if (odd := clash(given[name], wide[name]))), (output, kind)
+        )
+        far = _distance(given[output], wide[output])
     share, bias = _shape_of_error(given[output], wide[output])
     budget = judged.budget if judged is not None else None
     return RegionError(number, region.windows[number].names.get(output, output), kind, budget, far, share, bias)
+
+
+def clash(given: Tensor, exact: Tensor) -> str:
+    """What no tolerance excuses: "nan" where a NaN is born that float64 has not, "nan_lost" where one has become something else, "lowest"
+    where one side has the largest finite value of a type in place of an infinity; else ""."""
+    if given.shape != exact.shape or given.dtype.kind in "iub":
+        return ""
+    account = Accumulator()
+    mine, theirs = (np.asarray(one).astype(np.float64).reshape(-1) for one in (given, exact))
+    with np.errstate(all="ignore"):
+        split_specials(account, mine, theirs, 0, dtype_name(given.dtype))
+    if "nan" in account.clashes:
+        return "nan" if np.any(np.isnan(mine) & ~np.isnan(theirs)) else "nan_lost"
+    return "lowest" if "lowest_for_infinity" in account.clashes else ""
 
 
 def _judged(window: Window, region: Region, given: Values, job: RegionJob):  # type: ignore[no-untyped-def]
@@ -141,12 +163,12 @@ def _judged(window: Window, region: Region, given: Values, job: RegionJob):  # t
 
 
 def _distance(given: Tensor, exact: Tensor) -> float:
-    """Relative L2 distance; infinite where shapes differ, or where one side alone has no number."""
+    """Relative L2 distance; infinite where shapes differ, or where one side alone has no number, or another infinity."""
     if given.shape != exact.shape:
         return math.inf
     mine, theirs = np.asarray(given).astype(np.float64), np.asarray(exact, np.float64)
     finite = np.isfinite(mine)
-    if not np.array_equal(finite, np.isfinite(theirs)):
+    if not np.array_equal(finite, np.isfinite(theirs)) or not np.array_equal(mine[~finite], theirs[~finite], True):
         return math.inf
     difference = float(np.linalg.norm((mine - theirs)[finite]))
     return difference / (float(np.linalg.norm(theirs[finite])) or 1.0) if difference else 0.0

@@ -1,0 +1,114 @@
+"""Since when, by builds of a user's own: names in order or the commits of a source tree, and a command that makes each."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.core.environment import Interpreter
+from assay.errors import UsageError
+from assay.triage.since import History, State
+
+PLACE = "{build}"
+VARIABLE = "ASSAY_BUILD"
+BUILD_S = 3600.0
+"""For one command."""
+
+
+@dataclass(frozen=True)
+class Builds:
+    """`names` oldest first. The command runs in `folder` (None: where the user is), with `{build}` in it and the variable `ASSAY_BUILD`
+    being the name; the last line of what it prints is the Python that has the build. `unit` is what one is called."""
+
+    command: str
+    names: tuple[str, ...]
+    folder: Path | None = None
+    unit: str = "build"
+
+    def made(self, name: str) -> Interpreter | None:
+        """None where the command fails, or prints no program."""
+        if self.folder is not None:
+            _git(self.folder, "checkout", "--quiet", "--force", "--detach", name)
+        command = self.command.replace(PLACE, shlex.quote(name))
+        environ = {**os.environ, VARIABLE: name}
+        try:
+            done = subprocess.run(
+                command, shell=True, cwd=self.folder, env=environ, stdout=subprocess.PIPE, text=True,
+                errors="replace", timeout=BUILD_S, check=False,
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        program = (done.stdout.strip().splitlines() or [""])[-1].strip()
+        path = Path(program) if program and Path(program).is_absolute() else (self.folder or Path()) / program
+        return Interpreter(str(path.absolute())) if done.returncode == 0 and program and path.is_file() else None
+
+
+def bisect(names: Sequence[str], probe: Callable[[str], State], deadline: float, unit: str = "build") -> History:
+    """The first is right and the last is wrong, as far as the user knows: both are asked, and halves between them. What cannot be tested
+    is passed over to its neighbours. Stops at the deadline (monotonic seconds)."""
+    states: dict[str, State] = {}
+
+    def told(*, complete: bool) -> History:
+        return History({one: states[one] for one in names if one in states}, complete, unit)
+
+    def ask(at: int) -> State:
+        if names[at] not in states:
+            states[names[at]] = probe(names[at])
+        return states[names[at]]
+
+    low, high = 0, len(names) - 1
+    if ask(high) is not State.WRONG or ask(low) is not State.RIGHT:
+        return told(complete=True)
+    while high - low > 1:
+        middle = next(_from_the_middle(low, high, [names.index(one) for one in states]), None)
+        if middle is None:
+            break
+        if time.monotonic() > deadline:
+            return told(complete=False)
+        state = ask(middle)
+        low = middle if state is State.RIGHT else low
+        high = middle if state is State.WRONG else high
+    return told(complete=True)
+
+
+def _from_the_middle(low: int, high: int, known: Sequence[int]) -> Iterator[int]:
+    middle = (low + high) // 2
+    between = [place for place in range(low + 1, high) if place not in known]
+    yield from sorted(between, key=lambda place: abs(place - middle))
+
+
+@contextmanager
+def commits(command: str, source: Path, good: str, bad: str) -> Iterator[Builds]:
+    """The commits of a tree along first parents, in a work tree of its own: what the user has checked out stays as it is. Raises
+    UsageError for what git does not know."""
+    first = _git(source, "rev-parse", "--verify", "--quiet", f"{good}^{{commit}}")
+    last = _git(source, "rev-parse", "--verify", "--quiet", f"{bad}^{{commit}}")
+    between = _git(source, "rev-list", "--first-parent", "--reverse", f"{first}..{last}").split()
+    if not between or between[-1] != last:
+        raise UsageError(f"--good {good}: it is not before {bad} in {source}")
+    with tempfile.TemporaryDirectory(prefix="assay-source-") as name:
+        tree = Path(name) / "tree"
+        _git(source, "worktree", "add", "--quiet", "--detach", str(tree), last)
+        try:
+            yield Builds(command, (first, *between), tree, "commit")
+        finally:
+            _git(source, "worktree", "remove", "--force", str(tree))
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    """Raises UsageError with what git says."""
+    try:
+        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise UsageError(f"--source needs git, which cannot be started: {error}") from None
+    if done.returncode != 0:
+        why = (done.stderr.strip().splitlines() or ["it knows no such commit"])[-1]
+        raise UsageError(f"--source {folder}: git {' '.join(arguments[:1])} {arguments[-1]}: {why}")
+    return done.stdout.strip()

@@ -1,0 +1,80 @@
+"""Since when, by builds of the user's own."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.commands.triage import run_triage
+from assay.errors import UsageError
+from assay.options.triage import TriageOptions
+from assay.triage.builds import Builds, bisect, commits
+from assay.triage.since import State
+
+NAMES = [f"n{number:02}" for number in range(20)]
+
+
+@pytest.mark.parametrize("first", [1, 7, 19])
+def test_the_first_bad_build_is_exact(first: int) -> None:
+    tried = []
+
+    def probe(name: str) -> State:
+        tried.append(name)
+        return State.UNTESTABLE if name in ("n10", "n05") else State.WRONG if name >= NAMES[first] else State.RIGHT
+
+    found = bisect(NAMES, probe, math.inf)
+    assert (found.first_bad, found.complete, found.unit) == (NAMES[first], True, "build")
+    assert len(tried) <= 9
+
+
+def test_without_a_right_build_nothing_is_searched() -> None:
+    found = bisect(NAMES, lambda name: State.WRONG, math.inf)
+    assert (found.first_bad, list(found.states)) == ("", ["n00", "n19"])
+
+
+def test_the_last_line_of_a_command_is_the_python_of_the_build(tmp_path: Path) -> None:
+    builds = Builds(f"echo building {{build}} >> {tmp_path}/log; echo {sys.executable}", ("a b",))
+    interpreter = builds.made("a b")
+    assert interpreter is not None
+    assert interpreter.program == sys.executable
+    assert (tmp_path / "log").read_text() == "building a b\n"
+    assert Builds("false", ("a",)).made("a") is None
+
+
+def test_commits_are_checked_out_beside_the_user_s_tree(tmp_path: Path) -> None:
+    def git(*arguments: str) -> None:
+        subprocess.run(
+            ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", *arguments], check=True
+        )
+
+    git("init", "--quiet")
+    for number in range(4):
+        (tmp_path / "python").write_text(str(number))
+        git("add", ".")
+        git("commit", "--quiet", "-m", str(number))
+    (tmp_path / "python").write_text("mine")
+    with commits("echo python", tmp_path, "HEAD~2", "HEAD") as builds:
+        assert (len(builds.names), builds.unit) == (3, "commit")
+        interpreter = builds.made(builds.names[0])
+        assert interpreter is not None
+        assert Path(interpreter.program).read_text() == "1"
+    assert (tmp_path / "python").read_text() == "mine"
+    with pytest.raises(UsageError, match="--source"), commits("x", tmp_path, "nowhere", "HEAD"):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ({"builds": ("a", "b")}, "need --build-command"),
+        ({"build_command": "x"}, "needs the builds"),
+        ({"build_command": "x", "source": Path()}, "needs --good"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(said: dict[str, object], told: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=told):
+        run_triage(TriageOptions(target="last", history=str(tmp_path), **said))  # type: ignore[arg-type]
