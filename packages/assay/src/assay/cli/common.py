@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,6 +51,22 @@ def _shown() -> Iterator[Progress]:
     else:
         with lines(lambda text: print(text, file=sys.stderr, flush=True)) as progress:
             yield progress
+
+
+def print_line(text: str) -> None:
+    """On a terminal folded between words at its width, under its own indent; whole elsewhere, where another program may read it."""
+    if sys.stdout.isatty():
+        text = folded(text, shutil.get_terminal_size((100, 24)).columns)
+    print(text, flush=True)
+
+
+def folded(text: str, width: int) -> str:
+    """A path or an option is never torn apart."""
+    indent = len(text) - len(text.lstrip())
+    return textwrap.fill(
+        text.lstrip(), width, initial_indent=" " * indent, subsequent_indent=" " * (indent + 2),
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
 
 
 def command_line(arguments: Sequence[str], options: type) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from assay.cli.common import command_line, progress_bar
+from assay.cli.common import command_line, print_line, progress_bar
 from assay.cli.from_options import from_options, read_options
 from assay.options.triage import TriageOptions
 
@@ -20,10 +20,10 @@ def triage(given: Mapping[str, Any]) -> None:
 
     options = read_options(TriageOptions, given, command=command_line(sys.argv[1:], TriageOptions))
     with progress_bar() as progress:
-        found = run_triage(options, progress, lambda text: print(text, flush=True))
+        found = run_triage(options, progress, print_line)
     for cause in found.causes:
-        print("\n".join(lines(cause)))
-        print(f"  page: {cause.folder}/cause.html")
+        for text in (*lines(cause), f"  page: {cause.folder}/cause.html"):
+            print_line(text)
     for text in found.left:
-        print(text)
+        print_line(text)
     raise typer.Exit(found.exit_code)

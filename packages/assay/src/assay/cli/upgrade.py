@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from assay.cli.common import command_line, progress_bar
+from assay.cli.common import command_line, print_line, progress_bar
 from assay.cli.from_options import from_options, read_options
 from assay.options.upgrade import UpgradeOptions
 
@@ -20,6 +20,7 @@ def upgrade(given: Mapping[str, Any]) -> None:
 
     options = read_options(UpgradeOptions, given, command=command_line(sys.argv[1:], UpgradeOptions))
     with progress_bar() as progress:
-        found = run_upgrade(options, progress, lambda text: print(text, flush=True))
-    print("\n".join(lines(found)))
+        found = run_upgrade(options, progress, print_line)
+    for text in lines(found):
+        print_line(text)
     raise typer.Exit(0 if found.way == "go" else 1)
