@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from onnx import helper
 
 from assay import plugins
 from assay.core.region import GraphNode, RegionGraph
 from assay.triage.findings import PLACE, findings, patterns_of_findings
 from assay.triage.graph import Graph
 from assay.triage.known import occurrences
+from assay.worker.regions.values import _plain_attributes
 
 ROOT = Path(__file__).parents[3]
 
@@ -46,3 +48,11 @@ def test_any_value_and_none_are_told_apart() -> None:
     ):
         graph = Graph(RegionGraph((GraphNode("n", operator, ("x",), ("y",), said),), ("x",), ("y",), ("x", "y")))
         assert len(occurrences(graph, pattern)) == stands
+
+
+def test_a_list_of_whole_numbers_is_an_attribute_like_any_other() -> None:
+    pool = helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[3], dilations=[2], auto_pad="SAME_UPPER")
+    assert _plain_attributes(pool) == {"kernel_shape": "3", "dilations": "2", "auto_pad": "SAME_UPPER"}
+    graph = Graph(RegionGraph((GraphNode("p", "MaxPool", ("x",), ("y",), _plain_attributes(pool)),), ("x",), ("y",)))
+    found = [one for one in patterns_of_findings("onnxruntime") if occurrences(graph, one)]
+    assert {one.symptom for one in found} == {"shape", "lowest"}

@@ -7,7 +7,7 @@ import msgspec
 
 class GraphNode(msgspec.Struct, frozen=True):
     """One node of the main graph, with the names of the values that it reads (its bodies included) and writes, and its attributes that are
-    a number or a text."""
+    a number, a text or a short list of whole numbers."""
 
     name: str
     operator: str

@@ -39,8 +39,9 @@ class Doubt(enum.StrEnum):
 class Pattern(msgspec.Struct, frozen=True):
     """Nodes that were wrong together: their operators in the order of the graph, and which reads which. `folder` has the page.
 
-    Of a finding: `attributes` of each operator are there with that value ("*": any, "": left out), the pass `cure` makes it right, `title`
-    says what is wrong and `seen` is the release in which that was measured."""
+    Of a finding: `attributes` of each operator are there with that value ("*": any, "": left out), the pass `cure` makes it right, what is
+    wrong there is of the kind `symptom` (each "": whatever), `title` says what is wrong and `seen` is the release in which that was
+    measured."""
 
     backend: str
     operators: tuple[str, ...]
@@ -50,6 +51,7 @@ class Pattern(msgspec.Struct, frozen=True):
     cure: str = ""
     title: str = ""
     seen: str = ""
+    symptom: str = ""
 
 
 class Cause(msgspec.Struct, frozen=True):

@@ -25,6 +25,7 @@ class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     edges: tuple[tuple[int, int], ...] = ()
     attributes: tuple[dict[str, str], ...] = ()
     cure: str = ""
+    symptom: str = ""
 
 
 @cache
@@ -37,7 +38,17 @@ def findings() -> tuple[Finding, ...]:
 def patterns_of_findings(backend: str) -> list[Pattern]:
     """Those of one backend."""
     return [
-        Pattern(one.backend, one.operators, one.edges, PLACE + one.file, one.attributes, one.cure, one.title, one.seen)
+        Pattern(
+            one.backend,
+            one.operators,
+            one.edges,
+            PLACE + one.file,
+            one.attributes,
+            one.cure,
+            one.title,
+            one.seen,
+            one.symptom,
+        )
         for one in findings()
         if one.backend == backend
     ]

@@ -54,7 +54,7 @@ class Part:
         self.small = self.places
 
     @classmethod
-    async def of(cls, whole: Whole, suspect: Suspect, pattern: Pattern | None = None) -> Part | None:
+    async def of(cls, whole: Whole, suspect: Suspect) -> Part | None:
         """Of a suspect, with the one output alone where that fails, too; None where it does not fail again."""
         output = suspect.symptom.output
         if not output:
@@ -64,7 +64,7 @@ class Part:
         if again is None:
             return None
         explains = await _explained(whole, places)
-        return cls(whole, output, places, again, explains, pattern=pattern)
+        return cls(whole, output, places, again, explains)
 
     @property
     def first_sentence(self) -> str:

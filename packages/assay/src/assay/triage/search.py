@@ -108,15 +108,21 @@ async def _part(whole: Whole, avoid: Places) -> Part | None:
 async def _known_part(whole: Whole, avoid: Places) -> Part | None:
     """Where the nodes of an earlier cause stand and are wrong alone, and that explains the error."""
     whole.prober.screen(min(SCREEN, SHARE * whole.error))
-    stands: dict[Places, Pattern] = {}
+    stands: dict[Places, list[Pattern]] = {}
     for pattern in whole.context.patterns:
         for one in occurrences(whole.graph, pattern):
             places = whole.graph.closed(one)
             if not places & avoid:
-                stands.setdefault(places, pattern)
+                stands.setdefault(places, []).append(pattern)
     for suspect in await wrong_windows(whole.graph, whole.prober, list(stands)):
-        part = await Part.of(whole, suspect, stands[suspect.places])
-        if part is not None and part.explains is not None and part.explains >= 1.0 - LEFT:
+        part = await Part.of(whole, suspect)
+        fit = [] if part is None else [one for one in stands[suspect.places] if one.symptom in ("", part.symptom.kind)]
+        if part is None or not fit:
+            continue
+        part.pattern = fit[0]
+        # A model that gives no answer has no share that a part explains.
+        died = part.explains is None and fit[0].symptom == whole.context.end.kind
+        if died or (part.explains is not None and part.explains >= 1.0 - LEFT):
             return part
     return None
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MODEL = "model.onnx"
 _INDEX = "values.json"
+MOST_NUMBERS = 16
+"""Of an attribute that is told."""
 _INSIDE = 2**30
 """Bytes up to which weights are kept inside of the file; protobuf ends at 2 GiB."""
 
@@ -155,13 +157,15 @@ def graph_of(model: ModelProto, known: Iterable[str]) -> RegionGraph:
 
 
 def _plain_attributes(node: NodeProto) -> dict[str, str]:
-    """Numbers and texts, as text."""
+    """Numbers, texts and short lists of whole numbers, as text."""
     found = {}
     for one in node.attribute:
         if one.type == one.STRING:
             found[one.name] = one.s.decode(errors="replace")
         elif one.type in (one.INT, one.FLOAT):
             found[one.name] = f"{one.i if one.type == one.INT else one.f:g}"
+        elif one.type == one.INTS and len(one.ints) <= MOST_NUMBERS:
+            found[one.name] = ",".join(map(str, one.ints))
     return found
 
 
