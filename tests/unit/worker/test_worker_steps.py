@@ -54,7 +54,7 @@ def test_the_watch_is_called_once_for_each_step() -> None:
     told: list[tuple[Stage | None, Step]] = []
 
     class Process:
-        now = (Stage.RUN, Step(1, 3))
+        now, pid = (Stage.RUN, Step(1, 3)), 0
 
         def stage(self) -> Stage:
             return self.now[0]

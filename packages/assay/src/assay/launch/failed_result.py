@@ -11,6 +11,8 @@ from assay.core.job import Job
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result
 from assay.core.wire import LOST_CONNECTION
+from assay.launch.core_wait import LEAST_SHARE
+from assay.launch.job_queue import Pending
 
 FAULTS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT, signal.SIGTRAP, signal.SIGSYS)
 """Signals of what a process does itself. Any other may have been sent by somebody else, who is not known."""
@@ -53,10 +55,13 @@ def no_environment(job: Job, why: str) -> Result:
     return _result(job, Stage.START, Outcome.UNAVAILABLE, Cause.NO_ENVIRONMENT, why)
 
 
-def timed_out(job: Job, stage: Stage, *, stopped: bool = False) -> Result:
-    """The supervisor's timer killed it. `stopped`: its process was stopped the first time."""
+def timed_out(job: Job, stage: Stage, *, waited_s: float = 0.0, stopped: bool = False) -> Result:
+    """The supervisor's timer killed it. `waited_s`: by which the limit was put off, for others had the cores. `stopped`: its process was
+    stopped the first time."""
     limit = job.limits.importing_s if stage is Stage.IMPORT else job.limits.timeout_s
     text = f"no answer within {limit:g} s while in stage {stage.value}"
+    if waited_s > LEAST_SHARE * limit:
+        text += f" (and {waited_s:.1f} s in which it waited for a core: the machine is busy)"
     if stopped:
         text += "; its process was stopped (SIGSTOP), and it was run again in another"
     return _result(job, stage, Outcome.TIMEOUT, Cause.TIMEOUT, text)
@@ -98,6 +103,15 @@ def after_stop(result: Result) -> Result:
         return msgspec.structs.replace(result, attempts=2)
     note = "it was run again: the first time its process was stopped (SIGSTOP), which anybody may have done"
     return msgspec.structs.replace(result, attempts=2, warnings=(*result.warnings, note))
+
+
+def completed(result: Result, pending: Pending, log: str, jobs_before: int) -> Result:
+    """With what its process printed, how many jobs it had done, and what happened when the job was tried before."""
+    if log or jobs_before:
+        result = msgspec.structs.replace(result, log=log, jobs_before=jobs_before)
+    if pending.crashed is not None:
+        return after_retry(pending.crashed, result)
+    return after_stop(result) if pending.stopped else result
 
 
 def _result(job: Job, stage: Stage, outcome: Outcome, cause: Cause, detail: str, name: str = "") -> Result:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from assay.core.limits import Limits
 from assay.core.outcome import Stage
 from assay.core.step import UNKNOWN, Step
+from assay.launch.core_wait import CoreWait
 from assay.launch.job_queue import Pending, WorkerKey
 from assay.launch.process import WorkerProcess
+from assay.launch.time_limit import TimeLimit
 
 
 @dataclass
@@ -34,7 +36,7 @@ class Lane:
     pending: Pending | None = None
     stage: Stage = Stage.START
     step: Step = UNKNOWN
-    deadline: float = 0.0
+    limit: TimeLimit = field(default_factory=lambda: TimeLimit(0.0, 0.0))
     peak_bytes: int = 0
     jobs_before: int = 0
 
@@ -43,14 +45,19 @@ class Lane:
         """It has a job, or starts for one; else it waits for its next."""
         return self.pending is not None or not self.ready
 
+    def allow(self, limit_s: float) -> None:
+        """From now on."""
+        wait = CoreWait(self.process.pid) if self.process.pid > 0 else None
+        self.limit = TimeLimit(limit_s, time.monotonic(), wait)
+
     def advance(self, limits: Limits) -> bool:
         """Where the job is now, as its process says; returns whether it has come further. The time that a busy machine takes to import a
         library is not the job's."""
         stage, step = self.process.stage(), self.process.step()
         before = self.stage, self.step
         if stage is not self.stage and stage is Stage.IMPORT:
-            self.deadline = time.monotonic() + limits.importing_s
+            self.allow(limits.importing_s)
         elif stage is not self.stage and self.stage in (Stage.START, Stage.IMPORT):
-            self.deadline = time.monotonic() + limits.timeout_s
+            self.allow(limits.timeout_s)
         self.stage, self.step = stage, step
         return (stage, step) != before

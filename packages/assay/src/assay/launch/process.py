@@ -134,6 +134,11 @@ class WorkerProcess:
         """Whether it goes on with the job before: it has answered that once more."""
         return self._connection.answered_late
 
+    @property
+    def pid(self) -> int:
+        """Of the process; 0 or less while one that is being forked has not said it."""
+        return self._child.pid
+
     def is_stopped(self) -> bool:
         """Whether somebody has stopped it (SIGSTOP)."""
         return process_tree.is_stopped(self._child.pid)

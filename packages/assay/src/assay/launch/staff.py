@@ -20,6 +20,7 @@ from assay.launch.leases import VARIABLE, Leases
 from assay.launch.prefork import Preforked
 from assay.launch.process import WorkerProcess
 from assay.launch.temp_folder import wait_for_removals
+from assay.launch.time_limit import TimeLimit
 
 PARKED = 2
 """Processes for each that may work at once: what evaluates in numpy is asked again after the engines, and need not start again."""
@@ -28,6 +29,8 @@ START_LIMIT_S = 120.0
 FAILED_STARTS = 3
 """Of workers of one environment in a row: then it is not tried again."""
 NONE_LEFT = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
+LONGEST_S = 0.5
+"""Between two looks at what works."""
 REFUSED_STARTS = 200
 """In a row, by a system that has no process to give: then it will have none."""
 PAUSE_S = 0.02
@@ -90,7 +93,7 @@ class Staff:
             return None
         used = bool(process.jobs_done)
         lane = Lane(process, kind, program, variables, gpu, ready=used, fresh=not (used or process.forked))
-        lane.deadline = time.monotonic() + START_LIMIT_S
+        lane.limit = TimeLimit(START_LIMIT_S, time.monotonic())
         self.lanes.append(lane)
         self.selector.register(lane.process.socket, selectors.EVENT_READ, (lane, Event.HEARD))
         self.watch_death(lane)
@@ -162,10 +165,12 @@ class Staff:
         process_tree.kill_orphans()
         return bool(self._ending)
 
-    @property
-    def is_ending(self) -> bool:
-        """Whether any that was killed has not ended yet."""
-        return bool(self._ending)
+    def patience_s(self, least_s: float) -> float:
+        """How long nothing need be looked at: at most `least_s` where memory is limited, or one that was killed has not ended yet."""
+        now = time.monotonic()
+        nearest = min((lane.limit.next_s for lane in self.lanes if lane.is_busy), default=now + 1)
+        limited = any(lane.pending and lane.pending.job.limits.memory_bytes for lane in self.lanes)
+        return max(min(nearest - now, least_s if limited or self._ending else LONGEST_S), 0.0)
 
     def keep_idle(self) -> None:
         """Those that may wait for another launch are let go."""

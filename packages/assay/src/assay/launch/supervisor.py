@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections import deque
@@ -26,6 +25,7 @@ from assay.launch.lane import Lane
 from assay.launch.leases import Leases
 from assay.launch.prefork import Preforked
 from assay.launch.staff import Event, Staff
+from assay.launch.tree_memory import MACHINE_BYTES
 from assay.launch.watch import Watch, unwatched
 from assay.ports import JobSource
 
@@ -35,7 +35,6 @@ CLOSED_S = 1.0
 """For a process whose socket is closed to end: then its exit code is told."""
 MOST_NOISE = 10_000
 """Messages that answer nothing, in one job: more is a flood."""
-_MEMORY_BYTES = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 class Supervisor:
@@ -102,7 +101,7 @@ class Supervisor:
             # A suspect goes to a process that owes nothing to another.
             lane = self._staff.start(kind, alone=self._waiting.suspects(kind))
         except EnvironmentFailed as error:
-            self._finished.extend(failed_result.no_environment(one.job, str(error)) for one in self._waiting.drop(kind))
+            self._drop(kind, str(error))
             return False
         if lane is not None and lane.ready:
             self._assign(lane)
@@ -124,7 +123,7 @@ class Supervisor:
         lane.keep = lane.keep and leaves_as_it_was(pending.job)
         lane.stage, lane.step, lane.peak_bytes = Stage.START, UNKNOWN, 0
         lane.jobs_before = lane.process.jobs_done
-        lane.deadline = time.monotonic() + pending.job.limits.timeout_s
+        lane.allow(pending.job.limits.timeout_s)
         self._told(pending.job, Stage.START, self._done, self._total, UNKNOWN)
         try:
             lane.process.send(pending.job)
@@ -132,20 +131,14 @@ class Supervisor:
             self._lost(lane)
 
     def _wait(self) -> None:
-        now, lanes = time.monotonic(), self._staff.lanes
-        limited = any(lane.pending and lane.pending.job.limits.memory_bytes for lane in lanes)
-        nearest = min((lane.deadline for lane in lanes if lane.pending or not lane.ready), default=now + 1)
-        timeout = min(nearest - now, WATCH_S if limited else 0.5)
-        if self._staff.is_ending:
-            timeout = min(timeout, WATCH_S)
-        for key, _ in self._staff.selector.select(max(timeout, 0)):
+        for key, _ in self._staff.selector.select(self._staff.patience_s(WATCH_S)):
             lane, event = key.data
-            if lane in lanes:  # not ended by what came before
+            if lane in self._staff.lanes:  # not ended by what came before
                 self._hear(lane) if event is Event.HEARD else self._died(lane)
         now = time.monotonic()
         if now >= self._next_watch:
             self._next_watch = now + WATCH_S
-            for lane in list(lanes):
+            for lane in list(self._staff.lanes):
                 self._watch(lane, now)
             self._staff.settle()
 
@@ -192,7 +185,7 @@ class Supervisor:
         self._staff.closed(lane)
         if lane.pending:
             self._look(lane, lane.pending.job)
-        lane.deadline = min(lane.deadline, time.monotonic() + CLOSED_S) if lane.is_busy else 0.0
+        lane.limit.deadline = min(lane.limit.deadline, time.monotonic() + CLOSED_S) if lane.is_busy else 0.0
         if lane.process.exit_code() is not None or not lane.is_busy:
             self._lost(lane)
 
@@ -210,11 +203,11 @@ class Supervisor:
     def _watch(self, lane: Lane, now: float) -> None:
         lane.process.cut_log()
         if lane.closed:
-            if now >= lane.deadline or lane.process.exit_code() is not None:
+            if now >= lane.limit.deadline or lane.process.exit_code() is not None:
                 self._lost(lane)
             return
         if lane.pending is None:
-            if not lane.ready and now >= lane.deadline:
+            if not lane.ready and lane.limit.is_over(now):
                 self._lost(lane)
             return
         job = lane.pending.job
@@ -229,9 +222,11 @@ class Supervisor:
         lane.peak_bytes = max(lane.peak_bytes, resident)
         if limit and resident > limit:
             self._settle(lane, failed_result.out_of_memory(job, lane.stage, resident), keep=False)
-        elif now >= lane.deadline:
+        elif lane.limit.is_over(now):
             if not self._hand_back(lane):
-                self._settle(lane, failed_result.timed_out(job, lane.stage, stopped=lane.pending.stopped), keep=False)
+                waited_s, stopped = lane.limit.waited_s, lane.pending.stopped
+                late = failed_result.timed_out(job, lane.stage, waited_s=waited_s, stopped=stopped)
+                self._settle(lane, late, keep=False)
         elif not lane.pending.stopped and lane.process.is_stopped():
             # Whoever has stopped it is not known: another process has its turn, and what stops that one, too, is the job's.
             self._repeat(lane, replace(lane.pending, stopped=True))
@@ -245,7 +240,7 @@ class Supervisor:
         if lane.stage is Stage.START and self._hand_back(lane):
             return
         job = lane.pending.job
-        full = lane.peak_bytes > _MEMORY_BYTES // 2
+        full = lane.peak_bytes > MACHINE_BYTES // 2
         result = failed_result.crashed(job, lane.stage, lane.process.exit_code(), nearly_full=full)
         if result.outcome is Outcome.CRASH and lane.pending.crashed is None:
             crashed = msgspec.structs.replace(result, log=lane.process.log())
@@ -277,18 +272,15 @@ class Supervisor:
         told = f"no worker starts in the environment {environment!r} (assay env build {environment}): {last}"
         for kind in self._waiting.kinds():
             if kind.environment == environment:
-                self._finished.extend(failed_result.no_environment(one.job, told) for one in self._waiting.drop(kind))
+                self._drop(kind, told)
+
+    def _drop(self, kind: WorkerKey, told: str) -> None:
+        self._finished.extend(failed_result.no_environment(one.job, told) for one in self._waiting.drop(kind))
 
     def _settle(self, lane: Lane, result: Result, *, keep: bool) -> None:
         pending = lane.pending
         assert pending is not None
-        log, before = lane.process.log(), lane.jobs_before
-        if log or before:
-            result = msgspec.structs.replace(result, log=log, jobs_before=before)
-        if pending.crashed is not None:
-            result = failed_result.after_retry(pending.crashed, result)
-        elif pending.stopped:
-            result = failed_result.after_stop(result)
+        result = failed_result.completed(result, pending, lane.process.log(), lane.jobs_before)
         self._told(pending.job, None, self._done + 1, self._total, UNKNOWN)
         lane.pending = None
         self._finished.append(result)

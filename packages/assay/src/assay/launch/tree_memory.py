@@ -8,6 +8,7 @@ from contextlib import suppress
 from assay.launch.process_tree import descendants
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+MACHINE_BYTES = os.sysconf("SC_PHYS_PAGES") * _PAGE_BYTES
 
 
 def resident_bytes(pid: int) -> int:

@@ -1,0 +1,61 @@
+"""When a time limit is over: the clock counts, less the time in which others had the cores."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.core.outcome import Stage
+from assay.launch import failed_result
+from assay.launch.core_wait import LONGEST, Look, waited_s
+from assay.launch.time_limit import TimeLimit
+from assay.testing.builders import make_job
+
+SECOND_NS = 10**9
+
+
+@pytest.mark.parametrize(
+    ("used_s", "delays_s", "waited"),
+    [
+        pytest.param(0.0, {1: 0.0}, 0.0, id="it sleeps"),
+        pytest.param(10.0, {1: 0.0}, 0.0, id="it computes, and nobody else does"),
+        pytest.param(2.5, {1: 7.5}, 7.5, id="others have three quarters of its core"),
+        pytest.param(20.0, {1: 7.5, 2: 7.5}, 0.0, id="its own threads have both cores"),
+        pytest.param(10.0, {1: 7.5, 2: 7.5}, 5.0, id="its own threads have one core, others the other one"),
+        pytest.param(2.0, {1: 3.0, 2: 4.0, 3: 4.0}, 4.0, id="threads that wait at once wait once"),
+        pytest.param(0.0, {7: 6.0}, 6.0, id="a thread that has begun since"),
+        pytest.param(0.0, {3: 1.0}, 1.0, id="another thread has the number of one that ended"),
+    ],
+)
+def test_a_thread_waits_while_others_have_the_cores(used_s: float, delays_s: dict[int, float], waited: float) -> None:
+    before = Look(100.0, 5.0, {1: 0, 2: 0, 3: 9 * SECOND_NS if delays_s == {3: 1.0} else 0})
+    after = Look(110.0, 5.0 + used_s, {thread: int(one * SECOND_NS) for thread, one in delays_s.items()})
+    assert waited_s(before, after, cores=2) == pytest.approx(waited)
+
+
+class _Waits:
+    """For such a share of the time."""
+
+    def __init__(self, share: float) -> None:
+        self.seconds, self._share, self._last = 0.0, share, 0.0
+
+    def look(self, now_s: float) -> None:
+        self.seconds += self._share * (now_s - self._last)
+        self._last = now_s
+
+
+def _ends_at(limit: TimeLimit) -> float:
+    return next(0.02 * tick for tick in range(100_000) if limit.is_over(0.02 * tick))
+
+
+@pytest.mark.parametrize(("share", "ends"), [(0.0, 10.0), (0.01, 10.0), (0.5, 20.0), (0.9, LONGEST * 10.0)])
+def test_the_time_of_others_does_not_count(share: float, ends: float) -> None:
+    limit = TimeLimit(10.0, 0.0, _Waits(share))
+    assert _ends_at(limit) == pytest.approx(ends, abs=0.7)
+    assert _ends_at(TimeLimit(10.0, 0.0)) == pytest.approx(10.0, abs=0.03)
+
+
+def test_a_timeout_says_how_long_others_had_the_cores() -> None:
+    job = make_job()
+    assert "busy" not in failed_result.timed_out(job, Stage.RUN, waited_s=0.1).detail
+    late = failed_result.timed_out(job, Stage.RUN, waited_s=900.0)
+    assert "within 300 s while in stage run (and 900.0 s in which it waited for a core" in late.detail
