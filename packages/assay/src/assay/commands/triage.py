@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,9 +15,10 @@ from assay.commands.check import prepared
 from assay.commands.composition import open_services
 from assay.commands.same_request import request_key
 from assay.core.job import JobKind, VerifyJob
+from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.core.verdict import RunVerdict, VerdictStatus
+from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.errors import RunNotFound, UsageError
 from assay.options.check import check_options
 from assay.options.groups import DEFAULT_HISTORY
@@ -30,7 +31,7 @@ from assay.triage.builds import Builds, commits
 from assay.triage.cause import Cause
 from assay.triage.context import end_of
 from assay.triage.known import KnownCauses
-from assay.triage.triage import Verdict, triage_verdict, with_builds, with_since
+from assay.triage.triage import RedVerdict, triage_verdict, with_builds, with_since
 
 RED = (VerdictStatus.FAIL, VerdictStatus.ERROR)
 MODELS = (".onnx", ".pt2")
@@ -85,9 +86,9 @@ def _builds(options: TriageOptions) -> Iterator[Builds | None]:
 
 def _triaged(options: TriageOptions, progress: Progress, tell: Callable[[str], None]) -> Triaged:
     with _builds(options) as builds, _opened(options, progress) as (run, results, judgement, services):
-        jobs, left = _red(run, judgement, options.job)
         by_key = {one.job_key: one for one in results}
-        verdicts = [Verdict(job, by_key[job.key]) for job in jobs]
+        jobs, left = _red(run, judgement, options.job, by_key)
+        verdicts = [RedVerdict(job, by_key[job.key]) for job in jobs]
         verdicts.sort(key=_gravity)
         causes: list[Cause] = []
         for verdict in verdicts:
@@ -104,7 +105,7 @@ def _triaged(options: TriageOptions, progress: Progress, tell: Callable[[str], N
         return Triaged(tuple(causes), tuple(left))
 
 
-def _gravity(verdict: Verdict) -> tuple[bool, float]:
+def _gravity(verdict: RedVerdict) -> tuple[bool, float]:
     """What gives no answer first, then by how far the answer is off."""
     end = end_of(verdict.result)
     return end.kind == "values", -end.size
@@ -135,9 +136,11 @@ def _is_model(target: str) -> bool:
     return Path(target).suffix.lower() in MODELS or Path(target).is_file() or ":" in target
 
 
-def _red(run: Run, judgement: RunVerdict, only: str) -> tuple[list[VerifyJob], list[str]]:
+def _red(
+    run: Run, judgement: RunVerdict, only: str, results: Mapping[str, Result]
+) -> tuple[list[VerifyJob], list[str]]:
     """The jobs to look into, and a sentence for each red one that triage has no way for. Raises UsageError."""
-    red = {one.job_key: one for one in judgement.verdicts if one.job_key and one.word in RED}
+    red = {one.job_key: one for one in judgement.verdicts if one.job_key and _is_red(one, results)}
     jobs = {job.key: job for job in run.jobs}
     if only and only not in jobs:
         raise UsageError(f"run {run.id} has no job {only!r}; `assay report {run.id}` names them")
@@ -157,6 +160,15 @@ def _red(run: Run, judgement: RunVerdict, only: str) -> tuple[list[VerifyJob], l
         if not isinstance(job, VerifyJob) and (job.case.name, job.flow.name) not in found:
             left.append(_not_looked_into(key, job.kind, red[key].reason))
     return [*found.values()], left
+
+
+def _is_red(verdict: Verdict, results: Mapping[str, Result]) -> bool:
+    """Also what differs from the reference and nobody vouches for: where it differs is what decides it."""
+    if verdict.word in RED:
+        return True
+    result = results.get(verdict.job_key)
+    differs = result is not None and result.outcome is Outcome.MISMATCH
+    return verdict.word is VerdictStatus.INCONCLUSIVE and differs
 
 
 def _not_looked_into(key: str, kind: JobKind, reason: str) -> str:

@@ -40,7 +40,7 @@ from assay.pipeline.services import Services
 from assay.ports import ShowsPlainUse
 from assay.triage.cause import Cause
 from assay.triage.speed import speed_of
-from assay.triage.triage import Verdict, triage_verdict
+from assay.triage.triage import RedVerdict, triage_verdict
 from assay.triage.upgrade import Answers, ModelChange, Upgrade, changed
 
 SAMPLING_S = 0.2
@@ -216,7 +216,7 @@ def _causes(
         if isinstance(job, VerifyJob) and job.flow.name == sides.new.name and job.case.name in wrong:
             folder = (options.output / f"{job.case.name}-{_safe(job)}").absolute()
             deadline = time.monotonic() + options.time_limit_s
-            causes += triage_verdict(Verdict(job, results[job.key]), services, folder, deadline, tell)
+            causes += triage_verdict(RedVerdict(job, results[job.key]), services, folder, deadline, tell)
     return tuple(causes)
 
 

@@ -56,7 +56,8 @@ class RegionError(msgspec.Struct, frozen=True):
     has not), "nan_lost" (the reverse), "lowest" (the largest finite value of a type in place of an infinity), "shape", "missing".
     `budget` is the share of its tolerance that it uses, None where none could be derived; `rel_l2` the norm of the difference over that
     of the right answer; `share` that of the elements off by more than a thousandth of the largest; `bias` the mean difference over the mean
-    absolute one."""
+    absolute one. Of a loop or a recurrent
+    layer `iteration` is the first that is wrong, counted from 1 (0: none is known), of `iterations`."""
 
     window: int
     output: str
@@ -65,3 +66,5 @@ class RegionError(msgspec.Struct, frozen=True):
     rel_l2: float = 0.0
     share: float = 0.0
     bias: float = 0.0
+    iteration: int = 0
+    iterations: int = 0

@@ -17,12 +17,14 @@ WITHIN = 8.0
 
 class Symptom(msgspec.Struct, frozen=True):
     """`kind` is that of a `RegionError`, or an outcome with its signal or text. `output` is the value that is wrong, "" where nothing
-    came back; `size` its relative L2 error."""
+    came back; `size` its relative L2 error; `iteration` as in `RegionError`."""
 
     kind: str
     output: str = ""
     size: float = 0.0
     budget: float | None = None
+    iteration: int = 0
+    iterations: int = 0
 
     def is_like(self, other: Symptom | None) -> bool:
         """Whether the other is the same failure."""
@@ -37,7 +39,9 @@ def symptom_of(result: RegionResult) -> Symptom | None:
     """The gravest of a part that ran alone; None where nothing is wrong, or where the part says nothing of the backend."""
     if result.outcome is Outcome.OK:
         worst = max((one for one in result.errors if one.kind), key=_gravity, default=None)
-        return Symptom(worst.kind, worst.output, worst.rel_l2, worst.budget) if worst is not None else None
+        if worst is None:
+            return None
+        return Symptom(worst.kind, worst.output, worst.rel_l2, worst.budget, worst.iteration, worst.iterations)
     if result.outcome in (Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY):
         return Symptom(f"{result.outcome.value} {result.signal}".strip())
     return None

@@ -94,10 +94,15 @@ def where(cause: Cause) -> str:
     share = "" if cause.explains is None else f"; it explains {100 * cause.explains:.0f} % of the error of the model"
     match cause.where:
         case Where.NODE:
-            return f"the node {cause.nodes[0]} is wrong on its own inputs{share}"
+            return f"the node {cause.nodes[0]} is wrong on its own inputs{_iteration(cause)}{share}"
         case Where.COMBINATION:
             return f"a combination: {', '.join(cause.nodes)} are wrong together{share}"
     return "the whole model: no smaller part was found"
+
+
+def _iteration(cause: Cause) -> str:
+    at = cause.symptom
+    return f", from iteration {at.iteration} of {at.iterations} on" if at.iteration and at.iterations > 1 else ""
 
 
 def size(cause: Cause) -> str:

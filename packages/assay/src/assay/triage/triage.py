@@ -35,7 +35,7 @@ RELEASE_S = 180.0
 
 
 @dataclass(frozen=True)
-class Verdict:
+class RedVerdict:
     """A job that is red, and what it observed."""
 
     job: VerifyJob
@@ -43,7 +43,7 @@ class Verdict:
 
 
 def triage_verdict(
-    verdict: Verdict, services: Services, folder: Path, deadline: float, tell: Callable[[str], None]
+    verdict: RedVerdict, services: Services, folder: Path, deadline: float, tell: Callable[[str], None]
 ) -> list[Cause]:
     """Written below `folder`, which is made empty first. What was found before is not looked for again."""
     job, result = verdict.job, verdict.result

@@ -28,6 +28,7 @@ from assay.worker.per_node.node_comparison import NodeComparisons
 from assay.worker.regions.build_region import Region, Window, build_region
 from assay.worker.regions.describe_region import save_region
 from assay.worker.regions.edit_region import edited, sizes_of
+from assay.worker.regions.iterations import Iterations, first_wrong
 from assay.worker.regions.values import open_values, save_model
 from assay.worker.stages import Stages
 
@@ -137,7 +138,10 @@ def _error(number: int, window: Window, region: Region, given: Values, wide: Val
         far = _distance(given[output], wide[output])
     share, bias = _shape_of_error(given[output], wide[output])
     budget = judged.budget if judged is not None else None
-    return RegionError(number, region.windows[number].names.get(output, output), kind, budget, far, share, bias)
+    maker = next((node for node in window.nodes if output in node.output), None)
+    step = first_wrong(maker, output, given[output], wide[output]) if maker is not None and kind else Iterations()
+    name = region.windows[number].names.get(output, output)
+    return RegionError(number, name, kind, budget, far, share, bias, step.first, step.count)
 
 
 def clash(given: Tensor, exact: Tensor) -> str:
