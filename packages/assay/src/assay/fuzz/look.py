@@ -25,7 +25,7 @@ from assay.pipeline.services import Services
 from assay.ports.generator import Generator
 from assay.triage.cause import Cause
 from assay.triage.text import title_of, workaround
-from assay.triage.triage import Verdict, triage_verdict
+from assay.triage.triage import RedVerdict, triage_verdict
 
 TRIAGE_S = 45.0
 LIMIT_S = 60.0
@@ -107,7 +107,7 @@ class Look:
         folder = self._corpus.folder.absolute() / "causes" / job.case.name / job.flow.name.replace("/", "-")
         try:
             causes = triage_verdict(
-                Verdict(job, result), self._services, folder, time.monotonic() + seconds, lambda text: None
+                RedVerdict(job, result), self._services, folder, time.monotonic() + seconds, lambda text: None
             )
         except AssayError as error:
             self._tell(f"triage of {job.case.name} ended: {error}")

@@ -95,7 +95,7 @@ class Part:
 
     async def _origin(self, brought: Brought) -> Origin:
         """Where the backend says what the part is worth after each pass."""
-        if not isinstance(self.whole.context.backend, ShowsEachPass) or self.symptom.kind != "values":
+        if not isinstance(self.whole.context.backend, ShowsEachPass) or not self.symptom.output:
             return Origin()
         asked = self.whole.prober.ask([self.small], brought.flow, outputs=(self.output,), each_pass=True)
         return origin_of((await asked).after_each, self.symptom.size)

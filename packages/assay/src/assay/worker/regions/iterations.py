@@ -20,7 +20,7 @@ class Iterations(NamedTuple):
     """The first wrong one, counted from 1 in the order in which they are computed, of so many. (0, 0): the output has no row for each."""
 
     first: int = 0
-    count: int = 0
+    total: int = 0
 
 
 def first_wrong(node: NodeProto, output: str, given: Tensor, exact: Tensor) -> Iterations:

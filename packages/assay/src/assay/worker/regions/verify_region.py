@@ -141,7 +141,7 @@ def _error(number: int, window: Window, region: Region, given: Values, wide: Val
     maker = next((node for node in window.nodes if output in node.output), None)
     step = first_wrong(maker, output, given[output], wide[output]) if maker is not None and kind else Iterations()
     name = region.windows[number].names.get(output, output)
-    return RegionError(number, name, kind, budget, far, share, bias, step.first, step.count)
+    return RegionError(number, name, kind, budget, far, share, bias, step.first, step.total)
 
 
 def clash(given: Tensor, exact: Tensor) -> str:
