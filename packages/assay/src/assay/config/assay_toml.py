@@ -193,6 +193,7 @@ def _entries(path: Path, one: ModelFile, found: list[Path]) -> list[ModelEntry]:
     said = _said(ModelOptions, "model", one)
     golden = _data(path, str(said.golden)) if said.golden else ""
     given = _data(path, said.inputs) if said.inputs else ""
+    said = dataclasses.replace(said, tokenizer=_data(path, said.tokenizer) if said.tokenizer else "")
     # A value takes the place of a range of the same input.
     ranges = {name: bounds for name, bounds in said.input_ranges.items() if name not in said.input_values}
     inputs = inputs_of(dataclasses.replace(said, input_ranges=ranges), golden, given)

@@ -21,17 +21,25 @@ def is_data(source: str) -> bool:
     return not any((path / name).exists() for name in (LOCK, *FILES.values()))
 
 
-def data_of(golden: str, inputs: str, *, state: Mapping[str, str], image: Picture | None, most: int = 0) -> Data | None:
+def data_of(
+    golden: str,
+    inputs: str,
+    *,
+    state: Mapping[str, str],
+    image: Picture | None,
+    tokenizer: str = "",
+    most: int = 0,
+) -> Data | None:
     """What is to be read before anything runs; None where a golden folder serves as it is, or nothing was given. Raises
     UsageError for options that say nothing of what was given."""
     if golden and inputs:
         raise UsageError(f"--golden {golden} and --inputs {inputs} both bring inputs; give one of them")
     if not golden and not inputs:
-        if image or state:
+        if image or state or tokenizer:
             raise UsageError(
-                "--image and --state say how given data are read, and none are given: add --inputs or --golden"
+                "--image, --state and --tokenizer say how given data are read, and none are given: add --inputs or --golden"
             )
         return None
     if golden and not is_data(golden) and not state:
         return None
-    return Data(golden or inputs, bool(golden), image, dict(state), most)
+    return Data(golden or inputs, bool(golden), image, dict(state), most, tokenizer)

@@ -15,7 +15,14 @@ from assay.options.model_groups import InputOptions, StatedOptions
 
 def inputs_of(options: InputOptions, golden: str, given: str) -> Inputs:
     """The recipe of inputs; `golden` and `given` are where a golden and inputs without outputs lie, "" for none. Raises UsageError."""
-    data = data_of(golden, given, state=options.state, image=options.image, most=options.samples or 0)
+    data = data_of(
+        golden,
+        given,
+        state=options.state,
+        image=options.image,
+        tokenizer=str(options.tokenizer),
+        most=options.samples or 0,
+    )
     plain = Inputs()
     inputs = Inputs(
         "" if data else golden,

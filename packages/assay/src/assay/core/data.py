@@ -31,10 +31,12 @@ class Picture(msgspec.Struct, frozen=True):
 class Data(msgspec.Struct, frozen=True):
     """`source` is a path, or `module:function` or `file.py:function`, which gives dicts. `expected`: outputs that lie beside
     the inputs are what an engine should answer; else they are left out. `state` maps an output to the input of the next
-    call that it is fed into; `most` is how many dicts a function is asked for (0: all)."""
+    call that it is fed into; `most` is how many dicts a function is asked for (0: all).
+    `tokenizer` is the file that makes tokens of the text of prompts."""
 
     source: str
     expected: bool = True
     image: Picture | None = None
     state: dict[str, str] = {}
     most: int = 0
+    tokenizer: str = ""

@@ -16,7 +16,7 @@ from assay.numerics.tolerance.default import limits
 from assay.numerics.tolerance.fixed_limits import by_limits
 from assay.numerics.tolerance.tolerance_tables import DERIVED, with_table
 
-BY_THE_JOB = ("precision", "drift", "task")
+BY_THE_JOB = ("precision", "drift", "task", "schedule")
 """Kinds of findings that no comparison of an output holds."""
 
 
@@ -44,7 +44,7 @@ def by_choice(result: Result, job: Job, choice: str) -> Result:
     findings = (*kept, *(finding for one in comparisons if not one.at for finding in one.findings))
     if isinstance(result, VerifyResult):
         result = replace(result, repeats=_repeats_by(result.repeats, contract))
-    readable = all(one.kind == "values" for one in findings)
+    readable = all(one.kind in ("values", "schedule") for one in findings)
     again = replace(
         as_observed(result),
         comparisons=comparisons,

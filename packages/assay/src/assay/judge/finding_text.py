@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from assay.core.schedules import SCHEDULES
 from assay.core.finding import Fact, Finding, FindingCode, WorstElement
 from assay.core.node_error import NodeSummary
 
@@ -138,6 +139,10 @@ _TEXTS = {
     FindingCode.INPUTS_IGNORED: "The answer stays bit by bit the same on other inputs, where it should not. {about}",
     FindingCode.AT_SIZES: "at {sizes}: {about}",
     FindingCode.BODY_DISAGREES: "{model} and its function body {body} disagree: {about}; {published}",
+    FindingCode.SCHEDULES_DISAGREE: (
+        "the model itself answers a prompt otherwise when it is fed {fed}: in call {sample}, position {position}, the next token's "
+        "probabilities differ by {divergence:.3g} nats from those of one call{also}; its cache, positions or mask are wrong, whatever runs it"
+    ),
     FindingCode.WRONG_BEFORE_USE: "wrong before any wrong use: {about}",
     FindingCode.ACCEPTED: "an error was due ({wrong_use}), and it answered {outputs}",
     FindingCode.REFUSES_AFTERWARDS: "after the wrong use the engine refuses the right inputs: {error}",
@@ -172,6 +177,10 @@ _MADE: dict[FindingCode, Callable[[Values], dict[str, object]]] = {
     },
     FindingCode.LOWER_PRECISION: lambda of: {"coarser": _coarser(of)},
     FindingCode.BODY_DISAGREES: lambda of: {"published": _PUBLISHED[tuple(map(str, _listed(of["right"])))]},
+    FindingCode.SCHEDULES_DISAGREE: lambda of: {
+        "fed": SCHEDULES[str(of["schedule"])],
+        "also": f" (as with {', '.join(map(str, _listed(of['others'])))})" if of["others"] else "",
+    },
     FindingCode.ACCEPTED: lambda of: {"wrong_use": _WRONG_USES[str(of["use"])].format(**of)},
 }
 """What a sentence says besides the facts themselves."""

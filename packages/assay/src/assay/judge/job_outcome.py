@@ -22,7 +22,7 @@ from assay.judge.repeats_text import instability
 
 _ENDED = (Outcome.OK, Outcome.UNDELEGATED, Outcome.NONDETERMINISTIC)
 """How a job ends whose answers can be judged."""
-_SPEAK_OF_OTHERS = (FindingCode.BODY_DISAGREES, FindingCode.WRONG_BEFORE_USE)
+_SPEAK_OF_OTHERS = (FindingCode.BODY_DISAGREES, FindingCode.WRONG_BEFORE_USE, FindingCode.SCHEDULES_DISAGREE)
 Said = tuple[Outcome, str, Cause]
 """An outcome, why in words, and its cause."""
 R = TypeVar("R", bound=Result)

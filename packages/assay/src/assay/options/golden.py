@@ -21,7 +21,7 @@ class RecordOptions(DataOptions, StatedOptions, RandomOptions, HistoryOptions):
     reason: str = option("", "Why the golden is right; stored in golden.lock.", needed=True)
     flow: str = option(REFERENCE, "Flow that computes the outputs.")
     inputs: str = option(
-        "", "Your own inputs: another golden, .npy, .npz, a folder, images, module:function...", metavar="DATA"
+        "", "Your own inputs: another golden, .npy, .npz, a folder, images, prompts, module:function...", metavar="DATA"
     )
     keep_outputs: bool = option(False, "Store the outputs that the data contain, not those of the flow.")
     seed: int = option(0, "Random seed of the inputs (ignored with --inputs).")

@@ -98,9 +98,16 @@ class DataOptions:
 
     inputs: str = option(
         "",
-        "Inputs without outputs, for the reference to answer: .npy, .npz, a folder, images, module:function...",
+        "Inputs without outputs, for the reference to answer: .npy, .npz, a folder, images, prompts, module:function...",
         metavar="DATA",
         toml="model.inputs",
+        of_model=True,
+    )
+    tokenizer: str = option(
+        "",
+        "The tokenizer.json that makes tokens of the text of prompts (with --inputs prompts.txt or .jsonl).",
+        metavar="FILE",
+        toml="model.tokenizer",
         of_model=True,
     )
     state: Mapping[str, str] = option(

@@ -28,6 +28,7 @@ class CheckKeywords(TypedDict, total=False):
     map_inputs: Mapping[str, str]
     map_outputs: Mapping[str, str]
     inputs: str | Path
+    tokenizer: str | Path
     state: Mapping[str, str]
     image: str | Picture | None
     seed: int

@@ -83,6 +83,20 @@ _METRICS = (
         ),
     ),
     TaskMetric(
+        "language",
+        frozenset({"output"}),
+        (
+            TaskFigure("kl_mean", "up", "mean divergence of the next token's probabilities from the reference", "nats"),
+            TaskFigure("kl_max", "up", "the same at the worst position of the worst prompt", "nats"),
+            TaskFigure("next_token_agreement", "down", "share of positions with the reference's most probable token"),
+            TaskFigure("perplexity", "up", "of the tokens that followed", of_labels=True),
+            TaskFigure("expected_perplexity", "up", "perplexity of the reference"),
+            TaskFigure(
+                "schedule_kl_*", "up", "largest divergence of the engine from itself, by how a prompt is fed", "nats"
+            ),
+        ),
+    ),
+    TaskMetric(
         "pose",
         frozenset({"keypoints", "label", "scale", "sigmas"}),
         (

@@ -19,10 +19,13 @@ from assay.models.own_data.onnx_sets import read_set, sets_of
 from assay.models.own_data.polygraphy import read_json
 from assay.models.own_data.raw import SINGLE, Group, Raw, numbered
 from assay.models.own_data.state import check_state, first_state, without_fed
+from assay.models.prompts.read_prompts import PROMPTS, read_prompts
+from assay.models.prompts.schedules import scheduled
+from assay.models.prompts.signature import signature_of
 
 FORMS = (
-    "a golden folder, .npy, .npz, .safetensors, a folder of them, of test_data_set_N or of images, an image, Polygraphy's JSON, "
-    "or a function (module:function, file.py:function)"
+    "a golden folder, .npy, .npz, .safetensors, a folder of them, of test_data_set_N or of images, an image, prompts (.jsonl, "
+    ".txt), Polygraphy's JSON, or a function (module:function, file.py:function)"
 )
 
 
@@ -42,6 +45,8 @@ def read_data(data: Data, model: Model) -> OwnData:
     """Raises BadGolden or UsageError with one sentence: what was wrong, where, what to do."""
     check_state(data.state, model)
     path = Path(data.source)
+    if Path(data.source).suffix.lower() in PROMPTS:
+        return _fed(data, model)
     if (path / LOCK).is_file():
         return _golden(path, data)
     groups = _groups(path, data, model)
@@ -59,6 +64,15 @@ def read_data(data: Data, model: Model) -> OwnData:
     outputs = [one for _, one in every] if wanted else []
     labels = labels_of([(raw, len(found)) for group in fitted for raw, found in group], model)
     return OwnData(inputs, outputs, labels, sequences, tuple(data.state.items()))
+
+
+def _fed(data: Data, model: Model) -> OwnData:
+    """Prompts, each in several ways."""
+    signature = signature_of(model, data.state)
+    found = scheduled(read_prompts(Path(data.source), data.tokenizer, signature.vocabulary), signature)
+    calls = [call for sequence in found.calls for call in sequence]
+    state = tuple(signature.state.items())
+    return OwnData(calls, [], found.labels, tuple(map(len, found.calls)) if state else (), state)
 
 
 def _golden(path: Path, data: Data) -> OwnData:

@@ -53,7 +53,7 @@ def proposed(model: Model) -> dict[str, str]:
 def _stem(name: str) -> tuple[str, ...]:
     """Its words in lower case, without those that say before or after; numbers inside are kept (`present.0.key`)."""
     apart = re.sub(r"([a-z])([A-Z0-9])", r"\1 \2", name)
-    words = re.findall(r"[a-z]+|\d+", apart.lower())
+    words = re.findall(r"[a-z]+|\d+", re.sub(r"^(past|present)_key_values", r"\1", apart.lower()))
     inner = words[1:-1]
     kept = [
         word for place, word in enumerate(words) if word not in _WORDS or (word.isdigit() and 0 < place <= len(inner))

@@ -57,6 +57,7 @@ from assay.worker.verify.overflow_underflow import excuse_overflow
 from assay.worker.verify.reference_comparison import Compare, Compared, Samples, compare_at_shapes, compare_to_reference
 from assay.worker.verify.repeats import Asked, is_beyond, repeated
 from assay.worker.verify.saving import save
+from assay.worker.verify.schedules import is_scheduled, schedules_disagree
 
 
 def verify(job: VerifyJob, stages: Stages) -> VerifyResult:
@@ -80,7 +81,7 @@ def verify(job: VerifyJob, stages: Stages) -> VerifyResult:
             save(job, ran.golden, ran.actual, facts.backend_version)
         stages.reached = Stage.COMPARE  # a verdict on the answers speaks of where they were judged
     coarser = find_lower_precision(job.flow.precision, facts, lambda: model_precision(_lowered_from(job, lowered)))
-    seen = replace(seen, findings=seen.findings + ran.unlike + coarser)
+    seen = replace(seen, findings=seen.findings + ran.unlike + coarser + schedules_disagree(ran.golden, ran.actual))
     if seen.is_open:
         leave(job, lowered.folder, lowered.rewritten, stages.built, lowered.told, lowered.warned)
     return _recorded(job, lowered.rewritten, ran, facts, seen)
@@ -209,7 +210,7 @@ def _with_cures(
 
 def _scorable(findings: Sequence[Finding]) -> bool:
     """Whether the answers have the form that a task reads: other values are what it judges, other shapes are not."""
-    return all(one.kind == "values" for one in findings)
+    return all(one.kind in ("values", "schedule") for one in findings)
 
 
 def _against(job: VerifyJob, actual: Samples, lost: tuple[Comparison, ...]) -> tuple[Comparison, ...]:
@@ -280,12 +281,11 @@ def contract_of(job: VerifyJob) -> Contract:
 
 def _score(job: VerifyJob, actual: Samples, golden: Golden) -> dict[str, float]:
     contract = job.case.contract
-    if contract.task_metric is None:
+    metric = contract.task_metric or ("language" if is_scheduled(golden) else None)
+    if metric is None:
         return {}
     known = len(next(iter(golden.labels.values()))) if golden.labels else len(actual)
-    return score(
-        contract.task_metric, actual[:known], golden.outputs[:known], golden.labels, contract.task_metric_options
-    )
+    return score(metric, actual[:known], golden.outputs[:known], golden.labels, contract.task_metric_options)
 
 
 def _contradictions(job: VerifyJob, golden: Golden) -> tuple[ModelFinding, ...]:

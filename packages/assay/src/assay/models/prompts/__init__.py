@@ -1,0 +1,1 @@
+"""Prompts as the calls of a causal language model."""

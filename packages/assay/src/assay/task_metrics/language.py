@@ -1,0 +1,103 @@
+"""Same answer of a language model: the same probabilities of the next token, after each token of each prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from assay.core.flow import Option
+from assay.core.schedules import NAMES, PADDED
+from assay.errors import UsageError
+from assay.ports import Tensor, Tensors
+from assay.task_metrics.options import option
+
+Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+
+
+def language(
+    actual: Sequence[Tensors],
+    expected: Sequence[Tensors],
+    labels: Mapping[str, Tensor],
+    options: Mapping[str, Option],
+) -> dict[str, float]:
+    """Metrics over all positions of output `output` ("logits", (batch, positions, vocabulary)); padding is left out.
+
+    kl_mean and kl_max: KL(expected || actual) of the next token, in nats, the mean and the worst position (Kullback, Leibler 1951).
+    next_token_agreement: share of positions with the same most probable token. Label `next_token` says which token followed:
+    perplexity is the exponential of the mean of its negative log-probability, with expected_perplexity beside it. Labels `prefix` and
+    `schedule` (as `--prompts` gives them) say where answers must agree because the tokens before are the same: schedule_kl_NAME is the
+    largest divergence of the engine from its own answer when the prompt is fed in one call.
+    """
+    name = option(options, "output", "logits")
+    ours, theirs = (log_probabilities(samples, name) for samples in (actual, expected))
+    places = [*positions(labels, "prefix", theirs)]
+    got, wanted = (np.concatenate([one[place >= 0] for one, place in zip(side, places, strict=True)]) for side in (ours, theirs))
+    away = divergence(wanted, got)
+    figures = {
+        "kl_mean": float(away.mean()),
+        "kl_max": float(away.max()),
+        "next_token_agreement": float(np.mean(got.argmax(axis=1) == wanted.argmax(axis=1))),
+    }
+    followed = np.concatenate(
+        [one[place >= 0] for one, place in zip(positions(labels, "next_token", theirs), places, strict=True)]
+    )
+    if "next_token" in labels and (followed >= 0).any():
+        figures["perplexity"] = _perplexity(got, followed)
+        figures["expected_perplexity"] = _perplexity(wanted, followed)
+    return figures | {f"schedule_kl_{one}": size for one, (size, _, _) in apart(ours, labels).items()}
+
+
+def log_probabilities(samples: Sequence[Tensors], name: str) -> list[Tensor]:
+    """Of the next token, (batch, positions, vocabulary) for each call. Raises UsageError where the output is no such thing."""
+    found = []
+    for sample in samples:
+        if name not in sample or np.ndim(sample[name]) != 3:
+            shape = list(np.shape(sample[name])) if name in sample else "none of that name"
+            raise UsageError(
+                f"task metric 'language' needs logits (batch, positions, vocabulary), and output '{name}' is {shape}; name it with "
+                "--task-metric language:output=NAME"
+            )
+        scores = np.asarray(sample[name], np.float64)
+        scores = scores - scores.max(axis=-1, keepdims=True)
+        found.append(scores - np.log(np.exp(scores).sum(axis=-1, keepdims=True)))
+    return found
+
+
+def positions(labels: Mapping[str, Tensor], label: str, calls: Sequence[Tensor]) -> list[Tensor]:
+    """What a label says of each place of each call (batch, positions); 0 where there is no label."""
+    if label not in labels:
+        return [np.zeros(one.shape[:2], np.int64) for one in calls]
+    return [entry[: one.shape[0], : one.shape[1]] for entry, one in zip(labels[label], calls, strict=False)]
+
+
+def apart(calls: Sequence[Tensor], labels: Mapping[str, Tensor]) -> dict[str, tuple[float, int, int]]:
+    """By schedule, the largest divergence of an answer from that of the call that had the whole prompt, the number of that call,
+    and the place in it."""
+    if "prefix" not in labels or "schedule" not in labels:
+        return {}
+    known: dict[int, Tensor] = {}
+    found: dict[str, tuple[float, int, int]] = {}
+    for number, (answers, prefixes) in enumerate(zip(calls, positions(labels, "prefix", calls), strict=True)):
+        schedule = NAMES[int(labels["schedule"][number])]
+        for row, column in np.argwhere(prefixes != PADDED):
+            prefix, answer = int(prefixes[row, column]), answers[row, column]
+            first = known.setdefault(prefix, answer) if schedule == NAMES[0] else known.get(prefix)
+            if first is None or schedule == NAMES[0]:
+                continue
+            size = float(divergence(first[None], answer[None])[0])
+            if not size <= found.get(schedule, (-1.0, 0, 0))[0]:
+                found[schedule] = (size, number, int(column))
+    return found
+
+
+def divergence(expected: Tensor, actual: Tensor) -> Tensor:
+    """Of each row of log-probabilities, in nats, and never below 0, where only rounding would take it."""
+    with np.errstate(invalid="ignore"):
+        terms = np.where(expected > -np.inf, np.exp(expected) * (expected - actual), 0.0)
+    return np.maximum(terms.sum(axis=-1), 0.0)  # type: ignore[no-any-return]
+
+
+def _perplexity(logs: Tensor, followed: Tensor) -> float:
+    asked = followed >= 0
+    return float(np.exp(-np.mean(logs[asked, followed[asked]])))
