@@ -35,7 +35,10 @@ def rotary() -> bytes:
         ("Add", "b_cos a_sin", "right"),
         ("Concat", "left right", "y", {"axis": -1}),
     ]
-    nodes = [helper.make_node(kind, takes.split(), [gives], **(rest[0] if rest else {})) for kind, takes, gives, *rest in lines]
+    nodes = [
+        helper.make_node(kind, takes.split(), [gives], **(rest[0] if rest else {}))
+        for kind, takes, gives, *rest in lines
+    ]
     shape = ["batch", 2, "new", 2 * HALF]
     frequencies = (10000.0 ** (-np.arange(HALF) / HALF)).astype(np.float32)
     graph = helper.make_graph(

@@ -1,6 +1,6 @@
 """Write both models as ONNX files, with the cache as inputs and outputs.
 
-    python examples/language-model/export.py [FOLDER]
+python examples/language-model/export.py [FOLDER]
 """
 
 from __future__ import annotations

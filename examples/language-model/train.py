@@ -1,6 +1,6 @@
 """Train both models on the help texts of Python itself, in a few minutes on one core; the same seed gives nearly the same weights.
 
-    python examples/language-model/train.py
+python examples/language-model/train.py
 """
 
 from __future__ import annotations

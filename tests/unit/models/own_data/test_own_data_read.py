@@ -254,7 +254,7 @@ BAD: dict[str, tuple[str, Callable[[Path], Any], Model, str, str]] = {
         ONE,
         "",
         "{p} is of no kind that is read (.mat); give a golden folder, .npy, .npz, .safetensors, a folder of them, of test_data_set_N "
-        "or of images, an image, Polygraphy's JSON, or a function (module:function, file.py:function)",
+        "or of images, an image, prompts (.jsonl, .txt), Polygraphy's JSON, or a function (module:function, file.py:function)",
     ),
     "a function that raises": (
         "f.py",

@@ -21,7 +21,9 @@ from assay.pipeline.progress import SILENT, Progress
 
 def record_golden(options: RecordOptions, progress: Progress = SILENT) -> tuple[GoldenLock, list[str]]:
     """What was recorded, and what a reader should know of it, a line each. Raises UsageError."""
-    found = data_of("", source_of(options.inputs), state=options.state, image=options.image, tokenizer=str(options.tokenizer))
+    found = data_of(
+        "", source_of(options.inputs), state=options.state, image=options.image, tokenizer=str(options.tokenizer)
+    )
     data = msgspec.structs.replace(found, expected=options.keep_outputs) if found else None
     plain = Inputs()
     recipe = Inputs(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from assay.core.schedules import SCHEDULES
 from assay.core.finding import Fact, Finding, FindingCode, WorstElement
 from assay.core.node_error import NodeSummary
+from assay.core.schedules import SCHEDULES
 
 Values = Mapping[str, Fact]
 _BEYOND = "differ by more than {rtol:.3g} * |expected| + {atol:.3g}, the worst {first}."
@@ -141,7 +141,7 @@ _TEXTS = {
     FindingCode.BODY_DISAGREES: "{model} and its function body {body} disagree: {about}; {published}",
     FindingCode.SCHEDULES_DISAGREE: (
         "the model itself answers a prompt otherwise when it is fed {fed}: in call {sample}, position {position}, the next token's "
-        "probabilities differ by {divergence:.3g} nats from those of one call{also}; its cache, positions or mask are wrong, whatever runs it"
+        "probabilities differ by {divergence:.3g} nats from those of one call{also}; {suspect}, whatever runs it"
     ),
     FindingCode.WRONG_BEFORE_USE: "wrong before any wrong use: {about}",
     FindingCode.ACCEPTED: "an error was due ({wrong_use}), and it answered {outputs}",
@@ -178,7 +178,7 @@ _MADE: dict[FindingCode, Callable[[Values], dict[str, object]]] = {
     FindingCode.LOWER_PRECISION: lambda of: {"coarser": _coarser(of)},
     FindingCode.BODY_DISAGREES: lambda of: {"published": _PUBLISHED[tuple(map(str, _listed(of["right"])))]},
     FindingCode.SCHEDULES_DISAGREE: lambda of: {
-        "fed": SCHEDULES[str(of["schedule"])],
+        **SCHEDULES[str(of["schedule"])]._asdict(),
         "also": f" (as with {', '.join(map(str, _listed(of['others'])))})" if of["others"] else "",
     },
     FindingCode.ACCEPTED: lambda of: {"wrong_use": _WRONG_USES[str(of["use"])].format(**of)},

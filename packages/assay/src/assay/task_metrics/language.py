@@ -32,7 +32,9 @@ def language(
     name = option(options, "output", "logits")
     ours, theirs = (log_probabilities(samples, name) for samples in (actual, expected))
     places = [*positions(labels, "prefix", theirs)]
-    got, wanted = (np.concatenate([one[place >= 0] for one, place in zip(side, places, strict=True)]) for side in (ours, theirs))
+    got, wanted = (
+        np.concatenate([one[place >= 0] for one, place in zip(side, places, strict=True)]) for side in (ours, theirs)
+    )
     away = divergence(wanted, got)
     figures = {
         "kl_mean": float(away.mean()),

@@ -17,11 +17,11 @@ from assay.models.own_data.functions import is_function, read_function
 from assay.models.own_data.labels import is_label, labels_of
 from assay.models.own_data.onnx_sets import read_set, sets_of
 from assay.models.own_data.polygraphy import read_json
+from assay.models.own_data.prompts.read_prompts import PROMPTS, read_prompts
+from assay.models.own_data.prompts.schedules import scheduled
+from assay.models.own_data.prompts.signature import signature_of
 from assay.models.own_data.raw import SINGLE, Group, Raw, numbered
 from assay.models.own_data.state import check_state, first_state, without_fed
-from assay.models.prompts.read_prompts import PROMPTS, read_prompts
-from assay.models.prompts.schedules import scheduled
-from assay.models.prompts.signature import signature_of
 
 FORMS = (
     "a golden folder, .npy, .npz, .safetensors, a folder of them, of test_data_set_N or of images, an image, prompts (.jsonl, "

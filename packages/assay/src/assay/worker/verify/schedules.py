@@ -36,8 +36,7 @@ def schedules_disagree(golden: Golden, actual: Sequence[Mapping[str, Tensor]]) -
     }
     if not beyond:
         return ()
-    name = max(beyond, key=lambda one: beyond[one][0])
+    name, *others = (one for one in NAMES if one in beyond)  # the simplest says most
     size, call, position = beyond[name]
-    others = tuple(one for one in NAMES if one in beyond and one != name)
-    seen = facts(schedule=name, divergence=size, sample=call, position=position, others=others)
+    seen = facts(schedule=name, divergence=size, sample=call, position=position, others=tuple(others))
     return (Finding("schedule", _LOGITS, FindingCode.SCHEDULES_DISAGREE, seen),)

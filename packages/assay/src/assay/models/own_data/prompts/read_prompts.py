@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.errors import BadGolden
 
-FORMS = "a .jsonl file with a list of token numbers, a text or {\"ids\": [...]} on each line, or a .txt file with a text on each line"
+FORMS = 'a .jsonl file with a list of token numbers, a text or {"ids": [...]} on each line, or a .txt file with a text on each line'
 PROMPTS = (".jsonl", ".txt")
 FEWEST = 2
 """Tokens of a prompt: the first alone shows nothing of what a model makes of those before."""
@@ -58,7 +58,9 @@ def _said(path: Path, number: int, line: str) -> Any:
 
 def _tokenizer(path: Path, tokenizer: str) -> Any:
     if not tokenizer:
-        raise BadGolden(f"{path} holds text, and what makes tokens of it is not said; add --tokenizer tokenizer.json, or give token numbers")
+        raise BadGolden(
+            f"{path} holds text, and what makes tokens of it is not said; add --tokenizer tokenizer.json, or give token numbers"
+        )
     if not Path(tokenizer).is_file():
         raise BadGolden(f"the tokenizer {tokenizer} is no file; give the tokenizer.json of the model")
     try:

@@ -9,7 +9,7 @@ from itertools import zip_longest
 import numpy as np
 
 from assay.core.schedules import NAMES, PADDED
-from assay.models.prompts.signature import Signature
+from assay.models.own_data.prompts.signature import Signature
 from assay.ports import Tensor
 
 STEPS = 8
@@ -52,8 +52,12 @@ def scheduled(prompts: Prompts, signature: Signature) -> Scheduled:
             before = np.concatenate([before, tokens], axis=1)
             mask = (before != PADDED).astype(np.int64)
             calls.append(signature.call(np.maximum(tokens, 0), mask, first=number == 0))
-            prefixes = [[_prefix(row, at) for at in range(before.shape[1] - tokens.shape[1], before.shape[1])] for row in before]
-            prefix = np.array([[numbers.setdefault(one, len(numbers)) if one else PADDED for one in row] for row in prefixes])
+            prefixes = [
+                [_prefix(row, at) for at in range(before.shape[1] - tokens.shape[1], before.shape[1])] for row in before
+            ]
+            prefix = np.array(
+                [[numbers.setdefault(one, len(numbers)) if one else PADDED for one in row] for row in prefixes]
+            )
             follows = np.array([[following.get(one, PADDED) for one in row] for row in prefixes])
             rows.append((NAMES.index(sequence.schedule), prefix, follows))
         found.calls.append(calls)
@@ -72,7 +76,9 @@ def _sequences(prompts: Prompts, signature: Signature) -> Iterator[Feeding]:
     yield from (Feeding("prefix", [ids[:, : ids.shape[1] // 2]]) for ids in alone[:MATES] if ids.shape[1] > 3)
     if signature.state:
         yield from (Feeding("steps", _steps(ids)) for ids in alone[:MATES])
-        yield from (Feeding("chunks", np.array_split(ids, PIECES, axis=1)) for ids in alone[:MATES] if ids.shape[1] > PIECES)
+        yield from (
+            Feeding("chunks", np.array_split(ids, PIECES, axis=1)) for ids in alone[:MATES] if ids.shape[1] > PIECES
+        )
     if not signature.batched:
         return
     longest = max(len(ids) for ids in prompts)
