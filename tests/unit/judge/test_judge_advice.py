@@ -27,7 +27,7 @@ POOR = (make_comparison(degenerate=POOR_REFERENCE),)
 CHECK = "assay check models/net.onnx --flow onnxruntime"
 CLASSES = (
     "; or by what the outputs mean, if they are scores of classes (or detection, "
-    "embedding, pose, ranking, regression, segmentation, transcription)"
+    "embedding, language, pose, ranking, regression, segmentation, transcription)"
     "{labels}: `" + CHECK + " {inputs} --task-metric classification:output=scores --require 'task.top1_{goal}'`"
 )
 LABELLED = CLASSES.format(

@@ -7,16 +7,23 @@ from fnmatch import fnmatchcase
 import numpy as np
 import pytest
 
+from assay.core.schedules import NAMES
 from assay.judge.metric_registry import direction
 from assay.task_metrics.registry import TASK_METRICS, is_against_labels, score, task_reference
 
 LOGITS = np.random.default_rng(0).normal(size=(2, 3, 4, 4)).astype(np.float32)
 BOXES = {"boxes": np.array([[[0, 0, 10, 10.0]]]), "scores": np.array([[0.9]]), "classes": np.array([[1]])}
 POSE = np.random.default_rng(1).normal(size=(2, 17, 3)) * 50 + 100
+ONE_PROMPT_TWICE = {
+    "schedule": np.array([NAMES.index("batch")]),
+    "prefix": np.array([[[0, 1, 2, 3]] * 2]),
+    "next_token": np.array([[[1, 2, 3, -1]] * 2]),
+}
 SAMPLES = {
     "classification": ({"logits": LOGITS[:, :, 0, 0]}, {"label": np.array([0, 1])}),
     "detection": (BOXES, {"boxes": BOXES["boxes"], "classes": BOXES["classes"]}),
     "embedding": ({"vectors": LOGITS[0, :, 0]}, {"label": np.array([0, 1, 0])}),
+    "language": ({"logits": LOGITS[:, 0]}, ONE_PROMPT_TWICE),
     "pose": ({"keypoints": POSE}, {"keypoints": POSE}),
     "ranking": ({"scores": LOGITS[:, :, 0, 0]}, {"relevance": np.array([[0, 1, 2], [1, 0, 0]])}),
     "regression": ({"price": LOGITS[:, 0, 0]}, {"target": LOGITS[:, 0, 0]}),

@@ -74,8 +74,8 @@ def positions(labels: Mapping[str, Tensor], label: str, calls: Sequence[Tensor])
 
 
 def apart(calls: Sequence[Tensor], labels: Mapping[str, Tensor]) -> dict[str, tuple[float, int, int]]:
-    """By schedule, the largest divergence of an answer from that of the call that had the whole prompt, the number of that call,
-    and the place in it."""
+    """By schedule, the largest divergence of an answer from the first one to the same tokens (whole prompts come first), the number of
+    the call, and the place in it."""
     if "prefix" not in labels or "schedule" not in labels:
         return {}
     known: dict[int, Tensor] = {}
@@ -84,8 +84,8 @@ def apart(calls: Sequence[Tensor], labels: Mapping[str, Tensor]) -> dict[str, tu
         schedule = NAMES[int(labels["schedule"][number])]
         for row, column in np.argwhere(prefixes != PADDED):
             prefix, answer = int(prefixes[row, column]), answers[row, column]
-            first = known.setdefault(prefix, answer) if schedule == NAMES[0] else known.get(prefix)
-            if first is None or schedule == NAMES[0]:
+            first = known.setdefault(prefix, answer)
+            if first is answer or schedule == NAMES[0]:
                 continue
             size = float(divergence(first[None], answer[None])[0])
             if not size <= found.get(schedule, (-1.0, 0, 0))[0]:
