@@ -1,4 +1,4 @@
-"""The lines of Python that call OpenVINO and IREE without Assay (see `ports.ShowsPlainUse`)."""
+"""The lines of Python that call OpenVINO, IREE and TVM without Assay (see `ports.ShowsPlainUse`)."""
 
 from __future__ import annotations
 
@@ -33,6 +33,30 @@ _IREE = """def run(model, inputs):
     given = given if isinstance(given, (list, tuple)) else [given]
     return {{one.name: array.to_host() for one, array in zip(model.graph.output, given)}}
 """
+
+
+_TVM = """def run(model, inputs):
+    import tvm
+    from tvm import relax
+    from tvm.relax.frontend.onnx import from_onnx
+    from tvm.target import codegen
+    target = tvm.target.Target({{"kind": "llvm", "mcpu": {cpu}, "opt-level": {level}}})
+    passes = [relax.transform.DecomposeOpsForInference(), relax.transform.CanonicalizeBindings(){pipeline}]
+    with target, tvm.transform.PassContext(opt_level={level}, disabled_pass={disabled!r}):
+        module = tvm.transform.Sequential(passes)(from_onnx(model, keep_params_in_input=False))
+        made = tvm.compile(module, target=target)
+    main = relax.VirtualMachine(made, tvm.cpu())["main"]
+    given = main(*[tvm.runtime.tensor(inputs[one.name], tvm.cpu()) for one in model.graph.input])
+    given = [given] if len(model.graph.output) == 1 else list(given)
+    return {{one.name: array.numpy() for one, array in zip(model.graph.output, given)}}
+"""
+
+
+def tvm_code(cpu: str, disabled: list[str], *, optimize: bool) -> str:
+    """For LLVM, on a processor by its name or on this one ("host")."""
+    named = "str(codegen.llvm_get_system_cpu())" if cpu == "host" else repr(cpu)
+    pipeline = ', relax.get_pipeline("zero")' if optimize else ""
+    return _TVM.format(cpu=named, level=3 if optimize else 0, pipeline=pipeline, disabled=disabled)
 
 
 def openvino_code(config: Mapping[str, str | int]) -> str:

@@ -22,6 +22,7 @@ from assay.backends.cpu_features import check_processor
 from assay.backends.onnx_loader import Signature, load_checked, refuse_types, signature_of
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest, count
+from assay.backends.plain_code import tvm_code
 from assay.backends.trace_events import Timed, write_timeline
 from assay.backends.tvm_compile import compiled, features_of, target_of
 from assay.backends.tvm_errors import broken, tvm_failure
@@ -106,6 +107,13 @@ class TVM:
         optimize = options["optimization"] == "full"
         executable = compiled(proto, target, optimize=optimize, disabled=_disabled(options))
         return TVMEngine(executable, Declared(signature, target), options, threads)
+
+    plain_packages = ("apache-tvm",)
+
+    def plain_code(self, flow: Flow) -> str:
+        """Imported, compiled and run in one process, for the processor: triage has no device."""
+        options = resolve_options(self.options, flow)
+        return tvm_code(str(options["cpu"]), _disabled(options), optimize=options["optimization"] == "full")
 
     levels = ({"optimization": "none"}, {"optimization": "full"})
 

@@ -78,6 +78,7 @@ def open_services(
                 journal_held=journal_held,
                 progress=progress,
                 available=environments.availability,
+                interpreter=environments.interpreter,
                 gpus=tuple(map(str, gpus())),
             )
     finally:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from assay.core.environment import Interpreter
 from assay.core.flow import Flow
 from assay.core.result import Result
 from assay.core.run import Run
@@ -28,7 +30,7 @@ class RunJournal(Protocol):
 class Services:
     """`folder` is the history's: oracle/, scratch/, journal/ lie below it. All jobs are asked of `jobs`.
 
-    `available` asks the environment that a flow names; `gpus` are those of this machine, in words.
+    `available` asks the environment that a flow names, `interpreter` is its Python; `gpus` are those of this machine, in words.
     """
 
     folder: Path
@@ -40,6 +42,7 @@ class Services:
     progress: Progress = SILENT
     available: Callable[[Flow], Availability] = lambda flow: availability(flow.backend)
     gpus: tuple[str, ...] = ()
+    interpreter: Callable[[str], Interpreter] = lambda environment: Interpreter(sys.executable)
 
     def journal_path(self, run_id: str) -> Path:
         """Where the journal of a run lies until the run is closed."""

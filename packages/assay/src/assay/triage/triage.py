@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from assay.core.environment import Interpreter
 from assay.core.job import VerifyJob
 from assay.core.result import Result
 from assay.environments.releases import list_releases, run_with_release
@@ -79,7 +77,7 @@ def _finished(cause: Cause, context: Context) -> Cause:
     path = write_script(cause, context.backend, flow, title_of(cause))
     if not path:
         return replace(cause, doubts=(*cause.doubts, Doubt.NO_SCRIPT))
-    interpreter = Interpreter(sys.executable)
+    interpreter = context.services.interpreter(context.job.flow.environment)
     doubts = [*cause.doubts]
     failing = run_script(path, interpreter, "fails")
     if failing.exit_code != 1:
