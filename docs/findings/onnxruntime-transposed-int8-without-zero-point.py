@@ -1,0 +1,39 @@
+"""ONNX Runtime 1.31.1, CPU, at the default optimization: negative numbers are 0 behind a DequantizeLinear of int8 without a zero
+point and a Transpose.
+
+Expected: x * scale, with its axes swapped. Got: 0 for each x below 0, as if the bytes were unsigned: the Transpose is moved before
+the DequantizeLinear, and between two of them stands a QuantizeLinear without a zero point, whose answer is uint8 by default. With
+optimization off, or a zero point of int8 that is written down, the answer is right. Found by `assay fuzz --flow onnxruntime --seed
+77` (generator near-misses).
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+x = np.asarray([[-3, 2], [1, -4]], np.int8)
+graph = helper.make_graph(
+    [
+        helper.make_node("DequantizeLinear", ["x", "scale"], ["real"]),
+        helper.make_node("Transpose", ["real"], ["y"], perm=[1, 0]),
+    ],
+    "dequantize",
+    [helper.make_tensor_value_info("x", TensorProto.INT8, [2, 2])],
+    [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 2])],
+    [numpy_helper.from_array(np.float32(0.5), "scale")],
+)
+model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8).SerializeToString()
+right = x.T * np.float32(0.5)
+plain = onnxruntime.SessionOptions()
+plain.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+wrong = False
+for name, options in (("without optimization", plain), ("by default", onnxruntime.SessionOptions())):
+    got = onnxruntime.InferenceSession(model, options).run(None, {"x": x})[0]
+    bad = not np.array_equal(got, right)
+    print(f"{name}: {got.tolist()}, due {right.tolist()}{'  WRONG' if bad else ''}")
+    wrong = wrong or bad
+sys.exit(int(wrong))
