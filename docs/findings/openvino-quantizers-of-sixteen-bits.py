@@ -40,7 +40,7 @@ for element, zero in (("int16", 0), ("uint16", 32768), ("int8", 0)):
             found = openvino.compile_model(openvino.Core().read_model(model.SerializeToString()), "CPU", F32)(x)[0]
             got = found if first == "Identity" else -found
             bad = not np.allclose(got, right)
-        except RuntimeError as error:
+        except RuntimeError:
             got, bad = np.nan * x, True
         print(f"{element} behind {first}: {got.round(2)}, due {right.round(2)}{'  WRONG' if bad else ''}")
         wrong = wrong or bad
