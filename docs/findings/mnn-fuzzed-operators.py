@@ -1,8 +1,8 @@
 """MNN 3.6.1, CPU, precision "high": attributes dropped, wrong numbers, and crashes, one operator each.
 
-Expected: the answers of the evaluator of ONNX, or numpy's. Got: dilations of MaxPool, antialiasing, negative indices, a reduction, and keepdims
-of a sum over all axes ignored; bytes dequantized wrongly; maxima over three axes wrong; SIGSEGV for an input left out, and for bytes. Each
-runs in a process of its own. Found by `assay fuzz --flow mnn-f32 --seed 31` (generator sweep).
+Expected: the answers of the evaluator of ONNX, or numpy's. Got: dilations of MaxPool, antialiasing, negative indices, a reduction,
+and keepdims of a sum over all axes ignored; bytes dequantized wrongly; maxima over three axes wrong; SIGSEGV for an input left out,
+and for bytes. Each runs in a process of its own. Found by `assay fuzz --flow mnn-f32 --seed 31` (generator sweep).
 """
 
 from __future__ import annotations
