@@ -19,7 +19,8 @@
     │   └── BrokenFlow            a registered flow that cannot be imported
     ├── HarnessError              exit 4: the harness or the machine failed
     │   ├── StoreError            the history cannot be read or written
-    │   │   └── StoreUnreachable  its server does not answer
+    │   │   ├── StoreUnreachable  its server does not answer
+    │   │   └── BlobLost          a file that should be in a store of blobs is not there, or is damaged
     │   ├── WorkerFailed          workers cannot be started
     │   ├── BrokenMetric          a plug-in's metric that cannot be imported or raises: infrastructure, the engine is not blamed
     │   └── EnvironmentFailed     an environment cannot be resolved or built: its flows are unavailable, others go on
@@ -107,6 +108,10 @@ class StoreError(HarnessError):
 
 class StoreUnreachable(StoreError):
     """The server of the history does not answer, or went away: nothing was refused, and the same may be tried again."""
+
+
+class BlobLost(StoreError):
+    """A file that should be in a store of blobs is not there, or has other bytes than its digest says."""
 
 
 class NewerHistory(UsageError):

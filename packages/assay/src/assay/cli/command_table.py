@@ -87,6 +87,11 @@ COMMANDS = (
         "Copy one history into another (SQLite, PostgreSQL), and say who may read and write it.",
     ),
     Command(
+        "store",
+        "assay.cli.store:app",
+        "Files that machines share in a folder or an object store: send what is left, remove what nothing refers to.",
+    ),
+    Command(
         "report",
         "assay.cli.history:report",
         "Render a recorded run again, in any format.",

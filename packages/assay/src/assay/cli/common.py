@@ -91,6 +91,6 @@ def finish(checked: Checked, reports: Sequence[str] = (), details: bool = False)
     print(terminal.render(checked.run, checked.results, checked.judgement), end="")
     for line in reports:
         print(line)
-    for line in checked.alerts:
+    for line in (*checked.notes, *checked.alerts):
         print(line, file=sys.stderr)
     raise typer.Exit(checked.judgement.exit_code)

@@ -37,6 +37,7 @@ def remove_baseline(case: str, flow: str, history: str) -> int:
         removed = find_baseline.remove(services, case, flow)
         for one in removed:
             record_approval(ApprovalAction.REMOVE, one, "", services)
+        services.files.keep(find_baseline.cell_name(case, flow))
         if not removed:
             known = (
                 ", ".join(f"{one.case} on {one.flow.name}" for one in find_baseline.baselines(services))

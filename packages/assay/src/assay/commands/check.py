@@ -12,7 +12,7 @@ from assay.commands.alerting import rules_for, with_alerts
 from assay.commands.caches import enforce_cache_limit_after_check
 from assay.commands.check_request import read_config, request_of
 from assay.commands.composition import open_services, recycle_of
-from assay.commands.own_data import near
+from assay.commands.own_data import near_place
 from assay.commands.reporting import destinations
 from assay.launch.idle import IdleWorkers
 from assay.options.arguments import values_from_python
@@ -62,7 +62,7 @@ def run_check(options: CheckOptions, progress: Progress = SILENT, idle: IdleWork
     config = read_config(options)
     request = request_of(options, config)
     rules = rules_for(options.alerts, config)
-    history = options.history or (near(config.history) if config else DEFAULT_HISTORY)
+    history = options.history or (near_place(config.history) if config else DEFAULT_HISTORY)
     recycle = recycle_of(options)
     with open_services(
         history, workers=options.workers, recycle=recycle, progress=progress, config=config, idle=idle
@@ -81,7 +81,7 @@ def prepared(options: CheckOptions, progress: Progress) -> Iterator[tuple[Reques
     """What the options ask for and the services to do it with: where other commands begin."""
     config = read_config(options)
     request = request_of(options, config)
-    history = options.history or (near(config.history) if config else DEFAULT_HISTORY)
+    history = options.history or (near_place(config.history) if config else DEFAULT_HISTORY)
     recycle = recycle_of(options)
     with open_services(history, workers=options.workers, recycle=recycle, progress=progress, config=config) as services:
         yield request, services

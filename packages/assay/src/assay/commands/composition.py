@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import plugins
+from assay.commands.blobs import open_blobs, shared_files
+from assay.commands.caches import most_bytes
 from assay.errors import NotWritable, RunNotFound, StoreError
 from assay.options.groups import DEFAULT_HISTORY, WorkerOptions
 from assay.pipeline.busy_machine import load_when_busy
@@ -64,6 +66,7 @@ def open_services(
     scheme = history.partition("://")[0] if remote else ""
     kind = plugins.load(STORES, scheme if scheme in plugins.names(STORES) else "sql")
     store: Store = kind(history if remote else str(folder / "history.db"))
+    blobs = open_blobs(config)
     warm, fresh = plugins.load(LAUNCHERS, "pool"), plugins.load(LAUNCHERS, "fresh")
     try:
         with warm(workers, recycle, environments.interpreter, gpus(), ahead, progress.at, idle) as pool:
@@ -80,8 +83,12 @@ def open_services(
                 available=environments.availability,
                 interpreter=environments.interpreter,
                 gpus=tuple(map(str, gpus())),
+                files=shared_files(folder, blobs, store),
             )
     finally:
+        if blobs is not None:
+            shared_files(folder, blobs, store).evict(most_bytes())
+            blobs.close()
         store.close()
 
 

@@ -28,3 +28,8 @@ def near(path: Path) -> str:
     """Relative to the working folder where it lies below it: what people read, and what a repro line repeats."""
     absolute = Path(os.path.abspath(path))
     return os.path.relpath(absolute) if absolute.is_relative_to(Path.cwd()) else str(absolute)
+
+
+def near_place(said: str) -> str:
+    """A folder as `near` has it; an address as it is written."""
+    return said if "://" in said else near(Path(said))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from assay import plugins
 from assay.commands.composition import open_services
-from assay.commands.own_data import near
+from assay.commands.own_data import near, near_place
 from assay.config.assay_toml import load_config
 from assay.errors import NotWritable, UsageError
 from assay.options.groups import DEFAULT_CONFIG, DEFAULT_HISTORY
@@ -43,7 +43,7 @@ def refresh_goldens(
     named = list(folders) or [Path(near(folder)) for folder in models]
     wanted = [(one, Path(models[one.resolve()]) if one.resolve() in models else None) for one in named]
     with open_services(
-        history or (near(read.history) if read else DEFAULT_HISTORY), progress=progress, config=read
+        history or (near_place(read.history) if read else DEFAULT_HISTORY), progress=progress, config=read
     ) as services:
         now = datetime.now(UTC)
         stale = refresh.stale_goldens(wanted, oracle, days, now, services)

@@ -55,7 +55,7 @@ def run_triage(
 ) -> Triaged:
     """Raises UsageError for a run without a red job, and for a job that is not there or not red."""
     key = request_key(options) if not options.job else ""
-    known = KnownCauses(Path(options.history or DEFAULT_HISTORY))
+    known = KnownCauses(Path(DEFAULT_HISTORY if "://" in options.history else options.history or DEFAULT_HISTORY))
     if key and (causes := known.of_request(key)):
         return Triaged(tuple(causes))
     found = _triaged(options, progress, tell)

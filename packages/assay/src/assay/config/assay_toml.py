@@ -63,10 +63,13 @@ class ModelEntry(msgspec.Struct, frozen=True):
 
 
 class Config(msgspec.Struct, frozen=True):
-    """All of assay.toml. `flows` are the named variations, `use` the names of flows to check on."""
+    """All of assay.toml. `history` and `store` are absolute folders or addresses.
+
+    `flows` are the named variations, `use` the names of flows to check on."""
 
     path: Path
-    history: Path
+    history: str
+    store: str = ""
     models: tuple[ModelEntry, ...] = ()
     use: tuple[str, ...] = ()
     flows: tuple[Flow, ...] = ()
@@ -91,7 +94,8 @@ def load_config(path: Path) -> Config:
     parsed = text.validate(ConfigFile)
     return Config(
         path=path.absolute(),
-        history=_beside(path, parsed.history),
+        history=_place(path, parsed.history),
+        store=_place(path, parsed.store) if parsed.store else "",
         models=_models(path, parsed, text),
         use=tuple(parsed.flows.use),
         flows=tuple(
@@ -154,6 +158,11 @@ def load_alerts(path: Path) -> AlertRules | None:
 
 def _beside(path: Path, name: str) -> Path:
     return path.absolute().parent / name
+
+
+def _place(path: Path, said: str) -> str:
+    """An address as it is written, a folder beside the file."""
+    return said if "://" in said else str(_beside(path, said))
 
 
 def _models(path: Path, parsed: ConfigFile, text: TomlFile) -> tuple[ModelEntry, ...]:

@@ -220,6 +220,7 @@ class AlertsFile(_Table):
 
 class ConfigFile(_Table):
     history: Annotated[str, Field(min_length=1)] = ".assay"
+    store: str = ""
     model: list[ModelFile] = []
     flows: FlowsFile = FlowsFile()
     flow: dict[CellName, FlowFile] = {}

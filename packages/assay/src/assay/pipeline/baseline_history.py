@@ -22,9 +22,9 @@ from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError
 from assay.models.files import folder_digest
 from assay.pipeline.approvals import record_approval
-from assay.pipeline.find_baseline import ARTIFACT, FILE, baseline_folder, kind_of, read_baseline
+from assay.pipeline.find_baseline import ARTIFACT, FILE, FOLDER, baseline_folder, cell_name, kind_of, read_baseline
 from assay.pipeline.fingerprint import fingerprint
-from assay.pipeline.kept_folders import RUNS_KEPT, candidate_dir
+from assay.pipeline.kept_folders import CANDIDATES, RUNS_KEPT, candidate_dir
 from assay.pipeline.open_run import Checked
 from assay.pipeline.provenance import new_run_id, this_machine
 from assay.pipeline.rejudge import rejudge
@@ -47,6 +47,7 @@ class Kept:
 
 def kept_baselines(services: Services, case: str = "", flow: str = "") -> list[Kept]:
     """All of this cell ("": of any), by case and flow, the current one first, then the latest."""
+    services.files.bring(cell_name(case, flow) if case and flow else f"{FOLDER}/")
     found = [one for one in _all(services) if case in ("", one.baseline.case) and flow in ("", one.baseline.flow.name)]
     newest = sorted(found, key=lambda one: one.id, reverse=True)
     return sorted(newest, key=lambda one: (one.baseline.case, one.baseline.flow.name, one.id != CURRENT))
@@ -72,6 +73,7 @@ def rollback(services: Services, case: str, flow: str, to: str, reason: str) -> 
         )
     record_approval(ApprovalAction.ROLLBACK, chosen[0].baseline, reason, services)
     make_current(chosen[0].folder, baseline_folder(services, case, flow, machine))
+    services.files.keep(cell_name(case, flow))
     return chosen[0].baseline
 
 
@@ -106,6 +108,8 @@ def _approve(
 ) -> Baseline:
     final = baseline_folder(services, job.case.name, job.flow.name, checked.run.machine)
     final.parent.mkdir(parents=True, exist_ok=True)
+    cell = cell_name(job.case.name, job.flow.name)
+    services.files.bring(cell)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     machine = checked.run.machine
     baseline = Baseline(
@@ -129,6 +133,7 @@ def _approve(
         (staging / FILE).write_bytes(msgspec.json.format(msgspec.json.encode(baseline), indent=1))
         record_approval(ApprovalAction.APPROVE, baseline, reason, services)
         make_current(staging, final)
+        services.files.keep(cell)
     return baseline
 
 
@@ -150,6 +155,7 @@ def _passed(job: MeasureJob, checked: Checked) -> MeasureResult:
 
 
 def _candidate(job: MeasureJob, checked: Checked, services: Services) -> Path:
+    services.files.bring(f"{CANDIDATES}/{checked.run.id}")
     path = candidate_dir(services, checked.run.id, job.case.name, job.flow.name)
     names = f"{job.case.name} on {job.flow.name}"
     if not path.is_dir():
@@ -165,7 +171,7 @@ def _candidate(job: MeasureJob, checked: Checked, services: Services) -> Path:
 
 
 def _all(services: Services) -> Iterator[Kept]:
-    for path in sorted((services.folder / "baselines").glob(f"*/*/*/{FILE}")):
+    for path in sorted((services.folder / FOLDER).glob(f"*/*/*/{FILE}")):
         folder = path.parent
         name = folder.name
         yield Kept(

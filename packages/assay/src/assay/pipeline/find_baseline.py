@@ -29,6 +29,7 @@ from assay.pipeline.services import Services
 
 FILE = "baseline.json"
 ARTIFACT = "artifact"
+FOLDER = "baselines"
 _GB = 2**30
 
 
@@ -41,8 +42,14 @@ def kind_of(machine: Machine) -> tuple[str, int, int, tuple[str, ...]]:
     return machine.cpu, machine.cores, round(machine.memory_bytes / _GB), machine.gpus
 
 
+def cell_name(case: str, flow: str) -> str:
+    """Under which the approved engines of that cell are shared, those of every kind of machine."""
+    return f"{FOLDER}/{safe_name(case)}/{safe_name(flow)}/"
+
+
 def baselines(services: Services) -> Iterator[Baseline]:
     """All that are current, in the order of their names."""
+    services.files.bring(f"{FOLDER}/")
     for path in sorted(_free_space(services).glob(f"*/*/*/{FILE}")):
         if not path.parent.name.startswith("replaced-"):
             yield read_baseline(path)
@@ -51,6 +58,7 @@ def baselines(services: Services) -> Iterator[Baseline]:
 def remove(services: Services, case: str, flow: str) -> list[Baseline]:
     """Withdraw the approval of the current engines of this cell, on every kind of machine. They are kept, as those that were replaced."""
     withdrawn = []
+    services.files.bring(cell_name(case, flow))
     for path in sorted((_free_space(services) / safe_name(case) / safe_name(flow)).glob(f"*/{FILE}")):
         if not path.parent.name.startswith("replaced-"):
             withdrawn.append(read_baseline(path))
@@ -62,6 +70,7 @@ def find_baseline(case: Case, flow: Flow, measuring: Measuring, services: Servic
     """What an engine is compared with the baseline by: its engine, or the samples kept of it where the engine cannot be run
     any more. `BaselineEngine.trouble` says why there can be none."""
     machine = this_machine(services.gpus)
+    services.files.bring(cell_name(case.name, flow.name))
     folder = baseline_folder(services, case.name, flow.name, machine)
     name = f"the baseline of {flow.name}"
     blank = BaselineEngine(name, flow, case.model)
@@ -150,7 +159,7 @@ def read_baseline(path: Path) -> Baseline:
 
 
 def _free_space(services: Services) -> Path:
-    return services.folder / "baselines"
+    return services.folder / FOLDER
 
 
 def baseline_folder(services: Services, case: str, flow: str, machine: Machine) -> Path:

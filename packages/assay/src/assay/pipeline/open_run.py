@@ -23,6 +23,7 @@ from assay.options.repro import config_of
 from assay.pipeline.drift import annotate_drift
 from assay.pipeline.job_logs import with_log
 from assay.pipeline.run_changes import compared_results, with_changes
+from assay.pipeline.run_files import bring_references, share_run
 from assay.pipeline.services import RunJournal, Services
 
 BATCH_S = 0.5
@@ -42,12 +43,14 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Checked:
-    """What `assay.check` returns. `alerts` says, a line each, what became of the alerts that assay.toml asks for."""
+    """What `assay.check` returns. `alerts` says, a line each, what became of the alerts that assay.toml asks for; `notes` what else
+    is to be told."""
 
     run: Run
     results: tuple[Result, ...]
     judgement: RunVerdict
     alerts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -58,6 +61,7 @@ def open_run(run: Run, services: Services, known: Sequence[Result] = (), *, resu
         services.store.open_run(run)
         services.store.record(run.id, known)
     services.scratch(run.id).mkdir(parents=True, exist_ok=True)
+    bring_references(run, services)
     journal = services.open_journal(services.journal_path(run.id), run)
     opened = OpenRun(run, known, journal, services)
     # Held until the run is closed: a journal that nobody holds is that of a driver that was killed.
@@ -78,7 +82,9 @@ def open_run(run: Run, services: Services, known: Sequence[Result] = (), *, resu
             judgement = _patiently(lambda: judge_run(run, opened.results, services))
             _patiently(lambda: services.store.close_run(run.id, "complete", judgement))
     services.journal_path(run.id).unlink(missing_ok=True)
-    opened.checked = Checked(msgspec.structs.replace(run, status="complete"), tuple(opened.results), judgement)
+    complete = msgspec.structs.replace(run, status="complete")
+    notes = share_run(run, services)
+    opened.checked = Checked(complete, tuple(opened.results), judgement, notes=notes)
 
 
 def _patiently(send: Callable[[], Value]) -> Value:

@@ -15,6 +15,7 @@ from assay.judge.chosen_tolerance import by_choice, with_choice
 from assay.judge.witnesses import Doubt, Side, agrees, doubt_of, library_of_reference, side_of
 from assay.numerics.tolerance.tolerance_tables import DERIVED
 from assay.pipeline.open_run import Checked, judge_run
+from assay.pipeline.run_files import with_files
 from assay.pipeline.services import Services
 from assay.pipeline.witness_flows import quantizing
 from assay.plugins import library_of
@@ -25,7 +26,7 @@ def rejudge(run_id: str, policy: Policy | None, services: Services, *, tolerance
     derived tolerance is asked for and the run has none."""
     run = services.store.run(run_id)
     run = replace(run, status=services.standing(run.id, run.status), policy=policy or run.policy)
-    results = list(services.store.results(run.id))
+    results = with_files(run, services.store.results(run.id), services)
     if tolerance:
         run, results = _by_tolerance(run, results, tolerance)
     return Checked(run, tuple(results), judge_run(run, results, services))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -14,6 +14,7 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.pipeline.job_graph import JobGraph
 from assay.pipeline.progress import SILENT, Progress
+from assay.pipeline.shared_files import SharedFiles
 from assay.plugins import availability
 from assay.ports import Availability, Store
 
@@ -30,6 +31,8 @@ class RunJournal(Protocol):
 class Services:
     """`folder` is the history's: oracle/, scratch/, journal/ lie below it. All jobs are asked of `jobs`.
 
+    `files` shares folders of it with other machines.
+
     `available` asks the environment that a flow names, `interpreter` is its Python; `gpus` are those of this machine, in words.
     """
 
@@ -43,6 +46,7 @@ class Services:
     available: Callable[[Flow], Availability] = lambda flow: availability(flow.backend)
     gpus: tuple[str, ...] = ()
     interpreter: Callable[[str], Interpreter] = lambda environment: Interpreter(sys.executable)
+    files: SharedFiles = field(default_factory=SharedFiles)
 
     def journal_path(self, run_id: str) -> Path:
         """Where the journal of a run lies until the run is closed."""

@@ -22,7 +22,7 @@ from assay.models.artifacts import changed
 from assay.pipeline.approvals import record_approval
 from assay.pipeline.baseline_history import make_current
 from assay.pipeline.ensure_references import ensure_references, reject_wrong_inputs
-from assay.pipeline.find_baseline import ARTIFACT, FILE, baseline_folder
+from assay.pipeline.find_baseline import ARTIFACT, FILE, baseline_folder, cell_name
 from assay.pipeline.fingerprint import fingerprint
 from assay.pipeline.inspect_models import inspect_models
 from assay.pipeline.plan import reference_dir
@@ -56,6 +56,7 @@ async def _set_baseline(request: Request, case: Case, flow: Flow, why: str, serv
     machine = this_machine(services.gpus)
     final = baseline_folder(services, case.name, flow.name, machine)
     final.parent.mkdir(parents=True, exist_ok=True)
+    services.files.bring(cell_name(case.name, flow.name))
     with tempfile.TemporaryDirectory(dir=final.parent) as name:
         staging = Path(name) / "new"
         job = MeasureJob(
@@ -90,6 +91,7 @@ async def _set_baseline(request: Request, case: Case, flow: Flow, why: str, serv
         (staging / FILE).write_bytes(msgspec.json.format(msgspec.json.encode(baseline), indent=1))
         record_approval(ApprovalAction.SET, baseline, why, services)
         make_current(staging, final)
+        services.files.keep(cell_name(case.name, flow.name))
     return baseline
 
 

@@ -1,9 +1,9 @@
-"""The extension manual: what a backend, a transform, a metric, a suite, a generator, a launcher, a store and a report must do.
+"""The extension manual: what a backend, a transform, a metric, a suite, a generator, a launcher, a store, blobs and a report must do.
 
 Each protocol names the conformance check in `assay.testing` that an implementation must pass. What a plug-in may do, and need
 not, is a protocol of its own: a plug-in has the ability where it has the members of that protocol. Implementations are found by
 entry point (groups `assay.backends`, `assay.transforms`, `assay.suites`, `assay.generators`, `assay.metrics`, `assay.reports`,
-`assay.launchers`, `assay.stores`); ours come in by the same door as a third party's.
+`assay.launchers`, `assay.stores`, `assay.blobs`); ours come in by the same door as a third party's.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from assay.ports.backend import (
     prepare_to_load,
     required_packages,
 )
+from assay.ports.blobs import BlobInfo, Blobs, KeepsFolders
 from assay.ports.engine import DeviceTimed, Engine, ProfilesOperators, SelfTimed, SupportsBind, Traced
 from assay.ports.generator import GeneratedCase, Generator
 from assay.ports.launcher import JobList, JobSource, Launcher, Sandbox
@@ -43,6 +44,8 @@ from assay.ports.values import Availability, OptionSpec, Tensor, Tensors
 __all__ = [
     "Availability",
     "Backend",
+    "BlobInfo",
+    "Blobs",
     "BuiltForSizes",
     "CountedApart",
     "DeclaresIntegers",
@@ -57,6 +60,7 @@ __all__ = [
     "JobSource",
     "JudgesMissingFiles",
     "KeepsAlerts",
+    "KeepsFolders",
     "Launcher",
     "LoadsWithLess",
     "Metric",

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, text
 
 from assay.errors import UsageError
 from assay.stores.sql import SqlStore
-from assay.stores.tables import VERSION_TABLE, alerts, metadata
+from assay.stores.tables import VERSION_TABLE, alerts, kept_folders, metadata
 
 
 def grant(store: SqlStore, *, readers: Sequence[str], writers: Sequence[str]) -> None:
@@ -32,5 +32,5 @@ def _grant(connection: Connection, name: str, readers: Sequence[str], writers: S
         connection.execute(text(f"GRANT SELECT ON {VERSION_TABLE}, {tables} TO {quoted}"))
         if role in writers:
             connection.execute(text(f"GRANT INSERT, UPDATE ON {tables} TO {quoted}"))
-            connection.execute(text(f"GRANT DELETE ON {alerts.name} TO {quoted}"))
+            connection.execute(text(f"GRANT DELETE ON {alerts.name}, {kept_folders.name} TO {quoted}"))
             connection.execute(text(f"GRANT USAGE ON SEQUENCE runs_number_seq, results_number_seq TO {quoted}"))

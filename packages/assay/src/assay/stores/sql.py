@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -12,6 +12,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import DBAPIError
 
 from assay.core.alert import Alert
+from assay.core.kept_folder import KeptFolder
 from assay.core.result import AnyResult, Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
@@ -19,6 +20,7 @@ from assay.ports import PastResult, RunSearch, RunSummary
 from assay.stores.connect import ALONE, READ, connect
 from assay.stores.errors import is_unreachable, translate_errors
 from assay.stores.ingest import add_results, add_run, chunks, judge_run
+from assay.stores.kept_folders import change_folders, read_folders
 from assay.stores.lookup import exact_run, find_run
 from assay.stores.payload import pack, unpack
 from assay.stores.schema import bring_up_to_date
@@ -171,6 +173,19 @@ class SqlStore:
                 connection.execute(insert(alert_rows), [{"id": one.id, "payload": pack(one)} for one in after])
 
         self.write(write, alone=True)
+
+    def folders(self, names: Collection[str] | None = None) -> dict[str, KeptFolder]:
+        """Those with these names; a name that ends in / stands for all below it. None: all."""
+        with self.reading() as connection:
+            return read_folders(connection, names)
+
+    def change_folders(
+        self,
+        names: Collection[str],
+        change: Callable[[Mapping[str, KeptFolder]], Mapping[str, KeptFolder | None]],
+    ) -> None:
+        """`change` gets those of `names` that are there, and says what each becomes. No other writer comes between."""
+        self.write(lambda connection: change_folders(connection, names, change), alone=True)
 
     def close(self) -> None:
         """Give the connections back. Closing twice is harmless."""

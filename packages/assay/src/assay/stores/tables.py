@@ -20,7 +20,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMA = 2
+SCHEMA = 3
 """The version that this code reads and writes: the newest of `migrations/versions`."""
 
 VERSION_TABLE = "assay_schema"
@@ -125,3 +125,11 @@ alerts = Table(
     Column("payload", LargeBinary, nullable=False),
 )
 """Causes that people are told of, and messages that wait: a row for each that is open."""
+
+kept_folders = Table(
+    "kept_folders",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("payload", LargeBinary, nullable=False),
+)
+"""Which files of which folder lie in the store of blobs: baselines, references, logs, traces."""

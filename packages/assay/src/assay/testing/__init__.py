@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from assay.testing.backend_checks import check_backend
+    from assay.testing.blob_checks import check_blobs
     from assay.testing.generator_checks import check_generator
     from assay.testing.launcher_checks import check_launcher
     from assay.testing.metric_checks import check_metric
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "check_backend": "backend_checks",
+    "check_blobs": "blob_checks",
     "check_generator": "generator_checks",
     "check_launcher": "launcher_checks",
     "check_metric": "metric_checks",
@@ -29,6 +31,7 @@ _MODULES = {
 
 __all__ = [
     "check_backend",
+    "check_blobs",
     "check_generator",
     "check_launcher",
     "check_metric",

@@ -1,0 +1,157 @@
+"""Files by content in an object store (S3 and what speaks like it)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import uuid
+from collections import deque
+from collections.abc import Collection, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from datetime import timedelta
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.errors import BlobLost, StoreError
+from assay.ports import BlobInfo
+from assay.stores.folder_blobs import damaged
+from assay.stores.object_errors import translate_errors
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+PART_BYTES = 16 << 20
+"""Of one request of a large file. What is larger goes in parts, several at a time, so that no request takes long."""
+AT_ONCE = 8
+_SECONDS = timedelta(seconds=60)
+"""Of one request, a part of a file at most."""
+_RETRIES = 5
+_PATIENCE = timedelta(seconds=30)
+_REMOVED_AT_ONCE = 500
+
+
+class ObjectBlobs:
+    """Implements `assay.ports.Blobs`: objects `blobs/ab/abcd...` below `s3://bucket/prefix`. Credentials, region and endpoint come from the
+    environment, as for every client of S3: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL."""
+
+    def __init__(self, location: str) -> None:
+        self.name = location.rstrip("/")
+        self._store = _open(self.name)
+        self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="blobs")
+
+    def put(self, path: Path, digest: str) -> None:
+        """In parts, where it is large: the object is there when all parts are."""
+        import obstore
+
+        size = path.stat().st_size
+        with translate_errors(self.name):
+            obstore.put(
+                self._store,
+                _key(digest),
+                path,
+                use_multipart=size > PART_BYTES,
+                chunk_size=max(PART_BYTES, size // 9000),
+                max_concurrency=AT_ONCE,
+            )
+
+    def fetch(self, digest: str, path: Path) -> None:
+        """Parts are read side by side, hashed in order, and written beside `path`, which gets its name when they are verified."""
+        new = path.with_name(f".{uuid.uuid4().hex}")
+        try:
+            size = self._size(digest)
+            found = hashlib.sha256()
+            with new.open("xb") as file:
+                for part in self._parts(digest, size):
+                    found.update(part)
+                    file.write(part)
+                if found.hexdigest() != digest:
+                    raise BlobLost(damaged(digest, self.name, size, found.hexdigest()))
+            new.replace(path)
+        finally:
+            new.unlink(missing_ok=True)
+
+    def read(self, digest: str, start: int, stop: int) -> bytes:
+        """By one request for these bytes."""
+        import obstore
+
+        if stop <= start:
+            return b""
+        with translate_errors(self.name, digest):
+            return bytes(obstore.get_range(self._store, _key(digest), start=start, end=stop))
+
+    def sizes(self, digests: Collection[str]) -> dict[str, int]:
+        """One request for each, several at a time."""
+
+        def one(digest: str) -> tuple[str, int] | None:
+            with suppress(BlobLost):
+                return digest, self._size(digest)
+            return None
+
+        return dict(found for found in self._threads.map(one, digests) if found)
+
+    def every(self) -> Iterator[BlobInfo]:
+        """By listing, a thousand to a request."""
+        import obstore
+
+        with translate_errors(self.name):
+            for some in obstore.list(self._store, "blobs", chunk_size=1000):
+                for one in some:
+                    yield BlobInfo(one["path"].rpartition("/")[2], one["size"], one["last_modified"].timestamp())
+
+    def remove(self, digests: Collection[str]) -> None:
+        """Those that are not there are passed over."""
+        import obstore
+
+        keys = [_key(one) for one in digests]
+        for start in range(0, len(keys), _REMOVED_AT_ONCE):
+            with translate_errors(self.name), suppress(FileNotFoundError):
+                obstore.delete(self._store, keys[start : start + _REMOVED_AT_ONCE])
+
+    def close(self) -> None:
+        """End the threads. Closing twice is harmless."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _size(self, digest: str) -> int:
+        import obstore
+
+        with translate_errors(self.name, digest):
+            return int(obstore.head(self._store, _key(digest))["size"])
+
+    def _parts(self, digest: str, size: int) -> Iterator[bytes]:
+        """In order; no more than `AT_ONCE` are in memory."""
+        starts = iter(range(0, size, PART_BYTES))
+        under_way: deque[Future[bytes]] = deque()
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+
+            def ask(start: int) -> None:
+                under_way.append(threads.submit(self.read, digest, start, min(size, start + PART_BYTES)))
+
+            for start in islice(starts, AT_ONCE):
+                ask(start)
+            while under_way:
+                part = under_way.popleft().result()
+                if (start := next(starts, -1)) >= 0:
+                    ask(start)
+                yield part
+
+
+def _open(location: str) -> ObjectStore:
+    try:
+        from obstore.store import from_url
+    except ModuleNotFoundError:
+        raise StoreError(f"the store {location} needs its client: pip install 'assay[s3]'") from None
+    endpoint = next((os.environ[name] for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT") if os.environ.get(name)), "")
+    # A server on this machine or in this network is often without TLS: whoever names it with http:// means it.
+    plain = endpoint.startswith("http://")
+    with translate_errors(location):
+        return from_url(
+            location,
+            client_options={"allow_http": plain, "connect_timeout": timedelta(seconds=10), "timeout": _SECONDS},
+            retry_config={"max_retries": _RETRIES, "retry_timeout": _PATIENCE},
+        )
+
+
+def _key(digest: str) -> str:
+    return f"blobs/{digest[:2]}/{digest}"
