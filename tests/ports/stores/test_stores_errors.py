@@ -55,7 +55,7 @@ def test_a_history_of_a_newer_version(location: str) -> None:
         connection.execute(text("UPDATE assay_schema SET version_num = '0007'"))
     store.close()
     assert _told(location, kind=NewerHistory) == (
-        f"{location} was written by a newer version of assay (schema 7, this one knows 2): "
+        f"{location} was written by a newer version of assay (schema 7, this one knows 3): "
         "upgrade assay or use another --history"
     )
 

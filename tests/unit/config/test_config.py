@@ -107,7 +107,7 @@ def test_every_key_arrives(tmp_path: Path) -> None:
     inputs = Inputs(str(tmp_path / "goldens/classifier"), 3, 5, 2)
     assert config == Config(
         path=tmp_path / "assay.toml",
-        history=tmp_path / "records",
+        history=str(tmp_path / "records"),
         models=(ModelEntry("classifier", tmp_path / "models/classifier.onnx", inputs, contract, ("onnxruntime",)),),
         use=("onnxruntime", "openvino-f32"),
         flows=(Flow("my-ort", "onnxruntime", options, ("fp16",), precision="float16"),),
@@ -120,7 +120,7 @@ def test_every_key_arrives(tmp_path: Path) -> None:
 
 def test_an_empty_file_is_the_defaults(tmp_path: Path) -> None:
     path = write(tmp_path, "")
-    assert load_config(path) == Config(path=path, history=tmp_path / ".assay")
+    assert load_config(path) == Config(path=path, history=str(tmp_path / ".assay"))
     assert load_policy(path) == Policy()
 
 
@@ -133,7 +133,7 @@ def test_values_are_frozen_and_travel(tmp_path: Path) -> None:
 
 def test_the_template_is_the_defaults_and_holds_every_key(tmp_path: Path) -> None:
     plain = load_config(write(tmp_path, TEMPLATE))
-    assert plain == Config(path=plain.path, history=tmp_path / ".assay", use=("onnxruntime",))
+    assert plain == Config(path=plain.path, history=str(tmp_path / ".assay"), use=("onnxruntime",))
     uncommented = re.sub(r"^# (?=\[|[a-z-]+ = )", "", TEMPLATE, flags=re.MULTILINE)
     full = load_config(write(tmp_path, uncommented, "models/classifier.onnx"))
     assert (len(full.models), len(full.flows), len(full.policy.goals), len(full.policy.expectations)) == (1, 1, 1, 1)
@@ -207,6 +207,7 @@ def test_memory_has_units(tmp_path: Path, text: str, count: int) -> None:
         ("policy.minimum-cases", ['{ "*" = 0 }', '{ "*" = 1.0 }', "3"]),
         ("flows.use", ['["a|b"]', '[""]', "[1]"]),
         ("history", ['""', "1"]),
+        ("store", ["1"]),
         ("flow.a", ["{}", '{ backend = "" }', '{ backend = "x", options = { y = [] } }']),
         ("flow.a", ['{ backend = "x", options = { y = nan } }', '{ backend = "x", precision = "float99" }']),
         ('flow."a|b"', ['{ backend = "x" }']),
@@ -282,3 +283,12 @@ def test_a_requirement_is_what_pip_reads_of_a_package(line: str) -> None:
 def test_an_option_or_a_file_is_no_requirement(line: str) -> None:
     with pytest.raises(ValidationError, match="no option and no file"):
         TypeAdapter(Requirement).validate_python(line)
+
+
+def test_a_history_and_a_store_may_be_addresses_and_folders_lie_beside_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "assay.toml"
+    path.write_text('history = "postgresql+psycopg://ci@db/assay"\nstore = "s3://bucket/prefix"\n')
+    read = load_config(path)
+    assert (read.history, read.store) == ("postgresql+psycopg://ci@db/assay", "s3://bucket/prefix")
+    path.write_text('store = "shared"\n')
+    assert load_config(path).store == str(tmp_path / "shared")
