@@ -84,7 +84,7 @@ COMMANDS = (
     Command(
         "history",
         "assay.cli.history_copy:app",
-        "Copy one history into another (SQLite, PostgreSQL), and say who may read and write it.",
+        "Copy one history into another (SQLite, PostgreSQL), remove old samples and files, say who may read and write it.",
     ),
     Command(
         "store",

@@ -6,6 +6,9 @@ from typing import Annotated
 
 import typer
 
+from assay.cli.common import History
+from assay.options.groups import DEFAULT_HISTORY
+
 app = typer.Typer(no_args_is_help=True)
 
 Location = "A history's folder, or postgresql+psycopg://user@host/database."
@@ -13,7 +16,7 @@ Location = "A history's folder, or postgresql+psycopg://user@host/database."
 
 @app.callback()
 def history() -> None:
-    """Copy one history into another, and say who may use it."""
+    """Copy one history into another, shorten it, and say who may use it."""
 
 
 @app.command("copy")
@@ -47,3 +50,27 @@ def grant(
 
     grant_roles(history, tuple(reader or ()), tuple(writer or ()))
     print(f"readers: {', '.join(reader or ()) or 'none'}; writers: {', '.join(writer or ()) or 'none'}")
+
+
+@app.command("prune")
+def prune(
+    samples_weeks: Annotated[
+        int | None,
+        typer.Option(
+            min=0, metavar="N", help="Weeks that raw samples are kept; 0: for ever [samples-weeks of [retention]]."
+        ),
+    ] = None,
+    files_weeks: Annotated[
+        int | None,
+        typer.Option(
+            min=0, metavar="N", help="Weeks that logs, traces and engines of runs are kept; 0: for ever [files-weeks]."
+        ),
+    ] = None,
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """Remove raw samples of old runs, and their logs, traces and engines. Results, verdicts and every metric stay, for reports and trends.
+    Baselines and their samples stay, too."""
+    from assay.commands.retention import prune_history
+
+    done = prune_history(history, samples_weeks=samples_weeks, files_weeks=files_weeks)
+    print(f"samples of {done.samples} results and files of {done.runs} runs removed; their metrics are kept")

@@ -76,6 +76,8 @@ class Config(msgspec.Struct, frozen=True):
     environments: tuple[EnvironmentSpec, ...] = ()
     limits: Limits = Limits()
     cache_bytes: int = MOST_BYTES
+    samples_weeks: int = 0
+    files_weeks: int = 0
     measure: bool = True
     measuring: Measuring = Measuring()
     policy: Policy = Policy()
@@ -117,6 +119,8 @@ def load_config(path: Path) -> Config:
         ),
         limits=changed_limits(Limits(), _said(LimitOptions, "limits", parsed.limits)),
         cache_bytes=parsed.cache.max_size,
+        samples_weeks=parsed.retention.samples_weeks,
+        files_weeks=parsed.retention.files_weeks,
         measure=parsed.measure.enabled,
         measuring=changed_measuring(
             Measuring(warmup_s=parsed.measure.warmup_s), _said(MeasureOptions, "measure", parsed.measure)

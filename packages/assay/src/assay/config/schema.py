@@ -28,6 +28,7 @@ from assay.config.value_types import (
     Share,
     StageName,
     TaskMetricName,
+    Weeks,
 )
 from assay.core.alert import TREND_METRICS, AlertKind
 from assay.core.policy import Policy
@@ -87,6 +88,11 @@ class LimitsFile(_Table):
 
 class CacheFile(_Table):
     max_size: Bytes = MOST_BYTES
+
+
+class RetentionFile(_Table):
+    samples_weeks: Weeks = 0
+    files_weeks: Weeks = 0
 
 
 @with_option_keys("measure")
@@ -227,6 +233,7 @@ class ConfigFile(_Table):
     environments: dict[EnvironmentName, EnvironmentFile] = {}
     limits: LimitsFile = LimitsFile()
     cache: CacheFile = CacheFile()
+    retention: RetentionFile = RetentionFile()
     measure: MeasureFile = MeasureFile()
     policy: PolicyFile = PolicyFile()
     alerts: AlertsFile = AlertsFile()

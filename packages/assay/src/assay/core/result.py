@@ -158,7 +158,8 @@ class PerNodeResult(EngineResult, frozen=True, kw_only=True, tag="per_node"):
 
 
 class MeasureResult(EngineResult, frozen=True, kw_only=True, tag="measure"):
-    """Samples at each batch size, and what else was seen of the engine alone. `traces` are files of the backend's own profile."""
+    """Samples at each batch size, and what else was seen of the engine alone. `traces` are files of the backend's own profile. Where the
+    history keeps samples for some weeks only, `kept_metrics` are the metrics that they had."""
 
     measurements: tuple[Measurement, ...] = ()
     memory: Memory = Memory()
@@ -166,6 +167,7 @@ class MeasureResult(EngineResult, frozen=True, kw_only=True, tag="measure"):
     work: OperationCount = OperationCount()
     inputs: tuple[InputFacts, ...] = ()
     traces: tuple[str, ...] = ()
+    kept_metrics: dict[str, float] = {}
 
 
 class CompareSpeedResult(EngineResult, frozen=True, kw_only=True, tag="compare_speed"):

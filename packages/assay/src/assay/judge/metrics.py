@@ -52,6 +52,7 @@ def metrics(result: Result) -> dict[str, float]:
             named.update(_sizes(result.memory))
             named.update(_growth(result.memory))
             named.update(_operators(result))
+            named.update(result.kept_metrics)
         case CompareSpeedResult() if result.speeds:
             named.update(_speeds(result))
         case MutationScoreResult():
@@ -107,6 +108,8 @@ def samples_missing(result: Result, metric: str) -> tuple[int, int] | None:
     """(samples needed, samples taken) where a latency was measured, but not often enough for this metric; else None."""
     parts = metric.split(".")
     measurements = measurements_of(result)
+    if isinstance(result, MeasureResult) and result.kept_metrics:
+        return None
     if parts[0] not in {"latency", "throughput"} or not measurements:
         return None
     name = parts[-1].removeprefix("cpu_").removeprefix("device_")

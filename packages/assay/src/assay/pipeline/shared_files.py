@@ -129,6 +129,10 @@ class SharedFiles:
         for name in every:
             self._path_of_marker(name).unlink(missing_ok=True)
 
+    def known(self, *names: str) -> list[str]:
+        """The names that the history has of these; one that ends in / stands for all below it."""
+        return list(self._names.folders(names)) if self._names is not None else []
+
     def name_of(self, path: str | Path) -> str:
         """The name of a folder below the history."""
         return Path(path).absolute().relative_to(self._folder.absolute()).as_posix()

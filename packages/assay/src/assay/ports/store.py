@@ -91,6 +91,16 @@ class Store(Protocol):
 
 
 @runtime_checkable
+class RollsUp(Protocol):
+    """A history that can shorten old results. Without it: they are kept whole."""
+
+    def roll_up(self, before: str, shorten: Callable[[Result], Result | None]) -> int:
+        """Put what `shorten` makes of the results of complete runs that began before then (as `Run.started_at` says it) in their place;
+        None: as it is. What was done stays done where this is cut off. Returns how many were shortened."""
+        ...
+
+
+@runtime_checkable
 class KeepsAlerts(Protocol):
     """A history that can keep open alerts, so that a cause is told once whichever machine sees it."""
 

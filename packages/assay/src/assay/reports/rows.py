@@ -198,6 +198,12 @@ def counts(found: Sequence[Row] | Sequence[Entry]) -> dict[str, int]:
     return {word: count for word, count in total.items() if count}
 
 
+def _kept_s(result: MeasureResult | None, name: str) -> float | None:
+    """Of a result whose samples are no longer kept."""
+    kept = result.kept_metrics.get(name) if result else None
+    return None if kept is None else kept / 1e3
+
+
 def figures(found: Sequence[Entry]) -> Figures:
     """The worst error, the smallest batch size's latency, the highest peak and the artifact of these jobs."""
     results = [entry.result for entry in found if entry.result is not None]
@@ -205,12 +211,17 @@ def figures(found: Sequence[Entry]) -> Figures:
     taken = [measurement for result in results for measurement in measurements_of(result) if measurement.wall_s]
     memories = [result.memory for result in results if isinstance(result, MeasureResult)]
     measured = min(taken, key=lambda measurement: measurement.batch, default=None)
+    kept = next((one for one in results if isinstance(one, MeasureResult) and one.kept_metrics), None)
     return Figures(
         budget_used=_worst([each["budget_used"] for each in metrics if "budget_used" in each]),
         max_abs=_worst([each["max_abs"] for each in metrics if "max_abs" in each]),
-        median_s=percentile(measured.wall_s, 50.0) if measured else None,
-        p90_s=percentile(measured.wall_s, 90.0) if measured else None,
-        batch=measured.batch if measured else 0,
+        median_s=percentile(measured.wall_s, 50.0) if measured else _kept_s(kept, "latency.median_ms"),
+        p90_s=percentile(measured.wall_s, 90.0) if measured else _kept_s(kept, "latency.p90_ms"),
+        batch=measured.batch
+        if measured
+        else min((one.batch for one in measurements_of(kept)), default=0)
+        if kept
+        else 0,
         memory_bytes=max((max(one.load_peak_bytes, one.run_peak_bytes) for one in memories), default=0),
         artifact_bytes=max((facts_of(result).artifact_bytes for result in results), default=0),
         is_bound=any("coarse_tolerance" in each for each in metrics),

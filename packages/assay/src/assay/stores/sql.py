@@ -23,6 +23,7 @@ from assay.stores.ingest import add_results, add_run, chunks, judge_run
 from assay.stores.kept_folders import change_folders, read_folders
 from assay.stores.lookup import exact_run, find_run
 from assay.stores.payload import pack, unpack
+from assay.stores.retention import roll_up
 from assay.stores.schema import bring_up_to_date
 from assay.stores.search import cell_rows, run_before, searched
 from assay.stores.tables import alerts as alert_rows
@@ -187,6 +188,15 @@ class SqlStore:
         """`change` gets those of `names` that are there, and says what each becomes. No other writer comes between."""
         self.write(lambda connection: change_folders(connection, names, change), alone=True)
 
+    def roll_up(self, before: str, shorten: Callable[[Result], Result | None]) -> int:
+        """Put what `shorten` makes of the results of complete runs before that time in their place, some in a transaction."""
+        count = roll_up(self, before, lambda payload: _shortened(payload, shorten))
+        if count and self.engine.dialect.name == "sqlite":
+            with translate_errors(self.name), self.engine.connect() as connection:
+                # In a transaction it is refused: the driver's own connection begins none.
+                connection.connection.driver_connection.execute("VACUUM")  # type: ignore[union-attr]
+        return count
+
     def close(self) -> None:
         """Give the connections back. Closing twice is harmless."""
         self.engine.dispose()
@@ -220,3 +230,8 @@ class SqlStore:
 def _read_alerts(connection: Connection) -> list[Alert]:
     found = [unpack(payload, _ALERTS) for payload in connection.scalars(select(alert_rows.c.payload))]
     return sorted(found, key=lambda one: (one.first_at, one.id))
+
+
+def _shortened(payload: bytes, shorten: Callable[[Result], Result | None]) -> bytes | None:
+    short = shorten(unpack(payload, _RESULTS))
+    return None if short is None else pack(short)

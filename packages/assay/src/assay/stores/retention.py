@@ -1,0 +1,38 @@
+"""What becomes of old results: raw samples go, what was made of them stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sqlalchemy import bindparam, select, update
+
+from assay.core.job import JobKind
+from assay.stores.tables import results, runs
+
+if TYPE_CHECKING:
+    from assay.stores.sql import SqlStore
+
+_ROWS = 500
+"""In one transaction: no writer waits long, and what is cut off is gone on with."""
+_SAMPLED = (JobKind.MEASURE.value,)
+"""Kinds of job whose results hold raw samples."""
+
+
+def roll_up(store: SqlStore, before: str, shorten: Callable[[bytes], bytes | None]) -> int:
+    """How many payloads were replaced. `shorten` gives None for what is short already."""
+    old = runs.c.started_at < before, runs.c.status == "complete", results.c.kind.in_(_SAMPLED)
+    query = select(results.c.number, results.c.payload).join(runs, runs.c.number == results.c.run).where(*old)
+    last, count = 0, 0
+    while True:
+        with store.reading() as connection:
+            some = query.where(results.c.number > last).order_by(results.c.number).limit(_ROWS)
+            rows = connection.execute(some).all()
+        if not rows:
+            return count
+        last = rows[-1].number
+        changes = [{"row": row.number, "short": short} for row in rows if (short := shorten(row.payload)) is not None]
+        if changes:
+            change = update(results).where(results.c.number == bindparam("row")).values(payload=bindparam("short"))
+            store.write(lambda connection, change=change, changes=changes: connection.execute(change, changes))
+            count += len(changes)
