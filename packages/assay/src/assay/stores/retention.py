@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from assay.core.job import JobKind
 from assay.stores.tables import results, runs
@@ -33,6 +34,10 @@ def roll_up(store: SqlStore, before: str, shorten: Callable[[bytes], bytes | Non
         last = rows[-1].number
         changes = [{"row": row.number, "short": short} for row in rows if (short := shorten(row.payload)) is not None]
         if changes:
-            change = update(results).where(results.c.number == bindparam("row")).values(payload=bindparam("short"))
-            store.write(lambda connection, change=change, changes=changes: connection.execute(change, changes))
+            store.write(partial(_replace, changes=changes))
             count += len(changes)
+
+
+def _replace(connection: Connection, changes: Sequence[Mapping[str, object]]) -> None:
+    change = update(results).where(results.c.number == bindparam("row")).values(payload=bindparam("short"))
+    connection.execute(change, changes)
