@@ -24,7 +24,8 @@ def store_address(config: Config | None = None) -> str:
     """What the environment says, else `config`, else ./assay.toml; "" where nothing is shared. Raises BadPolicy."""
     if VARIABLE in os.environ:
         return os.environ[VARIABLE]
-    if config is None and CONFIG.is_file():
+    # A command that asks for nothing else in that file need not read all of it, nor stop at what is wrong there.
+    if config is None and CONFIG.is_file() and "store" in CONFIG.read_text(encoding="utf-8", errors="replace"):
         from assay.config.assay_toml import load_config
 
         config = load_config(CONFIG)
