@@ -82,7 +82,11 @@ class SharedFiles:
             return 0
         here = {name: self._hashed(name) for name in self._below(names)}
         agreed = {name: self._marker(name) for name in {*here, *self._marked(names)}}
-        new = {name: marker for name, marker in here.items() if not _agrees(agreed[name], marker.folder)}
+        new = {
+            name: marker
+            for name, marker in here.items()
+            if (known := agreed[name]) is None or known.folder != marker.folder
+        }
         # A reference that another machine has kept is as good.
         others = self._names.folders([name for name in new if agreed[name] is None and not name.startswith(GUARDED)])
         new = {name: marker for name, marker in new.items() if name not in others}
@@ -251,10 +255,6 @@ class SharedFiles:
 
     def _path_of_marker(self, name: str) -> Path:
         return self._folder / MARKERS / f"{value_digest(name)}.json"
-
-
-def _agrees(marker: _Marker | None, folder: KeptFolder) -> bool:
-    return marker is not None and marker.folder == folder
 
 
 def _checked(
