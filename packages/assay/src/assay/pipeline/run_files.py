@@ -21,7 +21,8 @@ SHOWN = ("logs", "traces")
 
 def bring_references(run: Run, services: Services) -> None:
     """What another machine has computed. What is damaged, or missing, is computed here again."""
-    services.files.bring_if_whole(*_references(run, services))
+    if services.files:
+        services.files.bring_if_whole(*_references(run, services))
 
 
 def share_run(run: Run, services: Services) -> tuple[str, ...]:
