@@ -21,6 +21,10 @@ _BY_CODE = {
     "RequestTimeTooSkewed": "refuses the request, whose time differs from the server's: set the clock of this machine",
 }
 _DENIED = "refuses the credentials: check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and the rights of that user"
+_NO_ANSWER = ("Error performing", "Generic")
+"""What the client says of a request that got no whole answer."""
+_ASKS_THE_MACHINE = ("169.254.169.254", "fetching credentials")
+"""Without credentials the client asks the service by which a machine of a cloud gets them."""
 _NO_CREDENTIALS = (
     "has no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run where the machine has a role"
 )
@@ -46,12 +50,12 @@ def translate_errors(name: str, digest: str = "") -> Iterator[None]:
 def _by_words(name: str, kind: str, said: str) -> StoreError:
     if kind in ("PermissionDeniedError", "UnauthenticatedError"):
         return StoreError(f"the store {name} {_DENIED}")
-    if "169.254.169.254" in said or "fetching credentials" in said.lower():
+    if any(one in said.lower() for one in _ASKS_THE_MACHINE):
         return StoreError(f"the store {name} {_NO_CREDENTIALS}")
     status = _first(_STATUS, said)
     if status.startswith("5") or status == "429":
         return StoreUnreachable(f"the store {name} does not answer now (HTTP {status}, tried again for some seconds)")
-    if not status and ("Error performing" in said or "Generic" in said):
+    if not status and any(one in said for one in _NO_ANSWER):
         return StoreUnreachable(f"the store {name} cannot be reached ({_reason(said)}): is AWS_ENDPOINT_URL right?")
     return StoreError(f"the store {name} cannot be read or written ({_reason(said)}): check `store` in assay.toml")
 
