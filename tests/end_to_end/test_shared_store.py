@@ -23,6 +23,9 @@ __all__ = ["bucket", "object_server", "postgresql", "postgresql_server"]
 
 FLOW = "onnxruntime"
 
+pytestmark = pytest.mark.slow
+"""The mechanism is tested without servers and engines, in test_shared_files."""
+
 
 @pytest.fixture
 def machines(tmp_path: Path, bucket: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
@@ -63,7 +66,6 @@ def test_references_and_logs_of_one_machine_are_on_the_other(
     assert collect(postgresql, remove=True, grace_s=-60).digests == ()
 
 
-@pytest.mark.slow
 def test_a_baseline_of_one_machine_is_compared_with_on_the_other(
     machines: tuple[Path, Path], postgresql: str, bucket: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
