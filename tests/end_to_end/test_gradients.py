@@ -22,6 +22,9 @@ pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 
 
+pytestmark = pytest.mark.usefixtures("warm_workers")
+
+
 def _verified(name: str, tmp_path: Path) -> VerifyJob:
     """The job that verifies one case on torch-eager, its tolerance derived."""
     suite = Gradients()

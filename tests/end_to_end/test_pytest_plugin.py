@@ -67,6 +67,7 @@ def test_under_xdist_a_process_runs_what_it_is_handed_and_little_more() -> None:
     assert batch_size(5, 4) == LEAST
 
 
+@pytest.mark.slow  # it takes all of its 15 s; in CI tests/unit/suites/test_suites_edge.py and tests/ports/launch/test_launch_pool.py
 def test_a_case_that_never_ends_is_stopped_as_it_asks_and_that_is_no_failure(here: Path) -> None:
     told = run_pytest("--assay-suite", "edge", "--assay-flow", "onnxruntime", "--assay-filter", "Loop-endless", code=0)
     assert "1 xfailed" in told

@@ -6,6 +6,8 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -179,36 +181,49 @@ import msgspec
 from assay_zoo import promote as module
 from assay_zoo.records import read_record
 
-left = int(sys.argv[2])
-
-def counted(name):
+def counted(name, left):
     real = getattr(os, name)
     def call(*arguments, **options):
-        global left
         if not arguments or "/dev/" not in str(arguments[0]):
-            left -= 1
-            if left < 0:
+            left[0] -= 1
+            if left[0] < 0:
                 os.kill(os.getpid(), signal.SIGKILL)
         return real(*arguments, **options)
     setattr(os, name, call)
 
-root = Path(sys.argv[1])
+root, what = Path(sys.argv[1]), sys.argv[2]
 record = read_record(root.parent / "record.json")
-for name in ("replace", "rename", "unlink", "rmdir", "mkdir", "fsync"):
-    counted(name)
-if sys.argv[3] == "promote":
-    module.promote(root, "adder", record, "me")
-else:
-    module.rollback(root, "adder", "me", reason="bad")
+for line in sys.stdin:
+    if not (pid := os.fork()):
+        left = [int(line)]
+        for name in ("replace", "rename", "unlink", "rmdir", "mkdir", "fsync"):
+            counted(name, left)
+        if what == "promote":
+            module.promote(root, "adder", record, "me")
+        else:
+            module.rollback(root, "adder", "me", reason="bad")
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 """
 
 
-def killed_after(root: Path, steps: int, what: str) -> bool:
-    """Whether the change was cut off after so many calls that change the disk."""
-    command = [sys.executable, "-c", KILLED, str(root), str(steps), what]
-    code = subprocess.run(command, check=False, cwd="/").returncode
-    assert code in (0, -9)
-    return code == -9
+@contextmanager
+def changing(root: Path, what: str) -> Iterator[Callable[[int], bool]]:
+    """Make the change in a process of its own, which is killed after so many calls that change the disk; whether it was cut off."""
+    command = [sys.executable, "-c", KILLED, str(root), what]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd="/", stdin=pipe, stdout=pipe, text=True) as imported:
+        assert imported.stdin is not None
+        assert imported.stdout is not None
+
+        def killed_after(steps: int) -> bool:
+            print(steps, file=imported.stdin, flush=True)
+            code = int(imported.stdout.readline())  # type: ignore[union-attr]
+            assert code in (0, -9)
+            return code == -9
+
+        yield killed_after
+        imported.stdin.close()
 
 
 def test_a_kill_at_any_step_leaves_the_old_or_the_new(zoo: Path, tmp_path: Path) -> None:
@@ -218,21 +233,22 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new(zoo: Path, tmp_path: Path)
     before = tmp_path / "before"
     shutil.copytree(zoo, before)
     seen = set()
-    for step in range(200):
-        shutil.rmtree(zoo)
-        shutil.copytree(before, zoo)
-        cut = killed_after(zoo, step, "promote")
-        served = read_manifest(zoo).models["adder"].current
-        seen.add(served)
-        folder = current_folder(zoo, "adder")
-        assert folder is not None
-        assert {one.name for one in folder.iterdir()} == {"model.onnx", "metadata.toml"}
-        assert f'version = "{served}"' in (folder / "metadata.toml").read_text()
-        change = promote(zoo, "adder", found, "me")
-        assert change.current == "1.1"
-        _whole(zoo)
-        if not cut:
-            break
+    with changing(zoo, "promote") as killed_after:
+        for step in range(200):
+            shutil.rmtree(zoo)
+            shutil.copytree(before, zoo)
+            cut = killed_after(step)
+            served = read_manifest(zoo).models["adder"].current
+            seen.add(served)
+            folder = current_folder(zoo, "adder")
+            assert folder is not None
+            assert {one.name for one in folder.iterdir()} == {"model.onnx", "metadata.toml"}
+            assert f'version = "{served}"' in (folder / "metadata.toml").read_text()
+            change = promote(zoo, "adder", found, "me")
+            assert change.current == "1.1"
+            _whole(zoo)
+            if not cut:
+                break
     assert not cut
     assert seen == {"1.0", "1.1"}
     assert step > 10
@@ -258,20 +274,25 @@ def test_a_kill_within_a_rollback_leaves_the_old_or_the_new(zoo: Path, tmp_path:
     before = tmp_path / "before"
     shutil.copytree(zoo, before)
     seen = set()
-    for step in range(50):
-        shutil.rmtree(zoo)
-        shutil.copytree(before, zoo)
-        cut = killed_after(zoo, step, "rollback")
-        seen.add(read_manifest(zoo).models["adder"].current)
-        if not cut:
-            break
+    with changing(zoo, "rollback") as killed_after:
+        for step in range(50):
+            shutil.rmtree(zoo)
+            shutil.copytree(before, zoo)
+            cut = killed_after(step)
+            seen.add(read_manifest(zoo).models["adder"].current)
+            if not cut:
+                break
     assert seen == {"1.0", "1.1"}
 
 
 def test_two_promotions_at_once_are_one_after_the_other(zoo: Path, tmp_path: Path) -> None:
     write_record(tmp_path / "record.json", submitted(zoo, "1.0"))
-    command = [sys.executable, "-c", KILLED, str(zoo), "100000", "promote"]
-    both = [subprocess.Popen(command, cwd="/") for _ in range(2)]
-    assert [one.wait(600) for one in both] == [0, 0]
+    command = [sys.executable, "-c", KILLED, str(zoo), "promote"]
+    pipe = subprocess.PIPE
+    both = [subprocess.Popen(command, cwd="/", stdin=pipe, stdout=pipe, text=True) for _ in range(2)]
+    for one in both:
+        assert one.stdin is not None
+        print(100_000, file=one.stdin, flush=True)
+    assert [one.communicate(timeout=600)[0].split() for one in both] == [["0"], ["0"]]
     assert len(read_manifest(zoo).models["adder"].versions) == 1
     assert os.listdir(zoo / "submissions") == []

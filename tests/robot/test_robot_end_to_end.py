@@ -10,6 +10,7 @@ import pytest
 from robot_process import NAME, Repository, Robot
 
 from assay.launch.sandbox import Bubblewrap
+from assay_zoo.manifest import read_manifest
 
 OTHER = "other-digits"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "zoo"
@@ -151,8 +152,9 @@ def test_a_model_of_a_scenario_with_data_is_promoted(with_data: tuple[Repository
     assert checks["accuracy.recomputed"]["outcome"] == "passed"
     address = f"/submissions/{found['id']}.json"
     promoted = robot.until("the merge", lambda: robot.get(address).json()["submission"]["promoted"])
-    manifest = json.loads(repository.shown("main", "manifest.json"))
-    assert manifest["models"][name]["versions"][0]["author"] == "mira@example.org"
+    (version,) = json.loads(repository.shown("main", "manifest.json"))["models"][name]["versions"]
+    assert version["author"] == "mira@example.org"
+    assert version["digest"] == read_manifest(EXAMPLE).models[name].versions[0].digest
     assert "Submitted-by: mira@example.org" in repository.message(promoted)
 
 

@@ -57,6 +57,7 @@ def script(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return _program(path, f'#!/bin/sh\nexec {sys.executable} {SCRIPT} "$@"\n')
 
 
+@pytest.mark.slow  # each of its calls starts Python; the tests below ask the same script for what is its own
 def test_conformance_with_a_script_that_takes_its_command_line(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(SCRIPT.parent))
     check_backend(Here())

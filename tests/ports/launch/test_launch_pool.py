@@ -23,7 +23,14 @@ from assay.ports import JobList
 from assay.testing.launcher_checks import check_blame, check_launcher, faulty_job
 
 
-@pytest.mark.parametrize("make", [lambda: Pool(2), lambda: FreshProcess(2)], ids=["pool", "fresh"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(lambda: Pool(2), id="pool"),
+        # In CI: `test_what_kills_a_job_of_any_kind_is_a_result_of_that_kind`.
+        pytest.param(lambda: FreshProcess(2), id="fresh", marks=pytest.mark.slow),
+    ],
+)
 def test_every_death_is_blamed_on_its_job_and_stage(make, linear: Path, golden: Path) -> None:
     check_launcher(make, model=open_model(linear), golden=golden)
 
@@ -57,9 +64,11 @@ def test_a_crash_that_a_fresh_process_does_not_repeat_is_told_apart(linear: Path
     )
 
 
-@pytest.mark.parametrize(("fault", "outcome"), [("segfault", Outcome.CRASH), ("hang", Outcome.TIMEOUT)])
+@pytest.mark.parametrize(
+    ("fault", "outcome", "make"), [("segfault", Outcome.CRASH, FreshProcess), ("hang", Outcome.TIMEOUT, Pool)]
+)
 def test_what_kills_a_job_of_any_kind_is_a_result_of_that_kind(
-    linear: Path, golden: Path, tmp_path: Path, fault: str, outcome: Outcome
+    linear: Path, golden: Path, tmp_path: Path, fault: str, outcome: Outcome, make
 ) -> None:
     plain = faulty_job("m", fault, model=open_model(linear), golden=golden, stage=Stage.LOWER)
     plain = msgspec.structs.replace(plain, limits=Limits(timeout_s=2.0))
@@ -73,7 +82,7 @@ def test_what_kills_a_job_of_any_kind_is_a_result_of_that_kind(
         other_kind(plain, SearchInputsJob, flow=mutated, output_dir=str(tmp_path / "found")),
         other_kind(plain, ReferenceJob, case=_fed_by(plain.case, golden), reference_dir=str(tmp_path / "answers")),
     ]
-    results = {one.job_key: one for one in Pool(2).launch(JobList(jobs))}
+    results = {one.job_key: one for one in make(2).launch(JobList(jobs))}
     assert [(results[job.key].kind, results[job.key].outcome) for job in jobs] == [(job.kind, outcome) for job in jobs]
 
 

@@ -1,7 +1,7 @@
 """What the driver and its fork server say to each other: a request is one letter and the number of a process, an answer one number."""
 
 FORK = b"f"
-"""With two descriptors, a worker's socket and its log: answered with the number of the worker."""
+"""With three descriptors, a worker's socket, its log and its folder: answered with the number of the worker."""
 WAIT = b"w"
 """Answered with the exit code of that worker (negative: the signal), or with RUNNING."""
 RUNNING = 1 << 20

@@ -24,15 +24,16 @@ _NUMBER = struct.Struct("<i")
 class ForkServer:
     """Begins to import at once, for workers of these flows. Requests are answered in their order, once that is done."""
 
-    def __init__(self, flows: Sequence[str], variables: Mapping[str, str]) -> None:
+    def __init__(
+        self, flows: Sequence[str], variables: Mapping[str, str], program: Sequence[str] = ("-m", "assay.worker")
+    ) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._socket.setblocking(False)
         self._waiting: deque[Callable[[int], None]] = deque()
         self.is_gone = False
         command = [
             sys.executable,
-            "-m",
-            "assay.worker",
+            *program,
             str(theirs.fileno()),
             str(os.getpid()),
             "--fork-server",
@@ -56,12 +57,18 @@ class ForkServer:
             theirs.close()
 
     def fork(self, connection: int, log: int) -> Forked | None:
-        """A worker that will serve that socket; None where the server is gone. The socket is closed where none comes."""
+        """A worker that will serve that socket, in the folder where this process is now; None where the server is gone. The socket
+        is closed where none comes."""
         worker = Forked(self)
+        here = -1
         try:
-            socket.send_fds(self._socket, [struct.pack("<ci", FORK, 0)], [connection, log])
+            here = os.open(".", os.O_PATH | os.O_DIRECTORY)
+            socket.send_fds(self._socket, [struct.pack("<ci", FORK, 0)], [connection, log, here])
         except OSError:
             return None
+        finally:
+            if here >= 0:
+                os.close(here)
         self._waiting.append(worker.take_number)
         return worker
 

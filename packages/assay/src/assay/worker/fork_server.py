@@ -34,7 +34,7 @@ def serve_forks(control: socket.socket, flows: Sequence[str]) -> socket.socket |
         rest()
     server = os.getpid()
     while True:
-        request, descriptors, _, _ = socket.recv_fds(control, 64, 2, socket.MSG_CMSG_CLOEXEC)
+        request, descriptors, _, _ = socket.recv_fds(control, 64, 3, socket.MSG_CMSG_CLOEXEC)
         if not request:
             return None
         kind, pid = struct.unpack("<ci", request)
@@ -93,8 +93,13 @@ def _fork() -> int:
     return pid if alone else REFUSED
 
 
-def _become_worker(server: int, connection: int, log: int) -> socket.socket:
+def _become_worker(server: int, connection: int, log: int, folder: int) -> socket.socket:
     die_with_parent(server)
+    before = os.getcwd()
+    os.fchdir(folder)
+    os.close(folder)
+    if sys.path[0] == before:  # as `python -m` has it
+        sys.path[0] = os.getcwd()
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
         os.dup2(log, stream.fileno())

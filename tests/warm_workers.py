@@ -1,0 +1,87 @@
+"""Workers of the tests are forked from processes that have imported what nearly all need: to import it takes most of the time of a
+command that checks a small model.
+
+Only those that would be started alike: from this interpreter, with the same variables. What starts a process for each job, and what a
+worker does when it imports, is tested in `tests/ports/launch` without this.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from assay.launch.fork_server import ForkServer
+from assay.launch.prefork import Preforked
+from assay.launch.supervisor import Supervisor
+
+PROGRAM = Path(__file__).with_name("warm_worker.py")
+MOST = 5
+"""Servers at once; each holds what it has imported."""
+_Kind = tuple[str, frozenset[tuple[str, str]]]
+
+
+class WarmWorkers(Preforked):
+    """One server for each kind of worker that was asked for twice."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._servers: dict[_Kind, ForkServer] = {}
+        self._asked: set[_Kind] = set()
+        self._last: _Kind | None = None
+
+    def server(self, program: str, variables: Mapping[str, str], backend: str) -> ForkServer | None:
+        if program != sys.executable or threading.current_thread() is not threading.main_thread():
+            return None
+        same = {name: text for name, text in variables.items() if not name.startswith("PYTEST_")}
+        kind = (libraries(backend), frozenset(same.items()))
+        if kind not in self._asked:
+            self._asked.add(kind)
+            return None
+        self._last = kind
+        found = self._servers.pop(kind, None)
+        if found is not None and found.is_gone:
+            found.end()
+            found = None
+        if found is None:
+            while len(self._servers) >= MOST:
+                self._servers.pop(next(iter(self._servers))).end()
+            found = ForkServer((), same, (str(PROGRAM), kind[0]))
+        self._servers[kind] = found  # the last one used is the last
+        return found
+
+    def give_up(self) -> None:
+        """The last one that was asked did not do: another is started when it is asked for twice again."""
+        if self._last in self._servers:
+            self._servers.pop(self._last).end()
+        self._asked.discard(self._last)  # type: ignore[arg-type]
+
+    def end(self) -> None:
+        while self._servers:
+            self._servers.popitem()[1].end()
+
+
+def libraries(backend: str) -> str:
+    """What takes more than a second to import, and leaves no thread."""
+    return backend if backend in ("torch", "executorch", "tvm") else ""
+
+
+WARM = WarmWorkers()
+_OWNER = os.getpid()
+
+
+@atexit.register
+def _end() -> None:
+    if os.getpid() == _OWNER:
+        WARM.end()
+
+
+def supervisor(**given: Any) -> Supervisor:
+    """As a pool asks for one."""
+    if given["recycle"] > 1:
+        given["ahead"] = given.get("ahead") or WARM
+    return Supervisor(**given)
