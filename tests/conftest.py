@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -34,3 +35,19 @@ def _all_cores() -> Iterator[None]:
     yield
     if os.sched_getaffinity(0) != before:
         os.sched_setaffinity(0, before)
+
+
+@pytest.fixture(scope="module")
+def warm_workers() -> Iterator[None]:
+    """`pytestmark = pytest.mark.usefixtures("warm_workers")`, for tests of what workers answer, not of how they start or which of
+    them answers: their commands have warm workers (see `warm_workers.py`)."""
+    from assay.launch import pool
+    from assay.launch.idle import IdleWorkers
+    from warm_workers import supervisor
+
+    with (
+        patch.object(pool, "Supervisor", supervisor),
+        # The first worker would import while the command does: all that has been imported here.
+        patch.object(IdleWorkers, "start_numpy", lambda self: None),
+    ):
+        yield

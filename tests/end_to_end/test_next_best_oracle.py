@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import assay
@@ -18,6 +19,8 @@ from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
 
 F, I32 = TensorProto.FLOAT, TensorProto.INT32
+pytestmark = pytest.mark.usefixtures("warm_workers")
+
 Specs = Mapping[str, tuple[int, Sequence[int]]]
 
 

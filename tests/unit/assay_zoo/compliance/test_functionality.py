@@ -18,6 +18,8 @@ from assay_zoo.policy import ZooPolicy
 from assay_zoo.services import open_tools
 from assay_zoo.submission import SubmissionContext, SubmissionServices
 
+pytestmark = pytest.mark.usefixtures("warm_workers")
+
 WEIGHT = np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32)
 MODEL = "g (float[N,3] x) => (float[N,4] y) { [m] h = MatMul(x, w)  [r] y = Relu(h) }"
 
