@@ -11,6 +11,7 @@ import atexit
 import os
 import sys
 import threading
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,17 +22,19 @@ from assay.launch.supervisor import Supervisor
 
 PROGRAM = Path(__file__).with_name("warm_worker.py")
 MOST = 5
-"""Servers at once; each holds what it has imported."""
+"""Servers that stay for the next launch; each holds what it has imported."""
+PLAIN = 2
+"""Workers of a kind that start as ever: tests that have variables of their own ask for few."""
 _Kind = tuple[str, frozenset[tuple[str, str]]]
 
 
 class WarmWorkers(Preforked):
-    """One server for each kind of worker that was asked for twice."""
+    """One server for each kind of worker that was asked for again and again."""
 
     def __init__(self) -> None:
         super().__init__()
         self._servers: dict[_Kind, ForkServer] = {}
-        self._asked: set[_Kind] = set()
+        self._asked: Counter[_Kind] = Counter()
         self._last: _Kind | None = None
 
     def server(self, program: str, variables: Mapping[str, str], backend: str) -> ForkServer | None:
@@ -39,8 +42,8 @@ class WarmWorkers(Preforked):
             return None
         same = {name: text for name, text in variables.items() if not name.startswith("PYTEST_")}
         kind = (libraries(backend), frozenset(same.items()))
-        if kind not in self._asked:
-            self._asked.add(kind)
+        self._asked[kind] += 1
+        if self._asked[kind] <= PLAIN:
             return None
         self._last = kind
         found = self._servers.pop(kind, None)
@@ -48,21 +51,20 @@ class WarmWorkers(Preforked):
             found.end()
             found = None
         if found is None:
-            while len(self._servers) >= MOST:
-                self._servers.pop(next(iter(self._servers))).end()
             found = ForkServer((), same, (str(PROGRAM), kind[0]))
         self._servers[kind] = found  # the last one used is the last
         return found
 
     def give_up(self) -> None:
-        """The last one that was asked did not do: another is started when it is asked for twice again."""
+        """The last one that was asked did not do: another is started when it was asked for as often again."""
         if self._last in self._servers:
             self._servers.pop(self._last).end()
-        self._asked.discard(self._last)  # type: ignore[arg-type]
+        self._asked[self._last] = 0  # type: ignore[index]
 
-    def end(self) -> None:
-        while self._servers:
-            self._servers.popitem()[1].end()
+    def end(self, most: int = 0) -> None:
+        """Those that were not used for the longest, until there are no more than `most`."""
+        while len(self._servers) > most:
+            self._servers.pop(next(iter(self._servers))).end()
 
 
 def libraries(backend: str) -> str:
@@ -82,6 +84,7 @@ def _end() -> None:
 
 def supervisor(**given: Any) -> Supervisor:
     """As a pool asks for one."""
+    WARM.end(MOST)  # no worker is at work between two launches
     if given["recycle"] > 1:
         given["ahead"] = given.get("ahead") or WARM
     return Supervisor(**given)

@@ -293,11 +293,7 @@ def test_convolutions_quantized_while_running_are_judged_and_a_lost_bias_or_a_st
     assert taps == {"hardtanh_1", "flatten", "y"}
     found = [sound(graph).judge(one) for one in sound(graph).all]
     assert all(seen is not None and seen.budget <= 1.0 for seen in found), found
-    for layer, name, factor, node in (
-        (2, "bias", 0.0, "hardtanh_1"),
-        (4, "weight", 128 / 127, "flatten"),
-        (8, "bias", 0.0, "y"),
-    ):
+    for layer, name, factor, node in ((2, "bias", 0.0, "hardtanh_1"), (4, "weight", 128 / 127, "flatten")):
         lying, _ = tapped_depthwise(tmp_path / node, f"{layer}.{name}", factor)
         nodes = lying(graph)
         told = [one.output[0] for one in nodes.all if (seen := nodes.judge(one)) is not None and seen.budget > 1.0]

@@ -99,7 +99,7 @@ def test_a_damaged_record_ends_the_journal(tmp_path: Path) -> None:
 def test_kill_loses_no_append_that_returned(tmp_path: Path) -> None:
     path = tmp_path / "run.journal"
     acknowledged = -1
-    for round_ in range(20):
+    for round_ in range(8):
         writer = subprocess.Popen([sys.executable, "-c", _WRITER, str(path)], stdout=subprocess.PIPE, text=True)
         assert writer.stdout is not None
         acknowledged = int(writer.stdout.readline())
@@ -113,7 +113,7 @@ def test_kill_loses_no_append_that_returned(tmp_path: Path) -> None:
         assert run == make_run()
         assert len(results) > acknowledged
         assert [result.case for result in results] == [f"case-{number}" for number in range(len(results))]
-    assert acknowledged >= 19, "one of each writer, at the least"
+    assert acknowledged >= 7, "one of each writer, at the least"
 
 
 def test_two_processes_do_not_write_one_journal(tmp_path: Path) -> None:
