@@ -61,6 +61,16 @@ def test_each_death_is_blamed_on_its_job(linear: Path, golden: Path, children: s
         check_launcher(lambda: Pool(2, ahead=ahead), model=open_model(linear), golden=golden)
 
 
+def test_a_worker_works_in_the_folder_where_its_driver_is_now(
+    linear: Path, golden: Path, children: set[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = faulty_job("here", "none", model=open_model(linear), golden=Path(golden.name))
+    with Preforked(FLOWS) as ahead:
+        monkeypatch.chdir(golden.parent)
+        (result,) = Pool(1, ahead=ahead).launch(JobList([job]))
+    assert result.outcome is Outcome.OK, result.detail
+
+
 def test_a_suspect_is_repeated_in_a_process_that_was_not_forked(
     linear: Path, golden: Path, children: set[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
