@@ -32,9 +32,6 @@ pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
-
 def _made(suite: Suite, name: str) -> Case:
     ((made, why),) = suite.make([case for case in suite.cases(seed=0) if case.name == name], workers=1)
     assert not why

@@ -22,8 +22,6 @@ from assay.pipeline.open_run import Checked
 from small_models import linear_model
 from statistical import three_tries
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 FLOW = "onnxruntime"
 
 

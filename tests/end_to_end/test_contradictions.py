@@ -5,14 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import onnx
-import pytest
 from onnx import TensorProto, helper
 
 import assay
 from assay.core.outcome import Outcome
 from assay.judge.warnings_text import notes_of
-
-pytestmark = pytest.mark.usefixtures("warm_workers")
 
 
 def save(path: Path, nodes: list[onnx.NodeProto], outputs: dict[str, list[int | str]]) -> Path:

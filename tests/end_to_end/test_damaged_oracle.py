@@ -10,8 +10,6 @@ from assay.models.tolerances import read_header
 from command_line import run_assay
 from mutating import F, save
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 CHECK = ("check", "m.onnx", "--flow", "onnxruntime", "--only-kind", "verify")
 
 

@@ -11,8 +11,6 @@ from assay.models.goldens import read_lock
 from command_line import run_assay
 from small_models import golden_for, linear_model
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 
 def rewrite(**changes: object) -> None:
     """The lock says so."""

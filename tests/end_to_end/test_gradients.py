@@ -22,9 +22,6 @@ pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
-
 def _verified(name: str, tmp_path: Path) -> VerifyJob:
     """The job that verifies one case on torch-eager, its tolerance derived."""
     suite = Gradients()

@@ -16,8 +16,6 @@ from assay.options.check import CheckOptions
 from mutating import F, save
 from witnessing import BROKEN, start_workers_with
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 DYNAMIC = "onnxruntime-int8-dynamic"
 WRONG = BROKEN.format(operator="MatMul", answer="np.matmul(*call.inputs) * 1.3")
 

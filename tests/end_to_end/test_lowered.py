@@ -16,8 +16,6 @@ from assay.judge import judge
 from assay.options.check import CheckOptions
 from assay.pipeline.open_run import Checked
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 TODAY = datetime.date(2026, 11, 21)
 
 

@@ -16,8 +16,6 @@ from assay.ports import Metric
 from assay.testing import check_metric
 from small_models import linear_model
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 PAGE = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text()
 EXAMPLE = PAGE.partition("```python\n")[2].partition("```")[0]
 """As the page tells a stranger to write it."""

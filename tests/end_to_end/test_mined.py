@@ -17,8 +17,6 @@ from assay.suites.mined import Mined
 from assay.testing.suite_checks import check_suite
 from command_line import run_assay
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

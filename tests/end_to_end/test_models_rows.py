@@ -14,9 +14,6 @@ pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
-
 @pytest.mark.slow
 def test_no_form_falls_back_on_any_architecture() -> None:
     suite = Models()

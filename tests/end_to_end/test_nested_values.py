@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime
-import pytest
 
 import assay
 from assay.commands.check import run_check
@@ -17,8 +16,6 @@ from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
 from assay.options.check import CheckOptions
 from ml_models import classifier, dict_vectorizer, sequence_model
-
-pytestmark = pytest.mark.usefixtures("warm_workers")
 
 
 def checked(path: Path, golden: Path | None = None) -> Result:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import onnx
-import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import assay
@@ -19,8 +18,6 @@ from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
 
 F, I32 = TensorProto.FLOAT, TensorProto.INT32
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 Specs = Mapping[str, tuple[int, Sequence[int]]]
 
 

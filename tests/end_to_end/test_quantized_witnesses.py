@@ -18,8 +18,6 @@ from command_line import run_assay
 from mutating import F, save
 from witnessing import BROKEN, start_workers_with
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 QDQ = "onnxruntime-int8-qdq-per-tensor"
 WRONG = BROKEN.format(
     operator="DequantizeLinear",

@@ -31,8 +31,6 @@ from assay.worker.stages import Stages
 from judged_job import execute_judged
 from small_models import golden_for, linear_model
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 CHOICES = ("derived", "default", "torch", "onnx", "fixed:1e-3,1e-5", "fixed:0,0", "fixed:0.5,0.5")
 Array = np.ndarray[Any, Any]
 TODAY = datetime.date(2026, 11, 26)

@@ -40,8 +40,6 @@ from command_line import run_assay
 from int8_sums import skip_where_sums_saturate
 from judged_job import execute_judged as execute
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
 MODEL, GOLDEN = DIGITS / "models" / "classifier.onnx", DIGITS / "goldens" / "classifier"
 

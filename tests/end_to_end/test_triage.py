@@ -20,8 +20,6 @@ from assay.testing.planted_nets import PlantedNet
 from assay.triage.cause import Cause, Doubt, Where
 from assay.triage.text import lines
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 NODES = 36
 
 

@@ -23,8 +23,6 @@ from command_line import run_assay
 from mutating import F, save
 from witnessing import BROKEN, start_workers_with
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 
 @pytest.fixture
 def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -28,8 +28,6 @@ from assay_zoo.recompute import recompute
 from assay_zoo.services import open_tools
 from assay_zoo.submission import SubmissionContext, SubmissionServices
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SubmissionServices]:

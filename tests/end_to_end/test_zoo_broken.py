@@ -14,8 +14,6 @@ from assay_zoo.decision import Answer
 from assay_zoo.inspect import Inspection, inspect
 from assay_zoo.services import open_tools
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 BROKEN = Path(__file__).parents[2] / "examples" / "zoo" / "broken"
 _NAMES = ("build", "case", "data", "files", "good", "graphs", "notebooks", "speed", "texts")
 
