@@ -12,8 +12,6 @@ from alert_servers import Endpoint, MailServer, endpoint, mail_server
 from command_line import run_assay
 from small_models import golden_for, linear_model
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 CONFIG = """
 [[model]]
 path = "m.onnx"

@@ -14,8 +14,6 @@ from assay.core.outcome import Outcome
 from assay.errors import BadInputs
 from assay.reports.used_inputs import used_inputs
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 STRIDES = """g (float[N, 1, H, 8] x, int64[N, 2] ids) => (float[N, 4, ?, ?] y) {
   small = MaxPool <kernel_shape=[2, 1], strides=[2, 1], ceil_mode=0> (x)
   large = Resize <mode="nearest"> (small, none, twice)

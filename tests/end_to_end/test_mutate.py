@@ -13,8 +13,6 @@ from assay.models.goldens import read_golden
 from command_line import run_assay
 from mutating import I64, F, record, save
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 
 @pytest.fixture
 def weak(tmp_path: Path) -> Path:

@@ -14,8 +14,6 @@ from assay.models.onnx_file import open_model
 from command_line import run_assay
 from mutating import F, record, save
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:

@@ -12,8 +12,6 @@ import assay
 from assay.core.outcome import Outcome
 from mutating import I64, F, record, save
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 
 def outcomes(path: Path, golden: Path, mutants: list[str]) -> dict[str, Outcome]:
     """Each mutant as a flow of its own on ONNX Runtime, and the model itself, in one run."""

@@ -12,8 +12,6 @@ from assay.core.outcome import Cause, Outcome
 from assay.core.verdict import VerdictStatus
 from assay.errors import BadModel
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

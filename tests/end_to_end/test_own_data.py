@@ -18,8 +18,6 @@ from assay.models.goldens import read_golden
 from assay.options.check import CheckOptions
 from small_models import linear_model
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 
 def checked(path: Path, **options: object) -> Result:
     found = assay.check(path, flows=["onnxruntime"], measure=False, history=path.parent / "h", **options)  # type: ignore[arg-type]

@@ -29,8 +29,6 @@ from assay.options.check import CheckOptions
 from assay.worker.per_node.node_comparison import NodeComparisons
 from int8_sums import skip_where_sums_saturate
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
 MODEL = DIGITS / "models" / "classifier.onnx"
 

@@ -20,8 +20,6 @@ from assay.suites.folder import Folder
 from assay.testing.suite_checks import check_suite
 from command_line import run_assay
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 
 @pytest.fixture(scope="module", autouse=True)
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:

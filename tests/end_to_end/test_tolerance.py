@@ -20,8 +20,6 @@ from assay.judge.warnings_text import warnings_of
 from assay.models.tolerances import read_header
 from assay.pipeline.open_run import judge_run
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
 LYING = """
 [flows]
