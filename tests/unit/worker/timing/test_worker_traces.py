@@ -9,6 +9,7 @@ import pytest
 
 from assay.backends.trace_events import write_timeline
 from assay.core.job import MeasureJob
+from assay.errors import Unsupported
 from assay.ports import Tensors
 from assay.testing.builders import make_job
 from assay.worker.timing.traces import keep_trace, what_is_wrong
@@ -23,6 +24,8 @@ class _Engine:
     def trace(self, tensors: Tensors, folder: Path) -> None:
         if self._text is None:
             raise KeyError("ts")
+        if self._text == "":
+            raise Unsupported("built without a tracer")
         (folder / "own.json").write_text(self._text)
 
 
@@ -43,7 +46,8 @@ def test_a_timeline_of_durations_is_kept_and_opens(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("engine", "words"),
     [
-        (object(), "no trace: backend onnxruntime writes no profile"),
+        (object(), "no trace: not available: backend onnxruntime writes no profile"),
+        (_Engine(""), "no trace: not available: built without a tracer"),
         (_Engine(None), "no trace: the profile failed with KeyError: 'ts'"),
         (_Engine("{"), "no trace: .* own.json is no Chrome trace: it is no JSON"),
     ],

@@ -164,6 +164,22 @@ class ExecuTorchEngine:
         # to_numpy copies: the runtime answers with views of memory that the next run writes to.
         return {spec.name: to_numpy(one) for spec, one in zip(self._built.outputs, answers, strict=True)}
 
+    def trace(self, tensors: Tensors, folder: Path) -> None:
+        """An ETDump of one call, for `executorch.devtools.Inspector`. Raises Unsupported where the runtime was built without its event
+        tracer, as that of the wheel is (1.4.1)."""
+        from executorch.extension.pybindings import _portable_lib
+
+        from assay.onnx_to_torch.dtypes import from_numpy
+
+        self.run(tensors)
+        module = _portable_lib._load_for_executorch_from_buffer(self._artifact, enable_etdump=True)
+        module.forward([from_numpy(tensors[spec.name]).contiguous() for spec in self._built.inputs])
+        module.write_etdump_result_to_file(str(folder / "executorch.etdp"))
+        if not any(folder.iterdir()):
+            raise Unsupported(
+                f"the runtime of executorch {_version()} was built without EXECUTORCH_ENABLE_EVENT_TRACER, so that it writes no ETDump"
+            )
+
     def save(self, folder: Path) -> None:
         """The .pte, and the names, bounds and placements that it does not hold."""
         (folder / _ARTIFACT).write_bytes(self._artifact)

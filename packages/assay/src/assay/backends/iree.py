@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from assay.backends import iree_trace
 from assay.backends.artifacts import check_artifact
 from assay.backends.availability import installed
 from assay.backends.check_inputs import check_inputs
@@ -23,7 +25,7 @@ from assay.backends.plain_code import iree_code
 from assay.core.engine_info import EngineInfo, NumericDefault, Placement
 from assay.core.flow import Flow, Option
 from assay.core.native_warning import NativeWarning
-from assay.errors import InvalidModel
+from assay.errors import InvalidModel, Unsupported
 from assay.models.files import file_digest
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
@@ -180,6 +182,21 @@ class IREEEngine:
         except (RuntimeError, ValueError) as error:
             raise runtime_failure(str(error)) from error
         return {spec.name: _declared(array, spec.dtype) for spec, array in zip(outputs, arrays, strict=True)}
+
+    def trace(self, tensors: Tensors, folder: Path) -> None:
+        """One call, by IREE's own profiler. Raises Unsupported for a device that has a clock of its own."""
+        target = self._declared.target
+        if target.driver != "local":
+            raise Unsupported(
+                f"the profile of driver {target.driver} is in ticks of the device, which are not converted"
+            )
+        self.run(tensors)
+        with tempfile.TemporaryDirectory(prefix="assay-iree-") as place:
+            module = Path(place) / _ARTIFACT
+            module.write_bytes(self._module)
+            iree_trace.trace(
+                module, self._function.name, tensors, self._declared.signature.inputs, self._threads, folder
+            )
 
     def save(self, folder: Path) -> None:
         """One module for this kind of processor or device."""

@@ -151,6 +151,13 @@ class LiteRtEngine:
         self._cast[spec.name] = f"{array.dtype} -> {spec.dtype} on the way out"
         return array.astype(spec.dtype)
 
+    def trace(self, tensors: Tensors, folder: Path) -> None:
+        """Raises Unsupported."""
+        del tensors, folder
+        raise Unsupported(
+            "the interpreter of LiteRT gives its profile to C++ alone, and the wheel has no benchmark_model"
+        )
+
     def save(self, folder: Path) -> None:
         """The flatbuffer that a device would get, and the names that it does not hold."""
         (folder / _ARTIFACT).write_bytes(self._content)

@@ -17,6 +17,7 @@ from assay.backends.mnn_run import ModuleRunner, Runner, SessionRunner
 from assay.backends.onnx_loader import Signature, load_checked, refuse_types, signature_of
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest, count
+from assay.backends.trace_events import write_timeline
 from assay.backends.winograd import numeric_defaults
 from assay.core.dtype import numpy_dtype
 from assay.core.engine_info import EngineInfo, Placement
@@ -26,6 +27,7 @@ from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
 _ARTIFACT = "model.mnn"
 _DECLARED = "declared.json"
+_TRACED_CALLS = 5
 _FED = {"float32": "float32", "int32": "int32", "uint8": "uint8", "int64": "int32", "bool": "int32"}
 """What goes in for each declared type: MNN 3.6 has no 64-bit integers and no bool."""
 
@@ -118,6 +120,11 @@ class MNNEngine:
             unsized = self._runner.unsized() if code == SHAPES else ""
             raise run_failure(code, unsized, kind_of(self._artifact, unsized) if unsized else "")
         return {spec.name: self._answer(spec.name, raw[spec.name], spec.dtype) for spec in self._signature.outputs}
+
+    def trace(self, tensors: Tensors, folder: Path) -> None:
+        """The operators of a few calls, by the host's clock in MNN's own callbacks."""
+        self.run(tensors)
+        write_timeline(folder / "mnn.json", [self._runner.timed() for _ in range(_TRACED_CALLS)])
 
     def save(self, folder: Path) -> None:
         """The .mnn file, and what the ONNX file declared: MNN forgets the types."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,7 +13,9 @@ import numpy as np
 from assay.backends.mnn_errors import lost_outputs, unsized_tensor
 from assay.backends.native_output import printed_by
 from assay.backends.onnx_loader import Signature
+from assay.backends.trace_events import Timed
 from assay.core.flow import Option
+from assay.errors import Unsupported
 from assay.ports import Tensor
 
 
@@ -27,6 +30,10 @@ class Runner(Protocol):
 
     def kernels(self) -> list[str]:
         """The kinds of the kernels that the last run executed, as often as they were; [] where MNN does not tell."""
+        ...
+
+    def timed(self) -> list[Timed]:
+        """The kernels of one more run on the inputs of the last. Raises Unsupported where MNN does not tell."""
         ...
 
     def unsized(self) -> str:
@@ -81,6 +88,21 @@ class SessionRunner:
             return kinds
         self._net.runSessionWithCallBackInfo(self._session, lambda _tensors, _info: True, after)
         return kinds
+
+    def timed(self) -> list[Timed]:
+        rows: list[Timed] = []
+        begun: list[float] = []
+
+        def before(_tensors: Any, _info: Any) -> bool:
+            begun.append(time.perf_counter())
+            return True
+
+        def after(_tensors: Any, info: Any) -> bool:
+            rows.append((info.getName(), time.perf_counter() - begun.pop(), {"operator": info.getType()}))
+            return True
+
+        self._net.runSessionWithCallBackInfo(self._session, before, after)
+        return rows
 
     def unsized(self) -> str:
         return unsized_tensor(printed_by(lambda: self._net.resizeSession(self._session)))
@@ -141,6 +163,9 @@ class ModuleRunner:
 
     def kernels(self) -> list[str]:
         return []
+
+    def timed(self) -> list[Timed]:
+        raise Unsupported('MNN calls back for each operator of a session alone: use the option "api" = "session"')
 
     def unsized(self) -> str:
         return ""

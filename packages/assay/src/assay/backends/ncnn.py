@@ -125,6 +125,13 @@ class NcnnEngine:
                 extractor.input(blob.name, ncnn.Mat(array, **_axis(blob)).clone())
             return {blob.spec.name: self._answer(extractor, blob) for blob in self._network.outputs}
 
+    def trace(self, tensors: Tensors, folder: Path) -> None:
+        """Raises Unsupported."""
+        del tensors, folder
+        import ncnn
+
+        raise Unsupported(f"ncnn {ncnn.__version__} as its wheel is built has neither NCNN_BENCHMARK nor a callback")
+
     def save(self, folder: Path) -> None:
         """The .param and the .bin, and the names, types and batch axes that they do not hold."""
         (folder / PARAM).write_bytes(self._param)

@@ -74,5 +74,6 @@ class Traced(Protocol):
 
     def trace(self, tensors: Tensors, folder: Path) -> None:
         """Write the backend's own profile of a few calls on these inputs into the empty `folder`. What ends in .json is in Chrome's
-        trace format, which Perfetto opens; other files are of the backend's own format, for its own tools."""
+        trace format, which Perfetto opens; other files are of the backend's own format, for its own tools. Raises Unsupported with the
+        reason where this build or this device has no profile."""
         ...

@@ -13,6 +13,7 @@ import numpy as np
 
 from assay.core.flow import Flow
 from assay.core.measurement import OperatorTime
+from assay.errors import NotRunnable, Unsupported
 from assay.ports import (
     Backend,
     BuiltForSizes,
@@ -106,7 +107,10 @@ def _operator_times(flow: Flow, engine: Engine, feeds: dict[str, Tensor]) -> Non
 def _trace(flow: Flow, engine: Engine, feeds: dict[str, Tensor]) -> None:
     if isinstance(engine, Traced):
         with tempfile.TemporaryDirectory() as place:
-            engine.trace(feeds, Path(place))
+            try:
+                engine.trace(feeds, Path(place))
+            except (NotRunnable, Unsupported):
+                return
             files = [path for path in Path(place).rglob("*") if path.is_file()]
             assert files, f"{flow.name}: trace wrote no file."
             for path in files:
