@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+
 from msgspec.structs import replace
 
 from assay.core.engine_info import EngineInfo
-from assay.core.measurement import OperationCount
+from assay.core.measurement import CacheMisses, OperationCount
+from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.reports.operator_bench import OperatorBench
 from assay.testing.builders import MACHINE, make_measurement, make_result, make_run
@@ -23,7 +26,7 @@ def _result(flow: str, threads: int, median_s: float) -> Result:
         "measure",
         measurements=(taken, other),
         facts=EngineInfo(options={"threads": str(threads)}),
-        work=OperationCount(1e7, 10**6, 10**5),
+        work=OperationCount(1e7, 10**6, 10**5, CacheMisses(errno=errno.ENOENT)),
     )
 
 
@@ -31,15 +34,26 @@ def test_rates_threads_and_flows_each_have_their_table() -> None:
     results = [_result("a", 1, 1e-3), _result("a-threads2", 2, 0.625e-3), _result("b", 1, 2e-3)]
     text = OperatorBench().render(make_run(machine=PEAKS), results, standard_run()[2])
     assert "Peaks on 2 threads: copy 20 GB/s, product 200 GFLOP/s." in text
-    assert "| op/case | a | 2 | × 1.60 | 80 % |" in text
+    assert "| op/case | a | 2 | × 1.60 | 80 % | × 2.00 | 80 % |" in text
     assert "| op/case | 1 | 1.00 | 2.00 |" in text
     line = next(line for line in text.splitlines() if line.startswith("| op/case | a |"))
     assert line.endswith("| 10 % | × 2.00 | × 3.00 |"), line
 
 
-def test_jobs_without_samples_are_counted() -> None:
-    text = OperatorBench().render(make_run(), [make_result()], standard_run()[2])
-    assert "1 of 1 jobs have no samples" in text
+def test_flows_without_samples_are_named_with_the_reason() -> None:
+    absent = make_result(flow="tvm-cuda", outcome=Outcome.LOWERED, detail="no cuda device on this machine.")
+    text = OperatorBench().render(make_run(), [absent, _result("a", 1, 1e-3)], standard_run()[2])
+    assert "1 of 2 jobs have no samples." in text
+    assert "| tvm-cuda | 1 | lowered | no cuda device on this machine. |" in text
+
+
+def test_memory_access_is_told_beside_a_copy_and_why_misses_are_not_counted() -> None:
+    one = _result("a", 1, 1e-3)
+    text = OperatorBench().render(make_run(machine=PEAKS), [one], standard_run()[2])
+    assert "| op/case | a | 1.00 MB | 1 | 10 % |  |" in text
+    assert "Cache misses are not counted: this processor, or the virtual machine, has no such counter." in text
+    counted = replace(one, work=OperationCount(1e7, 10**6, 10**5, CacheMisses(15625.0)))
+    assert "| 10 % | 15625 |" in OperatorBench().render(make_run(machine=PEAKS), [counted], standard_run()[2])
 
 
 def test_calls_that_waited_for_a_core_are_told_with_the_worst() -> None:

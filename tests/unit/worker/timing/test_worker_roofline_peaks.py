@@ -1,4 +1,4 @@
-"""The machine's peaks: what a busy machine takes away is not in those of one thread."""
+"""The machine's peaks: what a busy machine takes away is not in them."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import time
 
 import pytest
 
-from assay.worker.timing.roofline_peaks import best_seconds
+from assay.worker.timing import roofline_peaks
 
 
-@pytest.mark.parametrize(("threads", "seconds"), [(1, 1.0), (2, 3.0)])
-def test_one_thread_is_timed_by_what_it_computes_and_several_by_the_wall_clock(
+@pytest.mark.parametrize(("threads", "seconds"), [(1, 4.0), (2, 2.0), (3, 1.6)])
+def test_threads_share_what_they_compute_among_those_that_have_a_core(
     threads: int, seconds: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Clocks of a machine on which every call computes for a second, and waits two for a core."""
-    now = {"process_time": 0.0, "perf_counter": 0.0}
+    """On a machine with two cores and a half, on which every call computes for four seconds, and waits longer."""
+    now = 0.0
 
     def work() -> None:
-        now["process_time"] += 1.0
-        now["perf_counter"] += 3.0
+        nonlocal now
+        now += 4.0
 
-    for name in now:
-        monkeypatch.setattr(time, name, lambda name=name: now[name])
-    assert best_seconds(work, threads) == seconds
+    monkeypatch.setattr(roofline_peaks, "usable_cores", lambda: 2.5)
+    monkeypatch.setattr(time, "process_time", lambda: now)
+    assert roofline_peaks.best_seconds(work, threads) == seconds

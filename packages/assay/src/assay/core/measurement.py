@@ -49,10 +49,18 @@ class OperatorTime(msgspec.Struct, frozen=True):
     precision: str = ""
 
 
+class CacheMisses(msgspec.Struct, frozen=True):
+    """Of the last cache in one call; None where the kernel counts none, and `errno` says why (0: nobody asked)."""
+
+    per_call: float | None = None
+    errno: int = 0
+
+
 class OperationCount(msgspec.Struct, frozen=True):
     """What one call has to do at least, from the graph: floating operations (a multiplication and an addition are two),
-    bytes of inputs, weights and outputs once each, elements of the outputs. 0: not known."""
+    bytes of inputs, weights and outputs once each, elements of the outputs. 0: not known. `misses` are those of one call on one thread."""
 
     flops: float = 0.0
     moved_bytes: int = 0
     elements: int = 0
+    misses: CacheMisses = CacheMisses()

@@ -27,6 +27,13 @@ class Roofline:
     bytes_per_s: float
     flops_per_s: float
     roofline_share: float | None
+    moved_bytes: int = 0
+    """What one call reads and writes at least."""
+    copy_share: float | None = None
+    """Of the bytes that a copy moves in a second."""
+    cache_misses: float | None = None
+    cache_errno: int = 0
+    """Why none are counted."""
     wall_over_cpu: float | None = None
     """The mean call over the CPU time of a usual one, on one thread: well above 1 where calls waited, for a core that others
     held or for something else."""
@@ -56,6 +63,10 @@ def roofline(result: Result, machine: Machine) -> Roofline | None:
         moved,
         flops,
         _share(flops, moved, machine, threads),
+        work.moved_bytes,
+        moved / copy if moved and (copy := machine.copy_bytes_per_s.get(threads)) else None,
+        work.misses.per_call if threads == 1 else None,
+        work.misses.errno,
         mean(plain.wall_s) / median(plain.cpu_s) if threads == 1 and plain.cpu_s and median(plain.cpu_s) else None,
     )
 

@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
-from itertools import accumulate
 
 from msgspec.structs import replace
 
@@ -26,16 +25,9 @@ def with_roofline_peaks(machine: Machine, threads: Iterable[int]) -> Machine:
     found = {count: _peaks(count) for count in sorted(set(threads))}
     return replace(
         machine,
-        copy_bytes_per_s=no_less_than_fewer({count: one["copy_bytes_per_s"] for count, one in found.items()}),
-        gemm_flops_per_s=no_less_than_fewer({count: one["gemm_flops_per_s"] for count, one in found.items()}),
+        copy_bytes_per_s={count: one["copy_bytes_per_s"] for count, one in found.items()},
+        gemm_flops_per_s={count: one["gemm_flops_per_s"] for count, one in found.items()},
     )
-
-
-def no_less_than_fewer(peaks: Mapping[int, float]) -> dict[int, float]:
-    """What a machine reaches on some threads it can on more: several are timed by the wall clock, and where they have to share
-    a core, or a core with neighbours, it tells less."""
-    counts = sorted(peaks)
-    return dict(zip(counts, accumulate((peaks[count] for count in counts), max), strict=True))
 
 
 def environment(variables: Mapping[str, str], threads: int) -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
@@ -20,7 +22,8 @@ WAITED = 1.1
 
 
 class OperatorBench:
-    """One table of rates, one of thread scaling (where several numbers were asked for), one of flows (where there are several)."""
+    """One table of rates, one of memory access, one of thread scaling (where several numbers were asked for), one of flows (where there
+    are several), and one of the flows that gave no samples, with the reason."""
 
     name = "operators"
     suffix = ".md"
@@ -29,10 +32,8 @@ class OperatorBench:
         """Results without samples are counted at the end."""
         found = [one for result in results if (one := roofline(result, run.machine)) is not None]
         lines = [f"# Operators, run {run.id}", "", *_machine(run.machine), "", *_rates(found)]
-        lines += [*_waited(found), *_threads(found, run.machine), *_flows(found)]
-        left = len(results) - len(found)
-        if left:
-            lines += ["", f"{left} of {len(results)} jobs have no samples: their outcome is in the other reports."]
+        lines += [*_waited(found), *_memory(found), *_threads(found, run.machine), *_flows(found)]
+        lines += _not_available([result for result in results if roofline(result, run.machine) is None], len(results))
         return "\n".join(lines) + "\n"
 
 
@@ -53,8 +54,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str
 
 def _rates(found: Sequence[Roofline]) -> Iterator[str]:
     header = (
-        "case", "flow", "mean", "deviation", "median", "elements/s", "GB/s", "GFLOP/s", "roofline", "cold caches",
-        "channels-last",
+        "case", "flow", "mean", "deviation", "median", "elements/s", "GFLOP/s", "roofline", "cold caches", "channels-last",
     )  # fmt: skip
     rows = [
         (
@@ -64,7 +64,6 @@ def _rates(found: Sequence[Roofline]) -> Iterator[str]:
             f"{100 * one.deviation:.0f} %",
             text.milliseconds(one.median_s),
             text.number(one.elements_per_s),
-            text.number(one.bytes_per_s / 1e9),
             text.number(one.flops_per_s / 1e9) if one.flops_per_s else "",
             _share(one.roofline_share),
             _times(one.cold_s, one.median_s),
@@ -73,6 +72,38 @@ def _rates(found: Sequence[Roofline]) -> Iterator[str]:
         for one in found
     ]
     return _table(header, rows)
+
+
+def _memory(found: Sequence[Roofline]) -> Iterator[str]:
+    """What calls move, beside what a copy moves on as many threads; misses of the last cache, or why they are not counted."""
+    rows = [
+        (
+            one.case,
+            one.flow,
+            text.size(one.moved_bytes),
+            text.number(one.bytes_per_s / 1e9),
+            _share(one.copy_share),
+            "" if one.cache_misses is None else text.number(one.cache_misses),
+        )
+        for one in found
+        if one.moved_bytes
+    ]
+    if not rows:
+        return
+    yield from ("", "## Memory access", "")
+    yield from _table(("case", "flow", "bytes moved", "GB/s", "of a copy", "cache misses"), rows)
+    for code in sorted({one.cache_errno for one in found if one.cache_errno}):
+        yield from ("", f"Cache misses are not counted: {_why_no_misses(code)}.")
+
+
+def _why_no_misses(code: int) -> str:
+    known = {
+        errno.ENOENT: "this processor, or the virtual machine, has no such counter",
+        errno.EACCES: "the kernel does not allow it (kernel.perf_event_paranoid)",
+        errno.EPERM: "the kernel or the container does not allow it (kernel.perf_event_paranoid, seccomp)",
+        errno.ENOSYS: "this system has no perf_event_open",
+    }
+    return known.get(code, f"perf_event_open fails ({os.strerror(code)})")
 
 
 def _waited(found: Sequence[Roofline]) -> Iterator[str]:
@@ -103,25 +134,36 @@ def _times(seconds: float | None, usual: float) -> str:
 
 
 def _threads(found: Sequence[Roofline], machine: Machine) -> Iterator[str]:
-    """Parallel efficiency: the speed-up over one thread, per thread; of more threads than cores it says nothing."""
-    cells: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
+    """Parallel efficiency: the speed-up over one thread, per thread, and as a share of what the peaks of so many threads allow; of more
+    threads than cores it says nothing."""
+    cells: dict[tuple[str, str], dict[int, Roofline]] = defaultdict(dict)
     for one in found:
-        cells[one.case, one.flow.partition(SCALED)[0]][one.threads] = one.median_s
+        cells[one.case, one.flow.partition(SCALED)[0]][one.threads] = one
     rows = [
-        (case, flow, str(threads), f"× {taken[1] / seconds:.2f}", f"{100 * taken[1] / seconds / threads:.0f} %")
+        (case, flow, str(threads), *_scaling(taken[1], many, threads))
         for (case, flow), taken in cells.items()
         if 1 in taken
-        for threads, seconds in sorted(taken.items())
+        for threads, many in sorted(taken.items())
         if threads > 1
     ]
     if rows:
         yield from ("", "## Threads", "")
-        yield from _table(("case", "flow", "threads", "speed-up", "efficiency"), rows)
+        yield from _table(("case", "flow", "threads", "speed-up", "efficiency", "peaks allow", "of that"), rows)
         most = max(one.threads for one in found)
         if most > machine.cores:
             cores = text.cores(machine.cores)
             yield ""
             yield f"These processes may use {cores}: how {most} threads scale cannot be seen here; give them more cores."
+
+
+def _scaling(one: Roofline, many: Roofline, threads: int) -> tuple[str, str, str, str]:
+    """The peaks of so many threads, at the operator's intensity, over those of one."""
+    faster = one.median_s / many.median_s
+    told = (f"× {faster:.2f}", f"{100 * faster / threads:.0f} %")
+    if not one.roofline_share or not many.roofline_share:
+        return (*told, "", "")
+    kept = many.roofline_share / one.roofline_share
+    return (*told, f"× {faster / kept:.2f}", f"{100 * kept:.0f} %")
 
 
 def _flows(found: Sequence[Roofline]) -> Iterator[str]:
@@ -138,3 +180,15 @@ def _flows(found: Sequence[Roofline]) -> Iterator[str]:
         for (case, threads), taken in cells.items()
     ]
     yield from _table(("case", "threads", *flows), rows)
+
+
+def _not_available(left: Sequence[Result], jobs: int) -> list[str]:
+    """Each flow that gave no samples with its first reason."""
+    if not left:
+        return []
+    rows: dict[str, tuple[str, ...]] = {}
+    for one in left:
+        count = sum(other.flow == one.flow for other in left)
+        rows.setdefault(one.flow, (one.flow, str(count), one.outcome.value, one.detail))
+    told = [*_table(("flow", "jobs", "outcome", "reason"), list(rows.values()))]
+    return ["", "## Not available", "", f"{len(left)} of {jobs} jobs have no samples.", "", *told]

@@ -27,6 +27,7 @@ from assay.worker.inputs.rebatch import batch_of, rebatch
 from assay.worker.memory import freed_at_once, peak_bytes, reset_peak, resident_bytes, soak
 from assay.worker.stages import Stages
 from assay.worker.timing.bound_call import Call, bound_call
+from assay.worker.timing.cache_misses import cache_misses
 from assay.worker.timing.gpu_timing import MonitoredGpu, Timed, monitored_gpu, sample_blocks
 from assay.worker.timing.operator_benchmark import cold_calls, work_of
 from assay.worker.timing.operators import operator_times
@@ -75,6 +76,8 @@ def measure(job: MeasureJob, stages: Stages) -> MeasureResult:
         if job.measuring.thorough:
             measurements += _other_layout(engine, job, feeds[0], watch)
             work = work_of(lowered.rewritten.model, feeds[0], engine.run(feeds[0]))
+            misses = cache_misses(lambda: engine.run(feeds[0]))
+            work = msgspec.structs.replace(work, misses=misses)
     facts = lowered.facts(engine)
     undelegated = delegation(facts)
     return msgspec.structs.replace(

@@ -3,8 +3,8 @@
 A copy as in STREAM (McCalpin, 1995): arrays far larger than the last cache, each byte read and written once, so that twice the
 size is moved. A product of square float32 matrices: 2 n^3 operations. The best of several, as for every peak. The number of
 threads of the product is that of numpy's BLAS: whoever starts this sets OPENBLAS_NUM_THREADS, MKL_NUM_THREADS and OMP_NUM_THREADS.
-One thread is timed by the process's CPU time: by the wall clock a busy machine had a seventh of its peak, and operators seven
-times the roofline. Several are timed by the wall clock, which tells whether they ran at once.
+They are timed by the process's CPU time, shared by as many threads as have a core: by the wall clock a busy machine had a seventh of
+its peak, and two threads less than one. Peaks of more threads than cores are those of the cores.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from assay.worker.timing.cpu_quota import usable_cores
 from assay.worker.timing.operator_benchmark import last_cache_bytes
 
 REPEATS = 9
@@ -50,13 +51,13 @@ def gemm_peak(threads: int) -> float:
 
 
 def best_seconds(work: Callable[[], object], threads: int) -> float:
-    """The least of several."""
-    clock = time.process_time if threads == 1 else time.perf_counter
+    """The least of several, as if each thread that has a core had it to itself."""
+    at_once = min(float(threads), usable_cores())
     found = []
     for _ in range(REPEATS):
-        begin = clock()
+        begin = time.process_time()
         work()
-        found.append(clock() - begin)
+        found.append((time.process_time() - begin) / at_once)
     return min(found)
 
 
