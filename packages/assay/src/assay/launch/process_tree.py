@@ -1,7 +1,8 @@
 """A process and all that descends from it, and its end. Also what has left its session, and what has lost its parent.
 
 A worker adopts the orphans below it (`worker/__main__.py`), so as long as it lives its whole tree hangs on it. When it has died, the
-driver adopts what is left, if it may, and knows it by a variable that all workers of this driver are started with.
+driver adopts what is left, if it may, and knows it by a variable that all workers of this driver are started with, by the session, or by
+a hard limit (`launch/hard_limit.py`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+
+from assay.launch import hard_limit
 
 MARK = "_ASSAY_WORKER_OF"
 """Not one of ASSAY_*: those are part of what an artifact is kept under."""
@@ -112,6 +115,7 @@ def starting() -> Iterator[Callable[[int], None]]:
 
 def _know(pid: int) -> None:
     _started.add(pid)
+    hard_limit.mark(pid)
     _sessions[str(pid).encode()] = _field(pid, _BORN)
 
 
@@ -249,6 +253,8 @@ def _is_of_a_worker(pid: int) -> bool:
     with suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
         if _mark().encode() in file.read():
             return True
+    if hard_limit.is_marked(pid):
+        return True
     session = _field(pid, _SESSION)
     return session in _sessions and (_field(int(session), _BORN) or _sessions[session]) == _sessions[session]
 

@@ -15,6 +15,7 @@ from typing import TypeVar
 from assay.core.job import AnyJob, Job, JobKind
 from assay.core.result import Result
 from assay.core.run import Run
+from assay.pipeline.endless import endless, left_unasked, not_answered
 from assay.pipeline.ensure_references import (
     ensure_references,
     is_wrong_input,
@@ -77,7 +78,7 @@ class CaseRoute:
 
     def __init__(self, opened: OpenRun, services: Services) -> None:
         goals, coarse = opened.run.policy.goals, coarse_suffices(opened.run)
-        self._opened, self._services = opened, services
+        self._opened, self._services, self._coarse = opened, services, coarse
         self._stages: dict[JobKind, Callable[[Sequence[Job]], AsyncIterator[Result]]] = {
             JobKind.CHANGE: Witnessed(services, VerifyStages(services, coarse=False), goals).results,
             JobKind.VERIFY: RefusedInputs(
@@ -92,13 +93,18 @@ class CaseRoute:
         """Records a result for each job, but for those for which no inputs were found: their results are returned."""
         lacking = await record_originals(jobs, self._services)
         jobs, without_inputs = self._without(jobs, lacking)
+        jobs, _ = self._without(jobs, await endless(jobs, self._services, coarse=self._coarse))
         lacking = await ensure_references(jobs, self._services)
         jobs, lacking = without_reference(jobs, lacking)
         jobs, more = self._without(jobs, lacking)
         for kind, results in self._stages.items():
             if of_kind := [job for job in jobs if job.kind is kind]:
+                ended: list[Result] = []
                 async for result in results(of_kind):
                     self._opened.add(result)
+                    if kind is JobKind.VERIFY and not_answered(result):
+                        ended += left_unasked(jobs, result)
+                jobs, _ = self._without(jobs, ended)
         return without_inputs + more
 
     def _without(self, jobs: Sequence[AnyJob], lacking: Sequence[Result]) -> tuple[list[AnyJob], list[Result]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -30,10 +31,13 @@ the answers, and told with the result. Where none has an answer the engines of t
 
 SHARE_AFTER_TIMEOUT = 0.1
 """Of the time limit for each oracle that is asked after one has used all of it: a runtime is that much faster than an evaluation in
-numpy, or the model does not end, and costs its limit once."""
+numpy. Another oracle of the library that had the time has none."""
+OTHERS_SHARE = 2 * SHARE_AFTER_TIMEOUT
+"""Of the time limit for all of those together."""
 
 
-def _shortened(limits: Limits) -> Limits:
+def shortened(limits: Limits) -> Limits:
+    """For an answer that is there soon, or not worth to be waited for."""
     return msgspec.structs.replace(
         limits, timeout_s=max(SHARE_AFTER_TIMEOUT * limits.timeout_s, min(1.0, limits.timeout_s))
     )
@@ -56,16 +60,43 @@ async def ensure_references(jobs: Sequence[Job], services: Services) -> list[Res
 async def _compute(job: InputsJob, jobs: Sequence[Job], services: Services) -> list[Result] | None:
     """Asks one after another until there is an answer: then None. Else what they said."""
     refusals: list[Result] = []
+    used_s = 0.0  # by those that were asked after one had used up its time
     while not _there(job.reference_dir):
         if (oracle := _next(job, refusals, jobs)) is None:
             return refusals
         before = "; ".join(f"{one.flow}: {one.outcome.value}, {one.detail}" for one in refusals)
         # What an oracle refuses is asked again: its code is no part of what a kept refusal is named by.
         recording = other_kind(job, ReferenceJob, flow=oracle, refusals_before=before, refusals=RefusalCache.UNUSED)
-        if any(one.outcome is Outcome.TIMEOUT for one in refusals):
-            recording = msgspec.structs.replace(recording, limits=_shortened(job.limits))
-        refusals.append(await services.jobs.run(recording))
+        late = any(one.outcome is Outcome.TIMEOUT for one in refusals)
+        if late and used_s >= OTHERS_SHARE * job.limits.timeout_s:
+            return refusals
+        if late:
+            recording = msgspec.structs.replace(recording, limits=shortened(job.limits))
+        refusals.append(result := await services.jobs.run(recording, trial=late))
+        used_s += recording.limits.timeout_s if late and result.outcome is Outcome.TIMEOUT else 0.0
+        if len(refusals) == 1:
+            _keep_time(job, result, services)
     return None
+
+
+async def are_late(job: InputsJob, services: Services) -> bool:
+    """Whether the first oracle of this job has no answer soon. Where it has one, the answers are there."""
+    if _there(job.reference_dir) or (oracle := _next(job, (), ())) is None:
+        return False
+    trial = other_kind(job, ReferenceJob, flow=oracle, refusals=RefusalCache.UNUSED, limits=shortened(job.limits))
+    if trial.limits.timeout_s >= job.limits.timeout_s:
+        return False
+    async with services.jobs.lock(job.reference_dir):
+        result = await services.jobs.run(trial, trial=True)
+    if result.outcome is Outcome.OK:
+        _keep_time(job, result, services)
+    return result.outcome is Outcome.TIMEOUT and result.stage is Stage.RUN
+
+
+def _keep_time(job: InputsJob, result: Result, services: Services) -> None:
+    """Of the first oracle, whose evaluation is what a derivation repeats."""
+    if result.outcome in (Outcome.OK, Outcome.TIMEOUT):
+        services.evaluated_s[job.reference_dir] = result.seconds if result.outcome is Outcome.OK else math.inf
 
 
 def is_wrong_input(result: Result) -> bool:
@@ -102,13 +133,14 @@ def without_reference(jobs: Sequence[AnyJob], lacking: Sequence[Result]) -> tupl
     unanswered = [one for one in lacking if one.outcome is Outcome.MISTRUSTED and one.job_key in running]
     reasons = {one.job_key: one.detail for one in unanswered}
     asked = [
-        _unanswered(job, reasons[job.key]) if isinstance(job, AnsweredJob) and job.key in reasons else job
+        unanswered(job, reasons[job.key]) if isinstance(job, AnsweredJob) and job.key in reasons else job
         for job in jobs
     ]
     return asked, [one for one in lacking if one.job_key not in reasons]
 
 
-def _unanswered(job: AnsweredJob, reason: str) -> AnsweredJob:
+def unanswered(job: AnsweredJob, reason: str) -> AnsweredJob:
+    """The job, run without reference answers."""
     judged = {"tolerance_dir": ""} if isinstance(job, VerifyJob) else {}
     return msgspec.structs.replace(job, reference_dir="", no_reference_reason=reason, **judged)
 
@@ -119,8 +151,9 @@ def _next(job: Job, refusals: Sequence[Result], jobs: Sequence[Job]) -> Flow | N
     if any(_is_invalid(one, job) or one.cause is Cause.WRONG_USAGE for one in refusals):
         return None
     asked = {one.flow for one in refusals}
+    late = {library_of(one.flow) for one in refusals if one.outcome is Outcome.TIMEOUT}
     for name in ORACLES.get(job.case.model.format, ()):
-        if name not in asked:
+        if name not in asked and library_of(name) not in late:
             return find_flow(name)
     libraries = {library_of(one.flow) for one in refusals}
     flows = (one.flow for one in jobs if one.case.name == job.case.name)

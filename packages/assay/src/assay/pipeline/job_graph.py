@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Hashable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -83,6 +84,16 @@ class _Ends:
         return self._ended.popleft()
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """`grouped`: it runs when nothing else does. `trial` as in `JobGraph.run`."""
+
+    job: Job
+    receiver: Later[Result] | _Ends
+    grouped: bool = False
+    trial: bool = False
+
+
 class JobGraph:
     """`workers` do what is asked as `run` and `results`; `isolated` what is asked as `alone`, when nothing else runs. `load` says how busy
     the machine is, "" where it is not: what reaches its time limit then is asked once more, alone."""
@@ -92,22 +103,22 @@ class JobGraph:
         self._repeated: dict[str, str] = {}
         self._ready = _Ready()
         self._groups = _Groups()
-        self._asked: dict[str, deque[tuple[Job, Later[Result] | _Ends, bool]]] = {}
+        self._asked: dict[str, deque[_Asked]] = {}
         self._under_way: dict[Route[Any], Later[Any]] = {}
         self._can_go_on: deque[Route[Any]] = deque()
         self._locks: dict[Hashable, Later[None]] = {}
 
-    async def run(self, job: Job) -> Result:
-        """Its result."""
+    async def run(self, job: Job, *, trial: bool = False) -> Result:
+        """Its result. A `trial` has little time on purpose: its time limit is believed on a busy machine, too."""
         result: Later[Result] = Later()
-        self._ask(job, result)
+        self._ask(_Asked(job, result, trial=trial))
         return await result
 
     async def results(self, jobs: Sequence[Job]) -> AsyncIterator[Result]:
         """One each, in the order they end."""
         ends = _Ends()
         for job in jobs:
-            self._ask(job, ends)
+            self._ask(_Asked(job, ends))
         for _ in jobs:
             yield await ends.next()
 
@@ -189,36 +200,37 @@ class JobGraph:
                 self._go_on()
                 yield
 
-    def _ask(self, job: Job, receiver: Later[Result] | _Ends) -> None:
+    def _ask(self, asked: _Asked) -> None:
         """A result is known by its job's key: of two jobs of one key, the second waits for the first."""
-        before = self._asked.setdefault(job.key, deque())
+        before = self._asked.setdefault(asked.job.key, deque())
         if not before:
-            self._ready.jobs.append(job)
-        before.append((job, receiver, False))
+            self._ready.jobs.append(asked.job)
+        before.append(asked)
 
     def _ask_together(self, jobs: Sequence[Job], receiver: _Ends) -> None:
         for job in jobs:
-            self._asked.setdefault(job.key, deque()).append((job, receiver, True))
+            self._asked.setdefault(job.key, deque()).append(_Asked(job, receiver, grouped=True))
         self._groups.waiting.append(deque(jobs))
 
     def _done(self, result: Result) -> None:
         asked = self._asked[result.job_key]
-        job, receiver, grouped = asked.popleft()
-        if not grouped and is_doubtful(result, job) and (load := self._load()):
+        first = asked.popleft()
+        job = first.job
+        if not (first.grouped or first.trial) and is_doubtful(result, job) and (load := self._load()):
             self._repeated[job.key] = load
-            asked.appendleft((job, receiver, True))
+            asked.appendleft(replace(first, grouped=True))
             self._groups.waiting.append(deque([job]))
             return
         if load := self._repeated.pop(job.key, ""):
             result = after_repeat_alone(result, load)
         if not asked:
             del self._asked[result.job_key]
-        elif not asked[0][2]:
-            self._ready.jobs.append(asked[0][0])
-        if grouped:
+        elif not asked[0].grouped:
+            self._ready.jobs.append(asked[0].job)
+        if first.grouped:
             self._groups.running -= 1
         # The worker observed; what its answers are worth is said here, before anybody looks.
-        self._can_go_on.extend(receiver.give(with_outcome(result, job)))
+        self._can_go_on.extend(first.receiver.give(with_outcome(result, job)))
 
     def _start(self, route: Route[T]) -> Later[T]:
         end: Later[T] = Later()

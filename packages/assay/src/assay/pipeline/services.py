@@ -34,6 +34,8 @@ class Services:
     `files` shares folders of it with other machines.
 
     `available` asks the environment that a flow names, `interpreter` is its Python; `gpus` are those of this machine, in words.
+    `evaluated_s` are the seconds that the first oracle took for reference answers that were computed here, by their folder (infinite:
+    more than it had).
     """
 
     folder: Path
@@ -47,6 +49,7 @@ class Services:
     gpus: tuple[str, ...] = ()
     interpreter: Callable[[str], Interpreter] = lambda environment: Interpreter(sys.executable)
     files: SharedFiles = field(default_factory=SharedFiles)
+    evaluated_s: dict[str, float] = field(default_factory=dict)
 
     def journal_path(self, run_id: str) -> Path:
         """Where the journal of a run lies until the run is closed."""

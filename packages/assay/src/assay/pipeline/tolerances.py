@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import mmap
 from collections.abc import Sequence
 from functools import cache
@@ -12,7 +13,8 @@ import msgspec
 
 from assay.core.digest import sha256_bytes, value_digest
 from assay.core.flow import Flow
-from assay.core.job import ChangeJob, DeriveToleranceJob, Job, JudgedJob, other_kind
+from assay.core.job import AnyJob, ChangeJob, DeriveToleranceJob, Job, JudgedJob, VerifyJob, other_kind
+from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.models.companion_goldens import lock_of_companion
@@ -20,8 +22,13 @@ from assay.models.tolerances import coarse_of, read_header
 from assay.numerics.tolerance.arithmetic import TIES, ties_of, with_ties
 from assay.numerics.tolerance.derived_tolerance import VERSION
 from assay.numerics.tolerance.tolerance_tables import DERIVED
+from assay.pipeline.ensure_references import shortened
 from assay.pipeline.originals import identity, is_quantized, tolerance_of
 from assay.pipeline.services import Services
+
+EVALUATIONS = 100.0
+"""A derivation takes some ten times as long as the evaluation in double, which is known to end: one that takes so many times as long,
+and longer than a job may, does not end."""
 
 _Job = TypeVar("_Job", bound=Job)
 Failed = dict[str, Result]
@@ -82,7 +89,7 @@ async def derive(jobs: Sequence[JudgedJob], services: Services, *, coarse: bool 
 
 async def _derive(jobs: Sequence[JudgedJob], services: Services, coarse: bool) -> Failed:
     missing = {job.tolerance_dir: job for job in jobs if job.tolerance_dir and not _there(job.tolerance_dir)}
-    derivations = {folder: _derivation(tolerance_of(job), coarse) for folder, job in missing.items()}
+    derivations = {folder: _derivation(tolerance_of(job), coarse, services) for folder, job in missing.items()}
     asked = {one.key: one for one in _joined(list(derivations.values()))}
     failed: Failed = {}
     async for result in services.jobs.results(list(asked.values())):
@@ -116,14 +123,48 @@ def _wants(job: JudgedJob) -> bool:
     return contract.tolerance == DERIVED and "*" not in contract.tolerances
 
 
-def _derivation(job: JudgedJob, coarse: bool) -> DeriveToleranceJob:
+def _derivation(job: JudgedJob, coarse: bool, services: Services) -> DeriveToleranceJob:
     """The promise of the flow without its backend, which is what the derivation depends on; it takes some ten times as
     long as the model itself, and has the time. Its name says whose profile it is: one run may need several of a model."""
     allowances = _allowances(job)
     name = "-".join(("derive", job.flow.precision, *allowances))
     flow = Flow(name, "", precision=job.flow.precision, allowances=allowances)
-    limits = msgspec.structs.replace(job.limits, timeout_s=job.limits.deriving_s)
+    limits = msgspec.structs.replace(
+        job.limits, timeout_s=time_left_s(job.limits, services.evaluated_s.get(job.reference_dir))
+    )
     return other_kind(job, DeriveToleranceJob, flow=flow, limits=limits, coarse=coarse)
+
+
+def time_left_s(limits: Limits, evaluated_s: float | None) -> float:
+    """For a derivation. It and the reference answers, where the first oracle took `evaluated_s` for them in this run (infinite: more
+    than it had), share one limit of time."""
+    if evaluated_s is None:
+        return limits.deriving_s
+    if (
+        evaluated_s == math.inf
+    ):  # it used up its limit: what takes ten times as long is waited for only where a user says so
+        return max(limits.derive_s - limits.timeout_s, 1.0)
+    most = limits.deriving_s if limits.derive_s else max(limits.timeout_s, EVALUATIONS * evaluated_s)
+    return max(min(most, limits.deriving_s) - evaluated_s, 1.0)
+
+
+async def late_tolerances(jobs: Sequence[AnyJob], services: Services, *, coarse: bool) -> list[VerifyJob]:
+    """Those jobs with answers of their own whose tolerance is not there soon. Where it is, it is kept."""
+    late: list[VerifyJob] = []
+    for job in jobs:
+        if not isinstance(job, VerifyJob) or job.reference_dir:
+            continue
+        folder = (placed := _placed(job, services.folder)).tolerance_dir
+        if not folder or _there(folder) or (coarse and _there(coarse_of(folder))):
+            continue
+        trial = msgspec.structs.replace(
+            _derivation(tolerance_of(placed), coarse, services), limits=shortened(job.limits)
+        )
+        async with services.jobs.lock(f"tolerances of {job.case.model.digest}"):
+            result = await services.jobs.run(trial, trial=True)
+        if result.outcome is Outcome.TIMEOUT:
+            late.append(job)
+    return late
 
 
 def _placed(asked: _Job, history: Path) -> _Job:

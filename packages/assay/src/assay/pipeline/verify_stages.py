@@ -16,8 +16,9 @@ from assay.core.outcome import Outcome, Stage
 from assay.core.policy import Policy
 from assay.core.result import LossResult, Result
 from assay.core.run import Run
+from assay.pipeline.originals import tolerance_of
 from assay.pipeline.services import Services
-from assay.pipeline.tolerances import derive, derived_of, ensure_tolerances, is_coarse
+from assay.pipeline.tolerances import derive, derived_of, ensure_tolerances, is_coarse, time_left_s
 
 FIGURES = ("budget", "noise_share", "share_out", "ties")
 """Goals for these need the derived tolerance: a coarse one gives an upper bound of what is used of it."""
@@ -61,7 +62,7 @@ class VerifyStages:
                 and failed[job.tolerance_dir].outcome is Outcome.TIMEOUT
                 and _is_open(result)
             ):
-                yield _undecided(result, failed[job.tolerance_dir], job.limits.deriving_s, WITHOUT)
+                yield _undecided(result, failed[job.tolerance_dir], _limit_s(job, self._services), WITHOUT)
             else:
                 yield result
         still = [job for job in placed if isinstance(job, JudgedJob) and job.key in narrowly]
@@ -74,7 +75,7 @@ class VerifyStages:
         failed = await derive(fine, self._services)
         for job in fine:
             if job.tolerance_dir in failed:
-                yield _undecided(before[job.key], failed[job.tolerance_dir], job.limits.deriving_s, BY_COARSE)
+                yield _undecided(before[job.key], failed[job.tolerance_dir], _limit_s(job, self._services), BY_COARSE)
         left = [job for job in fine if job.tolerance_dir not in failed]
         async for result in self._services.jobs.results(left):
             yield _with_building(result, before[result.job_key])
@@ -95,6 +96,10 @@ def _with_building(result: Result, before: Result) -> Result:
     return msgspec.structs.replace(result, stage_times=(*building, *loading), seconds=seconds)
 
 
+def _limit_s(job: JudgedJob, services: Services) -> float:
+    return time_left_s(job.limits, services.evaluated_s.get(tolerance_of(job).reference_dir))
+
+
 def _is_open(result: Result) -> bool:
     """Another tolerance could change the outcome."""
     return result.outcome in (Outcome.MISMATCH, Outcome.MISTRUSTED, Outcome.NONDETERMINISTIC)
@@ -110,7 +115,7 @@ def _undecided(result: LossResult, derivation: Result, limit_s: float, how: str)
         return msgspec.structs.replace(result, comparisons=comparisons, findings=findings)
     used = max((one.metrics.get("budget_used", 0.0) for one in comparisons), default=0.0)
     why = (
-        f"did not end in its {limit_s:g} s: raise --derive-timeout, or derive-timeout-s in [limits]"
+        f"did not end in its {limit_s:.4g} s: raise --derive-timeout, or derive-timeout-s in [limits]"
         if derivation.outcome is Outcome.TIMEOUT
         else f"ended in {derivation.outcome.value} ({derivation.detail})"
     )

@@ -97,6 +97,7 @@ ACTS: dict[str, Act] = {
     "socket_swapped": _exits(_c.socket_swapped, "closed its connection"),
     "fleeing_process": _leaves(_k.fleeing_process, "processes"),
     "nameless_process": _leaves(_k.nameless_process, "processes"),
+    "nameless_process_and_exit": _exits(_k.nameless_process_and_exit, "exit code 4"),
     "process_beside_it": Act(_k.process_beside_it),
     # The processes around it
     "traced_by_driver": _raises(_k.traced_by_driver, "PermissionError"),

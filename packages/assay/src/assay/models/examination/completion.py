@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _NO_INPUTS_IR = 4
 """The IR version since which an initializer need not be an input, too."""
+_FUNCTIONS_IR = 8
+"""The IR version from which on the checker looks at functions. They are called whatever the model says."""
 
 
 @dataclass
@@ -54,6 +56,7 @@ def completed(model: ModelProto, everything: Sequence[Scope]) -> Iterator[Comple
         _names(shown_one, everything)
         _types(shown_one)
         _initializers(shown_one)
+        _functions(shown_one)
         _deprecated(shown_one, everything)
         shown_one.changed = bool(shown_one.undo) or shown_one.model is not model
         yield shown_one
@@ -106,6 +109,14 @@ def _initializers(done: Completed) -> None:
     done.findings.append(_restricted(Area.GRAPH, "initializer-no-input", about, version, _NO_INPUTS_IR))
 
 
+def _functions(done: Completed) -> None:
+    model = done.model
+    version = model.ir_version
+    if model.functions and 0 < version < _FUNCTIONS_IR:
+        model.ir_version = _FUNCTIONS_IR
+        done.undo.append(lambda: setattr(model, "ir_version", version))
+
+
 def _deprecated(done: Completed, everything: Sequence[Scope]) -> None:
     """Operators that were replaced and that say what they are made of."""
     from onnx import inliner
@@ -114,6 +125,10 @@ def _deprecated(done: Completed, everything: Sequence[Scope]) -> None:
     for scope in everything:
         for index, node in enumerate(scope.graph.node):
             if _is_replaced(node, scope):
+                if wrong := _wrong_count(node, scope):
+                    # What is not called as it is declared cannot be replaced, either.
+                    done.findings.append(ModelFinding(Area.NODE, "arity", f"{called(node, index)}{scope.where}", wrong))
+                    return
                 found.add((domain_of(node.domain), node.op_type))
                 about = f"{called(node, index)}{scope.where}"
                 version = scope.opsets[domain_of(node.domain)]
@@ -128,6 +143,19 @@ def _is_replaced(node: NodeProto, scope: Scope) -> bool:
         return False
     # The stubs of onnx 1.23 do not know these two.
     return bool(schema.has_function or schema.has_context_dependent_function)  # type: ignore[attr-defined]
+
+
+def _wrong_count(node: NodeProto, scope: Scope) -> tuple[str, str, str] | None:
+    """How many inputs or outputs it has, and how many its operator has."""
+    schema = schema_of(node, scope.opsets)
+    assert schema is not None
+    for count, what, least, most in (
+        (len(node.input), "inputs", schema.min_input, schema.max_input),
+        (len(node.output), "outputs", schema.min_output, schema.max_output),
+    ):
+        if not least <= count <= most:
+            return str(count), what, f"{least}" if least == most else f"{least} to {most}"
+    return None
 
 
 def _restricted(area: Area, code: str, about: str, *values: int | str) -> ModelFinding:

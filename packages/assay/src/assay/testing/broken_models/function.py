@@ -83,3 +83,13 @@ def function_bomb(_: Path) -> onnx.ModelProto:
             f"{{ [p] b = {call}(a)  [q] c = {call}(b) }}\n"
         )
     return text("".join(parts), HEAD.replace("17]", '17, "own" : 1]'))
+
+
+@case("function", "arity")
+def function_before_there_were_any(_: Path) -> onnx.ModelProto:
+    """In an IR version for which the checker does not look at functions."""
+    return text(
+        "g (float[2] x) => (float[2] y) { [a] y = own.F(x) }\n"
+        '<domain: "own", opset_import: ["" : 17]> F (a) => (b) { [f] b = Loop(a) }',
+        '<ir_version: 7, opset_import: ["" : 17, "own" : 1]>\n',
+    )

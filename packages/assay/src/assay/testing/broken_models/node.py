@@ -239,3 +239,13 @@ def slice_step_zero(_: Path) -> onnx.ModelProto:
         "g (float[3] x) => (float[N] y) <int64[1] s = {0}, int64[1] e = {3}, int64[1] a = {0}, int64[1] z = {0}> "
         "{ [a] y = Slice(x, s, e, a, z) }"
     )
+
+
+@case("node", "arity")
+def replaced_operator_with_two_outputs(_: Path) -> onnx.ModelProto:
+    """An operator that was replaced, and says what it is made of, cannot be put together from that."""
+    return text(
+        "g (float[1,4,3] x, float[2] s) => (float[1,4,3] y) "
+        "{ [a] y, z = GroupNormalization <num_groups = 2> (x, s, s) }",
+        HEAD.replace("17", "18"),
+    )
