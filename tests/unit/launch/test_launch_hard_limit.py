@@ -15,7 +15,8 @@ def test_a_process_that_is_started_by_a_marked_one_is_marked() -> None:
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
     )
     hard_limit.mark(child.pid)
-    assert child.stdin and child.stdout
+    assert child.stdin is not None
+    assert child.stdout is not None
     child.stdin.write("\n")
     grandchild = int(child.stdout.readline())
     assert hard_limit.is_marked(grandchild)

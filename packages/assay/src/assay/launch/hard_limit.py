@@ -1,7 +1,7 @@
 """A mark that a process cannot take off: a hard limit of its own number, which all that descends from it inherits.
 
-Variables can be emptied, and a session left. A hard limit goes with fork(2) and exec(2), and no ordinary user can raise it again. It is that
-of the processor time of real-time tasks, in microseconds, and so large that it limits nothing.
+Variables can be emptied, and a session left. A hard limit goes with fork(2) and exec(2), and no ordinary user can raise it again. It is
+that of the processor time of real-time tasks, in microseconds, and so large that it limits nothing.
 """
 
 from __future__ import annotations
