@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
 from assay.models.examination.constants import Known
-from assay.models.examination.element import bits_of
 from assay.models.examination.text import format_shape, shown
 from assay.models.examination.types import LARGEST_INDEX, Shape, shape_of
 from assay.models.examination.walk import Scope, called, domain_of
+from assay.numerics.onnx_elements import bits_of
 from assay_zoo.compliance.estimates import estimate, stacked
 from assay_zoo.compliance.loop_shapes import grown
 from assay_zoo.compliance.request import Request

@@ -10,9 +10,9 @@ import numpy as np
 
 from assay.core.dtype import dtype_name
 from assay.core.model_finding import Area, ModelFinding, Severity
-from assay.models.examination.element import element_name
 from assay.models.examination.text import format_shape, shown
 from assay.models.examination.types import Shape, shape_of
+from assay.numerics.onnx_elements import element_name
 
 if TYPE_CHECKING:
     from onnx import ModelProto, ValueInfoProto

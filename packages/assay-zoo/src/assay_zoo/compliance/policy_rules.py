@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
-from assay.models.examination.element import element_name
 from assay.models.examination.functions import Functions
 from assay.models.examination.schemas import schema_of
 from assay.models.examination.text import format_shape, shown
 from assay.models.examination.types import Shape, shape_of
 from assay.models.examination.walk import Scope, called, domain_of, signature_of
+from assay.numerics.onnx_elements import element_name
 from assay_zoo.compliance.request import ClaimedPort, Request
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.core.dtype import is_floating
-from assay.models.examination.element import element_name
+from assay.numerics.onnx_elements import element_name
 
 if TYPE_CHECKING:
     from onnx import TensorProto

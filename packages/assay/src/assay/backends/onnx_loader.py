@@ -12,6 +12,7 @@ from assay.backends.errors import checker_failure
 from assay.core.dtype import dtype_name
 from assay.core.model import TensorSpec
 from assay.errors import InvalidModel, Unsupported
+from assay.numerics.load_onnx import load_onnx
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto
@@ -34,7 +35,7 @@ def load_checked(path: Path) -> ModelProto:
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
     try:
-        proto = _checked(path, onnx.load(path))
+        proto = _checked(path, load_onnx(path))
         _open_negative(proto)
     except onnx.checker.ValidationError as error:
         raise checker_failure(str(error)) from error

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.core.dtype import dtype_name
+from assay.numerics.load_onnx import load_onnx
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto
@@ -25,7 +26,7 @@ def expose_intermediates(model: Path, folder: Path) -> tuple[Path, ModelProto, l
     """
     import onnx
 
-    plain = onnx.load(str(model))
+    plain = load_onnx(str(model))
     shaped = onnx.shape_inference.infer_shapes(plain)
     known = {value.name: value.type.tensor_type for value in shaped.graph.value_info}
     given = {value.name for value in plain.graph.output}

@@ -17,6 +17,7 @@ from assay.models.conversion import program_to_onnx
 from assay.models.dynamic_ranges import finder, ranged, with_ranges
 from assay.models.program import Program, open_program, save_program
 from assay.models.reexport import reexport, symbols
+from assay.numerics.load_onnx import load_onnx
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -53,9 +54,8 @@ def expose_program_intermediates(model: Path, folder: Path) -> tuple[Path, Model
 
 def _graph(tapped: Path, folder: Path, taps: set[str]) -> ModelProto:
     """Of the program without its taps, whose names it keeps; what gives one of them is called by it."""
-    import onnx
 
-    graph = onnx.load(str(program_to_onnx(with_ranges(tapped, folder), folder / "program.onnx")))
+    graph = load_onnx(str(program_to_onnx(with_ranges(tapped, folder), folder / "program.onnx")))
     for node in graph.graph.node:
         node.name = next((name for name in node.output if name in taps), node.name)
     own = [one for one in graph.graph.output if one.name not in taps]

@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.numerics.load_onnx import load_onnx
+
 if TYPE_CHECKING:
     from assay.numerics.operators.record import OnnxOperator
 
@@ -25,11 +27,10 @@ def flops_of(model: Path, inputs: Mapping[str, Shape]) -> tuple[float, int]:
     """
     if model.suffix != ".onnx" or model.stat().st_size > MOST_BYTES:
         return 0.0, 0
-    import onnx
 
     from assay.numerics.operators.index import record_of
 
-    graph_model = onnx.load(model)
+    graph_model = load_onnx(model)
     weights = sum(_bytes(one) for one in graph_model.graph.initializer)
     shapes = _shapes(graph_model, inputs)
     total = 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from assay.mutation.graph import Graph
+from assay.numerics.load_onnx import load_onnx
 
 _INSIDE = 2**30
 """Bytes up to which weights are kept inside of the file; protobuf ends at 2 GiB."""
@@ -12,12 +13,11 @@ _INSIDE = 2**30
 
 def load_graph(path: Path) -> Graph:
     """Weights and external data loaded, after the model's own checks. Raises BadModel for a file that fails them."""
-    import onnx
 
     from assay.models.onnx_file import open_model
 
     open_model(path)
-    return Graph(onnx.load(str(path)))
+    return Graph(load_onnx(str(path)))
 
 
 def save_graph(graph: Graph, path: Path) -> Path:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.errors import InvalidModel
+from assay.numerics.load_onnx import load_onnx
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -20,7 +21,7 @@ def torch_graph(path: Path) -> TorchGraph:
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
     try:
-        proto = onnx.load(path)
+        proto = load_onnx(path)
     except DecodeError as error:
         raise InvalidModel(f"{path.name} is not an ONNX file: {error}") from error
     except onnx.checker.ValidationError as error:

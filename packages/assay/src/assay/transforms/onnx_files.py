@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from assay.errors import InvalidModel, Lowering, Unsupported
 from assay.models.out_of_memory import out_of_memory
+from assay.numerics.load_onnx import load_onnx
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -32,11 +33,10 @@ _PLACES = re.compile(r"\[ONNXRuntimeError\] : \d+ : \w+ : |Load model from \S+ f
 
 def read(model: Path) -> ModelProto:
     """With its external data. Raises InvalidModel for a file that is no ONNX model."""
-    import onnx
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
     try:
-        return onnx.load(model)
+        return load_onnx(model)
     except (DecodeError, OSError, ValueError) as error:
         raise InvalidModel(f"{model.name} cannot be read as ONNX: {error}") from error
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
 from assay.models.examination.defaults import tell_defaults
-from assay.models.examination.element import bits_of, element_name
 from assay.models.examination.schemas import schema_of
 from assay.models.examination.text import flat, format_shape, shown
 from assay.models.examination.types import shape_of
 from assay.models.examination.walk import called, domain_of, subgraphs
+from assay.numerics.onnx_elements import bits_of, element_name
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto

@@ -7,11 +7,11 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.core.model_finding import Area, ModelFinding
-from assay.models.examination.element import bits_of, element_name
 from assay.models.examination.stored_values import outside
 from assay.models.examination.text import format_shape, shown
 from assay.models.examination.types import LARGEST_INDEX
 from assay.models.examination.walk import Scope, called, domain_of
+from assay.numerics.onnx_elements import bits_of, element_name
 
 if TYPE_CHECKING:
     from onnx import TensorProto

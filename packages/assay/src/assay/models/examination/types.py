@@ -7,9 +7,9 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
-from assay.models.examination.element import element_name
 from assay.models.examination.text import format_shape, shown
 from assay.models.examination.walk import Scope
+from assay.numerics.onnx_elements import element_name
 
 if TYPE_CHECKING:
     from onnx import TypeProto, ValueInfoProto

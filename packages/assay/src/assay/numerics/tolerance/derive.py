@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from assay.errors import Lowering
+from assay.numerics.load_onnx import load_onnx
 from assay.numerics.oracle.decompose import expanded
 from assay.numerics.oracle.tie_rules import Rules, ties_by
 from assay.numerics.tolerance.arithmetic import arithmetic_of
@@ -40,9 +41,8 @@ def derive(
     Raises UsageError for a precision without arithmetic, `assay.errors.Lowering` where the model cannot be evaluated in
     double (custom operators, text): the reason is its text. `coarse`: a coarse one will do, where that saves work.
     """
-    import onnx
 
-    return derive_model(onnx.load(model), inputs, precision, seed=seed, allowances=allowances, coarse=coarse)
+    return derive_model(load_onnx(model), inputs, precision, seed=seed, allowances=allowances, coarse=coarse)
 
 
 def derive_model(

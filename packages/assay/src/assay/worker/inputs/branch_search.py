@@ -13,6 +13,7 @@ from assay.core.input_plan import InputPlan
 from assay.core.model import Model
 from assay.models.input_plan.candidates import candidates, compared_numbers
 from assay.models.input_plan.graph import read_graph
+from assay.numerics.load_onnx import load_onnx
 from assay.numerics.oracle.branches import Branch, TakenBranches, branches_of
 from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.oracle.hooks import observed_by
@@ -70,10 +71,9 @@ class BranchSearch:
         return inputs, outputs, replace(plan, branch_samples=tuple(sorted(changed)), branch_tries=tried)
 
     def _evaluated(self, samples: Samples) -> Samples:
-        import onnx
 
         if self._evaluator is None:
-            self._evaluator = Evaluator(onnx.load(str(self._file)))
+            self._evaluator = Evaluator(load_onnx(str(self._file)))
         names = self._evaluator.output_names
         return [dict(zip(names, self._evaluator.evaluate(one), strict=True)) for one in samples]
 

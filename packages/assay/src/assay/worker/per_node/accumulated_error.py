@@ -12,6 +12,7 @@ import numpy as np
 
 from assay.core.dtype import is_floating
 from assay.errors import Lowering, Unsupported
+from assay.numerics.load_onnx import load_onnx
 from assay.numerics.oracle.decompose import expanded
 from assay.numerics.tolerance.simulate.evaluation import as_type, wide_evaluator
 from assay.ports import Tensor
@@ -43,9 +44,8 @@ def accumulated_errors(
 ) -> dict[str, Accumulated]:
     """By the name of the engine's tensor. `graph` is what the engine was built from, `feeds` its tensors, `float_model` the ONNX
     file before any transform (None: `graph` itself), `samples` that model's inputs. Empty where float64 cannot evaluate it."""
-    import onnx
 
-    plain = graph if float_model is None else onnx.load(str(float_model))
+    plain = graph if float_model is None else load_onnx(str(float_model))
     reads = {value.name for value in plain.graph.input}
     known = reads | {name for node in plain.graph.node for name in node.output if name}
     seen_as = _seen_by_readers(graph, feeds[0])

@@ -13,6 +13,7 @@ from assay.core.outcome import Stage
 from assay.core.result import DeriveToleranceResult
 from assay.errors import Lowering, UsageError
 from assay.models.tolerances import coarse_of, write_tolerance
+from assay.numerics.load_onnx import load_onnx
 from assay.numerics.tolerance.arithmetic import arithmetic_of, with_ties
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Header
 from assay.ports import Tensors
@@ -42,7 +43,6 @@ def derive_tolerance(job: DeriveToleranceJob, stages: Stages) -> DeriveTolerance
 def _derived(model: Path, inputs: Sequence[Tensors], job: DeriveToleranceJob) -> list[DerivedTolerance]:
     """By the model's evaluation in double; where it has none, learnt from a plain engine. Raises Lowering with the reason of the
     first, and UsageError for a precision without arithmetic."""
-    import onnx
 
     from assay.numerics.tolerance.derive import derive_each
 
@@ -50,7 +50,7 @@ def _derived(model: Path, inputs: Sequence[Tensors], job: DeriveToleranceJob) ->
     each = [own, *(with_ties(own, rule) for rule in job.tied)]
     seed, precision = job.case.inputs.seed, job.flow.precision
     try:
-        return derive_each(onnx.load(model), inputs, precision, each, seed=seed, coarse=job.coarse)
+        return derive_each(load_onnx(model), inputs, precision, each, seed=seed, coarse=job.coarse)
     except Lowering as error:
         flows = [msgspec.structs.replace(job.flow, allowances=one) for one in each]
         asked = [msgspec.structs.replace(job, flow=flow) for flow in flows]

@@ -12,6 +12,7 @@ import msgspec
 from assay import plugins
 from assay.core.job import DeriveToleranceJob
 from assay.errors import Lowering
+from assay.numerics.load_onnx import load_onnx
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
 from assay.ports import Backend, Tensors
 
@@ -25,12 +26,11 @@ MOST_BYTES = 1 << 30
 
 def learned_tolerance(model: Path, inputs: Sequence[Tensors], job: DeriveToleranceJob, why: str) -> DerivedTolerance:
     """By ONNX Runtime without its optimizer. Raises Lowering where it is not here or does not run the model either."""
-    import onnx
 
     from assay.numerics.tolerance.simulate.learning import learn
 
     backend, flow = _plain()
-    proto = onnx.load(model)
+    proto = load_onnx(model)
     if proto.ByteSize() > MOST_BYTES:
         raise Lowering(f"{why}; and the model is too large for its noise to be learnt")
 

@@ -11,6 +11,7 @@ from assay.core.empty_result import empty_result
 from assay.core.job import ValuesJob
 from assay.core.outcome import Stage
 from assay.core.result import ValuesResult
+from assay.numerics.load_onnx import load_onnx
 from assay.worker.engine.apply_transforms import apply_transforms
 from assay.worker.engine.calibration import evaluation_split
 from assay.worker.engine.model_format import convert
@@ -21,14 +22,13 @@ from assay.worker.stages import Stages
 
 def evaluate_values(job: ValuesJob, stages: Stages) -> ValuesResult:
     """Raises Lowering where float64 has no code for the model."""
-    import onnx
 
     golden = evaluation_split(job, load_golden(job))
     rewritten = apply_transforms(job, Path(job.case.model.source), stages)
     path, _ = convert(rewritten.model, "onnx", job, stages)
     sample = dict(rewritten.fed(golden.inputs[job.sample : job.sample + 1])[0])
     with stages.enter(Stage.COMPARE):
-        model = onnx.load(str(path))
+        model = load_onnx(str(path))
         require_plain(model)
         values = {name: array for name, array in sample.items() if array.dtype != object}
         dtypes = declared_dtypes(model)

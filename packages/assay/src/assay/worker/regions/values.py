@@ -14,6 +14,7 @@ from assay.core.dtype import dtype_name, is_floating, numpy_dtype
 from assay.core.region import GraphNode, RegionGraph
 from assay.errors import Unsupported
 from assay.models.expose_intermediates import reads_of
+from assay.numerics.load_onnx import load_onnx
 from assay.numerics.oracle.decompose import expanded
 from assay.numerics.tolerance.simulate.evaluation import as_type, wide_evaluator
 from assay.ports import Tensor
@@ -41,10 +42,9 @@ class GraphValues(Mapping[str, Tensor]):
     """The model of a folder and its values. Each is read when it is asked for, in its declared type."""
 
     def __init__(self, folder: Path) -> None:
-        import onnx
 
         self._folder = folder
-        self.model: ModelProto = onnx.load(str(folder / MODEL))
+        self.model: ModelProto = load_onnx(str(folder / MODEL))
         stored = msgspec.json.decode((folder / _INDEX).read_bytes(), type=list[_Stored])
         self._stored = {one.name: one for one in stored}
 

@@ -10,6 +10,7 @@ import msgspec
 from assay.core.finding import Finding, FindingCode, facts
 from assay.core.job import VerifyJob
 from assay.models.goldens import Golden
+from assay.numerics.load_onnx import load_onnx
 from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.numerics.tolerance.fixed_limits import with_figures_of
 from assay.worker.engine.transformed_model import TransformedModel
@@ -33,7 +34,6 @@ def excuse_overflow(
     held = before = compare_to_reference(actual, golden, rewritten, compare, plain)
     if judging.profile is None or rewritten.standard is not None or not held.given[1]:
         return held
-    import onnx
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
     # Imported here: the oracle takes as long as a small case, and environments with older releases of onnx do not have all of it.
@@ -41,7 +41,7 @@ def excuse_overflow(
     from assay.numerics.tolerance.simulate.underflow import underflown
 
     try:
-        model = onnx.load(job.case.model.source)
+        model = load_onnx(job.case.model.source)
     except (DecodeError, OSError):
         return held  # an exported program or a factory: the types of its inner values are not declared
     arithmetic = judging.profile.header.arithmetic
