@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,6 +14,8 @@ from assay.testing import (
     acts_on_interpreter,
     acts_on_others,
     acts_on_processes,
+    acts_on_resources,
+    acts_on_runtime,
     acts_on_state,
     acts_that_raise,
 )
@@ -56,6 +59,7 @@ def _leaves(commit: Callable[[], None], changed: str) -> Act:
 
 
 _p, _s, _r = acts_on_processes, acts_on_state, acts_that_raise
+_q, _t = acts_on_resources, acts_on_runtime
 _c, _i, _o, _k = acts_on_connection, acts_on_interpreter, acts_on_others, acts_of_children
 
 ACTS: dict[str, Act] = {
@@ -213,6 +217,45 @@ ACTS: dict[str, Act] = {
     "ended_first_by_kernel": _leaves(_i.ended_first_by_kernel, "ends first"),
     "adopts_nobody": _leaves(_k.adopts_nobody, "adopts"),
     "leaves_process_to_driver": _leaves(_k.leaves_process_to_driver, "adopts"),
+    # What the kernel gives
+    "many_files": Act(_q.many_files),
+    "closed_folders": Act(_q.closed_folders),
+    "sparse_file": Act(_q.sparse_file),
+    "sockets_in_folder": Act(_q.sockets_in_folder),
+    "no_file_may_grow": _leaves(_q.no_file_may_grow, "resource"),
+    "lowest_limits": _leaves(_q.lowest_limits, "resource"),
+    "hard_limits": _leaves(_q.hard_limits, "resource"),
+    "memory_locked": Act(_q.memory_locked),
+    "terabytes_reserved": Act(_q.terabytes_reserved),
+    "log_without_lines": Act(_q.log_without_lines),
+    "io_priority": _leaves(_q.io_priority, "priority"),
+    "timer_slack": _leaves(_q.timer_slack, "priority"),
+    "processor_time_used_up": _dies(_q.processor_time_used_up, "SIGXCPU"),
+    "alarm_ends_it": _dies(_q.alarm_ends_it, "SIGALRM"),
+    "broken_pipe_ends_it": _dies(_q.broken_pipe_ends_it, "SIGPIPE"),
+    "frees_twice": _dies(_q.frees_twice, "SIGABRT"),
+    "standard_input_is_its_socket": _leaves(_q.standard_input_is_its_socket, "descriptor"),
+    "spawned_child": _leaves(_q.spawned_child, "processes"),
+    # What the interpreter keeps to itself
+    "name_fails": _raises(_t.name_fails, "words"),
+    "str_hangs": _hangs(_t.str_hangs),
+    "str_leaves": _exits(_t.str_leaves, "exit code 6"),
+    "class_fails": _raises(_t.class_fails, "words"),
+    "caused_by_itself": _raises(_t.caused_by_itself, "first of a ring"),
+    "base_exception_group": _raises(_t.base_exception_group, "BaseExceptionGroup"),
+    "enormous_text": _raises(_t.enormous_text, "RuntimeError"),
+    "notes_fail": _raises(_t.notes_fail, "with notes"),
+    "stop_iteration": _raises(_t.stop_iteration, "StopIteration"),
+    "stop_async_iteration": _raises(_t.stop_async_iteration, "StopAsyncIteration"),
+    "raised_by_thread": _raises(_t.raised_by_thread, "KeyboardInterrupt"),
+    "native_recursion": _dies(_t.native_recursion, "SIGSEGV"),
+    "standard_modules_forgotten": _leaves(_t.standard_modules_forgotten, "patched"),
+    "audit_hook": _leaves(_t.audit_hook, "trace"),
+    "thread_stack": _leaves(_t.thread_stack, "stack of threads"),
+    "socket_timeout": _leaves(_t.socket_timeout, "sockets"),
+    "time_zone": _leaves(_t.time_zone, "time zone"),
 }  # fmt: skip
+if hasattr(sys, "monitoring"):
+    ACTS["monitoring"] = _leaves(_t.monitoring, "trace")
 if len(os.sched_getaffinity(0)) > 1:
     ACTS["affinity"] = _leaves(_s.affinity, "affinity")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from assay.core.wire import encodable
 
+_NAME: Any = type.__dict__["__name__"]
 LONGEST = 2000
 """Characters that are looked at of what an exception says of itself."""
 
@@ -19,7 +22,12 @@ def exception_text(error: BaseException) -> str:
     return ""
 
 
+def type_name(error: BaseException) -> str:
+    """Of its type, which may be code of the backend, too."""
+    return encodable(_NAME.__get__(type(error)))
+
+
 def describe_exception(error: BaseException) -> str:
     """Its type and what it says."""
-    name, text = encodable(type(error).__name__), exception_text(error)
+    name, text = type_name(error), exception_text(error)
     return f"{name}: {text}" if text else name

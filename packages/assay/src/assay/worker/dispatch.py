@@ -49,7 +49,7 @@ from assay.errors import (
     UsageError,
 )
 from assay.ports import ReadsWarnings
-from assay.worker.describe_exception import exception_text
+from assay.worker.describe_exception import exception_text, type_name
 from assay.worker.engine.lower import backend_class
 from assay.worker.library_versions import library_versions
 from assay.worker.native_warnings import distinct, is_native, read_warnings
@@ -140,7 +140,9 @@ def _full_disk_reported(folder: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        left = shutil.disk_usage(folder).free
+        left = FULL_BYTES
+        with suppress(OSError):  # a backend may have removed it
+            left = shutil.disk_usage(folder).free
         if left < FULL_BYTES:
             text = f"the disk of {folder} is full ({left} bytes are left): free some space and check again"
             raise _DiskFull(text) from error
@@ -162,10 +164,13 @@ BUILDING = (Stage.TRANSFORM, Stage.LOWER)
 
 
 def _failure(job: Job, error: BaseException, stages: Stages) -> AnyResult:
-    outcome, cause = _classify(error, stages.reached)
-    name = encodable(type(error).__name__)
+    try:
+        outcome, cause = _classify(error, stages.reached)
+    except BaseException:  # noqa: BLE001  what it says of itself is code of the backend
+        outcome, cause = Outcome.ERROR, Cause.OTHER
+    name = type_name(error)
     text = exception_text(error) or name
-    if not isinstance(error, Lowering | UsageError | _DiskFull | BrokenMetric):
+    if not issubclass(type(error), (Lowering, UsageError, _DiskFull, BrokenMetric)):
         text = f"{name} while in {stages.reached.value}: {text}"
         with suppress(BaseException):  # its words may be code that fails, and the stream may be gone
             traceback.print_exc()

@@ -13,10 +13,12 @@ import locale
 import os
 import resource
 import signal
+import socket
 import stat
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
@@ -25,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from assay.core.wire import Changed
+from assay.worker.audit_hooks import added_hooks
 from assay.worker.environ_state import EnvironState
 from assay.worker.patched_names import PatchedNames
 
@@ -48,6 +51,8 @@ _ONE, _THREE, _SMALL, _SUBNORMAL = 1.0, 3.0, 3e-308, 5e-324
 _MASKS = slice(32 - 3, 35 - 3)
 """Signals that are blocked, ignored and caught: fields 32 to 34 of /proc/self/stat (proc(5)), where the state, field 3, comes first
 behind the name."""
+_PR_GET_TIMERSLACK = 30
+_IOPRIO_GET = {"x86_64": 252, "aarch64": 31}.get(os.uname().machine, 0)
 _PR_GET_PDEATHSIG, _PR_GET_DUMPABLE, _PR_GET_CHILD_SUBREAPER = 2, 3, 37
 _C = ctypes.CDLL(None)
 _trapped: Callable[[], int] = getattr(_C, "fegetexcept", None) or (lambda: 0)
@@ -71,12 +76,12 @@ class ProcessState:
         self._readers: tuple[tuple[Changed, Callable[[], Any]], ...] = (
             (Changed.DIRECTORY, _directory),
             (Changed.UMASK, _umask),
-            (Changed.TEMPORARY, lambda: tempfile.tempdir),
+            (Changed.TEMPORARY, _temporary),
             (Changed.SIGNALS, self._signals),
             (Changed.TIMER, self._timers_set),
             (Changed.FLOATING_POINT, _floating_point),
             (Changed.NUMPY, np.geterr),
-            (Changed.LOCALE, lambda: locale.setlocale(locale.LC_ALL)),
+            (Changed.LOCALE, lambda: (locale.setlocale(locale.LC_ALL), time.tzname)),
             (Changed.LIMITS, lambda: [resource.getrlimit(one) for one in _LIMITS]),
             (Changed.AFFINITY, lambda: os.sched_getaffinity(0)),
             (Changed.PRIORITY, self._priority),
@@ -86,10 +91,16 @@ class ProcessState:
             (Changed.COLLECTOR, lambda: (gc.isenabled(), gc.get_threshold(), gc.get_debug(), len(gc.callbacks))),
             (
                 Changed.INTERPRETER,
-                lambda: (sys.getrecursionlimit(), sys.getswitchinterval(), sys.get_int_max_str_digits()),
+                lambda: (
+                    sys.getrecursionlimit(),
+                    sys.getswitchinterval(),
+                    sys.get_int_max_str_digits(),
+                    _thread.stack_size(),
+                    socket.getdefaulttimeout(),
+                ),
             ),
             (Changed.IMPORT_PATH, lambda: (list(sys.path), len(sys.meta_path), len(sys.path_hooks))),
-            (Changed.TRACE, lambda: (sys.gettrace(), sys.getprofile())),
+            (Changed.TRACE, lambda: (sys.gettrace(), sys.getprofile(), _monitors(), added_hooks())),
             (Changed.DEATH, self._ties),
         )
         self._reads = [read for _, read in self._readers]
@@ -163,12 +174,30 @@ class ProcessState:
     def _priority(self) -> object:
         """Of time, and of being ended where memory is short."""
         ended = os.pread(self._oom, 16, 0) if self._oom >= 0 else b""
-        return os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0), ended
+        return os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0), ended, _waits()
 
     def _ties(self) -> tuple[int, int, int]:
         _C.prctl(_PR_GET_PDEATHSIG, self._death_at, 0, 0, 0)
         _C.prctl(_PR_GET_CHILD_SUBREAPER, self._adopts_at, 0, 0, 0)
         return self._death.value, self._adopts.value, _C.prctl(_PR_GET_DUMPABLE, 0, 0, 0, 0)
+
+
+def _waits() -> tuple[int, int]:
+    """How long it is kept waiting by the disk and by a timer."""
+    files = _C.syscall(_IOPRIO_GET, 1, 0) if _IOPRIO_GET else 0
+    return files, _C.prctl(_PR_GET_TIMERSLACK, 0, 0, 0, 0)
+
+
+def _temporary() -> tuple[object, ...]:
+    """The folder for temporary files, by its name and number."""
+    found = os.stat(tempfile.tempdir or ".")
+    return tempfile.tempdir, found.st_dev, found.st_ino
+
+
+def _monitors() -> tuple[object, ...]:
+    """Tools that are told what runs (Python 3.12)."""
+    tools = getattr(sys, "monitoring", None)
+    return tuple(map(tools.get_tool, range(6))) if tools is not None else ()
 
 
 def _open(path: str) -> int:

@@ -46,6 +46,8 @@ def artifact_folder(own: str) -> Path:
     if own and not (kept.exists() and any(kept.iterdir())):
         kept.mkdir(exist_ok=True)
         return kept
+    if own:
+        os.makedirs(own, exist_ok=True)  # a backend may have removed it
     return Path(tempfile.mkdtemp(prefix="artifact-", dir=own or None))
 
 

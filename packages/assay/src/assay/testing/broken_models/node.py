@@ -249,3 +249,11 @@ def replaced_operator_with_two_outputs(_: Path) -> onnx.ModelProto:
         "{ [a] y, z = GroupNormalization <num_groups = 2> (x, s, s) }",
         HEAD.replace("17", "18"),
     )
+
+
+@case("node", "inference")
+def cast_to_no_type(_: Path) -> onnx.ModelProto:
+    """Its number does not fit where onnx keeps it: what its inference raises then is no error of inference."""
+    model = text("g (float[2] x) => (float[2] y) { [a] y = Cast <to = 1> (x) }")
+    model.graph.node[0].attribute[0].i = -(2**63)
+    return model
