@@ -130,8 +130,8 @@ def without_reference(jobs: Sequence[AnyJob], lacking: Sequence[Result]) -> tupl
     """The same jobs, and the results of those that nothing can be done for. Those that run an engine for which nobody has an answer
     run all the same, and know why: whether it takes the model at all, and without a crash, is an answer, too."""
     running = {job.key for job in jobs if isinstance(job, AnsweredJob)}
-    unanswered = [one for one in lacking if one.outcome is Outcome.MISTRUSTED and one.job_key in running]
-    reasons = {one.job_key: one.detail for one in unanswered}
+    open_results = [one for one in lacking if one.outcome is Outcome.MISTRUSTED and one.job_key in running]
+    reasons = {one.job_key: one.detail for one in open_results}
     asked = [
         unanswered(job, reasons[job.key]) if isinstance(job, AnsweredJob) and job.key in reasons else job
         for job in jobs
