@@ -84,3 +84,37 @@ def test_what_is_no_tensor_is_refused(array: Any, says: str) -> None:
 def test_a_name_is_text() -> None:
     with pytest.raises(Lowering, match="int, not text"):
         checked({3: _RIGHT})
+
+
+class _Pretends:
+    """An array, if one asks it."""
+
+    __class__ = np.ndarray  # type: ignore[assignment]
+    dtype = np.dtype(np.float32)
+
+
+def _ring() -> Any:
+    ring = np.empty(1, object)
+    ring[0] = ring
+    return ring
+
+
+@pytest.mark.parametrize(
+    ("array", "told"),
+    [
+        (_Pretends(), "gave _Pretends for output 'y', not an array"),
+        (_ring(), "an element of type ndarray for output 'y'"),
+        (np.array(["text", 3], object), "an element of type int for output 'y'"),
+        (np.broadcast_to(np.float32(1), (1 << 33,)), "gave 34359738368 bytes for output 'y' that are a view of 4"),
+    ],
+)
+def test_what_would_mislead_or_flood_is_refused(array: Any, told: str) -> None:
+    with pytest.raises(Lowering, match=told):
+        checked({"y": array})
+
+
+@pytest.mark.parametrize(
+    "array", [np.array(["text", b"bytes"], object), np.broadcast_to(np.float32(1), (8, 8)), np.zeros((0, 1 << 40))]
+)
+def test_texts_and_small_views_are_answers(array: Any) -> None:
+    assert checked({"y": array})["y"] is array

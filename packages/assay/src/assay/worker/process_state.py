@@ -33,6 +33,7 @@ from assay.worker.patched_names import PatchedNames
 
 _native_signal: Any = import_module("_signal")
 """Without the enumerations of `signal`, which take 15 µs for all signals."""
+_monitoring: Any = getattr(sys, "monitoring", None)
 _NUMBERS = tuple(number for number in range(1, 32) if number not in (signal.SIGKILL, signal.SIGSTOP))
 _LIMITS = tuple(getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_"))
 _TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
@@ -196,8 +197,7 @@ def _temporary() -> tuple[object, ...]:
 
 def _monitors() -> tuple[object, ...]:
     """Tools that are told what runs (Python 3.12)."""
-    tools = getattr(sys, "monitoring", None)
-    return tuple(map(tools.get_tool, range(6))) if tools is not None else ()
+    return tuple(map(_monitoring.get_tool, range(6))) if _monitoring is not None else ()
 
 
 def _open(path: str) -> int:

@@ -19,6 +19,8 @@ from assay.worker.verify.same_bytes import distance, same_answer, same_bytes
 Answer = dict[str, Tensor]
 _HELD_BYTES = 64 * 2**20
 """Of answers that are kept as the engine gave them, to see whether it changes them later; that to the call before always is."""
+_LARGEST_VIEW = 16
+"""Times the memory behind it: of a larger array whose elements repeat (strides of 0) nothing is copied."""
 OTHER = -2
 
 
@@ -141,12 +143,30 @@ def checked(answer: object) -> Answer:
     for name, array in dict.items(answer):
         if not isinstance(name, str):
             raise Lowering(f"Engine.run gave an output whose name is {type(name).__name__}, not text: fix the backend")
-        if not isinstance(array, np.ndarray | np.generic) or isinstance(array, np.ma.MaskedArray):
+        # By its type: what it says itself (`__class__`) is code of the plug-in.
+        if not issubclass(type(array), (np.ndarray, np.generic)) or issubclass(type(array), np.ma.MaskedArray):
             raise Lowering(f"Engine.run gave {type(array).__name__} for output '{name}', not an array: fix the backend")
         if not is_known(array.dtype):
             raise Lowering(
                 f"Engine.run gave elements of type {array.dtype} for output '{name}', which no tensor has: fix the backend"
             )
-        if isinstance(array, np.ndarray) and type(array) is not np.ndarray:
-            found[name] = np.ndarray.view(array, np.ndarray)
+        if isinstance(array, np.ndarray):
+            if type(array) is not np.ndarray:
+                found[name] = np.ndarray.view(array, np.ndarray)
+            _look_into(name, found[name])
     return answer if type(answer) is dict and all(found[name] is one for name, one in answer.items()) else found
+
+
+def _look_into(name: str, array: Tensor) -> None:
+    """Elements that are no texts, and an array that is far larger than its memory: a copy of it would take the machine's."""
+    if array.dtype == object:
+        for one in array.flat:
+            if not issubclass(type(one), (str, bytes)):
+                raise Lowering(
+                    f"Engine.run gave an element of type {type(one).__name__} for output '{name}', which no tensor has: fix the backend"
+                )
+    held = array.itemsize + sum(abs(step) * (size - 1) for step, size in zip(array.strides, array.shape, strict=True))
+    if array.nbytes > max(_LARGEST_VIEW * held, _HELD_BYTES):
+        raise Lowering(
+            f"Engine.run gave {array.nbytes} bytes for output '{name}' that are a view of {held}: fix the backend"
+        )
