@@ -222,7 +222,7 @@ ACTS: dict[str, Act] = {
     "closed_folders": Act(_q.closed_folders),
     "sparse_file": Act(_q.sparse_file),
     "sockets_in_folder": Act(_q.sockets_in_folder),
-    "no_file_may_grow": _leaves(_q.no_file_may_grow, "resource"),
+    "no_large_file": _leaves(_q.no_large_file, "resource"),
     "lowest_limits": _leaves(_q.lowest_limits, "resource"),
     "hard_limits": _leaves(_q.hard_limits, "resource"),
     "memory_locked": Act(_q.memory_locked),

@@ -57,9 +57,9 @@ def sockets_in_folder() -> None:
     os.close(here)
 
 
-def no_file_may_grow() -> None:
-    """Each byte that is written from here on ends in an error."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+def no_large_file() -> None:
+    """What is written past a megabyte ends in an error."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 
 
 def lowest_limits() -> None:

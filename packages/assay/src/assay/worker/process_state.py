@@ -96,7 +96,7 @@ class ProcessState:
                     sys.getrecursionlimit(),
                     sys.getswitchinterval(),
                     sys.get_int_max_str_digits(),
-                    _thread.stack_size(),
+                    _stack_of_threads(),
                     socket.getdefaulttimeout(),
                 ),
             ),
@@ -189,6 +189,13 @@ def _waits() -> tuple[int, int]:
     return files, _C.prctl(_PR_GET_TIMERSLACK, 0, 0, 0, 0)
 
 
+def _stack_of_threads() -> int:
+    """Asking for it sets it to 0, the system's own."""
+    if size := _thread.stack_size():
+        _thread.stack_size(size)
+    return size
+
+
 def _temporary() -> tuple[object, ...]:
     """The folder for temporary files, by its name and number."""
     found = os.stat(tempfile.tempdir or ".")
@@ -222,7 +229,7 @@ def _library_threads() -> int:
 def _open_files() -> dict[int, tuple[int, int, int]]:
     """Which file each number is, and its kind; the folder that is read for it apart."""
     found: dict[int, tuple[int, int, int]] = {}
-    with suppress(OSError):
+    with suppress(Exception):  # an audit hook of the backend may refuse it
         for name in os.listdir("/proc/self/fd"):
             with suppress(OSError):
                 one = os.fstat(int(name))
