@@ -8,13 +8,15 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Callable
+from typing import Any
 
 _held: list[object] = []
 
 
 class _NamelessKind(type):
     @property
-    def __name__(self) -> str:
+    def __name__(self) -> str:  # type: ignore[override]
         raise ValueError("no name")
 
 
@@ -34,8 +36,8 @@ class StrLeaves(Exception):
     """Whoever asks for words is gone."""
 
     def __str__(self) -> str:
-        os._exit(6)
-        return ""
+        leave: Callable[[int], Any] = os._exit
+        return str(leave(6))
 
 
 class ClassFails(Exception):
@@ -87,7 +89,8 @@ def enormous_text() -> None:
 def notes_fail() -> None:
     """They are no texts."""
     error = RuntimeError("with notes")
-    error.__notes__ = [object(), 5]
+    notes: Any = [object(), 5]
+    error.__notes__ = notes
     raise error
 
 
@@ -103,7 +106,7 @@ def stop_async_iteration() -> None:
 
 def raised_by_thread() -> None:
     """In the main thread, where it waits."""
-    main = threading.main_thread().ident
+    main = threading.main_thread().ident or 0
     raiser = threading.Timer(
         0.05,
         lambda: ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(main), ctypes.py_object(KeyboardInterrupt)),

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from assay.core.wire import Changed
-from assay.worker.audit_hooks import added_hooks
+from assay.worker.audit_hooks import added_hooks, count_hooks
 from assay.worker.environ_state import EnvironState
 from assay.worker.patched_names import PatchedNames
 
@@ -66,6 +66,7 @@ class ProcessState:
 
     def __init__(self) -> None:
         tempfile.gettempdir()  # chosen at its first use
+        count_hooks()
         self._stat, self._timers, self._oom = map(
             _open, ("/proc/self/stat", "/proc/self/timers", "/proc/self/oom_score_adj")
         )

@@ -21,7 +21,6 @@ from assay.core.result import AnyResult, NoopResult
 from assay.core.step import UNKNOWN, Step
 from assay.core.wire import SHARED_BYTES, Changed, Done, Hello, crumb, decode_job, step_bytes
 from assay.numerics.steps import listening
-from assay.worker.audit_hooks import count_hooks
 from assay.worker.describe_exception import describe_exception
 from assay.worker.dispatch import execute
 from assay.worker.driver_connection import DriverConnection
@@ -40,7 +39,6 @@ def serve(connection: socket.socket) -> None:
     """Until the driver closes its end."""
     shared, token = _greeted(connection)
     driver = DriverConnection(connection, token)
-    count_hooks()
     state = ProcessState()
     driver.send(Hello(VERSION))
     first = True
