@@ -44,10 +44,9 @@ def artifact_folder(own: str) -> Path:
     """An empty folder for what an engine saves: the kept one where it is free."""
     kept = Path(own or tempfile.gettempdir(), ARTIFACT)
     if own and not (kept.exists() and any(kept.iterdir())):
-        kept.mkdir(exist_ok=True)
+        kept.mkdir(parents=True, exist_ok=True)  # a backend may have removed the folder
         return kept
-    if own:
-        os.makedirs(own, exist_ok=True)  # a backend may have removed it
+
     return Path(tempfile.mkdtemp(prefix="artifact-", dir=own or None))
 
 
