@@ -77,7 +77,7 @@ def run_onnxruntime(model: onnx.ModelProto, feeds: dict[str, Any]) -> list[Any]:
     from assay.backends.onnxruntime_session import session_options
     from assay.backends.onnxruntime_tensors import from_ort_value, to_ort_value
 
-    options = session_options("disable", 1, {"int8_sums": "exact", "disabled_optimizers": ""})
+    options = session_options("disable", 1, {"int8_sums": "exact", "disabled_optimizers": "", "prepacking": True})
     options.log_severity_level = 4
     try:
         session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])

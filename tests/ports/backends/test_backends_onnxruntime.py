@@ -234,7 +234,7 @@ def test_where_no_form_loads_the_artifact_is_the_model_itself(tmp_path: Path) ->
 
     def refusing(level: str | None) -> Any:
         """Options under which no ONNX file loads, but where the graph is written."""
-        made = session_options(level or "all", 1, {"int8_sums": "fast", "disabled_optimizers": ""})
+        made = session_options(level or "all", 1, {"int8_sums": "fast", "disabled_optimizers": "", "prepacking": True})
         if level:
             made.add_session_config_entry("session.load_model_format", "ORT")
         return made

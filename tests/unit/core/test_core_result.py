@@ -25,7 +25,7 @@ ROOMS = {
     "evaluate_values": ("worker/regions",),
     "verify_region": ("worker/regions",),
     "change": ("worker/inputs", "pipeline"),
-    "measure": ("worker/timing",),
+    "measure": ("worker/timing", "pipeline"),
     "compare_speed": ("worker/timing",),
     "alternate": ("worker/timing",),
     "search_inputs": ("mutation",),
