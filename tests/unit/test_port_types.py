@@ -71,7 +71,10 @@ BINDING: list[type[ports.SupportsBind]] = [OnnxRuntimeEngine, OpenVINOEngine]
 DEVICE_TIMED: list[type[ports.DeviceTimed]] = [FaultyEngine, TVMEngine, TensorRTEngine, TorchEngine]
 SELF_TIMED: list[type[ports.SelfTimed]] = [TrtexecEngine]
 PROFILING: list[type[ports.ProfilesOperators]] = [OnnxRuntimeEngine, OpenVINOEngine, TrtexecEngine]
-TRACED: list[type[ports.Traced]] = [OnnxRuntimeEngine, OpenVINOEngine, TVMEngine, TorchEngine, TrtexecEngine]
+TRACED: list[type[ports.Traced]] = [
+    ExecuTorchEngine, IREEEngine, LiteRtEngine, MNNEngine, NcnnEngine, OnnxRuntimeEngine, OpenVINOEngine, TVMEngine, TorchEngine,
+    TrtexecEngine,
+]  # fmt: skip
 
 TRANSFORMS: list[type[ports.Transform]] = [
     CoremlInt8, Float16, Int8Dynamic, Int8Nncf, Int8Qdq, Mutant, Opset, VulkanInt8, XnnpackInt8,

@@ -15,13 +15,13 @@ from typing import TypeVar
 from assay.core.job import AnyJob, Job, JobKind
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.pipeline.endless import endless, left_unasked, not_answered
 from assay.pipeline.ensure_references import (
     ensure_references,
     is_wrong_input,
     reject_wrong_inputs,
     without_reference,
 )
+from assay.pipeline.late_references import engines_out_of_time, left_unasked, not_answered
 from assay.pipeline.open_run import Checked, OpenRun, open_run
 from assay.pipeline.originals import record_originals
 from assay.pipeline.plan import plan
@@ -93,7 +93,7 @@ class CaseRoute:
         """Records a result for each job, but for those for which no inputs were found: their results are returned."""
         lacking = await record_originals(jobs, self._services)
         jobs, without_inputs = self._without(jobs, lacking)
-        jobs, _ = self._without(jobs, await endless(jobs, self._services, coarse=self._coarse))
+        jobs, _ = self._without(jobs, await engines_out_of_time(jobs, self._services, coarse=self._coarse))
         lacking = await ensure_references(jobs, self._services)
         jobs, lacking = without_reference(jobs, lacking)
         jobs, more = self._without(jobs, lacking)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from sqlalchemy import Connection, bindparam, select, update
 
 from assay.core.job import JobKind
 from assay.stores.tables import results, runs
-
-if TYPE_CHECKING:
-    from assay.stores.sql import SqlStore
 
 _ROWS = 500
 """In one transaction: no writer waits long, and what is cut off is gone on with."""
@@ -20,7 +18,15 @@ _SAMPLED = (JobKind.MEASURE.value,)
 """Kinds of job whose results hold raw samples."""
 
 
-def roll_up(store: SqlStore, before: str, shorten: Callable[[bytes], bytes | None]) -> int:
+class Database(Protocol):
+    """What reads and writes in transactions of its own."""
+
+    def reading(self) -> AbstractContextManager[Connection]: ...
+
+    def write(self, change: Callable[[Connection], None]) -> None: ...
+
+
+def roll_up(store: Database, before: str, shorten: Callable[[bytes], bytes | None]) -> int:
     """How many payloads were replaced. `shorten` gives None for what is short already."""
     old = runs.c.started_at < before, runs.c.status == "complete", results.c.kind.in_(_SAMPLED)
     query = select(results.c.number, results.c.payload).join(runs, runs.c.number == results.c.run).where(*old)

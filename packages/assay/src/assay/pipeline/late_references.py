@@ -21,7 +21,7 @@ _ENGINE = (Stage.TRANSFORM, Stage.LOWER, Stage.LOAD, Stage.RUN)
 _UNKNOWN = "the oracle is asked when the engine has ended"
 
 
-async def endless(jobs: Sequence[AnyJob], services: Services, *, coarse: bool) -> list[Result]:
+async def engines_out_of_time(jobs: Sequence[AnyJob], services: Services, *, coarse: bool) -> list[Result]:
     """The results of those jobs of one case whose engine reaches its time limit, where the oracle has no answer soon, or, of a case that
     brings its answers, the derivation of its tolerance does not end soon. `coarse` as of `ensure_tolerances`."""
     fed = {job.reference_dir: job for job in jobs if isinstance(job, InputsJob) and job.reference_dir}

@@ -18,8 +18,8 @@ from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
-from assay.pipeline.endless import endless, left_unasked, not_answered
 from assay.pipeline.job_graph import JobGraph
+from assay.pipeline.late_references import engines_out_of_time, left_unasked, not_answered
 from assay.pipeline.services import Services
 from assay.pipeline.tolerances import time_left_s
 from assay.ports import JobSource
@@ -50,7 +50,7 @@ def _ended(workers: _Workers, folder: Path, golden: str = "") -> list[Result]:
     # A machine that is busy believes a trial.
     graph = JobGraph(workers, workers, lambda: "40 processes for 2 cores" if VerifyJob not in workers.late else "")
     services = Services(folder, cast(Any, None), graph, *[cast(Any, None)] * 3)
-    return services.jobs.complete(endless(jobs, services, coarse=True))
+    return services.jobs.complete(engines_out_of_time(jobs, services, coarse=True))
 
 
 def test_a_slow_oracle_is_left_for_the_engine_and_what_neither_ends_costs_its_limit_once(tmp_path: Path) -> None:
