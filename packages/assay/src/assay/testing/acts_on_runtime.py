@@ -142,10 +142,10 @@ def monitoring() -> None:
 
 
 def audit_hook() -> None:
-    """It refuses what is asked next, and cannot be taken away."""
+    """It refuses to look at processes, and cannot be taken away."""
 
-    def refuse(event: str, _: object) -> None:
-        if event == "os.listdir":
+    def refuse(event: str, said: tuple[object, ...]) -> None:
+        if event == "os.listdir" and str(said[0]).startswith("/proc"):
             raise RuntimeError("refused by a hook")
 
     sys.addaudithook(refuse)
