@@ -121,7 +121,10 @@ def test_a_fork_bomb_is_bounded_while_nobody_looks(cell: Cell, bomb: str, monkey
     monkeypatch.setattr(SandboxProcess, "look", late)
     ended = cell.python(BOMBS[bomb])
     assert ended.ending is Ending.TOO_MANY_PROCESSES
-    assert all(int(number) <= 32 * THREADS_PER_PROCESS for number in re.findall(r"\d+", ended.sentence))
+    most = (
+        2 * 32 * THREADS_PER_PROCESS
+    )  # a list of processes that come and go is longer than they ever were; unbounded, they are thousands
+    assert all(int(number) <= most for number in re.findall(r"\d+", ended.sentence))
     assert "have not ended" not in ended.sentence
     assert not living("bomb-marker")
 
