@@ -10,7 +10,10 @@ import pytest
 
 from alert_servers import Endpoint, MailServer, endpoint, mail_server
 from command_line import run_assay
+from databases import postgresql, postgresql_server
 from small_models import golden_for, linear_model
+
+__all__ = ["postgresql", "postgresql_server"]
 
 CONFIG = """
 [[model]]
@@ -102,3 +105,29 @@ def test_a_cause_is_told_once_and_its_recovery(mail: MailServer, chat: Endpoint)
     assert run_assay("alert", "list").stdout == "no alert is open\n"
     for file in Path(".assay").rglob("*"):
         assert not file.is_file() or b"s3cr3t" not in file.read_bytes(), file
+
+
+def test_a_comparison_and_a_mutation_that_block_are_told(mail: MailServer) -> None:
+    """The new engine dies; and what fails without any mutant is not mutated."""
+    found = run_assay("compare", "m.onnx", "--flow", "onnxruntime", "--flow", "faulty-abort", "--launches", "4")
+    assert found.returncode == 1, found.stdout + found.stderr
+    assert "alert sent to team" in found.stderr
+    found = run_assay("mutate", "m.onnx", "--golden", "golden", "--flow", "faulty-raise", "--limit", "1")
+    assert found.returncode == 1, found.stdout + found.stderr
+    assert "alert sent to team" in found.stderr
+    assert all("blocked" in str(one["subject"]) for one in mail.mails)
+    assert len(mail.mails) == 2
+
+
+def test_a_cause_is_told_once_by_all_that_share_a_history_on_postgresql(
+    mail: MailServer,
+    postgresql: str,
+) -> None:
+    broken_model()
+    for _ in range(2):
+        assert check("--history", postgresql)[0] == 1
+    assert len(mail.mails) == 1
+    linear_model(Path("m.onnx"))
+    assert check("--history", postgresql)[0] == 0
+    assert [str(one["subject"]).split(":")[0] for one in mail.mails] == ["[assay] blocked", "[assay] recovered"]
+    assert run_assay("alert", "list", "--history", postgresql).stdout == "no alert is open\n"

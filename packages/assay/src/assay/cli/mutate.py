@@ -35,4 +35,6 @@ def mutate(given: Mapping[str, Any]) -> None:
         print(f"report: {path}")
     print(f"run {told.checked.run.id}")
     print(verdict(told))
+    for line in told.checked.alerts:
+        print(line, file=sys.stderr)
     raise typer.Exit(told.checked.judgement.exit_code)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import msgspec
 
 from assay import plugins
+from assay.commands.alerting import rules_for, with_alerts
 from assay.commands.backend_options import with_options
 from assay.commands.composition import open_services
 from assay.commands.reporting import destinations
@@ -28,13 +29,14 @@ from assay.pipeline.provenance import usable_cores
 def run_compare(options: CompareOptions, progress: Progress = SILENT) -> Checked:
     """The whole of `assay compare`, its printing apart. Raises UsageError for what cannot be compared."""
     reports = destinations(options.reports)
+    rules = rules_for(options.alerts, None)
     request = compare_request(options)
     # With more threads than cores nothing is measured: the comparison says why.
     if options.threads <= usable_cores():
         measuring = Measuring(batches=_smallest(options), threads=options.threads)
         request = replace(request, measuring=measuring, policy=with_baseline_goals(request.policy, measured=True))
     with open_services(options.history, progress=progress) as services:
-        checked = run_pipeline(request, services)
+        checked = with_alerts(run_pipeline(request, services), services, rules, options.alerts)
     for destination in reports:
         destination.write(checked)
     return checked

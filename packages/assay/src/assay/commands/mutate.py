@@ -11,6 +11,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from assay.commands.alerting import rules_for, with_alerts
 from assay.commands.check import prepared
 from assay.commands.composition import open_services
 from assay.commands.reporting import destinations
@@ -54,9 +55,11 @@ def run_mutate(options: MutateOptions, progress: Progress = SILENT) -> tuple[Mut
 
     Raises UsageError, BrokenFlow, NothingSelected before anything ran.
     """
-    wanted = destinations(options.reports)
+    wanted, rules = destinations(options.reports), rules_for(options.alerts, None)
     with (_of_suites if _are_suites(options) else _of_model)(options, progress) as place:
         told = mutate(place.request, place.services, place.workspace)
+        checked = with_alerts(told.checked, place.services, rules, options.alerts)
+        told = dataclasses.replace(told, checked=checked)
         advice = _advice(options, place, told)
     for destination in wanted:
         destination.write(told.checked)

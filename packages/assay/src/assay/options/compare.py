@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.options.declaration import option
-from assay.options.groups import HistoryOptions, ReportOptions
+from assay.options.groups import AlertOptions, HistoryOptions, ReportOptions
 
 if TYPE_CHECKING:
     from assay.core.flow import Option as Value
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(ReportOptions, HistoryOptions):
+class CompareOptions(ReportOptions, AlertOptions, HistoryOptions):
     """What a user may say. One model and two flows (old, new), or two models (old, new) and one flow or two."""
 
     models: tuple[Path, ...] = option(

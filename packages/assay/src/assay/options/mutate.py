@@ -7,6 +7,7 @@ from pathlib import Path
 
 from assay.options.declaration import option
 from assay.options.groups import (
+    AlertOptions,
     CaseOptions,
     ConfigOptions,
     ConfiguredHistoryOptions,
@@ -30,6 +31,7 @@ class MutateOptions(
     ConfigOptions,
     ToleranceOptions,
     ReportOptions,
+    AlertOptions,
     TimeoutOptions,
     WorkerOptions,
     OnlyOptions,
