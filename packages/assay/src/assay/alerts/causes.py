@@ -66,8 +66,8 @@ def _red(key: str, kind: AlertKind, verdict: Verdict, result: Result | None, bac
         short = "a rule for the whole run is broken" if not verdict.job_key else "no result"
     else:
         kinds = sorted({one.kind for one in findings_of(result)}) if isinstance(result, ComparedResult) else []
-        # Of a comparison the kinds of its findings say how it failed, of anything else the words of the library.
-        how = kinds or [result.stage.value, without_names(result.detail)]
+        # Of a comparison the kinds of its findings say how it failed, of a process its signal, of anything else the words of the library.
+        how = kinds or ([] if result.signal else [result.stage.value, without_names(result.detail)])
         symptom = ("outcome", result.outcome.value, result.cause.value, result.signal, *how)
         short = outcome_words(result.outcome)
     if verdict.word is VerdictStatus.XPASS:
