@@ -194,9 +194,7 @@ class IREEEngine:
         with tempfile.TemporaryDirectory(prefix="assay-iree-") as place:
             module = Path(place) / _ARTIFACT
             module.write_bytes(self._module)
-            iree_trace.trace(
-                module, self._function.name, tensors, self._declared.signature.inputs, self._threads, folder
-            )
+            iree_trace.trace(module, self._function.name, tensors, self._declared.signature, self._threads, folder)
 
     def save(self, folder: Path) -> None:
         """One module for this kind of processor or device."""

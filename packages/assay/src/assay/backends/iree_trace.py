@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from assay.core.model import TensorSpec
+from assay.backends.onnx_loader import Signature
 from assay.errors import Unsupported
 from assay.ports import Tensors
 
@@ -25,13 +25,11 @@ _FED = frozenset(
 )
 
 
-def trace(
-    module: Path, function: str, tensors: Tensors, inputs: Iterable[TensorSpec], threads: int, folder: Path
-) -> None:
+def trace(module: Path, function: str, tensors: Tensors, signature: Signature, threads: int, folder: Path) -> None:
     """One call in a process of its own, as `iree.ireeprof` for `iree-profile`, and as `iree.json`. Raises Unsupported for inputs that the
     runner cannot be given, and RuntimeError with the runner's words where it fails."""
     given = []
-    for place, spec in enumerate(inputs):
+    for place, spec in enumerate(signature.inputs):
         if spec.dtype not in _FED:
             raise Unsupported(f"iree-run-module reads no {spec.dtype} from a file, which input {spec.name!r} is")
         file = folder / f"input-{place}.npy"
@@ -47,7 +45,7 @@ def trace(
             f"--function={function}",
             *device,
             *(f"--input=@{file}" for file in given),
-            "--output=-",
+            *["--output=-"] * len(signature.outputs),
             f"--device_profiling_mode={_MODES}",
             f"--device_profiling_output={folder / PROFILE}",
         )
