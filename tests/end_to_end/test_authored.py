@@ -38,6 +38,7 @@ def _made(suite: Suite, name: str) -> Case:
     return made
 
 
+@pytest.mark.slow
 def test_programs_go_to_those_who_read_them_and_an_open_batch_is_tried_at_three_sizes() -> None:
     made = _made(Models(), "models/mlp-dynamic")
     assert Path(made.model.source).name == "model.onnx"

@@ -87,6 +87,7 @@ def test_without_a_baseline_nothing_is_said_for_it_or_against_it(options: CheckO
     assert [(one.case, one.flow.name) for one in list_baselines(options.history)] == [("m", FLOW)]
 
 
+@pytest.mark.slow
 def test_the_command_that_is_proposed_approves_for_these_inputs_and_batches(options: CheckOptions) -> None:
     asked = replace(options, seed=3, batch=2, measure_batches=(4,))
     command = _duel(run_check(asked))[1].partition("approve one here: `")[2]

@@ -102,6 +102,7 @@ def test_shuffling_keeps_the_numbers_and_leaves_whole_ones_in_place() -> None:
     assert np.array_equal(shuffled(sample, 3)["x"], found["x"])
 
 
+@pytest.mark.slow
 def test_every_body_of_the_node_cases_is_paired_but_those_that_draw_at_random() -> None:
     bodies = [case.name for case in OnnxNode().cases(seed=0) if "_expanded" in case.name]
     check_suite(OnnxFunctions(), at_least=400)

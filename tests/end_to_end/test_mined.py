@@ -87,6 +87,7 @@ def test_a_smaller_model_mined_after_a_larger_one_is_no_suite_that_shrank(tmp_pa
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_programs_and_what_factories_build_are_taken_apart_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "built.py").write_text(
         "import torch\n"

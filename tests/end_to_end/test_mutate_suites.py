@@ -73,6 +73,7 @@ def test_a_suite_over_two_flows_is_held_to_a_kill_rate_by_operator(suite: Path) 
     assert "operators of the model: every mutant killed on every flow" in (suite / "o.md").read_text()
 
 
+@pytest.mark.slow
 def test_a_blind_gate_fails_the_kill_rate_of_a_suite(suite: Path) -> None:
     """The same suite, flow and policy: only the tolerance is another."""
     (suite / "policy.toml").write_text(LIMITS)

@@ -70,6 +70,7 @@ XNNPACK = (
 )
 
 
+@pytest.mark.slow
 def test_a_quantized_program_is_tapped_where_it_is_put_on_a_grid(tmp_path: Path) -> None:
     """XNNPACK computes what lies between two grids as one: the engine with the taps is the engine without."""
     (result,) = per_node_results({"xnnpack": XNNPACK}, tmp_path).values()

@@ -107,6 +107,7 @@ def test_nothing_selected_fewer_cases_and_a_flow_that_vanished_are_never_silent(
     assert "there is no flow" in assay("run", "./zoo", "--flow", "nothing", code=2)
 
 
+@pytest.mark.slow
 def test_a_program_in_a_folder_is_a_case_beside_its_onnx_file(zoo: Path) -> None:
     code = (
         "import torch\n"

@@ -125,6 +125,7 @@ def test_a_model_whose_noise_cannot_be_learnt_either_says_so(here: Path) -> None
     assert any("no tolerance could be derived" in text and "MaxpoolWithMask" in text for text in result.warnings)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what torch.export imports
 def test_an_exported_program_is_judged_by_the_graph_that_torch_makes_of_it(here: Path) -> None:
     import torch

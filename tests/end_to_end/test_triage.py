@@ -78,6 +78,7 @@ def test_a_cause_that_is_known_is_told_of_another_model_without_a_search(tmp_pat
     assert again.known_as == second.folder
 
 
+@pytest.mark.slow
 def test_a_crash_is_reduced_to_what_crashes(tmp_path: Path) -> None:
     net = PlantedNet(NODES, seed=3)
     pattern = net.sites["cancelled_transposes"][0]
