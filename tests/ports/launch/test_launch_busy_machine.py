@@ -56,6 +56,7 @@ def _run(folder: Path, **options: Option) -> tuple[Result, float]:
     return result, ran[-1] - ran[0]
 
 
+@pytest.mark.slow  # it wants a machine on which nothing else runs at all
 @pytest.mark.alone
 @pytest.mark.usefixtures("shared_core")
 def test_the_time_in_which_others_have_the_core_does_not_count(tmp_path: Path) -> None:
@@ -65,6 +66,7 @@ def test_the_time_in_which_others_have_the_core_does_not_count(tmp_path: Path) -
     assert seconds > 1.1 * LIMIT_S
 
 
+@pytest.mark.slow  # it wants a machine on which nothing else runs at all
 @pytest.mark.alone
 @pytest.mark.usefixtures("shared_core")
 def test_who_sleeps_has_no_more_time_for_it(tmp_path: Path) -> None:
