@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import plugins
+from assay.commands.caches import most_bytes
 from assay.commands.environments import CONFIG
 from assay.errors import UsageError
 from assay.pipeline.shared_files import SharedFiles
@@ -46,12 +49,22 @@ def open_blobs(config: Config | None = None) -> Blobs | None:
     return blobs
 
 
-def shared_files(folder: Path, blobs: Blobs | None, store: Store) -> SharedFiles:
-    """Raises UsageError where the history cannot say what lies in the store."""
+@contextmanager
+def open_shared_files(folder: Path, store: Store, config: Config | None = None) -> Iterator[SharedFiles]:
+    """Afterwards what was fetched is held to the size of the cache. Raises as `open_blobs`, and UsageError where the history cannot say
+    what lies in the store."""
+    blobs = open_blobs(config)
     if blobs is None:
-        return SharedFiles(folder)
-    if not isinstance(store, KeepsFolders):
-        raise UsageError(
-            "this kind of history cannot keep which files lie in a store: use a folder or a postgresql+psycopg:// URL, or leave `store` out"
-        )
-    return SharedFiles(folder, blobs, store)
+        yield SharedFiles(folder)
+        return
+    with closing(blobs):
+        if not isinstance(store, KeepsFolders):
+            raise UsageError(
+                "this kind of history cannot keep which files lie in a store: use a folder or a postgresql+psycopg:// URL, or leave "
+                "`store` out"
+            )
+        files = SharedFiles(folder, blobs, store)
+        try:
+            yield files
+        finally:
+            files.evict(most_bytes())

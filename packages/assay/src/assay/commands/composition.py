@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import plugins
-from assay.commands.blobs import open_blobs, shared_files
-from assay.commands.caches import most_bytes
+from assay.commands.blobs import open_shared_files
 from assay.errors import NotWritable, RunNotFound, StoreError
 from assay.options.groups import DEFAULT_HISTORY, WorkerOptions
 from assay.pipeline.busy_machine import load_when_busy
@@ -65,31 +64,26 @@ def open_services(
     environments = open_environments(locks or folder, config)
     scheme = history.partition("://")[0] if remote else ""
     kind = plugins.load(STORES, scheme if scheme in plugins.names(STORES) else "sql")
-    store: Store = kind(history if remote else str(folder / "history.db"))
-    blobs = open_blobs(config)
     warm, fresh = plugins.load(LAUNCHERS, "pool"), plugins.load(LAUNCHERS, "fresh")
-    try:
-        with warm(workers, recycle, environments.interpreter, gpus(), ahead, progress.at, idle) as pool:
-            yield Services(
-                folder=folder,
-                store=store,
-                jobs=JobGraph(
-                    pool, fresh(2, environments.interpreter, gpus(), progress.at, pool.end_idle), load_when_busy
-                ),
-                open_journal=Journal,
-                read_journal=read_journal,
-                journal_held=journal_held,
-                progress=progress,
-                available=environments.availability,
-                interpreter=environments.interpreter,
-                gpus=tuple(map(str, gpus())),
-                files=shared_files(folder, blobs, store),
-            )
-    finally:
-        if blobs is not None:
-            shared_files(folder, blobs, store).evict(most_bytes())
-            blobs.close()
-        store.close()
+    with ExitStack() as opened:
+        store: Store = kind(history if remote else str(folder / "history.db"))
+        opened.callback(store.close)
+        files = opened.enter_context(open_shared_files(folder, store, config))
+        pool = opened.enter_context(warm(workers, recycle, environments.interpreter, gpus(), ahead, progress.at, idle))
+        alone = fresh(2, environments.interpreter, gpus(), progress.at, pool.end_idle)
+        yield Services(
+            folder=folder,
+            store=store,
+            jobs=JobGraph(pool, alone, load_when_busy),
+            open_journal=Journal,
+            read_journal=read_journal,
+            journal_held=journal_held,
+            progress=progress,
+            available=environments.availability,
+            interpreter=environments.interpreter,
+            gpus=tuple(map(str, gpus())),
+            files=files,
+        )
 
 
 def _make(folder: Path) -> None:
