@@ -110,13 +110,27 @@ def reject_wrong_inputs(lacking: Sequence[Result], jobs: Sequence[Job]) -> None:
         raise BadInputs("\n".join(dict.fromkeys(one.detail for one in lacking)))
 
 
-def _wrong_inputs(refusals: Sequence[Result]) -> str:
+def _refusing(refusals: Sequence[Result]) -> dict[str, Result]:
+    """By library, the first of each that built the model and refuses its inputs."""
+    ran = [one for one in refusals if one.outcome is Outcome.ERROR and one.stage is Stage.RUN]
+    found: dict[str, Result] = {}
+    for one in ran:
+        found.setdefault(library_of(one.flow), one)
+    return found
+
+
+def _wrong_inputs(job: Job, refusals: Sequence[Result]) -> str:
     """What keeps all inputs from being taken: a constraint of the graph that is not met, or two oracles of which each refuses,
     while it runs, whatever was tried. "" where something else is wrong."""
     unmet = next((one.detail for one in refusals if one.cause is Cause.WRONG_USAGE), "")
     able = [one for one in refusals if one.outcome not in (Outcome.UNSUPPORTED, Outcome.UNAVAILABLE)]
     ran = [one for one in able if one.outcome is Outcome.ERROR and one.stage is Stage.RUN]
     # One that could not build the model says nothing of the inputs, where two libraries do.
+    if job.case.inputs.given and not unmet and len(refusing := _refusing(refusals)) > 1:
+        named = " and ".join(one.flow for one in refusing.values())
+        first = next(iter(refusing.values()))
+        sentence = f"'{job.case.name}' does not take the inputs that were given: {first.detail}"
+        return f"{sentence} ({named} refuse them); correct them, or give others"
     if unmet or len(ran) < 2 or (len(ran) < len(able) and len({library_of(one.flow) for one in ran}) < 2):
         return unmet
     first = ran[0]
@@ -150,6 +164,8 @@ def _next(job: Job, refusals: Sequence[Result], jobs: Sequence[Job]) -> Flow | N
     where the graph says what is wrong with the inputs, and an evaluator agrees: a laxer runtime's answer would prove nothing."""
     if any(_is_invalid(one, job) or one.cause is Cause.WRONG_USAGE for one in refusals):
         return None
+    if job.case.inputs.given and len(_refusing(refusals)) > 1:
+        return None
     asked = {one.flow for one in refusals}
     late = {library_of(one.flow) for one in refusals if one.outcome is Outcome.TIMEOUT}
     for name in ORACLES.get(job.case.model.format, ()):
@@ -182,7 +198,7 @@ def _without(job: Job, refusals: Sequence[Result]) -> Result:
         blank = empty_result(job, Outcome.ERROR)
         told = f"the model is broken: {invalid.detail} ({invalid.flow})"
         return msgspec.structs.replace(blank, stage=Stage.LOWER, cause=Cause.INVALID_FILE, detail=told)
-    if wrong := _wrong_inputs(refusals):
+    if wrong := _wrong_inputs(job, refusals):
         return msgspec.structs.replace(empty_result(job, Outcome.ERROR), cause=Cause.WRONG_USAGE, detail=wrong)
     ours = not refusals or any(one.outcome is Outcome.INFRASTRUCTURE for one in refusals)
     first, *others = (f"{one.flow}: {one.outcome.value}" for one in refusals) if refusals else ("nothing was tried",)
