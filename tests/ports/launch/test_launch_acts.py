@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
+import threading
 import time
 from functools import partial
 from pathlib import Path
@@ -15,6 +18,7 @@ from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
 from assay.launch import process_tree
 from assay.launch.pool import Pool
+from assay.launch.process import WorkerProcess
 from assay.ports import JobList
 from assay.testing.act_checks import (
     STAGES,
@@ -100,3 +104,24 @@ def test_a_worker_that_was_killed_from_outside_costs_no_result(same: tuple[Model
     results = list(Pool(1, watch=watch).launch(JobList([one.job for one in asked])))
     assert len(killed) == 1
     assert [result.outcome for result in results] == [Outcome.OK] * 2
+
+
+def test_a_worker_that_just_ends_while_it_is_given_a_job_is_waited_for(
+    same: tuple[Model, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its socket is closed before its exit code is known: who looked at once took a signal for a crash of the job's own."""
+    model, golden = same
+    send = WorkerProcess.send
+    ends: list[threading.Timer] = []
+
+    def late(process: WorkerProcess, job: Job) -> None:
+        if ends:
+            send(process, job)
+            return
+        ends.append(threading.Timer(0.2, os.kill, (process.pid, signal.SIGKILL)))
+        ends[0].start()
+        raise BrokenPipeError
+
+    monkeypatch.setattr(WorkerProcess, "send", late)
+    [result] = Pool(1).launch(JobList([act_job("innocent", model, golden).job]))
+    assert (result.outcome, result.attempts) == (Outcome.OK, 2)

@@ -128,7 +128,7 @@ class Supervisor:
         try:
             lane.process.send(pending.job)
         except OSError:
-            self._lost(lane)
+            self._takes_nothing(lane)
 
     def _wait(self) -> None:
         for key, _ in self._staff.selector.select(self._staff.patience_s(WATCH_S)):
@@ -189,12 +189,22 @@ class Supervisor:
         if lane.process.exit_code() is not None or not lane.is_busy:
             self._lost(lane)
 
+    def _takes_nothing(self, lane: Lane) -> None:
+        """Its socket is closed at its end: it ends just now, and how is not known yet."""
+        self._hear_rest(lane)
+        if lane in self._staff.lanes and not lane.closed:
+            self._closed(lane)
+
     def _died(self, lane: Lane) -> None:
-        """Its process has ended, whoever holds its socket. What it said before counts."""
-        while not lane.closed and lane in self._staff.lanes and not lane.process.is_empty():
-            self._hear(lane)
+        """Its process has ended, whoever holds its socket."""
+        self._hear_rest(lane)
         if lane in self._staff.lanes:
             self._lost(lane)
+
+    def _hear_rest(self, lane: Lane) -> None:
+        """What it said before its end counts."""
+        while not lane.closed and lane in self._staff.lanes and not lane.process.is_empty():
+            self._hear(lane)
 
     def _look(self, lane: Lane, job: Job) -> None:
         if lane.advance(job.limits):
@@ -215,7 +225,7 @@ class Supervisor:
         try:
             lane.process.flush()
         except OSError:
-            self._lost(lane)
+            self._takes_nothing(lane)
             return
         limit = job.limits.memory_bytes
         resident = lane.process.tree_bytes(limit) if limit else lane.process.resident_bytes()
