@@ -13,7 +13,10 @@ from fake_github import FakeGithub
 from fake_gitlab import TOKEN, FakeGitlab
 from live_server import serving, until_true
 from repositories import blob_of, git, make_zoo, put, put_entries
-from starlette.responses import JSONResponse
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
 from test_robot_webhooks import NEW, signed
 
 from assay.cli.main import main
@@ -107,11 +110,23 @@ def test_a_merge_request_is_told_at_gitlab(tmp_path: Path) -> None:
     fake = FakeGitlab()
     fake.add_request(3, sha, pipeline=5)
     fake.add_request(4, put(zoo, "refs/merge-requests/4/head", {"docs/x.md": "no submission"}))
-    with serving(fake.app()) as forge:
-        source = f'[gitlab]\nproject = "zoo/models"\napi = "{forge}"\ntoken = {{ file = "token" }}\n'
+    alerts: list[str] = []
+
+    async def chat(request: Request) -> Response:
+        alerts.append((await request.json())["title"])
+        return PlainTextResponse("ok")
+
+    with serving(fake.app()) as forge, serving(Starlette(routes=[Route("/", chat, methods=["POST"])])) as team:
+        (tmp_path / "team").write_text(team.replace("http", "json", 1))
+        source = (
+            f'[gitlab]\nproject = "zoo/models"\napi = "{forge}"\ntoken = {{ file = "token" }}\n'
+            '[[alerts.target]]\nname = "team"\nurl = { file = "team" }\n'
+        )
         with robot(robot_toml(tmp_path, source)) as (service, _):
             until_true(lambda: fake.notes and service.queue.counts().unsent == 0, seconds=120)
             assert [one["state"] for one in fake.statuses.values()] == ["failed"]
+            assert len(alerts) == 1
+            assert alerts[0].startswith("[zoo] blocked: digits on ")
             assert [one["number"] for one in fake.notes] == [3], "other merge requests are none of the robot's"
             fake.requests[3]["state"] = "closed"
 

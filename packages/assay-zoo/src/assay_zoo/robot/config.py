@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from assay.config.alert_rules import alert_rules
+from assay.config.schema import AddressFile, AlertsFile
 from assay.config.toml_errors import Place, TomlFile, read
+from assay.core.alert import AlertRules
 from assay.errors import BadPolicy, UsageError
 from assay_zoo.robot.config_schema import (
     GithubTable,
@@ -60,6 +63,7 @@ class RobotConfig:
     mail: MailTable | None = None
     mail_password: Secret | None = None
     chat: Secret | None = None
+    alerts: AlertRules | None = None
     hidden: tuple[str, ...] = ()
     """Variables that hold secrets."""
 
@@ -107,6 +111,7 @@ def load_robot(path: Path) -> RobotConfig:
         mail=mail,
         mail_password=secrets.maybe(("mail", "password"), mail.password if mail else None),
         chat=secrets.maybe(("chat", "url"), parsed.chat.url if parsed.chat else None),
+        alerts=_alerts(parsed.alerts, secrets, text, beside),
         hidden=secrets.variables(),
     )
 
@@ -147,6 +152,25 @@ def _zoo(parsed: RobotFile, text: TomlFile, beside: Path) -> ZooTable:
     if "://" not in repository and not _is_scp(repository):
         repository = str((beside / repository).resolve())
     return parsed.zoo.model_copy(update={"repository": repository})
+
+
+def _alerts(parsed: AlertsFile, secrets: _Secrets, text: TomlFile, beside: Path) -> AlertRules | None:
+    """As in assay.toml, but for addresses in the file itself, and for keys that speak of runs."""
+    for key, why in (
+        ("report-url", "has no meaning here: messages link to the robot's page, below `public_url`"),
+        ("trend-metrics", "has no meaning here: the robot watches submissions, no metrics of runs"),
+    ):
+        if key in text.data.get("alerts", {}):
+            raise BadPolicy(text.sentence(("alerts", key), f"{why}; remove it"))
+    for number, one in enumerate(parsed.target):
+        place = ("alerts", "target", number, "url")
+        if not isinstance(one.url, AddressFile):
+            told = 'must be { file = "PATH" } or { env = "NAME" }: no secret is written here'
+            raise BadPolicy(text.sentence(place, told))
+        secrets.read(place, SecretPlace.model_validate({"env": one.url.env} if one.url.env else {"file": one.url.file}))
+    if parsed.only_with and not os.environ.get(parsed.only_with):
+        return None
+    return alert_rules(beside, parsed)
 
 
 def _is_scp(repository: str) -> bool:

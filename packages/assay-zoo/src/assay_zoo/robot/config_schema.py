@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from assay.config.schema import AlertsFile
+
 Text = Annotated[str, Field(min_length=1)]
 Positive = Annotated[float, Field(gt=0)]
 
@@ -138,6 +140,7 @@ class RobotFile(_Table):
     operator: OperatorTable | None = None
     mail: MailTable | None = None
     chat: ChatTable | None = None
+    alerts: AlertsFile = AlertsFile()
     limits: LimitsTable = LimitsTable()
 
     @field_validator("public_url")

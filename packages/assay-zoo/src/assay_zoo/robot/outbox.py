@@ -26,6 +26,7 @@ class OutboxEntry(StrEnum):
     PROMOTE = "promote"
     MAIL = "mail"
     CHAT = "chat"
+    ALERT = "alert"
 
 
 class DueEntry(msgspec.Struct, frozen=True, kw_only=True):

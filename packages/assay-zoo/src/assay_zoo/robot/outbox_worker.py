@@ -11,6 +11,7 @@ import msgspec
 from assay.errors import HarnessError, StoreError, UsageError
 from assay_zoo.decision import Answer
 from assay_zoo.inspect import Inspection
+from assay_zoo.robot.alerting import Alerts
 from assay_zoo.robot.lease_renewal import LeaseRenewal
 from assay_zoo.robot.metrics import Metrics
 from assay_zoo.robot.notify import Chat, Mailer
@@ -38,6 +39,7 @@ class OutboxWorker:
     lease_s: float = LEASE_S
     mailer: Mailer | None = None
     chat: Chat | None = None
+    alerts: Alerts | None = None
     hides: Hides = str
 
     def run(self, stop: threading.Event, news: threading.Event) -> None:
@@ -61,6 +63,7 @@ class OutboxWorker:
         """One thing; False where nothing is due."""
         due = self.outbox.take()
         if due is None:
+            self._send_waiting()
             return False
         held = LeaseRenewal(self.outbox, due, self.lease_s)
         try:
@@ -84,6 +87,9 @@ class OutboxWorker:
             self.source.report(redact(whole, self.hides), page)
         elif due.kind is OutboxEntry.PROMOTE:
             self._promote(whole)
+        elif due.kind is OutboxEntry.ALERT:
+            if self.alerts is not None:
+                self.alerts.tell(redact(whole, self.hides), page)
         elif whole.decision is not None:
             told = self.mailer if due.kind is OutboxEntry.MAIL else self.chat
             if told is not None:
@@ -98,11 +104,20 @@ class OutboxWorker:
             try:
                 commit = self.promoter.promote(one, found)
             except UsageError as error:
-                self.queue.promoted(one.id, "", str(error))
+                self.queue.promoted(one.id, "", str(error), [OutboxEntry.ALERT] if self.alerts else [])
                 return
             self.queue.promoted(one.id, commit)
         if self._all_in(one):
             self.source.close(one)
+
+    def _send_waiting(self) -> None:
+        if self.alerts is None:
+            return
+        try:
+            self.alerts.send_waiting()
+        except HarnessError as error:
+            self.metrics.fault("alert")
+            _LOG.warning("alerts that wait were not sent: %s", error)
 
     def _all_in(self, one: Submission) -> bool:
         """A request may bring several submissions: it is done when the last is in."""

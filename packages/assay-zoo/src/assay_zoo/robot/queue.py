@@ -205,12 +205,13 @@ class Queue(Queries):
             self._note(connection, identity, f"decision: {decided.answer}")
             return True
 
-    def promoted(self, identity: int, commit: str, trouble: str = "") -> None:
+    def promoted(self, identity: int, commit: str, trouble: str = "", wishes: Sequence[OutboxEntry] = ()) -> None:
         """What became of a promotion: its commit, or why a person must look at it."""
         with self.database.write() as connection:
             values = {"promoted": commit, "trouble": trouble}
             connection.execute(update(submissions).where(submissions.c.id == identity).values(**values))
-            enqueue(connection, identity, OutboxEntry.REPORT)
+            for wish in (OutboxEntry.REPORT, *wishes):
+                enqueue(connection, identity, wish)
             level = Level.ERROR if trouble else Level.INFO
             self._note(connection, identity, trouble or f"promoted by commit {commit[:12]}", level)
 

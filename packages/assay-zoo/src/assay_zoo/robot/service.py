@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import importlib.util
 import logging
 import os
 import shutil
@@ -11,8 +12,10 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
+from assay.alerts.send import INSTALL
 from assay.errors import HarnessError, UsageError
 from assay.launch.sandbox import Bubblewrap
+from assay_zoo.robot.alerting import Alerts
 from assay_zoo.robot.config import RobotConfig
 from assay_zoo.robot.database import Database
 from assay_zoo.robot.deliveries import Deliveries
@@ -53,6 +56,7 @@ class Service:
         self._name = _name(config.data)
         self._sandbox = Bubblewrap()
         _refuse_without_sandbox(config, self._sandbox)
+        _refuse_without_apprise(config)
         self.source, self.mirror = open_source(config)
         self.title = ZooName(self.mirror)
         database = Database(config.database)
@@ -144,6 +148,7 @@ class Service:
             lease_s=config.limits.lease_s,
             mailer=Mailer(config.mail, password.reveal() if password else "") if config.mail else None,
             chat=Chat(config.chat.reveal()) if config.chat else None,
+            alerts=Alerts(config.alerts, config.history) if config.alerts else None,
             hides=self.hides,
         )
 
@@ -184,6 +189,11 @@ def _sweep(config: RobotConfig) -> None:
         shutil.rmtree(index, ignore_errors=True)
     for lock in mirror.rglob("*.lock"):  # of a git that was killed with the robot: nobody would ever remove it
         lock.unlink(missing_ok=True)
+
+
+def _refuse_without_apprise(config: RobotConfig) -> None:
+    if config.alerts and importlib.util.find_spec("apprise") is None:
+        raise UsageError(f"{config.path}: [alerts] is there, and {INSTALL}")
 
 
 def _refuse_without_sandbox(config: RobotConfig, sandbox: Bubblewrap) -> None:

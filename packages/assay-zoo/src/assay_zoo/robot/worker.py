@@ -217,9 +217,11 @@ class Worker:
 
     def _wishes(self, answer: Answer) -> list[OutboxEntry]:
         config = self._shop.config
+        alert = [OutboxEntry.ALERT] if config.alerts else []
         if answer is Answer.PROMOTE:
-            return [OutboxEntry.PROMOTE] if config.zoo.promote else []
-        return [wish for wish, there in ((OutboxEntry.MAIL, config.mail), (OutboxEntry.CHAT, config.chat)) if there]
+            return [OutboxEntry.PROMOTE, *alert] if config.zoo.promote else alert
+        told = ((OutboxEntry.MAIL, config.mail), (OutboxEntry.CHAT, config.chat))
+        return [*(wish for wish, there in told if there), *alert]
 
     def _heard(self, identity: int, said: Said) -> None:
         if said.begins:

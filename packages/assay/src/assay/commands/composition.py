@@ -62,12 +62,9 @@ def open_services(
         raise RunNotFound(f"there is no history in {folder}; `assay check` makes one, or give another with --history")
     _make(folder)
     environments = open_environments(locks or folder, config)
-    scheme = history.partition("://")[0] if remote else ""
-    kind = plugins.load(STORES, scheme if scheme in plugins.names(STORES) else "sql")
     warm, fresh = plugins.load(LAUNCHERS, "pool"), plugins.load(LAUNCHERS, "fresh")
     with ExitStack() as opened:
-        store: Store = kind(history if remote else str(folder / "history.db"))
-        opened.callback(store.close)
+        store = opened.enter_context(_store(history))
         files = opened.enter_context(open_shared_files(folder, store, config))
         pool = opened.enter_context(warm(workers, recycle, environments.interpreter, gpus(), ahead, progress.at, idle))
         alone = fresh(2, environments.interpreter, gpus(), progress.at, pool.end_idle)
@@ -84,6 +81,25 @@ def open_services(
             gpus=tuple(map(str, gpus())),
             files=files,
         )
+
+
+@contextmanager
+def open_store(history: str = DEFAULT_HISTORY) -> Iterator[Store]:
+    """The history alone, made if it is not there, for a service that runs nothing itself."""
+    _make(Path(DEFAULT_HISTORY if "://" in history else history))
+    with _store(history) as store:
+        yield store
+
+
+@contextmanager
+def _store(history: str) -> Iterator[Store]:
+    scheme = history.partition("://")[0] if "://" in history else ""
+    kind = plugins.load(STORES, scheme if scheme in plugins.names(STORES) else "sql")
+    store: Store = kind(history if scheme else str(Path(history) / "history.db"))
+    try:
+        yield store
+    finally:
+        store.close()
 
 
 def _make(folder: Path) -> None:
