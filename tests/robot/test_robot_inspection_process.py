@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -24,13 +25,22 @@ def _root(folder: Path) -> Path:
     return root
 
 
+def _inspections() -> list[psutil.Process]:
+    """The processes of this test that inspect; one that ends while it is looked at is none."""
+    seen = []
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.Error):
+            if "assay_zoo.robot.inspection_main" in child.cmdline():
+                seen.append(child)
+    return seen
+
+
 def test_a_child_that_is_killed_costs_one_attempt_and_names_the_signal(tmp_path: Path) -> None:
     root = _root(tmp_path)
 
     def kill() -> bool:
-        for child in psutil.Process().children():
-            if "assay_zoo.robot.inspection_main" in " ".join(child.cmdline()):
-                os.kill(child.pid, signal.SIGKILL)
+        for child in _inspections():
+            os.kill(child.pid, signal.SIGKILL)
         return True
 
     ended = inspect_in_child(
@@ -53,8 +63,7 @@ def test_a_child_never_outlives_its_reason(
         beat_s=0.1, stopping=lambda: stop, heard=lambda _: None,
     )  # fmt: skip
     assert ended.ending is ending
-    names = [" ".join(one.cmdline()) for one in psutil.Process().children(recursive=True)]
-    assert not [name for name in names if "robot.inspecting" in name]
+    assert not _inspections()
 
 
 def test_the_child_sees_no_secret_and_dies_with_the_robot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,9 +72,7 @@ def test_the_child_sees_no_secret_and_dies_with_the_robot(tmp_path: Path, monkey
     seen: list[dict[str, str]] = []
 
     def look() -> bool:
-        for child in psutil.Process().children():
-            if "assay_zoo.robot.inspection_main" in " ".join(child.cmdline()):
-                seen.append(child.environ())
+        seen.extend(child.environ() for child in _inspections())
         return not seen
 
     ended = inspect_in_child(
