@@ -47,8 +47,7 @@ def _ended(workers: _Workers, folder: Path, golden: str = "") -> list[Result]:
     jobs: list[AnyJob] = [
         kind(case, Flow("ort", "ort"), limits, reference_dir=reference) for kind in (VerifyJob, MeasureJob)
     ]
-    # A machine that is busy believes a trial.
-    graph = JobGraph(workers, workers, lambda: "40 processes for 2 cores" if VerifyJob not in workers.late else "")
+    graph = JobGraph(workers, workers)
     services = Services(folder, cast(Any, None), graph, *[cast(Any, None)] * 3)
     return services.jobs.complete(engines_out_of_time(jobs, services, coarse=True))
 

@@ -12,7 +12,6 @@ from assay import plugins
 from assay.commands.blobs import open_shared_files
 from assay.errors import NotWritable, RunNotFound, StoreError
 from assay.options.groups import DEFAULT_HISTORY, WorkerOptions
-from assay.pipeline.busy_machine import load_when_busy
 from assay.pipeline.job_graph import JobGraph
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.services import Services
@@ -71,7 +70,7 @@ def open_services(
         yield Services(
             folder=folder,
             store=store,
-            jobs=JobGraph(pool, alone, load_when_busy),
+            jobs=JobGraph(pool, alone),
             open_journal=Journal,
             read_journal=read_journal,
             journal_held=journal_held,

@@ -72,7 +72,7 @@ async def _compute(job: InputsJob, jobs: Sequence[Job], services: Services) -> l
             return refusals
         if late:
             recording = msgspec.structs.replace(recording, limits=shortened(job.limits))
-        refusals.append(result := await services.jobs.run(recording, trial=late))
+        refusals.append(result := await services.jobs.run(recording))
         used_s += recording.limits.timeout_s if late and result.outcome is Outcome.TIMEOUT else 0.0
         if len(refusals) == 1:
             _keep_time(job, result, services)
@@ -87,7 +87,7 @@ async def are_late(job: InputsJob, services: Services) -> bool:
     if trial.limits.timeout_s >= job.limits.timeout_s:
         return False
     async with services.jobs.lock(job.reference_dir):
-        result = await services.jobs.run(trial, trial=True)
+        result = await services.jobs.run(trial)
     if result.outcome is Outcome.OK:
         _keep_time(job, result, services)
     return result.outcome is Outcome.TIMEOUT and result.stage is Stage.RUN

@@ -9,9 +9,9 @@ Many routes are under way at once. The jobs that they wait for are in one queue,
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Hashable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Generator, Hashable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -19,7 +19,6 @@ from assay.core.job import Job
 from assay.core.result import Result
 from assay.errors import HarnessError
 from assay.judge.job_outcome import with_outcome
-from assay.pipeline.busy_machine import after_repeat_alone, is_doubtful
 from assay.ports import Launcher
 
 AT_ONCE = 200
@@ -86,21 +85,18 @@ class _Ends:
 
 @dataclass(frozen=True)
 class _Asked:
-    """`grouped`: it runs when nothing else does. `trial` as in `JobGraph.run`."""
+    """`grouped`: it runs when nothing else does."""
 
     job: Job
     receiver: Later[Result] | _Ends
     grouped: bool = False
-    trial: bool = False
 
 
 class JobGraph:
-    """`workers` do what is asked as `run` and `results`; `isolated` what is asked as `alone`, when nothing else runs. `load` says how busy
-    the machine is, "" where it is not: what reaches its time limit then is asked once more, alone."""
+    """`workers` do what is asked as `run` and `results`; `isolated` what is asked as `alone`, when nothing else runs."""
 
-    def __init__(self, workers: Launcher, isolated: Launcher, load: Callable[[], str] = lambda: "") -> None:
-        self.workers, self.isolated, self._load = workers, isolated, load
-        self._repeated: dict[str, str] = {}
+    def __init__(self, workers: Launcher, isolated: Launcher) -> None:
+        self.workers, self.isolated = workers, isolated
         self._ready = _Ready()
         self._groups = _Groups()
         self._asked: dict[str, deque[_Asked]] = {}
@@ -108,10 +104,10 @@ class JobGraph:
         self._can_go_on: deque[Route[Any]] = deque()
         self._locks: dict[Hashable, Later[None]] = {}
 
-    async def run(self, job: Job, *, trial: bool = False) -> Result:
-        """Its result. A `trial` has little time on purpose: its time limit is believed on a busy machine, too."""
+    async def run(self, job: Job) -> Result:
+        """Its result."""
         result: Later[Result] = Later()
-        self._ask(_Asked(job, result, trial=trial))
+        self._ask(_Asked(job, result))
         return await result
 
     async def results(self, jobs: Sequence[Job]) -> AsyncIterator[Result]:
@@ -215,14 +211,6 @@ class JobGraph:
     def _done(self, result: Result) -> None:
         asked = self._asked[result.job_key]
         first = asked.popleft()
-        job = first.job
-        if not (first.grouped or first.trial) and is_doubtful(result, job) and (load := self._load()):
-            self._repeated[job.key] = load
-            asked.appendleft(replace(first, grouped=True))
-            self._groups.waiting.append(deque([job]))
-            return
-        if load := self._repeated.pop(job.key, ""):
-            result = after_repeat_alone(result, load)
         if not asked:
             del self._asked[result.job_key]
         elif not asked[0].grouped:
@@ -230,7 +218,7 @@ class JobGraph:
         if first.grouped:
             self._groups.running -= 1
         # The worker observed; what its answers are worth is said here, before anybody looks.
-        self._can_go_on.extend(first.receiver.give(with_outcome(result, job)))
+        self._can_go_on.extend(first.receiver.give(with_outcome(result, first.job)))
 
     def _start(self, route: Route[T]) -> Later[T]:
         end: Later[T] = Later()

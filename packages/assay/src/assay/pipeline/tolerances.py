@@ -161,7 +161,7 @@ async def late_tolerances(jobs: Sequence[AnyJob], services: Services, *, coarse:
             _derivation(tolerance_of(placed), coarse, services), limits=shortened(job.limits)
         )
         async with services.jobs.lock(f"tolerances of {job.case.model.digest}"):
-            result = await services.jobs.run(trial, trial=True)
+            result = await services.jobs.run(trial)
         if result.outcome is Outcome.TIMEOUT:
             late.append(job)
     return late
