@@ -60,8 +60,8 @@ def _run(folder: Path, **options: Option) -> tuple[Result, float]:
 @pytest.mark.alone
 @pytest.mark.usefixtures("shared_core")
 def test_the_time_in_which_others_have_the_core_does_not_count(tmp_path: Path) -> None:
-    """A third of a second of work takes four times as long."""
-    result, seconds = _run(tmp_path, work_s=0.08)
+    """Four tenths of a second of work take four times as long."""
+    result, seconds = _run(tmp_path, work_s=0.1)
     assert (result.outcome, result.detail) == (Outcome.OK, "")
     assert seconds > 1.1 * LIMIT_S
 
@@ -70,7 +70,7 @@ def test_the_time_in_which_others_have_the_core_does_not_count(tmp_path: Path) -
 @pytest.mark.alone
 @pytest.mark.usefixtures("shared_core")
 def test_who_sleeps_has_no_more_time_for_it(tmp_path: Path) -> None:
+    """What it waited for the core before it slept may put its limit off: the clock of the sleep itself does not."""
     result, seconds = _run(tmp_path, wait_s=1000.0)
     assert (result.outcome, result.attempts) == (Outcome.TIMEOUT, 1)
-    assert "busy" not in result.detail
     assert seconds < LIMIT_S + 0.3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -118,3 +119,10 @@ def test_what_would_mislead_or_flood_is_refused(array: Any, told: str) -> None:
 )
 def test_texts_and_small_views_are_answers(array: Any) -> None:
     assert checked({"y": array})["y"] is array
+
+
+def test_answers_are_looked_at_where_a_backend_has_forgotten_a_part_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who asked numpy for it then asked it for ever."""
+    monkeypatch.delitem(sys.modules, "numpy")
+    monkeypatch.delattr(np, "ma", raising=False)
+    np.testing.assert_array_equal(checked({"y": _RIGHT})["y"], _RIGHT)

@@ -119,8 +119,6 @@ def _functions(done: Completed) -> None:
 
 def _deprecated(done: Completed, everything: Sequence[Scope]) -> None:
     """Operators that were replaced and that say what they are made of."""
-    from onnx import inliner
-
     found = set()
     for scope in everything:
         for index, node in enumerate(scope.graph.node):
@@ -134,7 +132,28 @@ def _deprecated(done: Completed, everything: Sequence[Scope]) -> None:
                 version = scope.opsets[domain_of(node.domain)]
                 done.findings.append(_restricted(Area.NODE, "deprecated", about, node.op_type, version))
     if found:
-        done.model = inliner.inline_selected_functions(done.model, sorted(found), inline_schema_functions=True)
+        done.model = _replaced(done.model, sorted(found))
+
+
+def _replaced(model: ModelProto, operators: list[tuple[str, str]]) -> ModelProto:
+    """A copy. The inliner (onnx 1.23) replaces nothing where one function goes by another opset than the model: such a function stays as
+    it is."""
+    from onnx import ModelProto as Model
+    from onnx import inliner
+
+    imports = {domain_of(one.domain): one.version for one in model.opset_import}
+    others = [
+        function
+        for function in model.functions
+        if any(imports.setdefault(domain_of(one.domain), one.version) != one.version for one in function.opset_import)
+    ]
+    bare = Model()
+    bare.CopyFrom(model)
+    del bare.functions[:]
+    bare.functions.extend(one for one in model.functions if one not in others)
+    whole = inliner.inline_selected_functions(bare, operators, inline_schema_functions=True)
+    whole.functions.extend(others)
+    return whole
 
 
 def _is_replaced(node: NodeProto, scope: Scope) -> bool:

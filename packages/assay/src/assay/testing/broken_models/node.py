@@ -105,6 +105,20 @@ def deprecated_operator_with_a_body(_: Path) -> onnx.ModelProto:
     )
 
 
+@case("node", "deprecated", zoo=True)
+def deprecated_operator_beside_a_function_of_another_opset(_: Path) -> onnx.ModelProto:
+    """onnx's inliner replaces nothing in such a model."""
+    model = deprecated_operator_with_a_body(_)
+    model.functions.extend(
+        text(
+            "g (float[2] x) => (float[2] y) { [a] y = own.F(x) }\n"
+            '<domain: "own", opset_import: ["" : 17]> F (a) => (b) { [f] b = Relu(a) }',
+            HEAD.replace("17]", '17, "own" : 1]'),
+        ).functions
+    )
+    return model
+
+
 @case("node", "arity")
 def too_many_inputs(_: Path) -> onnx.ModelProto:
     return text("g (float[2] x) => (float[2] y) { [a] y = Relu(x, x) }")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.ma import MaskedArray
 
 from assay.core.dtype import is_known
 from assay.core.repeats import Instability, Pattern
@@ -144,7 +145,7 @@ def checked(answer: object) -> Answer:
         if not isinstance(name, str):
             raise Lowering(f"Engine.run gave an output whose name is {type(name).__name__}, not text: fix the backend")
         # By its type: what it says itself (`__class__`) is code of the plug-in.
-        if not issubclass(type(array), (np.ndarray, np.generic)) or issubclass(type(array), np.ma.MaskedArray):
+        if not issubclass(type(array), (np.ndarray, np.generic)) or issubclass(type(array), MaskedArray):
             raise Lowering(f"Engine.run gave {type(array).__name__} for output '{name}', not an array: fix the backend")
         if not is_known(array.dtype):
             raise Lowering(
