@@ -96,9 +96,7 @@ def deprecated_operator(_: Path) -> onnx.ModelProto:
     return text("g (float[1,1,2,2] x) => (float[1,1,4,4] y) <float[4] s = {1, 1, 2, 2}> { [a] y = Upsample(x, s) }")
 
 
-@case("node", "deprecated", zoo=True)
-def deprecated_operator_with_a_body(_: Path) -> onnx.ModelProto:
-    """Any runtime can do what it is made of."""
+def _replaced_operator() -> onnx.ModelProto:
     return text(
         "g (float[1,4,3] x, float[2] s) => (float[1,4,3] y) { [a] y = GroupNormalization<num_groups = 2>(x, s, s) }",
         HEAD.replace("17]", "18]"),
@@ -106,9 +104,15 @@ def deprecated_operator_with_a_body(_: Path) -> onnx.ModelProto:
 
 
 @case("node", "deprecated", zoo=True)
+def deprecated_operator_with_a_body(_: Path) -> onnx.ModelProto:
+    """Any runtime can do what it is made of."""
+    return _replaced_operator()
+
+
+@case("node", "deprecated", zoo=True)
 def deprecated_operator_beside_a_function_of_another_opset(_: Path) -> onnx.ModelProto:
     """onnx's inliner replaces nothing in such a model."""
-    model = deprecated_operator_with_a_body(_)
+    model = _replaced_operator()
     model.functions.extend(
         text(
             "g (float[2] x) => (float[2] y) { [a] y = own.F(x) }\n"
