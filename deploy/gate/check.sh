@@ -4,7 +4,12 @@
 set -uo pipefail
 shopt -s globstar
 reports=${ASSAY_REPORTS:-assay-reports}
-rm -rf "$reports" && mkdir -p "$reports"
+if ! { rm -rf "$reports" && mkdir -p "$reports" && : > "$reports/log.txt"; } 2>/dev/null; then
+  said="$PWD/$reports cannot be written, and nothing was checked; name another folder in the variable ASSAY_REPORTS, or give this user the right to write"
+  printf '::error title=Assay::%s\n' "$said"
+  if [ -n "${GITHUB_OUTPUT:-}" ]; then printf 'exit-code=2\nreports=%s\n' "$reports" >> "$GITHUB_OUTPUT"; exit 0; fi
+  exit 2
+fi
 
 arguments=()
 # Not quoted: the shell finds the files. A pattern that matches nothing stays as it is, and `assay check` says that there is no such file.

@@ -89,6 +89,22 @@ def test_bad_input_is_one_sentence_everywhere(checkout: Path, api: Forge, inputs
     assert "Traceback" not in ended.printed
 
 
+def test_a_folder_that_cannot_be_written_is_one_sentence(checkout: Path, api: Forge) -> None:
+    (checkout / "taken").write_text("a file, where the reports should go")
+    done = subprocess.run(
+        ["bash", ROOT / "deploy/gate/check.sh"],
+        cwd=checkout,
+        env={"PATH": os.environ["PATH"], "ASSAY_MODELS": "models/*.onnx", "ASSAY_REPORTS": "taken/reports"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (2, "")
+    assert done.stdout == (
+        f"::error title=Assay::{checkout}/taken/reports cannot be written, and nothing was checked; name another folder in the variable "
+        "ASSAY_REPORTS, or give this user the right to write\n"
+    )
+    assert (checkout / "taken").is_file()
+
+
 def test_what_is_no_pull_request_gets_no_comment(checkout: Path, api: Forge) -> None:
     (checkout / "event.json").write_text(json.dumps({"ref": "refs/heads/main"}))
     assert _comment(checkout, api) == "No comment: this run is of no pull request.\n"

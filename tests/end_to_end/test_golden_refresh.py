@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -50,6 +51,26 @@ def test_age_oracle_and_what_cannot_be_known_are_told() -> None:
     assert found.returncode == 1, found.stderr
     assert "days old (limit 365); computed by reference, not by torch-eager" in found.stdout
     assert "what would change is not known: no model of assay.toml has it" in found.stdout
+
+
+def test_a_schedule_that_finds_nothing_is_no_pass_and_an_engine_that_is_gone_is_stale() -> None:
+    Path("assay.toml").write_text('[[model]]\npath = "m.onnx"\n')
+    found = run_assay("golden", "refresh", "--check")
+    assert (found.returncode, found.stdout) == (5, "")
+    assert (
+        "assay: there is nothing to look at: no model of assay.toml has a golden, and .assay has no baseline; name a golden, or approve an "
+        "engine with `assay baseline set`\n"
+    ) in found.stderr
+
+    assert run_assay("baseline", "set", "m.onnx", "--flow", "onnxruntime", "--reason", "first").returncode == 0
+    found = run_assay("golden", "refresh", "--check")
+    assert (found.returncode, found.stdout) == (0, "nothing is stale: 1 golden or baseline was looked at\n")
+    (artifact,) = Path(".assay/baselines").glob("*/*/*/artifact")
+    shutil.rmtree(artifact)
+    found = run_assay("golden", "refresh", "--check")
+    assert found.returncode == 1
+    assert "stale: m on onnxruntime: its artifact is gone\n" in found.stdout
+    assert "assay baseline set m.onnx --flow onnxruntime --reason 'its artifact is gone'" in found.stdout
 
 
 def test_bad_input_is_one_sentence() -> None:

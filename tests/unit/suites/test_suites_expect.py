@@ -65,6 +65,21 @@ def test_what_fails_as_an_entry_says_joins_it_unless_that_one_ends_some_day() ->
     ]
 
 
+def test_what_may_pass_by_chance_is_kept_and_fails_nothing(tmp_path: Path) -> None:
+    chance = ExpectedOutcome("mismatch", "compare", "nobody writes its output", ("s/a",), strict=False)
+    ends = (
+        _result("a", "ok", "compare"),
+        _result("a", "nondeterministic", "compare"),
+        _result("a", "mismatch", "compare"),
+    )
+    (tmp_path / "f.toml").write_text(to_toml("f", [chance]), encoding="utf-8")
+    assert read_expected(tmp_path / "f.toml") == (chance,)
+    assert updated([chance], [ends[0]]) == (chance,)
+    assert [one.strict for one in updated([chance], [ends[1]])] == [False, True]
+    (found,) = expectations(tmp_path, ["f"], ["s"])
+    assert not found.strict
+
+
 def test_the_file_says_again_what_was_written(tmp_path: Path) -> None:
     known = (OLD, ExpectedOutcome("mismatch", "", 'quotes " and \\ and µ', ("s/[x]",)))
     (tmp_path / "f.toml").write_text(to_toml("f", known), encoding="utf-8")

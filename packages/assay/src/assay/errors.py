@@ -11,7 +11,7 @@
     │   ├── UnknownName           an unknown flow, backend, report; names the nearest
     │   ├── NewerHistory          a history written by a newer version of assay
     │   ├── RunNotFound           no such run in the history
-    │   ├── NothingSelected       exit 5: a filter, type or share that leaves no case of a suite
+    │   ├── NothingSelected       exit 5: a filter, type or share that leaves no case, or a schedule that finds nothing
     │   └── NotWritable           a path that is to be written cannot be
     ├── BrokenGuard               exit 1: what was there is gone, before anything ran
     │   ├── FewerCases            a suite collects fewer cases than recorded

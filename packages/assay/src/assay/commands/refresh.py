@@ -10,10 +10,9 @@ from assay import plugins
 from assay.commands.composition import open_services
 from assay.commands.own_data import near, near_place
 from assay.config.assay_toml import load_config
-from assay.errors import NotWritable, UsageError
+from assay.errors import NothingSelected, NotWritable, UsageError
 from assay.options.groups import DEFAULT_CONFIG, DEFAULT_HISTORY
 from assay.pipeline import refresh
-from assay.pipeline.find_baseline import baselines
 from assay.pipeline.progress import SILENT, Progress
 
 BODY, SCRIPT = "review.md", "refresh.sh"
@@ -30,7 +29,7 @@ def refresh_goldens(
     progress: Progress = SILENT,
 ) -> tuple[list[str], bool]:
     """Lines for the screen, and whether anything is stale. `folders` empty: all goldens that assay.toml names, and all baselines. With
-    `change` a text for review and a script are written there. Raises UsageError."""
+    `change` a text for review and a script are written there. Raises UsageError; NothingSelected where there is neither."""
     if oracle:
         plugins.find_flow(oracle)
     file = config or (Path(DEFAULT_CONFIG) if Path(DEFAULT_CONFIG).exists() else None)
@@ -49,8 +48,13 @@ def refresh_goldens(
         stale = refresh.stale_goldens(wanted, oracle, days, now, services)
         looked_at = len(wanted)
         if not folders:
-            stale += refresh.stale_baselines(days, now, services)
-            looked_at += len(list(baselines(services)))
+            old, current = refresh.stale_baselines(days, now, services)
+            stale, looked_at = stale + old, looked_at + current
+            if not looked_at:
+                raise NothingSelected(
+                    f"there is nothing to look at: no model of {file} has a golden, and {services.folder} has no baseline; "
+                    "name a golden, or approve an engine with `assay baseline set`"
+                )
     lines = refresh.as_lines(stale, looked_at)
     if change and stale:
         lines += _write(change, stale)

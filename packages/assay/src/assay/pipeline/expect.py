@@ -24,7 +24,8 @@ _WIDTH = 110
 
 
 class ExpectedOutcome(msgspec.Struct, frozen=True):
-    """One entry of the file: the same outcome of several cases (globs), for the same reason."""
+    """One entry of the file: the same outcome of several cases (globs), for the same reason. Not `strict`: by chance a case may pass, or
+    end in another way that an entry names."""
 
     outcome: str
     stage: str
@@ -32,6 +33,7 @@ class ExpectedOutcome(msgspec.Struct, frozen=True):
     cases: tuple[str, ...]
     issue: str = ""
     expires: str = ""
+    strict: bool = True
 
 
 class _Entry(BaseModel):
@@ -42,6 +44,7 @@ class _Entry(BaseModel):
     reason: Reason
     issue: str = ""
     expires: Date | None = None
+    strict: bool = True
     cases: Annotated[list[str], Field(min_length=1)]
 
 
@@ -64,6 +67,7 @@ def read_expected(path: Path) -> tuple[ExpectedOutcome, ...]:
             tuple(one.cases),
             one.issue,
             one.expires.isoformat() if one.expires else "",
+            one.strict,
         )
         for one in parsed.expect
     )
@@ -73,7 +77,7 @@ def expectations(folder: Path, flows: Sequence[str], suites: Sequence[str]) -> t
     """Of these flows, for the cases of these suites: expectations of other suites do not judge the run."""
     files = each(flows, lambda flow: read_expected(folder / f"{flow}.toml"))
     return tuple(
-        Expectation(case, flow, one.outcome, one.reason, one.issue, one.expires, stage=one.stage)
+        Expectation(case, flow, one.outcome, one.reason, one.issue, one.expires, stage=one.stage, strict=one.strict)
         for flow, known in zip(flows, files, strict=True)
         for one in known
         for case in one.cases
@@ -85,8 +89,8 @@ def updated(known: Sequence[ExpectedOutcome], results: Sequence[Result]) -> tupl
     """The entries as the results of one flow would have them.
 
     An entry keeps the cases that still end so, and those that were not run; a glob stays while any case it names ends
-    so. What no entry explains joins the entry whose reason is what the flow said, or becomes one with that reason, for a
-    person to put better words to.
+    so. An entry that is not strict keeps all, since another run may end so again. What no entry explains joins the entry whose
+    reason is what the flow said, or becomes one with that reason, for a person to put better words to.
     """
     by_case = {result.case: result for result in results}
     kept = []
@@ -104,7 +108,7 @@ def updated(known: Sequence[ExpectedOutcome], results: Sequence[Result]) -> tupl
             )
     grown = [
         msgspec.structs.replace(one, cases=tuple(sorted({*one.cases, *new.pop(key)})))
-        if not (one.issue or one.expires) and (key := (one.outcome, one.stage, one.reason)) in new
+        if one.strict and not (one.issue or one.expires) and (key := (one.outcome, one.stage, one.reason)) in new
         else one
         for one in kept
     ]
@@ -136,12 +140,13 @@ def to_toml(flow: str, known: Sequence[ExpectedOutcome]) -> str:
         lines += [f"reason = {_text(one.reason)}"]
         lines += [f"issue = {_text(one.issue)}"] if one.issue else []
         lines += [f"expires = {one.expires}"] if one.expires else []
+        lines += [] if one.strict else ["strict = false"]
         lines += ["cases = [", *(f"  {_text(case)}," for case in one.cases), "]"]
     return "\n".join(lines) + "\n"
 
 
 def _stays(case: str, one: ExpectedOutcome, by_case: Mapping[str, Result]) -> bool:
-    run = [result for name, result in by_case.items() if matches(name, case)]
+    run = [result for name, result in by_case.items() if one.strict and matches(name, case)]
     return not run or any(_ends(result, one) for result in run)
 
 

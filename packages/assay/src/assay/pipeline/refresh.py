@@ -17,7 +17,7 @@ from assay.core.limits import Limits
 from assay.errors import HarnessError, UnknownName, UsageError
 from assay.models.goldens import read_lock
 from assay.pipeline import golden
-from assay.pipeline.find_baseline import baselines
+from assay.pipeline.baseline_history import CURRENT, kept_baselines
 from assay.pipeline.services import Services
 
 Version = Callable[[Flow], str]
@@ -77,19 +77,22 @@ def golden_reasons(
     return tuple(reasons)
 
 
-def stale_baselines(days: float | None, now: datetime, services: Services) -> list[Stale]:
-    """Of the engines that are current."""
+def stale_baselines(days: float | None, now: datetime, services: Services) -> tuple[list[Stale], int]:
+    """Of the engines that are current; and how many those are. One that cannot be run again is stale, too."""
     found = []
-    for one in baselines(services):
+    current = [kept for kept in kept_baselines(services) if kept.id == CURRENT]
+    for kept in current:
+        one = kept.baseline
         version = services.available(one.flow).version
         built = one.result.facts.backend_version
-        reasons = (*_age(one.created_at, days, now), *_other_version(one.flow.backend, built, version))
+        unusable = (kept.trouble,) if kept.trouble else ()
+        reasons = (*unusable, *_age(one.created_at, days, now), *_other_version(one.flow.backend, built, version))
         if reasons:
             words = ["assay", "baseline", "set", one.model.source, "--flow", one.flow.name]
             command = shlex.join([*words, "--reason", "; ".join(reasons)])
             changes = (f"the engine would be built by {one.flow.backend} {version or 'that is installed'}",)
             found.append(Stale(f"{one.case} on {one.flow.name}", reasons, changes, command=command))
-    return found
+    return found, len(current)
 
 
 def as_lines(stale: Sequence[Stale], looked_at: int) -> list[str]:
