@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -35,9 +36,28 @@ def _(folder: Path) -> None:
 def _(folder: Path) -> None:
     """All inputs of the set are one image: every row of the output is the same, and broadcasting would hide it."""
     _rewrite(folder / "test_data_set_1" / "input_0.pb", lambda values: np.repeat(values[:1], 3, axis=0))
-    same = onnx.load_tensor(folder / "test_data_set_0" / "input_0.pb")
-    _rewrite(folder / "test_data_set_1" / "input_0.pb", lambda _: np.repeat(numpy_helper.to_array(same), 3, axis=0))
-    shutil.copy(folder / "test_data_set_0" / "output_0.pb", folder / "test_data_set_1" / "output_0.pb")
+    _rewrite(folder / "test_data_set_1" / "output_0.pb", lambda values: values[:1])
+
+
+def _answered(folder: Path, change: Callable[[np.ndarray], np.ndarray]) -> None:
+    """Other inputs, with what the model makes of them as the expected outputs."""
+    from onnx.reference import ReferenceEvaluator
+
+    model = ReferenceEvaluator(str(folder / "model.onnx"))
+    for data in folder.glob("test_data_set_*"):
+        _rewrite(data / "input_0.pb", change)
+        (logits,) = model.run(None, {"image": numpy_helper.to_array(onnx.load_tensor(data / "input_0.pb"))})
+        _rewrite(data / "output_0.pb", lambda _, logits=logits: logits)
+
+
+@broken("golden-of-zeros", "every test data set is an empty picture, answered rightly", "functionality.inputs")
+def _(folder: Path) -> None:
+    _answered(folder, np.zeros_like)
+
+
+@broken("golden-of-one-sample", "all test data sets together hold one picture", "functionality.inputs")
+def _(folder: Path) -> None:
+    shutil.rmtree(folder / "test_data_set_1")
 
 
 @broken("golden-with-nan", "an expected output is not a number", "functionality.golden")

@@ -26,7 +26,7 @@ _OUTCOMES = {VerdictStatus.PASS: CheckOutcome.PASSED, VerdictStatus.FAIL: CheckO
 
 
 def against_previous(place: SubmissionContext, inputs: Path, tools: SubmissionServices) -> Iterator[Check]:
-    """Slower by more than the policy's `slower` fails; what cannot be told asks a person. `inputs` is a golden folder."""
+    """Slower by more than the policy's `slower` fails; what cannot be told asks a person. `inputs` is a folder as a golden is."""
     assert place.metadata is not None
     if place.previous is None:
         yield _check(CheckOutcome.SKIPPED, "the zoo serves no earlier version")
@@ -46,7 +46,7 @@ def against_previous(place: SubmissionContext, inputs: Path, tools: SubmissionSe
         new=place.folder / place.metadata.model,
         old_flow=flow,
         new_flow=flow,
-        inputs=Inputs(golden=str(inputs)),
+        inputs=Inputs(given=str(inputs)),
         policy=Policy(speed=SpeedRule(min_slowdown=place.policy.slower, margin=2.0 * place.policy.slower)),
         limits=limits_of(place.policy.run),
         command="assay zoo check",

@@ -23,13 +23,14 @@ _OF_SIZE = 64
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """`closure` is the digest of model and external data together, as `assay check` records it; `weights` that of the constants alone,
-    whatever the graph calls them, "" where it has none of size."""
+    whatever the graph calls them, "" where it has none of size. `value_dependent`: how much it does follows from values of its inputs."""
 
     closure: str
     weights: str
     opset: int
     ir: int
     files: tuple[File, ...]
+    value_dependent: bool = False
 
 
 def read_facts(folder: Path, model: str, *, memory_bytes: int) -> Facts:
@@ -50,6 +51,7 @@ def read_facts_inside(item: dict[str, str]) -> Any:
     from assay.models.external_data import external_files
     from assay.models.files import file_digest
     from assay.models.onnx_file import describe
+    from assay_zoo.value_dependent import depends_on_values
 
     folder = Path(item["folder"])
     path = folder / item["model"]
@@ -61,6 +63,7 @@ def read_facts_inside(item: dict[str, str]) -> Any:
         Facts(
             closure=model.digest,
             weights=_weights(proto, folder),
+            value_dependent=depends_on_values(proto),
             opset=model.opsets.get("", model.opsets.get("ai.onnx", 0)),
             ir=model.ir_version,
             files=tuple(

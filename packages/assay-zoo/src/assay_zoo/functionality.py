@@ -22,12 +22,14 @@ from assay_zoo.functionality_run import Asked, Recipe, ask, judged_plainly, limi
 from assay_zoo.submission import SubmissionContext, SubmissionServices
 
 _CHILD = ChildLimits(seconds=120, memory_bytes=8_000_000_000, file_bytes=4_000_000_000)
+LEAST = 2
+"""Samples that prove something."""
 _TOLD = 5
 """Problems of expected outputs in one sentence."""
 
 
 def check_functionality(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
-    """`functionality.data`, `.golden`, one check for each flow, and `.dynamic-batch`. Raises HarnessError, UnknownName."""
+    """`functionality.data`, `.inputs`, `.golden`, one check for each flow, and `.dynamic-batch`. Raises HarnessError, UnknownName."""
     checks = _checks(place, tools)
     return apply_waivers(checks, place.policy.waivers, _name(place), "functionality", datetime.now(UTC).date())
 
@@ -42,6 +44,7 @@ def _checks(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
     if not data.sets:
         none = "there is no data set to run; bring test_data_set_0 with input_0.pb and output_0.pb"
         return checks or [_failed("functionality.data", none)]
+    checks += _inputs(data)
     limits, services = limits_of(place.policy.run), tools.services
     name = _name(place)
     recipes = [Recipe(f"{name}/data", goldens / "inputs", goldens / "expected")]
@@ -72,6 +75,18 @@ def _read(place: SubmissionContext, goldens: Path) -> Data | Check:
         raise HarnessError(f"the process that reads the data sets {ending(ran)}; look again later")
     said = ran.errors.rpartition("Error: ")[2].replace(f"{place.folder}/", "")[-300:]
     return _failed("functionality.data", f"the data sets cannot be read ({ending(ran)}): {said}")
+
+
+def _inputs(data: Data) -> list[Check]:
+    """Nothing where there are two different samples at least that a wrong model would answer in another way than the right one."""
+    if data.telling >= LEAST:
+        return []
+    told = (
+        f"the test data sets prove too little: of {data.samples} samples {data.telling} are different from one another and not of "
+        f"one value throughout, and {LEAST} are needed: hand in real inputs"
+    )
+    failed = _failed("functionality.inputs", told, data.sets[0])
+    return [msgspec.structs.replace(failed, executed=data.samples)]
 
 
 def _golden(given: Asked, plain: Sequence[VerifyJob], expected: Path, data: Data) -> Check:

@@ -16,6 +16,7 @@ from assay.models.goldens import write_golden
 from assay.models.onnx_file import describe
 from assay.suites.build_folder import fed, read_side, set_number
 from assay_zoo.compliance.process import limit_self
+from assay_zoo.fresh_inputs import telling_samples
 from assay_zoo.functionality_messages import SIZES, Data, DataRequest
 
 Sample = Mapping[str, np.ndarray[Any, Any]]
@@ -56,7 +57,7 @@ def read_data(request: DataRequest) -> Data:
     batches, why = _batches(model, inputs[0], request.batched)
     if batches:
         _write(out / "batch", model, batches, [_nothing()] * len(batches))
-    return Data(model, tuple(names), tuple(problems), bool(batches), why)
+    return Data(model, tuple(names), tuple(problems), bool(batches), why, *telling_samples(inputs))
 
 
 def _batches(model: Model, sample: Sample, claimed: Sequence[str] | None) -> tuple[list[Sample], str]:

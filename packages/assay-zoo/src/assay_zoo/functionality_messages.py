@@ -22,13 +22,16 @@ class DataRequest(msgspec.Struct, frozen=True):
 
 class Data(msgspec.Struct, frozen=True):
     """`sets` are the names of those that are whole, in the order of the samples; `problems` one sentence for each that is
-    not. Below `out` lie the goldens `inputs`, `expected` and, where the batch is free, `batch`."""
+    not. Below `out` lie the goldens `inputs`, `expected` and, where the batch is free, `batch`. `telling` are the different samples,
+    of `samples` in all, that could tell a right model from a wrong one."""
 
     model: Model
     sets: tuple[str, ...]
     problems: tuple[str, ...] = ()
     batched: bool = False
     unbatched: str = ""
+    telling: int = 2
+    samples: int = 2
 
 
 class GoldenRequest(msgspec.Struct, frozen=True):

@@ -36,11 +36,12 @@ def data_set_folders(submission: Path) -> list[Path]:
     return sorted(found, key=lambda path: int(path.name.rpartition("_")[2]))
 
 
-def with_data_sets(case: Case, sets: Sequence[Path], into: Path, run: RunLimits) -> Case:
-    """The case with the golden written to `into`. Raises BadGolden where the sets do not fit the model, HarnessError."""
+def with_data_sets(case: Case, sets: Sequence[Path], into: Path, run: RunLimits, *, fresh: bool = False) -> Case:
+    """The case with the golden written to `into`; `fresh`: with the values of its inputs in an order that is drawn now.
+    Raises BadGolden where the sets do not fit the model, HarnessError."""
     import msgspec
 
-    item = {"case": msgspec.to_builtins(case), "sets": [str(one) for one in sets], "into": str(into)}
+    item = {"case": msgspec.to_builtins(case), "sets": [str(one) for one in sets], "into": str(into), "fresh": fresh}
     answer = run_limited("assay_zoo.golden_sets:write", [item], seconds=_SECONDS, memory_bytes=run.memory_bytes)[0]
     if answer.ending is Ending.HARNESS:
         raise HarnessError(answer.sentence)
@@ -52,12 +53,16 @@ def with_data_sets(case: Case, sets: Sequence[Path], into: Path, run: RunLimits)
 def write(item: dict[str, Any]) -> int:
     """The target of `limited.look_at`."""
     import msgspec
+    import numpy as np
 
     from assay.models.goldens import write_golden
     from assay.suites.build_folder import data_sets
+    from assay_zoo.fresh_inputs import drawn_again
 
     case = msgspec.convert(item["case"], Case)
     inputs, outputs = data_sets(Path(case.model.source), [Path(one) for one in item["sets"]])
+    if item["fresh"]:
+        inputs, outputs = drawn_again(inputs), [{"nothing": np.zeros(1, np.float32)}] * len(inputs)
     write_golden(
         Path(item["into"]), model=case.model, inputs=inputs, outputs=outputs, seed=0, producer="test_data_set",
         producer_version="", who="submission", reason="handed in with the model", created_at="",

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import fnmatch
+import functools
+import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from assay.core.case import Case
@@ -21,10 +24,23 @@ from assay_zoo.repository import METADATA
 from assay_zoo.submission import SubmissionContext, SubmissionServices
 
 ALL = "performance.all"
+DEARER = 2.0
+"""Times that an input may cost what another of its shape costs."""
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What is measured: `fresh` has inputs that are drawn here, so that nobody knew them; `published` gives the case with those that
+    were handed in. `value_dependent`: how much the model does follows from the values of its inputs."""
+
+    fresh: Case
+    published: Callable[[], Case]
+    value_dependent: bool
+    size_bytes: int
 
 
 def check_performance(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
-    """performance.measured for each flow, performance.FIGURE for each limit of the scenario, and performance.slower."""
+    """performance.measured and .fresh for each flow, performance.FIGURE for each limit of the scenario, and performance.slower."""
     if place.metadata is None:
         return [_check(ALL, CheckOutcome.SKIPPED, f"not executed: {METADATA} cannot be read")]
     if place.scenario is None:
@@ -36,31 +52,75 @@ def check_performance(place: SubmissionContext, tools: SubmissionServices) -> li
         if not sets:
             return [_check(ALL, CheckOutcome.SKIPPED, "not executed: there is no test data set to measure with")]
         case = case_of(model, place.metadata.name, tools.services, place.policy.run)
-        case = with_data_sets(case, sets, tools.scratch / "inputs", place.policy.run)
+        fresh = with_data_sets(case, sets, tools.scratch / "fresh", place.policy.run, fresh=True)
         facts = read_facts(place.folder, place.metadata.model, memory_bytes=place.policy.run.memory_bytes)
-        size = sum(one.size for one in facts.files)
     except (BadModel, BadGolden, UsageError) as error:
         return [_check(ALL, CheckOutcome.FAILED, f"it cannot be measured: {error}")]
-    return [*_limits(case, size, place, machine, tools), *against_previous(place, Path(case.inputs.golden), tools)]
+
+    @functools.cache
+    def published() -> Case:
+        return with_data_sets(case, sets, tools.scratch / "published", place.policy.run)
+
+    speed = Speed(fresh, published, facts.value_dependent, sum(one.size for one in facts.files))
+    checks, measured = _limits(speed, place, machine, tools)
+    return [*checks, *against_previous(place, Path(measured.inputs.golden), tools)]
 
 
 def _limits(
-    case: Case, size: int, place: SubmissionContext, machine: Machine, tools: SubmissionServices
-) -> Iterator[Check]:
+    speed: Speed, place: SubmissionContext, machine: Machine, tools: SubmissionServices
+) -> tuple[list[Check], Case]:
+    """The checks, and the case that could be measured."""
     assert place.scenario is not None
     here = [one for one in place.scenario.measures if _of_this_kind(one, machine)]
     elsewhere = [one for one in place.scenario.measures if one not in here]
     flows = list(dict.fromkeys(one.flow for one in here)) or ([] if elsewhere else [place.policy.flows[0]])
+    checks, case = [], speed.fresh
     for flow in flows:
         begin = time.perf_counter()
-        found = measure(case, flow, size, place.policy.run, tools.services)
-        yield _measured(found, machine, time.perf_counter() - begin)
-        for one in here:
-            if one.flow == flow and found.outcome is CheckOutcome.PASSED:
-                yield _held(one, found, machine)
+
+        def timed(case: Case, flow: str = flow) -> Measured:
+            return measure(case, flow, speed.size_bytes, place.policy.run, tools.services)
+
+        found, fresh = on_fresh_inputs(timed, speed)
+        if fresh is not None and fresh.outcome in (CheckOutcome.SKIPPED, CheckOutcome.UNDECIDED):
+            case = speed.published()
+        checks.append(_measured(found, machine, time.perf_counter() - begin))
+        checks += [fresh] if fresh is not None else []
+        held = (one for one in here if one.flow == flow and found.outcome is CheckOutcome.PASSED)
+        checks += [_held(one, found, machine) for one in held]
     for one in elsewhere:
         told = f"asked of machines of the kind {one.machine!r}; this is {machine.cpu or 'unknown'}"
-        yield _check(f"performance.{one.metric}", CheckOutcome.SKIPPED, told)
+        checks.append(_check(f"performance.{one.metric}", CheckOutcome.SKIPPED, told))
+    return checks, case
+
+
+def on_fresh_inputs(timed: Callable[[Case], Measured], speed: Speed) -> tuple[Measured, Check | None]:
+    """What counts as measured, and `performance.fresh` where inputs that nobody has seen could cost what others do not."""
+    name, found = "performance.fresh", timed(speed.fresh)
+    if found.outcome is CheckOutcome.FAILED:
+        known = timed(speed.published())
+        if known.outcome is not CheckOutcome.PASSED:
+            return known, None  # the model does not run at all
+        told = f"inputs that were drawn here do not run, and those that were handed in do ({found.sentence})"
+        if not speed.value_dependent:
+            return known, _check(name, CheckOutcome.SKIPPED, f"{told}; how much the model does depends on no value")
+        return known, _check(name, CheckOutcome.UNDECIDED, f"{told}; a person must look")
+    if not speed.value_dependent or found.outcome is not CheckOutcome.PASSED:
+        return found, None
+    known_ms, fresh_ms = _latency_ms(timed(speed.published())), _latency_ms(found)
+    if fresh_ms > DEARER * known_ms:  # once more: a machine may stumble
+        fresh_ms = min(fresh_ms, _latency_ms(timed(speed.fresh)))
+    told = f"{found.flow}: {fresh_ms:.4g} ms on inputs that were drawn here, {known_ms:.4g} ms on those that were handed in"
+    if math.isnan(fresh_ms + known_ms):
+        return found, _check(name, CheckOutcome.UNDECIDED, f"{told}; a person must look")
+    if fresh_ms > DEARER * known_ms:
+        told = f"{told}: the model is quick only on what it knows; its speed must not depend on having seen the input"
+        return found, _check(name, CheckOutcome.FAILED, told, executed=1)
+    return found, _check(name, CheckOutcome.PASSED, told, executed=1)
+
+
+def _latency_ms(found: Measured) -> float:
+    return found.figures.get("latency_ms", math.nan)
 
 
 def _of_this_kind(one: Measure, machine: Machine) -> bool:

@@ -19,14 +19,15 @@ from assay.ports import Tensor, Tensors
 from assay.task_metrics.registry import score
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.golden_sets import case_of, data_set_folders, limits_of, with_data_sets
+from assay_zoo.interval import metric_interval
 from assay_zoo.metadata import Claim
 from assay_zoo.policy import Scenario
 from assay_zoo.submission import SubmissionContext, SubmissionServices
 
 NAME = "accuracy.recomputed"
 INPUTS, LABELS = "inputs.safetensors", "labels.safetensors"
-SURE = 3.0
-"""Standard deviations that a share may differ between two data sets of the same kind."""
+WIDEST = 0.25
+"""Share of the metric's range that the interval of a measured value may take: a wider one proves no claim."""
 _AGREEMENT = {
     "classification": "top1_agreement",
     "detection": "matched",
@@ -70,14 +71,15 @@ def _on_data_set(
     if scenario.metric not in found:
         told = f"task {scenario.task!r} has no metric {scenario.metric!r}, only {', '.join(sorted(found))[:200]}"
         return _made(CheckOutcome.UNDECIDED, f"scenario {scenario.name!r} cannot be followed: {told}")
-    return _judged(found[scenario.metric], len(answered), scenario, claim)
+    value = found[scenario.metric]
+    ends = metric_interval(scenario.task, scenario.metric, answered, labels, scenario.task_options, value)
+    return _judged(value, ends, len(answered), scenario, claim)
 
 
-def _judged(value: float, samples: int, scenario: Scenario, claim: Claim) -> Check:
-    """Against the minimum as it stands; against the claim with room for another choice of samples."""
+def _judged(value: float, ends: tuple[float, float], samples: int, scenario: Scenario, claim: Claim) -> Check:
+    """Against the minimum as it stands; against the claim with room for another choice of samples, or the claim's own tolerance."""
     higher = scenario.direction == "higher"
-    chance = SURE * math.sqrt(max(claim.value * (1.0 - claim.value), 0.0) / samples) if 0 <= claim.value <= 1 else 0.0
-    room = claim.tolerance + chance
+    room = max(claim.tolerance, ends[1] - value if higher else value - ends[0])
     figures: dict[str, float | str] = {scenario.metric: value, "samples": float(samples), "room": room}
     told = f"{scenario.metric} is {value:.6g} on {samples} samples of {scenario.dataset}"
     worse = (claim.value - value) if higher else (value - claim.value)
@@ -89,6 +91,10 @@ def _judged(value: float, samples: int, scenario: Scenario, claim: Claim) -> Che
         return _made(
             CheckOutcome.FAILED, f"{told}; scenario {scenario.name!r} asks for {side} {least:g}", figures, samples
         )
+    width = ends[1] - ends[0]
+    if math.isinf(width) or width > WIDEST * (scenario.range[1] - scenario.range[0]):
+        told = f"{told}: too few to tell a claim of {claim.value:.6g} from a wrong one; the zoo's maintainers must add some"
+        return _made(CheckOutcome.UNDECIDED, told, figures, samples)
     if worse > room:
         return _made(
             CheckOutcome.FAILED,

@@ -1,0 +1,61 @@
+"""Inputs that nobody could have published: the values of the test data sets, in another order that is drawn here and now."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+Sample = Mapping[str, np.ndarray[Any, Any]]
+_LEAST = 8
+"""Length from which an axis counts things of one kind (pixels, words, samples): a shorter one has settings, channels, columns."""
+
+
+def drawn_again(samples: Sequence[Sample], seed: int | None = None) -> list[Sample]:
+    """The same names, types and shapes; every value is one that the model takes. `seed` None: drawn from the system."""
+    generator = np.random.default_rng(int.from_bytes(os.urandom(16), "little") if seed is None else seed)
+    return [{name: _shuffled(values, generator) for name, values in one.items()} for one in samples]
+
+
+def telling_samples(samples: Sequence[Sample]) -> tuple[int, int]:
+    """How many different samples could tell a right answer from a wrong one, and how many there are at all. A sample whose
+    inputs hold one value each could not."""
+    telling: set[bytes] = set()
+    count = 0
+    for one in samples:
+        sizes = {values.shape[0] if values.ndim else 1 for values in one.values()}
+        rows = sizes.pop() if len(sizes) == 1 else 1
+        for row in range(rows):
+            parts = [values[row] if rows > 1 else values for values in one.values()]
+            count += 1
+            if any(_tells(part) for part in parts):
+                telling.add(b"|".join(_bytes(part) for part in parts))
+    return len(telling), count
+
+
+def _tells(values: np.ndarray[Any, Any] | np.generic[Any]) -> bool:
+    flat = np.asarray(values).reshape(-1)
+    if flat.size == 1:
+        return bool(flat[0])
+    return flat.size > 0 and bool(np.any(flat != flat[0]))
+
+
+def _bytes(values: np.ndarray[Any, Any] | np.generic[Any]) -> bytes:
+    array = np.asarray(values)
+    return repr(array.tolist()).encode() if array.dtype.hasobject else f"{array.dtype}".encode() + array.tobytes()
+
+
+def _shuffled(values: np.ndarray[Any, Any], generator: np.random.Generator) -> np.ndarray[Any, Any]:
+    """Along its long axes together; what a short axis counts keeps its own values."""
+    long = [axis for axis, size in enumerate(values.shape) if size >= _LEAST]
+    if not long:
+        return values
+    short = [axis for axis in range(values.ndim) if axis not in long]
+    order = (*short, *long)
+    turned = values.transpose(order)
+    flat = turned.reshape(*turned.shape[: len(short)], math.prod(turned.shape[len(short) :]))
+    mixed = generator.permuted(flat, axis=-1).reshape(turned.shape)
+    return np.ascontiguousarray(mixed.transpose(np.argsort(order)))

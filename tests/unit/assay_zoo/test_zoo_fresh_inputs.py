@@ -1,0 +1,149 @@
+"""Inputs that nobody has seen, inputs that prove nothing, and how far a metric may lie from a claim."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import onnx.parser
+import pytest
+
+from assay.core.case import Case
+from assay.core.model import Model
+from assay.task_metrics.registry import score
+from assay_zoo.check import CheckOutcome
+from assay_zoo.fresh_inputs import drawn_again, telling_samples
+from assay_zoo.interval import metric_interval
+from assay_zoo.measure import Measured
+from assay_zoo.performance import Speed, on_fresh_inputs
+from assay_zoo.value_dependent import depends_on_values
+
+ROWS = np.arange(24, dtype=np.float32).reshape(2, 12)
+
+
+@pytest.mark.parametrize(
+    ("values", "telling"),
+    [
+        (ROWS, (2, 2)), (ROWS[:1], (1, 1)), (np.zeros_like(ROWS), (0, 2)), (np.ones_like(ROWS), (0, 2)),
+        (np.repeat(ROWS[:1], 3, axis=0), (1, 3)), (np.array([[3.0], [4.0]]), (2, 2)), (np.array([[0.0], [4.0]]), (1, 2)),
+    ],
+)  # fmt: skip
+def test_samples_that_prove_something(values: np.ndarray, telling: tuple[int, int]) -> None:
+    assert telling_samples([{"x": values}]) == telling
+
+
+def test_a_mask_of_ones_beside_real_values_is_no_fault() -> None:
+    assert telling_samples([{"x": ROWS, "mask": np.ones((2, 12), np.int64)}]) == (2, 2)
+
+
+def test_fresh_inputs_have_the_same_values_in_another_order() -> None:
+    axis = np.array([3, 1])
+    (one,) = drawn_again([{"x": ROWS, "axis": axis}])
+    assert sorted(one["x"].reshape(-1)) == sorted(ROWS.reshape(-1))
+    assert (one["x"].dtype, one["x"].shape) == (ROWS.dtype, ROWS.shape)
+    assert not np.array_equal(one["x"], ROWS)
+    assert np.array_equal(one["axis"], axis), "few numbers are a setting, not data"
+
+
+def test_columns_keep_their_own_values() -> None:
+    users_and_items = np.stack([np.arange(100, 120), np.arange(20)], axis=1)
+    (one,) = drawn_again([{"x": users_and_items}], seed=1)
+    assert one["x"][:, 0].min() == 100
+    assert sorted(one["x"][:, 1]) == list(range(20))
+
+
+def test_the_interval_of_a_share_fits_the_number_of_samples() -> None:
+    def width(count: int) -> float:
+        answered = [{"y": np.zeros((1, 2), np.float32)}] * count
+        low, high = metric_interval("classification", "top1_accuracy", answered, {}, {}, 0.9)
+        assert low < 0.9 < high
+        return high - low
+
+    assert width(1000) < 0.06 < width(100) < 0.25 < width(20)
+
+
+def test_the_interval_of_another_metric_follows_from_how_much_the_samples_differ() -> None:
+    def width(spread: float, count: int = 40) -> float:
+        answered = [{"y": np.array([[1.0 + spread * (-1) ** at]], np.float32)} for at in range(count)]
+        labels = {"target": np.ones((count, 1), np.float32)}
+        value = score("regression", answered, answered, labels, {})["mae"]
+        low, high = metric_interval("regression", "mae", answered, labels, {}, value * 1.0001)
+        return high - low
+
+    assert width(0.01, 41) < width(0.1, 41)
+    assert width(0.1, 1) == np.inf, "one sample says nothing"
+
+
+@pytest.mark.parametrize(
+    ("graph", "depends"),
+    [
+        ("g (float[n, 4] x) => (float[n, 4] y) { y = Relu(x) }", False),
+        ("g (float[n, 4] x) => (float[m, k] y) { s = Shape(x)  y = Expand(x, s) }", False),
+        ("g (float[n, 4] x, int64[2] s) => (float[m, k] y) { y = Expand(x, s) }", True),
+        ("g (float[n, 4] x) => (float[m, k] y) { z = ReduceSum(x)  i = Cast<to=7>(z)  y = Expand(x, i) }", True),
+        ("g (float[4] x) => (int64[m, k] y) { y = NonZero(x) }", True),
+        (
+            "g (float[4] x, bool c) => (float[4] y) { y = If(c)<then_branch = a () => (float[4] z) { z = Relu(x) }, "
+            "else_branch = b () => (float[4] z) { z = Neg(x) }> }",
+            True,
+        ),
+        (
+            "g (float[4] x) => (float[4] y) <bool c = {1}> { y = If(c)<then_branch = a () => (float[4] z) { z = Relu(x) }, "
+            "else_branch = b () => (float[4] z) { z = Neg(x) }> }",
+            False,
+        ),
+    ],
+)
+def test_work_that_depends_on_values(graph: str, depends: bool) -> None:
+    model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> {graph}')
+    assert depends_on_values(model) is depends
+
+
+def test_a_loop_that_ends_by_what_it_computes() -> None:
+    def loop(ends: str) -> onnx.ModelProto:
+        body = onnx.parser.parse_graph(
+            f"b (int64 i, bool c, float[4] v) => (bool d, float[4] w) {{ w = Relu(v)  s = ReduceMax<keepdims=0>(w)  "
+            f"z = Sub(s, s)  d = {ends} }}"
+        )
+        made = onnx.parser.parse_model(
+            '<ir_version: 8, opset_import: ["" : 17]> g (float[4] x) => (float[4] y) <int64 m = {3}, bool c = {1}> '
+            "{ y = Relu(x) }"
+        )
+        made.graph.node[0].CopyFrom(onnx.helper.make_node("Loop", ["m", "c", "x"], ["y"], body=body))
+        return made
+
+    assert depends_on_values(loop("Greater(s, z)"))
+    assert not depends_on_values(loop("Identity(c)"))
+
+
+def _measured(latency_ms: float | None) -> Measured:
+    if latency_ms is None:
+        return Measured("onnxruntime", CheckOutcome.FAILED, "onnxruntime: execution failed")
+    return Measured("onnxruntime", CheckOutcome.PASSED, "", figures={"latency_ms": latency_ms})
+
+
+@pytest.mark.parametrize(
+    ("fresh_ms", "known_ms", "dependent", "outcome", "counted_ms"),
+    [
+        ([9.0], 1.0, False, None, 9.0),
+        ([1.1], 1.0, True, CheckOutcome.PASSED, 1.1),
+        ([9.0, 8.0], 1.0, True, CheckOutcome.FAILED, 9.0),
+        ([9.0, 1.1], 1.0, True, CheckOutcome.PASSED, 9.0),
+        ([None], 1.0, False, CheckOutcome.SKIPPED, 1.0),
+        ([None], 1.0, True, CheckOutcome.UNDECIDED, 1.0),
+        ([None], None, True, None, None),
+    ],
+)
+def test_inputs_that_nobody_has_seen_cost_what_the_published_ones_cost(
+    fresh_ms: list[float | None],
+    known_ms: float | None,
+    dependent: bool,
+    outcome: CheckOutcome | None,
+    counted_ms: float | None,
+) -> None:
+    case = Case("model", Model(name="model", source="", digest="", ir_version=8, opsets={}, inputs=(), outputs=()))
+    published = msgspec.structs.replace(case, name="published")
+    left = iter(fresh_ms)
+    speed = Speed(case, lambda: published, dependent, 1)
+    found, check = on_fresh_inputs(lambda one: _measured(known_ms if one is published else next(left)), speed)
+    assert (check.outcome if check else None) is outcome
+    assert found.figures.get("latency_ms") == counted_ms
