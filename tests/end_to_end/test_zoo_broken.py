@@ -36,10 +36,10 @@ with _importable():
     from case import TABLE, Broken
 
 RELATIVES = {
-    "golden-with-nan", "golden-of-one-sample", "one-input-too-many", "external-data-absolute", "external-data-missing",
-    "external-data-linked", "link-to-the-system", "too-many-files", "image-is-program", "unproduced-output",
-    "duplicate-tensor", "ir-too-new", "unknown-operator", "weights-too-short", "readme-missing", "metadata-of-wrong-type", "no-inference-notebook",
-    "notebook-is-no-notebook", "no-preprocessing",
+    "golden-with-nan", "golden-of-one-sample", "one-input-too-many", "external-data-absolute",
+    "external-data-missing", "external-data-linked", "link-to-the-system", "too-many-files", "image-is-program",
+    "unproduced-output", "duplicate-tensor", "ir-too-new", "unknown-operator", "weights-too-short", "readme-missing",
+    "metadata-of-wrong-type", "no-inference-notebook", "notebook-is-no-notebook", "no-preprocessing",
 }  # fmt: skip
 """Near to others in the table: looked at by the slow test only."""
 QUICK = [one for one in TABLE.values() if not one.costly and one.name not in RELATIVES]
