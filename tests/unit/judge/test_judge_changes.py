@@ -7,15 +7,18 @@ import datetime
 import pytest
 from msgspec.structs import replace
 
+from assay.core.changes import RunChanges
 from assay.core.engine_info import EngineInfo, Placement
 from assay.core.native_warning import NativeWarning, WarningCode
 from assay.core.policy import Goal, Policy
-from assay.core.result import VerifyResult
+from assay.core.result import Result, VerifyResult
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge.changes import baseline_metrics, cell_changes
 from assay.judge.lost_fusions import describe_lost_fusion, lost_fusion
 from assay.judge.verdicts import judge
-from assay.testing.builders import make_result
+from assay.reports.changes import cells
+from assay.reports.html_changes import page_changes
+from assay.testing.builders import make_measurement, make_result
 
 FUSED = (("FusedConv", "fused", 3), ("MatMul", "compute", 1), ("ReorderInput", "reformat", 1))
 APART = (("Conv", "compute", 3), ("Relu", "compute", 3), ("MatMul", "compute", 1))
@@ -99,3 +102,29 @@ def test_without_a_baseline_the_goal_says_what_to_give() -> None:
         [new], Policy(goals=(Goal("fusions.lost", max=0),)), planned=[new.job_key], today=datetime.date(2026, 11, 26)
     )
     assert "give --baseline or --compare-run RUN" in found.verdicts[0].reason
+
+
+def test_times_of_different_batches_are_not_compared() -> None:
+    def timed(*batches: int) -> list[Result]:
+        return [make_result("m", "f", kind="measure", measurements=tuple(make_measurement(one) for one in batches))]
+
+    def old_median(old: list[Result], new: list[Result]) -> float | None:
+        (change,) = cell_changes(old, new)
+        return next(one.old for one in change.deltas if one.metric == "latency.median_ms")
+
+    assert old_median(timed(8), timed(1, 8)) is None
+    assert old_median(timed(1), timed(1, 8)) is not None
+    (change,) = cell_changes(timed(8), timed(1, 8))
+    assert change.batches == (8, 1)
+    (cell,) = cells(RunChanges("run r", (change,)))
+    assert "latency and throughput were of batch 8, and are of batch 1 now: not compared" in cell.notes
+
+
+def test_a_cell_that_is_new_says_once_that_there_is_nothing_to_compare_with() -> None:
+    (change,) = cell_changes([], [make_result("m", "f", kind="measure", measurements=(make_measurement(),))])
+    (cell,) = cells(RunChanges("run r", (change,)))
+    assert cell.notes == ("in this run alone: nothing to compare with",)
+    assert {line.change for line in cell.lines if line.after} == {""}
+    page = page_changes(RunChanges("run r", (change,)))
+    assert page is not None
+    assert page["cells"][0]["header"] == ["metric", "after", "change"]  # type: ignore[index]

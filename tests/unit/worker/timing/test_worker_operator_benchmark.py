@@ -13,12 +13,13 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper, save_model
 
 from assay.core.machine import Machine
-from assay.core.measurement import OperationCount
+from assay.core.measurement import Memory, OperationCount
+from assay.judge.metrics import fragmentation, metrics
 from assay.judge.roofline import roofline
 from assay.models.flop_count import flops_of
 from assay.testing.builders import make_measurement, make_result
 from assay.worker.inputs.memory_layout import channels_last, with_layout
-from assay.worker.memory import resident_bytes
+from assay.worker.memory import allocator_bytes, resident_bytes
 from assay.worker.timing.operator_benchmark import work_of
 from small_models import linear_model
 
@@ -70,17 +71,42 @@ SOAKED = """
 import json
 from assay.worker.memory import soak
 held = []
-print(json.dumps(soak(lambda: held.append(bytearray(b"x") * 2**23), 0.02)))
+print(json.dumps(soak([lambda: held.append(bytearray(b"x") * 2**23)], 0.02)))
 """
 
 
 @pytest.mark.skipif(not resident_bytes(), reason="this system does not tell what is resident")
 def test_a_soak_sees_what_calls_leave_behind() -> None:
     """In a process of its own: here what other tests have given back may be used again, which does not show."""
-    calls, resident = json.loads(subprocess.check_output([sys.executable, "-c", SOAKED]))
+    calls, resident, _, _ = json.loads(subprocess.check_output([sys.executable, "-c", SOAKED]))
     assert len(calls) == len(resident) == 25
     assert calls == sorted(calls)
     assert resident[-1] - resident[0] > 20 * 2**23
+
+
+HOLES = """
+import json
+from assay.worker.memory import soak
+made, held = [], []
+def take():
+    made.append("take")
+    held.extend(bytearray(60000) for _ in range(40))
+def free_every_second():
+    made.append("free")
+    del held[::2]
+print(json.dumps([soak([take, free_every_second], 0.0, readings=30), made]))
+"""
+
+
+@pytest.mark.skipif(not allocator_bytes()[0], reason="this allocator does not tell what it holds")
+def test_a_soak_of_several_sizes_sees_the_holes_between_them() -> None:
+    (calls, _, held, live), made = json.loads(subprocess.check_output([sys.executable, "-c", HOLES]))
+    assert made == ["take", "free"] * 9, "by turns, and no longer than it takes to see something"
+    assert calls == [4 + 2 * number for number in range(8)]
+    assert all(taken > used for taken, used in zip(held, live, strict=True))
+    memory = Memory(held_bytes=tuple(held), live_bytes=tuple(live))
+    assert metrics(make_result(kind="measure", memory=memory))["memory.fragmentation_share"] > 0.1
+    assert not dict(fragmentation(Memory())), "of an allocator that does not tell nothing is said"
 
 
 def test_the_share_of_the_roofline_is_that_of_its_intensity() -> None:

@@ -31,7 +31,8 @@ class LostFusion(msgspec.Struct, frozen=True):
 class CellChange(msgspec.Struct, frozen=True):
     """One case on one flow. `only` is "old" or "new" where the other run lacks it, "" where both have it. `verdicts` are the words of
     both runs. `decision` is what a comparison of speed side by side said, "" where there was none. `engine` says in words what
-    changed in precision, placement and fusion."""
+    changed in precision, placement and fusion. `batches` are those that latency and throughput are of, before and after, 0 where none
+    was: where they differ, none of them has an old value."""
 
     case: str
     flow: str
@@ -43,6 +44,7 @@ class CellChange(msgspec.Struct, frozen=True):
     engine: tuple[str, ...] = ()
     verdicts: tuple[str, str] = ("", "")
     decision: str = ""
+    batches: tuple[int, int] = (0, 0)
 
 
 class RunChanges(msgspec.Struct, frozen=True):

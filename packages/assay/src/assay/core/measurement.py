@@ -29,7 +29,9 @@ class Measurement(msgspec.Struct, frozen=True):
 class Memory(msgspec.Struct, frozen=True):
     """Peak resident memory in bytes (VmHWM, reset before each): of the process before loading, of load, of run (the first
     ten calls at each batch size, so that a leak does not count twice). `soak_bytes` is the resident memory after so many
-    calls more (`soak_calls`): whether it grows. `loaded_bytes` is what was resident between loading and running."""
+    calls more (`soak_calls`), by turns at each of `soak_batches`: whether it grows. `soak_peak_bytes` is the most of all that time.
+    `held_bytes` and `live_bytes` are of the C allocator at the same readings: what it has taken from the system, and what of it is in
+    use; none where it does not tell. `loaded_bytes` is what was resident between loading and running."""
 
     before_bytes: int = 0
     load_peak_bytes: int = 0
@@ -37,6 +39,10 @@ class Memory(msgspec.Struct, frozen=True):
     soak_calls: tuple[int, ...] = ()
     soak_bytes: tuple[int, ...] = ()
     loaded_bytes: int = 0
+    soak_batches: tuple[int, ...] = ()
+    soak_peak_bytes: int = 0
+    held_bytes: tuple[int, ...] = ()
+    live_bytes: tuple[int, ...] = ()
 
 
 class OperatorTime(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from assay.core.changes import CellChange, LostFusion, MetricDelta
 from assay.core.engine_info import EngineInfo
 from assay.core.native_warning import NativeWarning
-from assay.core.result import EngineResult, Result, native_warnings_of, speeds_of
+from assay.core.result import EngineResult, Result, measurements_of, native_warnings_of, speeds_of
 from assay.core.verdict import Verdict
 from assay.judge.lost_fusions import lost_fusion
 from assay.judge.metrics import metrics
@@ -54,10 +54,12 @@ def _change(
     cell: Cell, old: list[Result], new: list[Result], old_words: Mapping[str, str], said: Mapping[str, Verdict]
 ) -> CellChange:
     before, after = _facts(old), _facts(new)
+    batches = (_batch(old), _batch(new))
     return CellChange(
         *cell,
         only="" if old and new else "new" if new else "old",
-        deltas=_deltas(old, new),
+        deltas=_deltas(old, new, same_batch=not all(batches) or batches[0] == batches[1]),
+        batches=batches,
         new_warnings=_beyond(new, old) if old else (),
         gone_warnings=_beyond(old, new) if new else (),
         lost_fusion=_lost(old, new),
@@ -76,8 +78,16 @@ def _worst(words: Mapping[str, str], results: Sequence[Result]) -> str:
     return min(found, key=order.index, default="")
 
 
-def _deltas(old: Sequence[Result], new: Sequence[Result]) -> tuple[MetricDelta, ...]:
+def _batch(results: Sequence[Result]) -> int:
+    """The smallest that was timed, of which latency and throughput are; 0 where nothing was."""
+    return min((one.batch for result in results for one in measurements_of(result)), default=0)
+
+
+def _deltas(old: Sequence[Result], new: Sequence[Result], *, same_batch: bool) -> tuple[MetricDelta, ...]:
     before, after = _metrics(old), _metrics(new)
+    if not same_batch:
+        of_one = [name for name in before if name.startswith(("latency.", "throughput.")) and ".batch" not in name]
+        before = {name: value for name, value in before.items() if name not in of_one}
     return tuple(MetricDelta(name, before.get(name), after.get(name)) for name in sorted(before.keys() | after.keys()))
 
 

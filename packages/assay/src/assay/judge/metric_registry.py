@@ -70,6 +70,11 @@ RECORDED = (
         "up",
         "the least that it surely grows (99 %), 0 where it may not grow: above 0 it leaks",
     ),
+    _Measured("memory.soak_peak_bytes", "bytes", "up", "the most resident memory in all calls of the soak"),
+    _Measured("memory.live_bytes", "bytes", "up", "what the C allocator has in use after the soak"),
+    _Measured(
+        "memory.fragmentation_share", "", "up", "share of what the C allocator holds after the soak that nobody uses"
+    ),
     _Measured("memory.growth_high_bytes", "bytes", "up", "the most that it may grow (99 %)"),
     _Measured(
         "gpu.discarded_share", "", "up", "share of the calls that do not count: the GPU was held back, or shared"

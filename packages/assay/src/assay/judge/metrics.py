@@ -51,6 +51,7 @@ def metrics(result: Result) -> dict[str, float]:
             named.update(_gpu(result.measurements))
             named.update(_sizes(result.memory))
             named.update(_growth(result.memory))
+            named.update(fragmentation(result.memory))
             named.update(_operators(result))
             named.update(result.kept_metrics)
         case CompareSpeedResult() if result.speeds:
@@ -95,6 +96,13 @@ def _growth(memory: Memory) -> Iterable[tuple[str, float]]:
         yield "memory.growth_bytes", found.value
         yield "memory.growth_low_bytes", max(0.0, found.low - blur)
         yield "memory.growth_high_bytes", found.high + blur
+
+
+def fragmentation(memory: Memory) -> Iterable[tuple[str, float]]:
+    """At the end of the soak: what the allocator holds and nobody uses."""
+    if memory.held_bytes and memory.live_bytes:
+        held, live = memory.held_bytes[-1], memory.live_bytes[-1]
+        yield "memory.fragmentation_share", max(0.0, 1 - live / held)
 
 
 def _operators(result: MeasureResult) -> Iterable[tuple[str, float]]:
@@ -225,6 +233,8 @@ def _sizes(memory: Memory) -> Iterable[tuple[str, float]]:
         ("memory.load_peak_bytes", memory.load_peak_bytes),
         ("memory.run_peak_bytes", memory.run_peak_bytes),
         ("memory.settled_bytes", memory.soak_bytes[-1] if memory.soak_bytes else 0),
+        ("memory.soak_peak_bytes", memory.soak_peak_bytes),
+        ("memory.live_bytes", memory.live_bytes[-1] if memory.live_bytes else 0),
     )
     # Zero bytes is how a record says "not measured": a metric of 0 would pass every limit.
     known = [(name, float(value)) for name, value in sizes if value > 0]

@@ -155,6 +155,10 @@ def _notes(one: CellChange) -> list[str]:
         notes.append(f"speed, side by side: {one.decision}")
     elif _timed(one):
         notes.append(NO_DECISION)
+    if all(one.batches) and one.batches[0] != one.batches[1]:
+        notes.append(
+            f"latency and throughput were of batch {one.batches[0]}, and are of batch {one.batches[1]} now: not compared"
+        )
     if one.lost_fusion is not None:
         notes.append(describe_lost_fusion(one.lost_fusion))
     notes += [f"new warning: {said}" for said in grouped_warnings(one.new_warnings)]
@@ -184,17 +188,22 @@ def _lines(cell: CellChange) -> list[Line]:
     ]
     shown = {name for _, name in ALWAYS}
     more = [one for name, one in by_name.items() if name.startswith(_MORE) and name not in shown]
-    return lines + [_line(one.metric, one) for one in more if one.metric.startswith("task.") or one.old != one.new]
+    if cell.only == "new":
+        # Its sentence says that there is nothing to compare with: no line repeats it, and what it has none of is left out.
+        more = [one for one in more if one.new]
+        lines = [msgspec.structs.replace(line, change="" if line.after else line.change) for line in lines]
+    changed = [one for one in more if one.metric.startswith("task.") or one.old != one.new]
+    return lines + [_line(one.metric, one, change=None if cell.only != "new" else "") for one in changed]
 
 
-def _line(label: str, one: MetricDelta) -> Line:
+def _line(label: str, one: MetricDelta, change: str | None = None) -> Line:
     series = tuple(value for value in (*one.past, one.new) if value is not None and math.isfinite(value))
     before, after = _shown(one.metric, one.old), _shown(one.metric, one.new)
     return Line(
         one_line(label),
         before,
         after,
-        _change(one),
+        _change(one) if change is None else change,
         0 if one.metric.startswith(_SECONDS) else _worse(one),
         series if one.new is not None else (),
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from assay.core.changes import RunChanges
 from assay.reports import format as text
-from assay.reports.changes import HEADER, TITLE, Line, cells, facts_between, heights
+from assay.reports.changes import HEADER, TITLE, Cell, Line, cells, facts_between, heights
 from assay.reports.sanitize import one_line
 
 WIDE, HIGH, EDGE = 120.0, 24.0, 3.0
@@ -21,17 +21,24 @@ def page_changes(changes: RunChanges | None) -> dict[str, object] | None:
         "title": TITLE,
         "facts": facts_between(changes),
         "commits": [one_line(one) for one in changes.commits],
-        "header": (*HEADER[:-1], "last runs"),
-        "cells": [
-            {
-                "case": one.case,
-                "flow": one.flow,
-                "verdicts": one.verdicts,
-                "notes": one.notes,
-                "lines": [_line(line) for line in one.lines],
-            }
-            for one in cells(changes)
-        ],
+        "cells": [_cell(one) for one in cells(changes)],
+    }
+
+
+def _cell(one: Cell) -> dict[str, object]:
+    """Columns that would be empty in every line are left out."""
+    lines = [_line(line) for line in one.lines]
+    shown = {"before": any(line.before for line in one.lines), "change": any(line.change for line in one.lines)}
+    shown["trend"] = any(line["points"] for line in lines)
+    head = dict(zip(("metric", "before", "after", "change", "trend"), (*HEADER[:-1], "last runs"), strict=True))
+    return {
+        "case": one.case,
+        "flow": one.flow,
+        "verdicts": one.verdicts,
+        "notes": one.notes,
+        "lines": lines,
+        "header": [name for key, name in head.items() if shown.get(key, True)],
+        "shown": shown,
     }
 
 

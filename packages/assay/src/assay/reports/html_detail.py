@@ -29,6 +29,7 @@ from assay.core.result import (
 from assay.core.run import Run
 from assay.core.verdict import Verdict
 from assay.judge.finding_text import finding_text
+from assay.judge.metrics import fragmentation
 from assay.judge.operator_regressions import differences
 from assay.judge.repeats_text import asked_again
 from assay.judge.warnings_text import warnings_of
@@ -94,6 +95,7 @@ def _result(result: Result) -> dict[str, object]:
         "comparisons": list(_comparisons(result)),
         "taskMetrics": _metrics(_named(result)),
         "measurements": [latency(measurement) for measurement in measurements_of(result)],
+        "soak": _soak(result),
         "sweep": _sweep(result),
         "curve": curve(result),
         "launches": {"header": list(LAUNCHES), "rows": launches(result)},
@@ -217,6 +219,26 @@ def _histogram(found: Histogram | None) -> dict[str, object] | None:
     if found is None or not found.counts:
         return None
     return {"edges": [text.number(edge) for edge in found.edges], "counts": list(found.counts)}
+
+
+def _soak(result: Result) -> dict[str, object] | None:
+    """Memory over the calls of the soak: [name, bytes as text, MB at each reading]; nothing where it was not read."""
+    memory = result.memory if isinstance(result, MeasureResult) else Memory()
+    named = (("resident", memory.soak_bytes), ("held", memory.held_bytes), ("in use", memory.live_bytes))
+    lines = [[name, text.size(read[-1]), [one / 1e6 for one in read]] for name, read in named if read]
+    if not lines:
+        return None
+    told = [["Most resident", text.size(memory.soak_peak_bytes)]]
+    told += [
+        ["Not in use, of what the allocator holds", text.metric(name, value)] for name, value in fragmentation(memory)
+    ]
+    batches = ", ".join(map(str, memory.soak_batches))
+    return {
+        "calls": list(memory.soak_calls),
+        "batches": batches,
+        "lines": lines,
+        "figures": [one for one in told if one[1]],
+    }
 
 
 def _sweep(result: Result) -> dict[str, object] | None:

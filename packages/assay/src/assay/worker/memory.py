@@ -6,15 +6,18 @@ import contextlib
 import ctypes
 import gc
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 _STATUS = Path("/proc/self/status")
 _CLEAR = Path("/proc/self/clear_refs")
 _MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
 """malloc.h's M_MMAP_THRESHOLD and M_TRIM_THRESHOLD."""
 READINGS = 25
+LEAST_READINGS, LONGEST_SOAK = 8, 4
+"""Where several sizes take turns: readings, and how many times the seconds that were asked for they may take to be more than that."""
 
 
 def peak_bytes() -> int:
@@ -58,21 +61,65 @@ def _mallopt(*settings: tuple[int, int]) -> None:
             library.mallopt(*setting)
 
 
-def soak(call: Callable[[], object], seconds: float, readings: int = READINGS) -> tuple[list[int], list[int]]:
-    """Resident bytes after so many calls, read at equal distances in time: what a leak makes grow. Nothing is kept
-    between the calls but these few numbers."""
-    calls: list[int] = []
-    resident: list[int] = []
+class _Mallinfo2(ctypes.Structure):
+    """mallinfo(3), of all arenas."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in (
+            "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost",
+        )
+    ]  # fmt: skip
+
+
+class Soak(NamedTuple):
+    """After so many calls each: resident bytes, those that the allocator holds, and those of them that are in use (both 0 where it does
+    not tell)."""
+
+    calls: list[int]
+    resident: list[int]
+    held: list[int]
+    live: list[int]
+
+
+def allocator_bytes() -> tuple[int, int]:
+    """What glibc's malloc has taken from the system, and what of it is in use; (0, 0) of another allocator. The free end of its heap is
+    left out: it could be given back, and is kept because we asked for that."""
+    try:
+        ask = ctypes.CDLL(None).mallinfo2
+    except (OSError, AttributeError):
+        return 0, 0
+    ask.restype = _Mallinfo2
+    found = ask()
+    return found.arena + found.hblkhd - found.keepcost, found.uordblks + found.hblkhd
+
+
+def soak(calls: Sequence[Callable[[], object]], seconds: float, readings: int = READINGS) -> Soak:
+    """Make the calls by turns, and read at equal distances in time: what a leak, or sizes that leave holes, makes grow. At each reading
+    every call has had its turn as often. Several that take longer than that together are read less often. Nothing is kept between the
+    calls but these few numbers."""
+    seen = Soak([], [], [], [])
     done, begin = 0, time.perf_counter()
-    for reading in range(1, readings + 1):
-        call()
-        done += 1
-        while time.perf_counter() - begin < seconds * reading / readings:
+
+    def turn() -> None:
+        for call in calls:
             call()
-            done += 1
-        calls.append(done)
-        resident.append(resident_bytes())
-    return calls, resident
+
+    if len(calls) > 1:
+        turn()
+        done += len(calls)
+        affordable = int(LONGEST_SOAK * seconds / (time.perf_counter() - begin))
+        readings = max(LEAST_READINGS, min(readings, affordable))
+    for reading in range(1, readings + 1):
+        turn()
+        done += len(calls)
+        while time.perf_counter() - begin < seconds * reading / readings:
+            turn()
+            done += len(calls)
+        held, live = allocator_bytes()
+        for kept, value in zip(seen, (done, resident_bytes(), held, live), strict=True):
+            kept.append(value)
+    return seen
 
 
 def _field(name: str) -> int:

@@ -96,6 +96,7 @@ function job(entry) {
   if (some(entry.taskMetrics)) parts.push(...titled("What users mean by the same answer", pairs(entry.taskMetrics)));
   parts.push(...comparisons(entry.comparisons));
   parts.push(...entry.measurements.flatMap(measurement));
+  if (entry.soak) parts.push(...titled("Memory over many calls", pairs(entry.soak.figures), soakPlot(entry.soak)));
   if (entry.sweep) {
     parts.push(...titled("Batch sizes", table(entry.sweep.header, entry.sweep.rows, 1)));
     parts.push(make("p", { class: "muted small" }, entry.sweep.knee));

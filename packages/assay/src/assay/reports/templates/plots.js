@@ -104,6 +104,35 @@ function latencyPlot({ points, lines, count, stretch, batch, scale }) {
   return figure(`Latency of each call in ms${kind}, batch ${batch}, ${count} calls in the order taken${note}`, image);
 }
 
+// Resident memory, and what the C allocator holds and has in use: between the last two lie the holes.
+function soakPlot({ calls, batches, lines }) {
+  const [width, height, left, right, top, bottom] = [innerWidth < 640 ? 400 : 840, 220, 58, 14, 12, 34];
+  const values = lines.flatMap(([, , read]) => read);
+  const span = Math.max(...values) - Math.min(...values) || Math.max(...values);
+  const scale = { low: Math.max(0, Math.min(...values) - 0.1 * span), high: Math.max(...values) + 0.1 * span, log: false };
+  const last = Math.max(1, calls[calls.length - 1]);
+  const image = picture(width, height, `Memory in ${last} calls. ${lines.map(([name, text]) => `${name} ${text} at the end`).join(", ")}`);
+  const x = (call) => left + 6 + (call / last) * (width - left - right - 12);
+  const y = (value) => top + ((scale.high - value) / (scale.high - scale.low)) * (height - top - bottom);
+  for (const [value, text] of ticks(scale)) {
+    image.append(draw("path", { class: "axis", d: `M${left} ${y(value)}H${width - right}` }));
+    image.append(draw("text", { x: left - 8, y: y(value) + 4, "text-anchor": "end" }, text));
+  }
+  image.append(draw("text", { x: left, y: height - 8 }, "call 1"));
+  image.append(draw("text", { x: width - right, y: height - 8, "text-anchor": "end" }, String(last)));
+  image.append(draw("text", { x: 2, y: height - 8 }, "MB"));
+  lines.forEach(([name, text, read], i) => {
+    const d = read.map((value, n) => `${x(calls[n]).toFixed(1)} ${y(value).toFixed(1)}`).join("L");
+    image.append(draw("path", { class: ["curve", "curve before", "curve least"][i], d: `M${d}` }));
+    // The least line is named below, the others above where there is room: two lines may lie on one another.
+    const end = y(read[read.length - 1]);
+    const place = i === 2 || end < top + 18 ? end + 15 : end - 6;
+    image.append(draw("text", { class: "line-name", x: width - right, y: place, "text-anchor": "end" }, `${name} ${text}`));
+  });
+  const turns = batches ? `, by turns at batch ${batches}` : "";
+  return figure(`Memory in MB after so many calls${turns}: resident, held by the C allocator (dashed), and in use of that (dotted)`, image);
+}
+
 // Both axes are logarithmic: twice the batch is one step, and what scales with it is a straight line.
 function curvePlot(caption, { points, before, knee }, column) {
   const [width, height, left, right, top, bottom] = [420, 200, 58, 14, 12, 34];

@@ -8,6 +8,7 @@ import shutil
 import statistics
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -69,7 +70,9 @@ def measure(job: MeasureJob, stages: Stages) -> MeasureResult:
     with stages.enter(Stage.MEASURE):
         measurements = [_at_batch(engine, job, feed, lambda: peaks.append(peak_bytes()), watch) for feed in feeds]
         run_peak = max(peaks) if resettable else 0
-        calls, grown = soak(lambda: engine.run(feeds[0]), SOAK_SHARE * job.measuring.seconds)
+        reset_peak()
+        seen = soak([partial(engine.run, feed) for feed in feeds], SOAK_SHARE * job.measuring.seconds)
+        soak_peak = peak_bytes() if resettable else 0
         times = operator_times(engine, feeds[0])
         traces = keep_trace(engine, feeds[0], job)
         work = OperationCount()
@@ -84,7 +87,18 @@ def measure(job: MeasureJob, stages: Stages) -> MeasureResult:
         empty_result(job, Outcome.UNDELEGATED if undelegated else Outcome.OK),
         detail=undelegated,
         measurements=tuple(measurements),
-        memory=Memory(before, load_peak, run_peak, tuple(calls), tuple(grown) if all(grown) else (), loaded),
+        memory=Memory(
+            before,
+            load_peak,
+            run_peak,
+            tuple(seen.calls),
+            tuple(seen.resident) if all(seen.resident) else (),
+            loaded,
+            tuple(map(batch_of, feeds)),
+            soak_peak,
+            tuple(seen.held) if all(seen.held) else (),
+            tuple(seen.live) if all(seen.held) else (),
+        ),
         facts=facts,
         operator_times=times,
         work=work,
