@@ -2,37 +2,86 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from assay_zoo.check import GROUPS, Check, CheckOutcome
-from assay_zoo.check_order import drop_consequential_failures, waits_for
+from assay_zoo.check import Check, CheckOutcome
+from assay_zoo.check_order import NOTEBOOKS, drop_consequential_failures, waits_for
 
 
-def made(name: str, outcome: CheckOutcome = CheckOutcome.FAILED, path: str = "") -> Check:
-    return Check(name=name, outcome=outcome, sentence=f"{name} says so", path=path, line=7, executed=1)
+def made(
+    name: str, outcome: CheckOutcome = CheckOutcome.FAILED, path: str = "", *, stops: bool = False, costly: bool = False
+) -> Check:
+    told = f"{name} says so"
+    return Check(name=name, outcome=outcome, sentence=told, path=path, line=7, executed=1, stops=stops, costly=costly)
+
+
+ALL = ("compliance", "functionality", NOTEBOOKS, "performance")
 
 
 @pytest.mark.parametrize(
     ("found", "held_up"),
     [
-        ("files.links", ("compliance", "functionality", "accuracy", "performance")),
-        ("artifacts.samples", ("functionality", "accuracy", "performance")),
-        ("artifacts.parts", ("accuracy",)),
-        ("artifacts.sources", ("accuracy",)),
-        ("artifacts.license", ()),
-        ("compliance.node", ("functionality", "accuracy", "performance")),
-        ("functionality.golden", ("accuracy", "performance")),
-        ("accuracy.claim", ()),
+        (made("files.links", path="figure.png"), ()),
+        (made("files.links", path="model.onnx"), ALL),
+        (made("files.external_data", path="model.onnx"), ALL),
+        (made("files.pickles", path="state.pkl"), ()),
+        (made("files.secrets", path="validation.ipynb"), ()),
+        (made("files.readable", path="validation.ipynb"), (NOTEBOOKS,)),
+        (made("files.readable", path="test_data_set_0/input_0.pb"), ("functionality", "performance")),
+        (made("files.readable", CheckOutcome.INFRASTRUCTURE), ALL),
+        (made("artifacts.samples"), ("functionality", "performance")),
+        (made("artifacts.parts", path="inference.ipynb"), (NOTEBOOKS,)),
+        (made("artifacts.parts", path="README.md"), ()),
+        (made("artifacts.sources", path="inference.ipynb"), (NOTEBOOKS,)),
+        (made("artifacts.scan", path="inference.ipynb"), ()),
+        (made("artifacts.license"), ()),
+        (made("compliance.model"), ()),
+        (made("compliance.node", stops=True), ("functionality", "performance")),
+        (made("compliance.node", stops=True, costly=True), ("functionality", NOTEBOOKS, "performance")),
+        (made("functionality.golden"), ()),
+        (made("functionality.onnxruntime", stops=True), ("performance",)),
+        (made("accuracy.claim"), ()),
     ],
+    ids=lambda value: f"{value.name} {value.path}".strip() if isinstance(value, Check) else "",
 )
-def test_a_finding_holds_up_those_that_could_only_stumble_over_it(found: str, held_up: tuple[str, ...]) -> None:
-    assert tuple(group for group in GROUPS if waits_for(group, [made(found)])) == held_up
-    assert not any(waits_for(group, [made(found, CheckOutcome.WAIVED)]) for group in GROUPS)
+def test_a_finding_holds_up_only_those_that_cannot_run(found: Check, held_up: tuple[str, ...]) -> None:
+    assert tuple(group for group in ALL if waits_for(group, [found])) == held_up
+    waived = msgspec.structs.replace(found, outcome=CheckOutcome.WAIVED)
+    assert not any(waits_for(group, [waived]) for group in ALL)
 
 
 def test_the_sentence_names_the_check_and_not_only_its_group() -> None:
-    assert waits_for("accuracy", [made("artifacts.license"), made("artifacts.sources")]) == "artifacts.sources"
-    assert waits_for("accuracy", [made("artifacts.sources"), made("files.links")]) == "files"
+    assert waits_for(NOTEBOOKS, [made("artifacts.license"), made("artifacts.sources")]) == "artifacts.sources"
+
+
+def _outcomes(found: list[Check], before: Check) -> list[CheckOutcome]:
+    return [one.outcome for one in drop_consequential_failures(found, [before])]
+
+
+def test_what_a_broken_model_explains_is_no_second_fault() -> None:
+    by_runtime = "cell 1: InvalidGraph: [ONNXRuntimeError] : 10"
+    follows = [
+        msgspec.structs.replace(made("accuracy.validation"), sentence=by_runtime),
+        msgspec.structs.replace(made("accuracy.recomputed"), executed=0),
+        made("functionality.onnxruntime", stops=True),
+    ]
+    own = [
+        msgspec.structs.replace(made("accuracy.validation"), sentence="cell 1: ValueError: the data have moved"),
+        made("accuracy.claim"),
+        made("accuracy.recomputed"),
+        made("performance.size_bytes"),
+    ]
+    for before in (made("compliance.node", stops=True), made("compliance.model")):
+        assert set(_outcomes(follows, before)) == {CheckOutcome.SKIPPED}
+        assert set(_outcomes(own, before)) == {CheckOutcome.FAILED}
+    assert set(_outcomes(follows, made("artifacts.license"))) == {CheckOutcome.FAILED}
+
+
+def test_what_wrong_test_data_explain_is_no_second_fault() -> None:
+    agreement = made("accuracy.recomputed", path="test_data_set_0")
+    assert _outcomes([agreement], made("functionality.golden")) == [CheckOutcome.SKIPPED]
+    assert _outcomes([made("accuracy.recomputed")], made("functionality.golden")) == [CheckOutcome.FAILED]
 
 
 def test_a_part_that_was_not_taken_is_no_second_fault() -> None:
@@ -47,6 +96,6 @@ def test_a_part_that_was_not_taken_is_no_second_fault() -> None:
     ]
     first, *others = drop_consequential_failures(found, before)
     assert (first.outcome, first.executed) == (CheckOutcome.SKIPPED, 0)
-    assert first.sentence == "not judged: data/input_0.pb waits for files.links, which must hold first"
+    assert first.sentence == "not judged: it may follow from files.links, which must hold first"
     assert others == found[2:]
     assert drop_consequential_failures(found[2:], []) == found[2:]

@@ -44,6 +44,10 @@ def check_accuracy(place: SubmissionContext, tools: SubmissionServices) -> list[
 def _by_notebook(place: SubmissionContext, tools: SubmissionServices) -> Iterator[Check]:
     assert place.metadata is not None
     metadata, claim = place.metadata, place.metadata.accuracy
+    if place.notebooks_wait_for:
+        told = f"not executed: it waits for {place.notebooks_wait_for}, which must hold first"
+        yield from (_check(name, CheckOutcome.SKIPPED, told) for name in (_INFERENCE, _VALIDATION, _CLAIM))
+        return
     sandbox, why = _sandbox(tools)
     if sandbox is None:
         outcome = CheckOutcome.UNDECIDED if place.policy.demand_sandbox else CheckOutcome.SKIPPED

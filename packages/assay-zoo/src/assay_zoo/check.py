@@ -20,7 +20,8 @@ class CheckOutcome(StrEnum):
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
     """`name` is `group.what` ("compliance.graph"); `path` is relative to the submission and `line` counts from 1, 0 for
-    none; `executed` counts the cases that really ran; `metrics` are measured, units in their names."""
+    none; `executed` counts the cases that really ran; `metrics` are measured, units in their names. `stops`: after this failure no
+    backend can run the model; `costly`: nothing may, for it would take all memory or not end."""
 
     name: str
     outcome: CheckOutcome
@@ -30,6 +31,8 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     executed: int = 0
     seconds: float = 0.0
     figures: dict[str, float | str] = {}
+    stops: bool = False
+    costly: bool = False
 
     @property
     def group(self) -> str:

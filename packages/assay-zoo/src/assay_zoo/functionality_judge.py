@@ -43,6 +43,7 @@ def _check(name: str, result: Result, flow: str, samples: Sequence[str], path: s
         executed=len(samples) if result.outcome in _RAN and comparisons_of(result) else 0,
         seconds=result.seconds,
         figures={"budget_used": max(used)} if used else {},
+        stops=outcome is CheckOutcome.FAILED and not comparisons_of(result),
     )
 
 

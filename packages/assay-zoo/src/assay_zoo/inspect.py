@@ -20,7 +20,7 @@ from assay.errors import BadPolicy, UnknownName
 from assay.pipeline.provenance import git_commit, this_machine, versions
 from assay_zoo.artifacts.meta import LONGEST_BYTES
 from assay_zoo.check import EXECUTING, GROUPS, Check, CheckOutcome
-from assay_zoo.check_order import drop_consequential_failures, waits_for
+from assay_zoo.check_order import NOTEBOOKS, drop_consequential_failures, waits_for
 from assay_zoo.compliance.waivers import apply_waivers
 from assay_zoo.decision import Decision, decide
 from assay_zoo.intake import take_in
@@ -94,7 +94,8 @@ def inspect(
         checks: list[Check] = []
         for group in wanted:
             progress(group, None)
-            found = _closed(group, checks, place) or drop_consequential_failures(_run(group, place, tools), checks)
+            held = replace(place, notebooks_wait_for=waits_for(NOTEBOOKS, checks, place.metadata))
+            found = _closed(group, checks, place) or drop_consequential_failures(_run(group, held, tools), checks)
             found = _waived(group, found, place)
             checks += found
             progress(group, found)
@@ -147,11 +148,12 @@ def _closed(group: str, before: Sequence[Check], place: SubmissionContext) -> li
     if group not in EXECUTING:
         return []
     model = place.metadata.model if place.metadata else Metadata.model_fields["model"].default
-    if first := waits_for(group, before):
+    needs_metadata = group not in ("compliance", "functionality")
+    if first := waits_for(group, before, place.metadata):
         told = f"not executed: it waits for {first}, which must hold first"
     elif not (place.folder / model).is_file():
         told = f"not executed: there is no {model}"
-    elif place.metadata is None and group != "compliance":
+    elif place.metadata is None and needs_metadata:
         told = f"not executed: what the model claims cannot be read from {METADATA}"
     else:
         return []

@@ -50,7 +50,8 @@ def recompute(place: SubmissionContext, tools: SubmissionServices) -> list[Check
             return [_on_data_set(case, place, scenario, metadata.accuracy, tools)]
         return [_on_test_sets(case, place, scenario, metadata.accuracy, tools)]
     except (BadModel, BadGolden, UsageError) as error:
-        return [_made(CheckOutcome.FAILED, f"it cannot be computed again: {error}")]
+        data = "" if scenario.dataset else next((one.name for one in data_set_folders(place.folder)), "")
+        return [msgspec.structs.replace(_made(CheckOutcome.FAILED, f"it cannot be computed again: {error}"), path=data)]
 
 
 def _on_data_set(
@@ -127,7 +128,8 @@ def _on_test_sets(
     value = score(scenario.task, answered, expected, {}, scenario.task_options)[name]
     told = f"{name} with the outputs of {len(sets)} test data sets is {value:.6g} (no data set with labels is known)"
     good = value >= 1.0 - claim.tolerance
-    return _made(CheckOutcome.PASSED if good else CheckOutcome.FAILED, told, {name: value}, len(sets))
+    check = _made(CheckOutcome.PASSED if good else CheckOutcome.FAILED, told, {name: value}, len(sets))
+    return msgspec.structs.replace(check, path=sets[0].name)
 
 
 def _form(sample: Tensors) -> dict[str, tuple[str, tuple[int, ...]]]:

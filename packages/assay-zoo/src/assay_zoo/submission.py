@@ -17,7 +17,8 @@ class SubmissionContext:
     """`folder` holds copies of our own: no links, no hard links. `metadata` is None where it cannot be read: the checks
     of artifacts say why. `previous` is the folder of the version that is accepted now, None for a new model. `intake` tells
     what was found before it was copied; None where the folder was not taken in. `author` submits it, "" where nobody knows;
-    `approved` is who agreed that its code is run, "" for nobody yet."""
+    `approved` is who agreed that its code is run, "" for nobody yet. `notebooks_wait_for` names a check after
+    whose finding notebooks cannot be executed, "" for none."""
 
     folder: Path
     root: Path
@@ -29,6 +30,7 @@ class SubmissionContext:
     name: str = ""
     author: str = ""
     approved: str = ""
+    notebooks_wait_for: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -37,6 +38,7 @@ def robot(
     except ModuleNotFoundError as error:
         raise UsageError(f"the robot needs {error.name}: pip install assay-zoo") from None
 
+    os.umask(0o077)  # what it writes is the robot's alone, also where it was started by hand
     settings = load_robot(config)
     service = Service(settings)
     if dry:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from assay.core.model_finding import Area, ModelFinding, Severity
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.compliance.sentences import sentence
 
 MOST = 50
 """Findings told of one part of a model; a broken export repeats itself."""
+COSTLY = ("allocation", "declared-size", "loop", "endless-loop", "checker-died")
+"""Codes after which a model is run nowhere: it would take all memory, or not end."""
 _REMARKS = 3
 _COUNTED = {
     Area.MODEL: ("the model's header, imports, metadata and external data", ""),
@@ -29,7 +33,14 @@ def report(
     for area in Area:
         own = [one for one in findings if one.area is area]
         failed = [one for one in own if one.severity is not Severity.REMARK]
-        checks += [_check(area, CheckOutcome.FAILED, sentence(one), path, 1, seconds) for one in failed[:MOST]]
+        checks += [
+            msgspec.structs.replace(
+                _check(area, CheckOutcome.FAILED, sentence(one), path, 1, seconds),
+                stops=one.severity is Severity.INVALID or one.code in COSTLY,
+                costly=one.code in COSTLY,
+            )
+            for one in failed[:MOST]
+        ]
         if len(failed) > MOST:
             more = f"{len(failed) - MOST} more findings of this kind of part are not listed"
             checks.append(_check(area, CheckOutcome.FAILED, more, path, 1, seconds))
