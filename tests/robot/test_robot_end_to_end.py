@@ -92,6 +92,10 @@ def test_a_pushed_branch_becomes_a_model_of_the_zoo(running: tuple[Repository, R
         )
     assert promoted[:10] in text
     assert "promoted" in robot.get(f"/badge/{NAME}.svg").text
+    private = (robot.data, robot.data / "robot.db", robot.data / "mirror.git", *(robot.data / "records").iterdir())
+    assert [one for one in private if one.stat().st_mode & 0o077] == [], "what the robot writes is its own"
+    objects = [one for one in (repository.bare / "objects").rglob("*") if one.is_file()]
+    assert all(one.stat().st_mode & 0o044 for one in objects), "what it pushes is everybody's"
 
 
 def test_a_broken_one_is_declined_with_its_reason_on_every_side(running: tuple[Repository, Robot]) -> None:

@@ -10,9 +10,10 @@ from repositories import blob_of, commit_tree, git, make_zoo, put, put_entries, 
 
 from assay.errors import UsageError
 from assay_zoo.intake import Problem, take_in
-from assay_zoo.robot.git import GitFailed
+from assay_zoo.robot.git import Git, GitFailed, GitTooLarge
 from assay_zoo.robot.mirror import Change, Mirror, Moved, cleaned
 from assay_zoo.robot.records import Head
+from assay_zoo.robot.tree_size import count_entries
 
 REF = "refs/heads/submission/a"
 MOST = {"most_bytes": 100_000, "most_files": 50}
@@ -105,7 +106,6 @@ def test_a_tree_that_climbs_out_is_not_fetched(name: str, mirror: Mirror, zoo: P
 def test_a_link_and_a_folder_of_one_name(zoo: Path, tmp_path: Path) -> None:
     """Where git's own check is not there, our hands still write nothing through a link."""
     from assay_zoo.robot.export import export
-    from assay_zoo.robot.git import Git
 
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -197,3 +197,49 @@ def test_a_repository_that_is_not_there_or_has_no_zoo(tmp_path: Path, zoo: Path)
         Mirror(tmp_path / "m1.git", str(tmp_path / "nothing")).fetch_base()
     with pytest.raises(UsageError, match="has no branch trunk"):
         Mirror(tmp_path / "m2.git", str(zoo), branch="trunk").fetch_base()
+
+
+def _bomb(zoo: Path, *, levels: int = 10, copies: int = 10) -> str:
+    """A commit of a few hundred bytes that stands for `copies` ** `levels` files."""
+    tree = tree_of(zoo, ("100644", "x", blob_of(zoo, b"x")))
+    for _ in range(levels):
+        tree = tree_of(zoo, *(("40000", f"d{at}", tree) for at in range(copies)))
+    root = tree_of(zoo, ("40000", "submissions", tree_of(zoo, ("40000", "a", tree))))
+    return commit_tree(zoo, REF, root)
+
+
+def test_trees_that_hold_one_another_are_counted_before_they_are_listed(
+    mirror: Mirror, zoo: Path, tmp_path: Path
+) -> None:
+    sha = _bomb(zoo)
+    head, base = fetched(mirror, sha), mirror.fetch_base()
+    assert mirror.submissions_of(head, base) == ["a"]
+    (refused,) = mirror.export(sha, ["submissions/a"], tmp_path / "out", **MOST)
+    assert refused.name == "files.count"
+    assert "the commit stands for more than" in refused.sentence
+    assert "holds the same folders many times" in refused.sentence
+
+
+def test_files_and_folders_are_counted_as_often_as_they_occur(zoo: Path) -> None:
+    sha = _bomb(zoo, levels=2, copies=3)
+    own = Git(zoo)
+    assert count_entries(own, sha, "submissions/a", 1000) == 3 + 3 * 3 + 3 * 3
+    assert count_entries(own, sha, "submissions/nothing", 1000) == 0
+    assert count_entries(own, "main", "zoo.toml", 1000) == 1
+    with pytest.raises(GitTooLarge, match="more than 20 files"):
+        count_entries(own, sha, "submissions/a", 20)
+    deep = _bomb(zoo, levels=70, copies=1)
+    with pytest.raises(GitTooLarge, match="in more than 64 folders"):
+        count_entries(own, deep, "submissions/a", 1000)
+
+
+def test_a_git_that_wants_more_than_it_may_have_is_stopped(zoo: Path) -> None:
+    put(zoo, REF, {"submissions/a/big": os.urandom(3_000_000)})
+    wanted = f"{REF}:submissions/a/big"
+    assert len(Git(zoo).run("cat-file", "blob", wanted)) == 3_000_000
+    with pytest.raises(GitTooLarge, match="needs more than 8000000 bytes of memory"):
+        Git(zoo, memory_bytes=8_000_000).run("cat-file", "blob", wanted)
+    with pytest.raises(GitTooLarge, match="has more than 1000 bytes to say"):
+        Git(zoo, output_bytes=1000).run("cat-file", "blob", wanted)
+    with pytest.raises(GitFailed, match=r"git cat-file did not end within 0.2 s"):
+        Git(zoo).run("cat-file", "--batch-command", "--buffer", told=b"contents HEAD\n" * 2_000_000, timeout_s=0.2)

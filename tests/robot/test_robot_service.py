@@ -12,7 +12,7 @@ import pytest
 from fake_github import FakeGithub
 from fake_gitlab import TOKEN, FakeGitlab
 from live_server import serving, until_true
-from repositories import blob_of, git, make_zoo, put, put_entries
+from repositories import blob_of, commit_tree, git, make_zoo, put, put_entries, tree_of
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -187,6 +187,21 @@ def test_a_branch_without_its_folder_is_declined_without_a_child(tmp_path: Path,
         assert "the commit has no folder submissions/nothing" in whole.decision.reasons[0]
         git(zoo, "update-ref", "-d", "refs/heads/submission/nothing")
         until_true(lambda: service.queue.counts().unsent == 0)
+
+
+def test_a_head_that_cannot_be_fetched_is_told_to_its_author_and_left(tmp_path: Path) -> None:
+    zoo = make_zoo(tmp_path / "zoo.git")
+    climbing = tree_of(zoo, ("40000", "..", tree_of(zoo, ("100644", "x", blob_of(zoo, b"x")))))
+    sha = commit_tree(zoo, "refs/heads/submission/broken", tree_of(zoo, ("40000", "submissions", climbing)))
+    with robot(robot_toml(tmp_path)) as (service, _):
+        until_true(lambda: service.queue.submissions(state="decided"), seconds=120)
+        (one,) = service.queue.submissions()
+        assert (one.name, one.answer, one.attempts) == ("broken", "retry", 1)
+        (reason,) = decisions(service, one.id)[0].reasons
+        assert reason.startswith(f"files.commit: {sha[:12]} of submission/broken cannot be fetched: git fetch failed")
+        assert reason.endswith("make the commit again and push it")
+        until_true(lambda: service.queue.counts().unsent == 0)
+    assert json.loads(git(zoo, "show", f"assay-status:broken/{sha}.json"))["answer"] == "retry"
 
 
 def test_a_request_that_is_closed_or_moves_on_is_checked_no_more(tmp_path: Path) -> None:

@@ -130,6 +130,8 @@ class _Causes:
 
     def of(self, one: Check) -> str:
         """The check whose finding is enough to explain this one; "" for a finding of its own."""
+        if one.outcome is CheckOutcome.UNDECIDED and one.group == "functionality" and not one.executed:
+            return self._model  # the oracle has no answer
         if one.outcome is not CheckOutcome.FAILED:
             return ""
         if one.path.startswith("test_data_set") and one.group in ("accuracy", "performance"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -33,12 +32,13 @@ def robot(
 
         from assay_zoo.robot.app import app_of
         from assay_zoo.robot.config import load_robot
+        from assay_zoo.robot.file_modes import keep_files_private
         from assay_zoo.robot.logs import log_as_json
         from assay_zoo.robot.service import Service
     except ModuleNotFoundError as error:
         raise UsageError(f"the robot needs {error.name}: pip install assay-zoo") from None
 
-    os.umask(0o077)  # what it writes is the robot's alone, also where it was started by hand
+    keep_files_private()
     settings = load_robot(config)
     service = Service(settings)
     if dry:

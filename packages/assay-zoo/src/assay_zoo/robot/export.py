@@ -12,9 +12,12 @@ from pathlib import Path
 import msgspec
 
 from assay_zoo.check import Check, CheckOutcome
-from assay_zoo.robot.git import Git, GitFailed
+from assay_zoo.robot.git import Git, GitFailed, GitTooLarge
+from assay_zoo.robot.tree_size import count_entries
 
 _CHUNK_BYTES = 1 << 20
+FOLDERS = 2
+"""Entries that are counted for each file that is taken: folders are entries, too."""
 _FILE, _LINK = ("100644", "100755", "100664"), "120000"
 
 
@@ -31,7 +34,12 @@ def export(git: Git, commit: str, paths: Sequence[str], into: Path, *, most_byte
 
     Raises GitFailed, and OSError where the disk does not take it.
     """
-    entries = list(_entries(git, commit, paths))
+    try:
+        for path in paths:
+            count_entries(git, commit, path, most_files * FOLDERS)
+        entries = list(_entries(git, commit, paths))
+    except GitTooLarge as error:
+        return [_refused("files.count", f"{error}; at most {most_files} files are taken")]
     total = sum(one.size for one in entries)
     if len(entries) > most_files:
         return [_refused("files.count", f"the commit holds {len(entries)} files here; at most {most_files} are taken")]

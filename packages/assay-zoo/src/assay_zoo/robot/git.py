@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from assay.errors import HarnessError
+from assay_zoo.robot.file_modes import umask_of_pushes
 
 # Nothing of a submitter is configuration here: a bare mirror has no work tree, so that neither .gitattributes nor
 # .gitmodules nor a filter for large files is ever obeyed.
@@ -19,20 +23,47 @@ _OPTIONS = (
     "maintenance.auto=false",
     "core.logAllRefUpdates=false",
     "protocol.ext.allow=never",
+    # Models are large: they are streamed, and only a part of a pack is looked at at once.
+    "core.bigFileThreshold=16m",
+    "core.packedGitWindowSize=32m",
+    "core.packedGitLimit=256m",
+    "pack.threads=1",
+    "pack.windowMemory=128m",
+    "core.deltaBaseCacheLimit=64m",
 )
 _TOLD_MOST = 300
+_OF_MEMORY = ("out of memory", "cannot allocate memory", "malloc")
+MEMORY_BYTES = 2_000_000_000
+"""Address space of one git: what it is given to read was made by somebody else."""
+FILE_BYTES = 16_000_000_000
+"""Of one file that git writes: the pack of a fetch."""
+OUTPUT_BYTES = 16_000_000
+"""Of one answer of git that is kept in memory."""
 
 
 class GitFailed(HarnessError):
     """git could not do it; the text is its own last words, without secrets."""
 
 
+class GitTooLarge(GitFailed):
+    """What git would have to say, or needs, is more than is taken."""
+
+
 class Git:
     """Runs git in one bare repository. `credentials` gives the variables that only the commands that speak to the remote
     see: never an argument, which every user of the machine could read."""
 
-    def __init__(self, folder: Path, credentials: Callable[[], Mapping[str, str]] = dict) -> None:
-        self.folder = folder
+    def __init__(
+        self,
+        folder: Path,
+        credentials: Callable[[], Mapping[str, str]] = dict,
+        *,
+        memory_bytes: int = MEMORY_BYTES,
+        file_bytes: int = FILE_BYTES,
+        output_bytes: int = OUTPUT_BYTES,
+    ) -> None:
+        self.folder, self.memory_bytes, self.file_bytes = folder, memory_bytes, file_bytes
+        self.output_bytes = output_bytes
         self._credentials = credentials
 
     def run(
@@ -45,22 +76,49 @@ class Git:
     ) -> bytes:
         """Standard output. Raises GitFailed."""
         try:
-            ended = subprocess.run(
-                self._command(words),
-                input=told,
-                stdin=subprocess.DEVNULL if told is None else None,
-                capture_output=True,
-                env={**self._environment(remote), **(variables or {})},
-                timeout=timeout_s,
-                check=False,
+            code, output, errors = self._bounded(
+                words, told, {**self._environment(remote), **(variables or {})}, timeout_s
             )
         except subprocess.TimeoutExpired:
             raise GitFailed(f"git {words[0]} did not end within {timeout_s:g} s") from None
         except OSError as error:
             raise GitFailed(f"git cannot be started ({error.strerror}): install it") from None
-        if ended.returncode != 0:
-            raise GitFailed(f"git {words[0]} failed: {_last_words(ended.stderr)}")
-        return ended.stdout
+        if len(output) > self.output_bytes:
+            raise GitTooLarge(f"git {words[0]} has more than {self.output_bytes} bytes to say")
+        if code != 0:
+            said = _last_words(errors)
+            if code < 0 or any(one in said.lower() for one in _OF_MEMORY):
+                raise GitTooLarge(f"git {words[0]} needs more than {self.memory_bytes} bytes of memory: {said}")
+            raise GitFailed(f"git {words[0]} failed: {said}")
+        return output
+
+    def _bounded(
+        self, words: Sequence[str], told: bytes | None, variables: Mapping[str, str], timeout_s: float
+    ) -> tuple[int, bytes, bytes]:
+        """Exit code, output and errors, of each no more than is needed to see that it is too much."""
+        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:
+            given.write(told or b"")
+            given.seek(0)
+            with subprocess.Popen(
+                self._command(words), stdin=given, stdout=subprocess.PIPE, stderr=errors, env=variables,
+                umask=umask_of_pushes() if words[0] == "push" else -1,
+            ) as git:  # fmt: skip
+                assert git.stdout is not None
+                late = threading.Timer(timeout_s, git.kill)
+                late.start()
+                try:
+                    output = git.stdout.read(self.output_bytes + 1)
+                    if len(output) > self.output_bytes:
+                        git.kill()
+                    code = git.wait()
+                    if not late.is_alive():
+                        raise subprocess.TimeoutExpired(words[0], timeout_s)
+                finally:
+                    late.cancel()
+                    git.kill()
+            size = errors.seek(0, os.SEEK_END)
+            errors.seek(max(0, size - 65536))
+            return code, output, errors.read()
 
     def text(self, *words: str) -> str:
         """One line of output."""
@@ -76,9 +134,41 @@ class Git:
             env=self._environment(False),
         )
 
+    @contextmanager
+    def objects(self) -> Iterator[Callable[[str], bytes]]:
+        """Reads whole objects, one after the other, of at most `output_bytes`. The reader raises GitFailed."""
+        process = self.open("cat-file", "--batch")
+        assert process.stdin is not None
+        assert process.stdout is not None
+        ask, answer = process.stdin, process.stdout
+
+        def read(name: str) -> bytes:
+            ask.write(name.encode() + b"\n")
+            ask.flush()
+            header = answer.readline().split()
+            if len(header) != 3:
+                raise GitFailed(f"git has no object {name}: fetch the repository again")
+            if int(header[2]) > self.output_bytes:
+                raise GitTooLarge(f"object {name} has {int(header[2])} bytes")
+            data = answer.read(int(header[2]) + 1)[:-1]
+            if len(data) != int(header[2]):
+                raise GitFailed(f"git stopped in the middle of object {name}")
+            return data
+
+        try:
+            yield read
+        finally:
+            for pipe in (ask, answer):
+                pipe.close()
+            process.kill()
+            process.wait()
+
     def _command(self, words: Sequence[str]) -> list[str]:
         options = [word for option in _OPTIONS for word in ("-c", option)]
-        return ["git", f"--git-dir={self.folder}", *options, *words]
+        git = ["git", f"--git-dir={self.folder}", *options, *words]
+        # The shell's own limits hold from the first instruction on, and for all that git starts.
+        limits = f'ulimit -v {self.memory_bytes // 1024} && ulimit -f {self.file_bytes // 512} && exec "$@"'
+        return ["/bin/sh", "-c", limits, "sh", *git]
 
     def _environment(self, remote: bool) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}

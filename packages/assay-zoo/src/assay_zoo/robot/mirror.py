@@ -15,9 +15,13 @@ from assay.errors import HarnessError, UsageError
 from assay_zoo.check import Check
 from assay_zoo.repository import SUBMISSIONS
 from assay_zoo.robot.export import export
-from assay_zoo.robot.git import Git, GitFailed
+from assay_zoo.robot.git import Git, GitFailed, GitTooLarge
 from assay_zoo.robot.records import Head
+from assay_zoo.robot.tree_size import count_entries
 
+COMPARED_MOST = 100_000
+"""Entries below submissions/ of one commit that are compared with the zoo."""
+NAMED_MOST = 20
 _PUSHES = 6
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
@@ -91,6 +95,8 @@ class Mirror:
 
     def submissions_of(self, head: Head, base: str) -> list[str]:
         """Names of the folders of submissions that a head changes against the zoo, sorted."""
+        if self._too_large(head.sha):
+            return self._top_folders(head.sha)
         try:
             fork = self._git.text("merge-base", base, head.sha)
         except GitFailed:
@@ -110,6 +116,19 @@ class Mirror:
         parts = (path.decode("utf-8", "replace").split("/") for path in listed.split(b"\0") if path)
         # A name that cannot be one is looked for under the nearest that can: then it is said that it is not there.
         return sorted({cleaned(part[1]) for part in parts if len(part) > 2})
+
+    def _too_large(self, sha: str) -> bool:
+        """Whether the submissions of a commit are more than can be compared: the export of each says so to its author."""
+        try:
+            count_entries(self._git, sha, SUBMISSIONS, COMPARED_MOST)
+        except GitTooLarge:
+            return True
+        return False
+
+    def _top_folders(self, sha: str) -> list[str]:
+        """The folders of submissions of a commit that are nowhere on the zoo's branch, without a look into them."""
+        here = self._git.run("ls-tree", "-z", "--name-only", f"{sha}:{SUBMISSIONS}").split(b"\0")[:NAMED_MOST]
+        return sorted({cleaned(name.decode("utf-8", "replace")) for name in here if name})
 
     def export(self, commit: str, paths: Iterable[str], into: Path, *, most_bytes: int, most_files: int) -> list[Check]:
         """As `export.export`."""

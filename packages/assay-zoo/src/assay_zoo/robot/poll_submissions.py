@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from assay.errors import AssayError, HarnessError
 from assay_zoo.robot.deliveries import Deliveries, Hint
-from assay_zoo.robot.mirror import Mirror, Moved
+from assay_zoo.robot.mirror import Mirror, Moved, cleaned
 from assay_zoo.robot.queue import Queue
 from assay_zoo.robot.records import Head, Level
 from assay_zoo.robot.sources.source import Source, SourceFailed
@@ -21,6 +21,8 @@ _CALM_S = 0.5
 _LONGEST_S = 600.0
 _SOON_S = 5.0
 _TIDY_S = 86400.0
+_MISSES = 3
+"""Looks at a head that cannot be fetched; then its author hears it."""
 
 
 class SubmissionPoller:
@@ -40,6 +42,7 @@ class SubmissionPoller:
         self._wake_workers, self._fault = wake_workers, fault
         self._told = threading.Event()
         self._seen: dict[tuple[str, int], str] = {}
+        self._missed: dict[str, int] = {}
         self._soon = False
         self._asked_s = 0.0
         self._tidied = time.monotonic()
@@ -158,7 +161,11 @@ class SubmissionPoller:
             # One head that cannot be fetched (a broken object in it) must not keep the others out.
             self._fault("fetch")
             self._queue.note(0, f"{head.branch} at {head.sha[:12]} cannot be fetched: {error}", Level.ERROR)
-            return
+            self._missed[head.sha] = self._missed.get(head.sha, 0) + 1
+            if self._missed[head.sha] < _MISSES:
+                return
+            # It is taken into the queue under the name of its branch: the worker tells its author.
+            names = self._source.names(head, []) or [cleaned(head.branch.rpartition(":")[2].rpartition("/")[2])]
         for name in names:
             identity, new = self._queue.enqueue(self._source.repository, head, name)
             if new:

@@ -18,12 +18,13 @@ from assay_zoo.decision import Answer, decide
 from assay_zoo.inspect import Inspection
 from assay_zoo.repository import INDEX, MANIFEST, MODELS, POLICY, SCENARIOS, SUBMISSIONS, data_sets
 from assay_zoo.robot.config import RobotConfig
+from assay_zoo.robot.git import GitFailed
 from assay_zoo.robot.inspection_process import Ending, Said, inspect_in_child
 from assay_zoo.robot.metrics import Metrics
 from assay_zoo.robot.mirror import Mirror, Moved
 from assay_zoo.robot.outbox import OutboxEntry
 from assay_zoo.robot.queue import Queue
-from assay_zoo.robot.records import Decided, Lease, Level, State
+from assay_zoo.robot.records import Decided, Head, Lease, Level, State
 from assay_zoo.robot.sanitize import sanitize
 from assay_zoo.robot.sources.source import Source
 
@@ -96,7 +97,9 @@ class Worker:
                 self._shop.look_again(one.branch, one.number)
                 return
             base = self._shop.mirror.fetch_base()
-            self._shop.mirror.fetch_head(now)
+            if trouble := self._fetch(now):
+                self._failed(lease, [trouble], base)
+                return
             approved = one.approved or self._shop.source.approved(now)
             refused = self._export(lease, base, folder / "zoo")
         except Moved as error:
@@ -112,6 +115,15 @@ class Worker:
             self._decide(lease, refused, base)
         else:
             self._inspect(lease, base, folder, stop, approved)
+
+    def _fetch(self, head: Head) -> Check | None:
+        """What git says against a commit, where it takes the zoo's own branch: the last try is told to its author."""
+        try:
+            self._shop.mirror.fetch_head(head)
+        except GitFailed as error:
+            told = f"{head.sha[:12]} of {head.branch} cannot be fetched: {error}; make the commit again and push it"
+            return Check(name="files.commit", outcome=CheckOutcome.INFRASTRUCTURE, sentence=told)
+        return None
 
     def _export(self, lease: Lease, base: str, root: Path) -> list[Check]:
         """The zoo as it is, with the submission in it: policy, scenarios and their data are never the submitter's."""
