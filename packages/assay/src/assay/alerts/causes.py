@@ -72,7 +72,8 @@ def _red(key: str, kind: AlertKind, verdict: Verdict, result: Result | None, bac
         short = outcome_words(result.outcome)
     if verdict.word is VerdictStatus.XPASS:
         symptom, short = (*symptom, "xpass"), "passes, and was expected to fail"
-    return RedJob(key, kind, value_digest((kind.value, *symptom))[:16], short, verdict.reason, backend)
+    log = result.log_file if result is not None else ""
+    return RedJob(key, kind, value_digest((kind.value, *symptom))[:16], short, verdict.reason, backend, log)
 
 
 def without_names(text: str) -> str:

@@ -26,7 +26,7 @@ class AlertKind(enum.StrEnum):
 
 class RedJob(msgspec.Struct, frozen=True):
     """One job that is not well. `symptom` is equal for jobs that fail in the same way; `short` says it in a few words, `reason` in full.
-    `backend` lowered the model."""
+    `backend` lowered the model, `log` is the file that has what the job wrote."""
 
     key: str
     kind: AlertKind
@@ -34,6 +34,7 @@ class RedJob(msgspec.Struct, frozen=True):
     short: str
     reason: str
     backend: str = ""
+    log: str = ""
 
     @property
     def case(self) -> str:

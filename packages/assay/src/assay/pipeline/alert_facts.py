@@ -54,6 +54,8 @@ def facts_of_news(alert: Alert, red: Sequence[RedJob], before: str, run: Run, st
         lines.append(("Was", f"open from {_time(alert.first_at)} (run {alert.first_run}) to {_time(alert.closed_at)}"))
         lines.append(("Now", f"run {run.id} passes"))
         lines += _changed(alert.first_run, run, job, store)
+    if first and first.log:
+        lines.append(("Log", first.log))
     model = _model_file(job)
     if changed := last_change(model) if model else None:
         lines.append(("Model", f"last changed by {changed.text()}"))

@@ -17,7 +17,7 @@ from assay.judge.warnings_text import warnings_of
 from assay.options.repro import repro_line
 
 EXPECTED = SKIPPED | {Outcome.OK}
-"""Outcomes of which large suites have thousands: nobody reads a log of each."""
+"""Outcomes of which large suites have thousands: of those that wrote nothing nobody reads a log."""
 _LONGEST = 80
 _NOTHING = "(nothing was written)"
 
@@ -29,9 +29,9 @@ def log_path(run_id: str, job_key: str, folder: Path) -> Path:
 
 
 def with_log(result: Result, run: Run, folder: Path, *, every: bool) -> Result:
-    """The result with the file that its log was written to; as it is where there is none: of what is no failure unless `every`
-    is asked for, and where the file cannot be written, which must not lose the result."""
-    if not every and result.outcome in EXPECTED:
+    """The result with the file that its log was written to; as it is where there is none: unless `every` is asked for, of what is well and
+    of what is skipped without a word of its library; and where the file cannot be written, which must not lose the result."""
+    if not every and result.outcome in EXPECTED and (result.outcome is Outcome.OK or not result.log.strip()):
         return result
     path = log_path(run.id, result.job_key, folder)
     try:

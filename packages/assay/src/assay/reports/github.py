@@ -37,7 +37,7 @@ class GitHub:
 
 def _command(level: str, remark: Remark) -> str:
     text = remark.text if len(remark.text) <= TEXT_LIMIT else f"{remark.text[: TEXT_LIMIT - 3]}..."
-    text = f"{text}\n{remark.repeat}" if remark.repeat else text
+    text = "\n".join(line for line in (text, remark.log and f"log: {remark.log}", remark.repeat) if line)
     title = f"{remark.word or 'not run'}: {remark.title}"
     where = f"file={_property(remark.path)}," if remark.path else ""
     return f"::{level} {where}title={_property(title)}::{_data(text)}"

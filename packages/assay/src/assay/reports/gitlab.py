@@ -35,7 +35,7 @@ class GitLab:
 def _finding(remark: Remark) -> dict[str, object]:
     about = remark.title if remark.repeat else f"{remark.title} {remark.text}"
     return {
-        "description": f"{remark.title}: {remark.text}",
+        "description": f"{remark.title}: {remark.text}{f' (log: {remark.log})' if remark.log else ''}",
         "check_name": f"assay-{remark.word or 'not-run'}",
         "fingerprint": hashlib.sha256(f"{remark.word}\0{about}".encode()).hexdigest()[:32],
         "severity": GRAVITY.get(remark.word, "critical"),

@@ -229,9 +229,7 @@ def _soak(result: Result) -> dict[str, object] | None:
     if not lines:
         return None
     told = [["Most resident", text.size(memory.soak_peak_bytes)]]
-    told += [
-        ["Not in use, of what the allocator holds", text.metric(name, value)] for name, value in fragmentation(memory)
-    ]
+    told += [["Not in use, of what the allocator holds", f"{100 * share:.1f} %"] for _, share in fragmentation(memory)]
     batches = ", ".join(map(str, memory.soak_batches))
     return {
         "calls": list(memory.soak_calls),

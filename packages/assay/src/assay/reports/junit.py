@@ -101,6 +101,7 @@ def _story(run: Run, entry: Entry) -> str:
         compared = result if isinstance(result, ComparedResult) else None
         lines += [f"reference: {told}"] if compared and (told := described(compared.reference)) else []
         lines += [f"node: {result.node}"] if result.node else []
+        lines += [f"log: {result.log_file}"] if result.log_file else []
         lines += [f"{one.output}: {one.kind}: {finding_text(one)}" for one in (compared.findings if compared else ())]
     lines += [f"repeat: {repro_line(run, entry.asked)}"]
     return "\n".join(one_line(line) for line in lines)

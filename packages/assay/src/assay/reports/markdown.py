@@ -78,6 +78,11 @@ def escaped(value: str, limit: int = TEXT_LIMIT) -> str:
     return _BLOCK.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", line))
 
 
+def as_code(path: str) -> str:
+    """A path to be copied: nothing in it is markup."""
+    return f"`{one_line(path).replace('`', '?')}`"
+
+
 def _table(found: Sequence[Row]) -> list[str]:
     if not found:
         return ["No job was planned and no result was recorded.", ""]
@@ -129,6 +134,8 @@ def _failures(run: Run, found: Sequence[Row]) -> list[str]:
         lines += [f"**{entry.word or 'not run'}** {names}  ", escaped(entry.reason), ""]
         if entry.result is not None and entry.result.outcome.value == "unavailable":
             lines += [escaped(entry.result.detail), ""]
+        if entry.result is not None and entry.result.log_file:
+            lines += [f"Log: {as_code(entry.result.log_file)}", ""]
         lines += [*_code(repro_line(run, entry.asked)), ""]
     if len(bad) > FAILURES_SHOWN:
         lines += [f"{len(bad) - FAILURES_SHOWN} more are in the other reports.", ""]

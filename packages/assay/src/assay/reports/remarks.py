@@ -20,13 +20,14 @@ QUIET = (VerdictStatus.PASS.value, VerdictStatus.XFAIL.value, VerdictStatus.SKIP
 
 class Remark(msgspec.Struct, frozen=True):
     """`word` is a verdict, "" for a job that never ran; `path` the model's file from where the run was started, "" where it is no
-    file below that folder; `repeat` the command that repeats it, "" for what belongs to no job."""
+    file below that folder; `repeat` the command that repeats it, "" for what belongs to no job; `log` the file of what it wrote."""
 
     word: str
     title: str
     text: str
     path: str = ""
     repeat: str = ""
+    log: str = ""
 
 
 def remarks(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[Remark]:
@@ -38,9 +39,9 @@ def remarks(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[
             kinds = ", ".join(one.kind for one in together)
             title = one_line(f"{row.case} on {row.flow}: {kinds}")
             path = _file(entry.job) if entry.job is not None else ""
-            found.append(
-                Remark(entry.word, title, one_line(entry.reason), path, one_line(repro_line(run, entry.asked)))
-            )
+            log = one_line(entry.result.log_file) if entry.result is not None else ""
+            repeat = one_line(repro_line(run, entry.asked))
+            found.append(Remark(entry.word, title, one_line(entry.reason), path, repeat, log))
     shown = [one for one in found if one.word not in QUIET]
     return sorted(shown, key=lambda one: SEVERITY.index(one.word))
 

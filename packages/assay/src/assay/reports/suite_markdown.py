@@ -9,7 +9,7 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
 from assay.options.repro import repro_line
-from assay.reports.markdown import escaped
+from assay.reports.markdown import as_code, escaped
 from assay.reports.matrix import tally
 from assay.reports.rows import SEVERITY, Row, common_prefix, headline, rows, skipped_note
 from assay.reports.sanitize import one_line
@@ -109,6 +109,8 @@ def _failing(run: Run, found: Sequence[Row]) -> list[str]:
         lines += [
             f"- **{entry.word or 'not run'}** {escaped(case, 160)} · {escaped(flow, 120)}: {escaped(entry.reason, 300)}"
         ]
+        if entry.result is not None and entry.result.log_file:
+            lines += ["", f"  Log: {as_code(entry.result.log_file)}"]
         lines += ["", f"      {one_line(repro_line(run, entry.asked))}", ""]
     if len(bad) > FAILURES_SHOWN:
         lines += [f"{len(bad) - FAILURES_SHOWN} more are in the other reports.", ""]
