@@ -53,6 +53,7 @@ class Changed(enum.StrEnum):
     IMPORT_PATH = "import_path"
     TRACE = "trace"
     DEATH = "death"
+    RESTRICTIONS = "restrictions"
 
 
 class Done(msgspec.Struct, frozen=True, tag=True):

@@ -15,6 +15,7 @@ from assay.testing import (
     acts_on_others,
     acts_on_processes,
     acts_on_resources,
+    acts_on_rights,
     acts_on_runtime,
     acts_on_state,
     acts_that_raise,
@@ -59,7 +60,7 @@ def _leaves(commit: Callable[[], None], changed: str) -> Act:
 
 
 _p, _s, _r = acts_on_processes, acts_on_state, acts_that_raise
-_q, _t = acts_on_resources, acts_on_runtime
+_q, _t, _n = acts_on_resources, acts_on_runtime, acts_on_rights
 _c, _i, _o, _k = acts_on_connection, acts_on_interpreter, acts_on_others, acts_of_children
 
 ACTS: dict[str, Act] = {
@@ -251,10 +252,21 @@ ACTS: dict[str, Act] = {
     "native_recursion": _dies(_t.native_recursion, "SIGSEGV"),
     "standard_modules_forgotten": _leaves(_t.standard_modules_forgotten, "patched"),
     "audit_hook": _leaves(_t.audit_hook, "trace"),
+    "audit_hook_of_c": _leaves(_t.audit_hook_of_c, "audit"),
     "thread_stack": _leaves(_t.thread_stack, "stack of threads"),
     "socket_timeout": _leaves(_t.socket_timeout, "sockets"),
     "time_zone": _leaves(_t.time_zone, "time zone"),
+    # What it denies itself
+    "system_call_refused": _leaves(_n.system_call_refused, "denied itself"),
 }  # fmt: skip
+if _n.landlock_abi():
+    ACTS["folders_not_listed"] = _leaves(_n.folders_not_listed, "denied itself")
+    ACTS["devices_not_written"] = _leaves(_n.devices_not_written, "denied itself")
+if _n.landlock_abi() >= _n.NETWORK_ABI:
+    ACTS["no_network"] = _leaves(_n.no_network, "denied itself")
+if _n.has_capabilities():  # an ordinary user's worker has given up new privileges before
+    ACTS["no_new_privileges"] = _leaves(_n.no_new_privileges, "denied itself")
+    ACTS["capability_given_up"] = _leaves(_n.capability_given_up, "denied itself")
 if hasattr(sys, "monitoring"):
     ACTS["monitoring"] = _leaves(_t.monitoring, "trace")
 if len(os.sched_getaffinity(0)) > 1:

@@ -151,6 +151,13 @@ def audit_hook() -> None:
     sys.addaudithook(refuse)
 
 
+def audit_hook_of_c() -> None:
+    """Python's own way to add one is not taken."""
+    kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.py_object, ctypes.c_void_p)
+    _held.append(hook := kind(lambda *_: 0))
+    ctypes.pythonapi.PySys_AddAuditHook(hook, None)
+
+
 def thread_stack() -> None:
     """Too small for a library that starts a thread."""
     threading.stack_size(1 << 15)

@@ -30,6 +30,7 @@ from assay.core.wire import Changed
 from assay.worker.audit_hooks import added_hooks, count_hooks
 from assay.worker.environ_state import EnvironState
 from assay.worker.patched_names import PatchedNames
+from assay.worker.restrictions import Restrictions
 
 _native_signal: Any = import_module("_signal")
 """Without the enumerations of `signal`, which take 15 µs for all signals."""
@@ -49,9 +50,8 @@ AT_IMPORT = frozenset((Changed.ENVIRON, Changed.SIGNALS, Changed.DESCRIPTORS, Ch
 """What libraries change when they are imported: a variable with the number of their threads, a database that stays open. And threads
 of their own kind (`_library_threads`)."""
 _ONE, _THREE, _SMALL, _SUBNORMAL = 1.0, 3.0, 3e-308, 5e-324
-_MASKS = slice(32 - 3, 35 - 3)
-"""Signals that are blocked, ignored and caught: fields 32 to 34 of /proc/self/stat (proc(5)), where the state, field 3, comes first
-behind the name."""
+_MASKS, _MASKS_END = b"\nSigBlk:", b"\nCapInh:"
+"""Signals that are blocked, ignored and caught, in /proc/self/status."""
 _PR_GET_TIMERSLACK = 30
 _IOPRIO_GET = {"x86_64": 252, "aarch64": 31}.get(os.uname().machine, 0)
 _PR_GET_PDEATHSIG, _PR_GET_DUMPABLE, _PR_GET_CHILD_SUBREAPER = 2, 3, 37
@@ -67,9 +67,11 @@ class ProcessState:
     def __init__(self) -> None:
         tempfile.gettempdir()  # chosen at its first use
         count_hooks()
-        self._stat, self._timers, self._oom = map(
-            _open, ("/proc/self/stat", "/proc/self/timers", "/proc/self/oom_score_adj")
+        self._status, self._timers, self._oom = map(
+            _open, ("/proc/self/status", "/proc/self/timers", "/proc/self/oom_score_adj")
         )
+        self._text, self._restrictions = b"", Restrictions()
+        self._caught = dict[bytes, tuple[int, ...]]()
         self._death, self._adopts = ctypes.c_int(), ctypes.c_int()
         self._death_at, self._adopts_at = ctypes.byref(self._death), ctypes.byref(self._adopts)
         self._environ = EnvironState()
@@ -104,6 +106,7 @@ class ProcessState:
             (Changed.IMPORT_PATH, lambda: (list(sys.path), len(sys.meta_path), len(sys.path_hooks))),
             (Changed.TRACE, lambda: (sys.gettrace(), sys.getprofile(), _monitors(), added_hooks())),
             (Changed.DEATH, self._ties),
+            (Changed.RESTRICTIONS, lambda: self._restrictions.read(self._text)),
         )
         self._reads = [read for _, read in self._readers]
         self._imported = 0
@@ -162,12 +165,13 @@ class ProcessState:
             return True
 
     def _signals(self) -> object:
-        masks = b""
-        if self._stat >= 0:
-            with suppress(OSError):
-                fields = os.pread(self._stat, 1024, 0).rpartition(b")")[2].split()
-                masks = b" ".join(fields[_MASKS])
-        return masks, [_native_signal.getsignal(one) for one in _NUMBERS]
+        """It reads the text that others use, too. Of a signal that is not caught the masks say all."""
+        self._text = text = _read(self._status)
+        begin = text.find(_MASKS)
+        masks = text[begin : text.find(_MASKS_END, begin)]
+        if (caught := self._caught.get(masks)) is None:
+            caught = self._caught[masks] = _caught_in(masks)
+        return masks, [*map(_native_signal.getsignal, caught)]
 
     def _timers_set(self) -> object:
         posix = os.pread(self._timers, 1, 0) if self._timers >= 0 else b""
@@ -214,6 +218,19 @@ def _open(path: str) -> int:
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return -1
+
+
+def _read(status: int) -> bytes:
+    try:
+        return os.pread(status, 8192, 0) if status >= 0 else b""
+    except OSError:
+        return b""
+
+
+def _caught_in(masks: bytes) -> tuple[int, ...]:
+    """The last of the masks, in hexadecimal digits; all signals where the system does not tell."""
+    mask = int(masks.rpartition(b"\t")[2] or b"-1", 16)
+    return tuple(number for number in _NUMBERS if mask >> number - 1 & 1)
 
 
 def _library_threads() -> int:
