@@ -37,7 +37,16 @@ PATIENCE_S = 60.0
 """Of any other, however busy the machine is."""
 MEMORY_BYTES = 600_000_000
 INNOCENT = "innocent"
-BY_IMPORTS = ("environment", "signal", "descriptor", "import path", "recursion", "switch interval", "stack of threads", "sockets")
+BY_IMPORTS = (
+    "environment",
+    "signal",
+    "descriptor",
+    "import path",
+    "recursion",
+    "switch interval",
+    "stack of threads",
+    "sockets",
+)
 """What a library may change when it is imported: no warning tells it."""
 UNDONE_BY_IMPORTS = ("garbage collector",)
 """What is put back when an import ends."""
