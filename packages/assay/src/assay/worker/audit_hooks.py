@@ -1,5 +1,5 @@
-"""Audit hooks that a job adds: none can be taken away, and nothing shows them. But each that is there is told of the next one, which may come
-from Python or from C (PEP 578): ours counts them."""
+"""Audit hooks that a job adds: none can be taken away, and nothing shows them. But each that is there is told of the next one (PEP 578),
+whether it comes from Python or from C: ours counts them."""
 
 from __future__ import annotations
 
