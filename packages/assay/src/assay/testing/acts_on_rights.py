@@ -22,7 +22,7 @@ _C = ctypes.CDLL(None, use_errno=True)
 
 def landlock_abi() -> int:
     """0 where the system has none."""
-    return max(_C.syscall(_CREATE, None, 0, 1), 0)
+    return max(int(_C.syscall(_CREATE, None, 0, 1)), 0)
 
 
 def has_capabilities() -> bool:
