@@ -30,7 +30,7 @@ from assay.core.wire import Changed
 from assay.worker.audit_hooks import added_hooks, count_hooks
 from assay.worker.environ_state import EnvironState
 from assay.worker.patched_names import PatchedNames
-from assay.worker.restrictions import Restrictions
+from assay.worker.restrictions import restrictions
 
 _native_signal: Any = import_module("_signal")
 """Without the enumerations of `signal`, which take 15 µs for all signals."""
@@ -70,7 +70,7 @@ class ProcessState:
         self._status, self._timers, self._oom = map(
             _open, ("/proc/self/status", "/proc/self/timers", "/proc/self/oom_score_adj")
         )
-        self._text, self._restrictions = b"", Restrictions()
+        self._text = b""
         self._caught = dict[bytes, tuple[int, ...]]()
         self._death, self._adopts = ctypes.c_int(), ctypes.c_int()
         self._death_at, self._adopts_at = ctypes.byref(self._death), ctypes.byref(self._adopts)
@@ -106,7 +106,7 @@ class ProcessState:
             (Changed.IMPORT_PATH, lambda: (list(sys.path), len(sys.meta_path), len(sys.path_hooks))),
             (Changed.TRACE, lambda: (sys.gettrace(), sys.getprofile(), _monitors(), added_hooks())),
             (Changed.DEATH, self._ties),
-            (Changed.RESTRICTIONS, lambda: self._restrictions.read(self._text)),
+            (Changed.RESTRICTIONS, lambda: restrictions(self._text)),
         )
         self._reads = [read for _, read in self._readers]
         self._imported = 0

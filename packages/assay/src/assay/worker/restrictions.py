@@ -5,51 +5,56 @@ Its filters and rights stand in /proc/self/status. Landlock stands nowhere: what
 
 from __future__ import annotations
 
+import errno
 import os
-import socket
-import weakref
+from importlib import import_module
+from typing import Any
 
+_native_socket: Any = import_module("_socket")
+"""Without the class of `socket`, which takes a microsecond."""
 _OWNER, _OWNER_END = b"\nUid:", b"\nFDSize:"
 _RIGHTS, _RIGHTS_END = b"\nCapInh:", b"\nCpus_allowed:"
 """Of proc_pid_status(5): its user and groups; its capabilities, no_new_privs and the number of its filters."""
 _NOWHERE = ("192.0.2.1", 9)
 """An address that no machine has (RFC 5737): to be refused it is the usual answer, and a ban comes before it."""
+_NONE_FREE = (errno.EMFILE, errno.ENFILE)
+"""No file can be opened any more: that is no ban, and seen elsewhere."""
 
 
-class Restrictions:
-    """Open files and a socket, to be made before what is open is noted."""
-
-    def __init__(self) -> None:
-        try:
-            self._socket: socket.socket | None = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-            weakref.finalize(self, self._socket.close)
-        except OSError:
-            self._socket = None
-
-    def read(self, status: bytes) -> tuple[object, ...]:
-        """`status` is the text of /proc/self/status."""
-        owner, rights = status.find(_OWNER), status.find(_RIGHTS)
-        return (
-            status[owner : status.find(_OWNER_END, owner)],
-            status[rights : status.find(_RIGHTS_END, rights)],
-            _opened("/", os.O_RDONLY | os.O_DIRECTORY),
-            _opened("/dev/null", os.O_WRONLY),
-            self._bound(),
-        )
-
-    def _bound(self) -> int:
-        if self._socket is not None:
-            try:
-                self._socket.bind(_NOWHERE)
-            except OSError as error:
-                return error.errno or -1
-        return 0
+def restrictions(status: bytes) -> tuple[object, ...]:
+    """`status` is the text of /proc/self/status."""
+    owner, rights = status.find(_OWNER), status.find(_RIGHTS)
+    return (
+        status[owner : status.find(_OWNER_END, owner)],
+        status[rights : status.find(_RIGHTS_END, rights)],
+        _opened("/", os.O_RDONLY | os.O_DIRECTORY),
+        _opened("/dev/null", os.O_WRONLY),
+        _bound(),
+    )
 
 
 def _opened(path: str, flags: int) -> int:
-    """0, or the number of the error."""
     try:
         os.close(os.open(path, flags))
     except OSError as error:
-        return error.errno or -1
+        return _ban(error)
     return 0
+
+
+def _bound() -> int:
+    try:
+        tried = _native_socket.socket(_native_socket.AF_INET, _native_socket.SOCK_STREAM)
+    except OSError as error:
+        return _ban(error)
+    try:
+        tried.bind(_NOWHERE)
+    except OSError as error:
+        return _ban(error)
+    finally:
+        tried.close()
+    return 0
+
+
+def _ban(error: OSError) -> int:
+    """The number of the error; 0 where it says nothing."""
+    return 0 if error.errno in _NONE_FREE else error.errno or -1
