@@ -39,8 +39,8 @@ def _all_cores() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def warm_workers() -> Iterator[None]:
-    """`pytestmark = pytest.mark.usefixtures("warm_workers")`, for tests of what workers answer, not of how they start or which of
-    them answers: their commands have warm workers (see `warm_workers.py`)."""
+    """For tests of what workers answer, not of how they start or which of them answers: their commands have warm workers (see
+    `warm_workers.py`)."""
     from assay.launch import pool
     from assay.launch.idle import IdleWorkers
     from warm_workers import supervisor

@@ -17,8 +17,6 @@ from assay.errors import UsageError
 from assay.pipeline.open_run import Checked
 from small_models import golden_for, linear_model
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 
 @pytest.fixture
 def here(linear: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -16,8 +16,6 @@ from assay.testing.faults import LIES
 from command_line import run_assay
 from small_models import golden_for, linear_model
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
-
 ONE_OUTPUT = ("swap_outputs", "reorder_outputs", "extra_output", "nondeterministic")
 """Lies that need two outputs, or that another test tells."""
 

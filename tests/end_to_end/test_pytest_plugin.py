@@ -25,14 +25,18 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run_pytest(*arguments: str, code: int) -> str:
+def run_pytest(*arguments: str, code: int, every_plugin: bool = False) -> str:
+    """Without the plug-ins of other packages, which take seconds to import, or as a user starts it."""
+    alone = (
+        {} if every_plugin else {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "assay.pytest_plugin.plugin"}
+    )
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly", "-rA", *arguments],
         capture_output=True,
         text=True,
         timeout=600,
         check=False,
-        env={**os.environ, "PYTEST_ADDOPTS": ""},
+        env={**os.environ, "PYTEST_ADDOPTS": "", **alone},
     )
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
@@ -85,7 +89,7 @@ def test_flows_of_peoples_own_tests(here: Path) -> None:
         "def test_given(flow):\n"
         "    flow.check('zoo/one.onnx', {'x': np.linspace(-1, 1, 8, dtype=np.float32).reshape(2, 4)})\n"
     )
-    told = run_pytest("test_own.py", code=1)
+    told = run_pytest("test_own.py", code=1, every_plugin=True)
     assert "PASSED test_own.py::test_seeded[onnxruntime]" in told
     assert "FAILED test_own.py::test_seeded[faulty-lie]" in told
     assert "PASSED test_own.py::test_given[onnxruntime]" in told, told

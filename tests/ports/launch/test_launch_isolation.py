@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -59,15 +60,21 @@ MINUTES = ("executorch", "torch-inductor", "torch-aot-inductor", "openvino-int8"
 """How the names of flows begin that take so long on a busy machine; of each backend one is tried all the same."""
 
 _EXECUTE = """
-import sys
+import os, sys
 from assay.core.wire import decode_job
 from assay.worker.serve import serve
 from assay.worker.stages import Stages
 from assay.worker.dispatch import execute
 from assay.ports import JobList
-result = execute(decode_job(sys.stdin.buffer.read()), Stages(lambda stage: None))
-print("modules", result.outcome.value, *sorted({name.partition(".")[0] for name in sys.modules}))
+for line in sys.stdin:
+    if not (pid := os.fork()):
+        result = execute(decode_job(bytes.fromhex(line)), Stages(lambda stage: None))
+        print("modules", result.outcome.value, *sorted({name.partition(".")[0] for name in sys.modules}))
+        sys.stdout.flush()
+        os._exit(0)
+    print("\\nend", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 """
+"""What a worker has imported before its first job is imported once: each job has a process of its own that is forked from there."""
 
 
 def _flows() -> list[Any]:
@@ -82,22 +89,48 @@ def _flows() -> list[Any]:
     ]
 
 
+@pytest.fixture(scope="module")
+def executed() -> Iterator[Callable[[Job], list[str]]]:
+    """What a process prints that executes a job as a worker does."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, "-c", _EXECUTE], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, errors="replace"
+    ) as forking:
+        assert forking.stdin is not None
+        assert forking.stdout is not None
+
+        def execute(job: Job) -> list[str]:
+            print(msgspec.msgpack.encode(job).hex(), file=forking.stdin, flush=True)
+            lines = []
+            for line in forking.stdout or ():
+                lines.append(line)
+                if line.startswith("end "):
+                    break
+            assert lines, "the process has ended"
+            assert lines[-1] == "end 0\n", lines
+            return lines
+
+        yield execute
+        forking.stdin.close()
+
+
 @pytest.mark.parametrize("flow", _flows())
-def test_a_worker_of_one_flow_imports_no_other_library(flow: Flow, linear: Path, golden: Path) -> None:
+def test_a_worker_of_one_flow_imports_no_other_library(
+    flow: Flow, linear: Path, golden: Path, executed: Callable[[Job], list[str]]
+) -> None:
     """The whole of a verify job, transforms of the driver's own environment included. What is not installed here, or runs in
     an environment of its own, is refused without importing anything of others either."""
     job = VerifyJob(Case("linear", open_model(linear)), flow, reference_dir=str(golden))
-    given = msgspec.msgpack.encode(job)
-    done = subprocess.run([sys.executable, "-c", _EXECUTE], input=given, capture_output=True, check=True)
-    line = next(text for text in done.stdout.decode().splitlines() if text.startswith("modules "))
+    lines = executed(job)
+    line = next(text for text in lines if text.startswith("modules "))
     _, outcome, *modules = line.split()
     allowed = OWN[flow.backend] | BESIDES.get(flow.name, set())
-    assert set(modules) & set(LIBRARIES) - allowed == set(), done.stdout.decode()[-2000:]
+    assert set(modules) & set(LIBRARIES) - allowed == set(), lines[-20:]
     here = not flow.environment and plugins.catalogue().backends[flow.backend].availability().available
     if here and outcome not in ("unavailable", "unsupported"):
         assert OWN[flow.backend] <= set(modules)
     if here and flow.device == "cpu" and flow == plugins.catalogue().backends[flow.backend].flows[0]:
-        assert outcome == "ok", done.stdout.decode()[-2000:]
+        assert outcome == "ok", lines[-20:]
     if flow.backend in NO_TORCH and not flow.transforms:  # What quantizes imports it where it is there.
         assert "torch" not in modules
 
