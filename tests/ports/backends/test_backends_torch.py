@@ -75,8 +75,14 @@ class _Cache(torch.nn.Module):
         return self.held
 
 
-@pytest.mark.parametrize("persistent", [True, False])
-@pytest.mark.parametrize("flow", [_EAGER, _DOUBLE, _INDUCTOR, _AHEAD], ids=lambda flow: flow.name)
+@pytest.mark.parametrize(
+    ("flow", "persistent"),
+    [
+        *((flow, kept) for flow in (_EAGER, _DOUBLE, _INDUCTOR) for kept in (True, False)),
+        (_AHEAD, False),
+        pytest.param(_AHEAD, True, marks=pytest.mark.slow),  # to compile it takes half a minute
+    ],
+)
 def test_every_run_starts_from_the_buffers_that_were_exported(flow: Flow, persistent: bool, tmp_path: Path) -> None:
     """An engine that kept what the run before left was called nondeterministic, and Inductor's, which had compiled, wrong."""
     torch.export.save(torch.export.export(_Cache(persistent), (torch.ones(4),)), tmp_path / "cache.pt2")
