@@ -82,6 +82,7 @@ class _Cache(torch.nn.Module):
         (_AHEAD, False),
         pytest.param(_AHEAD, True, marks=pytest.mark.slow),  # to compile it takes half a minute
     ],
+    ids=lambda value: value.name if isinstance(value, Flow) else None,
 )
 def test_every_run_starts_from_the_buffers_that_were_exported(flow: Flow, persistent: bool, tmp_path: Path) -> None:
     """An engine that kept what the run before left was called nondeterministic, and Inductor's, which had compiled, wrong."""
