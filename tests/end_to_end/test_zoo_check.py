@@ -62,8 +62,10 @@ def test_a_failure_declines_and_the_place_is_one_that_can_be_opened(
     assert Path(path).read_text().splitlines()[int(line) - 1] == "## License"
 
 
-def test_after_failed_files_the_model_is_not_opened(zoo: Path) -> None:
-    (zoo / "submissions" / "adder" / "link").symlink_to("/etc/passwd")
+def test_a_model_that_was_not_taken_is_not_opened(zoo: Path) -> None:
+    model = zoo / "submissions" / "adder" / "model.onnx"
+    model.unlink()
+    model.symlink_to("/etc/passwd")
     assert assay("check", "submissions/adder") == 1
     found = read_record(records(zoo)[0])
     assert {one.name: one.outcome.value for one in found.checks if one.group not in ("files", "artifacts")} == {
