@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import sys
+import time
+from types import SimpleNamespace
+
 import pytest
 
+from assay.core.environment import Interpreter
 from assay.core.outcome import Stage
-from assay.launch import failed_result
+from assay.launch import failed_result, lane, staff
 from assay.launch.core_wait import LONGEST, Look, waited_s
+from assay.launch.idle import IdleWorkers
+from assay.launch.job_queue import WorkerKey
+from assay.launch.leases import Leases
+from assay.launch.prefork import Preforked
 from assay.launch.time_limit import TimeLimit
 from assay.testing.builders import make_job
 
@@ -59,3 +70,21 @@ def test_a_timeout_says_how_long_others_had_the_cores() -> None:
     assert "busy" not in failed_result.timed_out(job, Stage.RUN, waited_s=0.1).detail
     late = failed_result.timed_out(job, Stage.RUN, waited_s=900.0)
     assert "within 300 s while in stage run (and 900.0 s in which it waited for a core" in late.detail
+
+
+def test_the_start_of_a_worker_is_put_off_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where all cores were taken for minutes, no worker was there in time, and the whole run was lost."""
+    ours, theirs = socket.socketpair()
+    made = SimpleNamespace(pid=os.getpid(), jobs_done=0, forked=False, death=-1, socket=ours)
+    monkeypatch.setattr(staff, "WorkerProcess", lambda *_: made)
+    monkeypatch.setattr(lane, "CoreWait", lambda _: SimpleNamespace(seconds=1e6, look=lambda _: None))
+    with ours, theirs:
+        workers = staff.Staff(
+            1, lambda _: Interpreter(sys.executable), Leases((), exclusive=False), Preforked(), IdleWorkers()
+        )
+        started = workers.start(WorkerKey("", "faulty", (), "cpu"), alone=True)
+        workers.selector.close()
+    assert started is not None
+    now = time.monotonic()
+    assert not started.limit.is_over(now + 2 * staff.START_LIMIT_S)
+    assert started.limit.is_over(now + LONGEST * staff.START_LIMIT_S)

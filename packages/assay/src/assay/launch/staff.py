@@ -20,7 +20,6 @@ from assay.launch.leases import VARIABLE, Leases
 from assay.launch.prefork import Preforked
 from assay.launch.process import WorkerProcess
 from assay.launch.temp_folder import wait_for_removals
-from assay.launch.time_limit import TimeLimit
 
 PARKED = 2
 """Processes for each that may work at once: what evaluates in numpy is asked again after the engines, and need not start again."""
@@ -93,7 +92,7 @@ class Staff:
             return None
         used = bool(process.jobs_done)
         lane = Lane(process, kind, program, variables, gpu, ready=used, fresh=not (used or process.forked))
-        lane.limit = TimeLimit(START_LIMIT_S, time.monotonic())
+        lane.allow(START_LIMIT_S)
         self.lanes.append(lane)
         self.selector.register(lane.process.socket, selectors.EVENT_READ, (lane, Event.HEARD))
         self.watch_death(lane)

@@ -24,7 +24,7 @@ from assay.launch.job_queue import JobQueue, Pending, WorkerKey, leaves_as_it_wa
 from assay.launch.lane import Lane
 from assay.launch.leases import Leases
 from assay.launch.prefork import Preforked
-from assay.launch.staff import Event, Staff
+from assay.launch.staff import START_LIMIT_S, Event, Staff
 from assay.launch.tree_memory import MACHINE_BYTES
 from assay.launch.watch import Watch, unwatched
 from assay.ports import JobSource
@@ -278,7 +278,8 @@ class Supervisor:
         if last is None:
             return
         if not environment:
-            raise WorkerFailed(f"three workers in a row died before they could take a job; the last one said: {last}")
+            told = f"died, or took more than {START_LIMIT_S:g} s of a core of their own to start, before they could take a job"
+            raise WorkerFailed(f"three workers in a row {told}; the last one said: {last or 'nothing'}")
         told = f"no worker starts in the environment {environment!r} (assay env build {environment}): {last}"
         for kind in self._waiting.kinds():
             if kind.environment == environment:
