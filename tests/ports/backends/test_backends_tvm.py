@@ -187,3 +187,20 @@ def test_a_library_for_another_processor_is_lowered_and_not_run(tmp_path: Path) 
     TVM().lower(tiny_model(tmp_path / "tiny.onnx"), flow).save(tmp_path)
     with pytest.raises(NotRunnable, match=r"built for another processor: this one has no fma4, (sse4a, )?xop; lower"):
         TVM().load(tmp_path, flow)
+
+
+def test_a_schedule_by_dlight_is_another_engine_with_the_same_answers(tmp_path: Path) -> None:
+    model, flow = tiny_model(tmp_path / "tiny.onnx"), msgspec.structs.replace(_FLOW, options={"schedule": "dlight"})
+    assert "ApplyDefaultSchedule" in TVM().passes_run(model, flow)
+    assert "ApplyDefaultSchedule" not in TVM().passes_run(model, _FLOW)
+    engines = [TVM().lower(model, one) for one in (_FLOW, flow)]
+    usual, other = (engine.run({INPUT: _IMAGE}) for engine in engines)
+    assert all(np.allclose(usual[name], other[name], rtol=1e-5, atol=1e-6) for name in usual)
+    assert [engine.facts().options["schedule"] for engine in engines] == ["default", "dlight"]
+
+
+@pytest.mark.parametrize("more", [{"target": "cuda"}, {"optimization": "none"}])
+def test_dlight_has_rules_for_an_optimized_engine_of_this_processor_alone(more: dict[str, str], tmp_path: Path) -> None:
+    flow = msgspec.structs.replace(_FLOW, options={"schedule": "dlight", **more})
+    with pytest.raises(UsageError, match='"schedule" can be dlight only with target llvm and optimization full'):
+        TVM().lower(tiny_model(tmp_path / "tiny.onnx"), flow)

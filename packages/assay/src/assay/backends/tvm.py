@@ -31,7 +31,7 @@ from assay.backends.tvm_warnings import read_warnings
 from assay.core.engine_info import EngineInfo, Placement
 from assay.core.flow import Flow, Option
 from assay.core.native_warning import NativeWarning
-from assay.errors import NotRunnable, Unsupported
+from assay.errors import NotRunnable, Unsupported, UsageError
 from assay.models.files import file_digest
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
@@ -63,6 +63,12 @@ class TVM:
     options = (
         OptionSpec("target", "llvm", ("llvm", "cuda", "opencl"), "what code is generated for"),
         OptionSpec("optimization", "full", ("full", "none"), "fusion and LLVM's -O3, or neither"),
+        OptionSpec(
+            "schedule",
+            "default",
+            ("default", "dlight"),
+            "TVM's default, or DLight's rules for a CPU (target llvm, optimization full)",
+        ),
         OptionSpec("disabled_passes", "", help="passes to leave out, with a semicolon between two"),
         OptionSpec(
             "cpu",
@@ -104,8 +110,8 @@ class TVM:
         proto = load_checked(model)
         signature = signature_of(proto)
         refuse_types(signature, _TYPES, "tvm")
-        optimize = options["optimization"] == "full"
-        executable = compiled(proto, target, optimize=optimize, disabled=_disabled(options))
+        optimize, dlight = options["optimization"] == "full", _by_dlight(options, flow)
+        executable = compiled(proto, target, optimize=optimize, dlight=dlight, disabled=_disabled(options))
         return TVMEngine(executable, Declared(signature, target), options, threads)
 
     plain_packages = ("apache-tvm",)
@@ -120,10 +126,12 @@ class TVM:
     def passes_run(self, model: Path, flow: Flow) -> tuple[str, ...]:
         """Those that changed the module, as an instrument sees it."""
         options = resolve_options(self.options, flow)
-        optimize = options["optimization"] == "full"
+        optimize, dlight = options["optimization"] == "full", _by_dlight(options, flow)
         proto, target = load_checked(model), target_of(options, flow)
         return changed_passes(
-            lambda seen: compiled(proto, target, optimize=optimize, disabled=_disabled(options), instruments=seen)
+            lambda seen: compiled(
+                proto, target, optimize=optimize, dlight=dlight, disabled=_disabled(options), instruments=seen
+            )
         )
 
     def after_passes(self, model: Path, flow: Flow, folder: Path) -> Path:  # noqa: ARG002
@@ -212,7 +220,12 @@ class TVMEngine:
             backend_version=tvm.__version__,
             precision=coarsest(placements),
             placements=placements,
-            options={**target, "optimization": str(self._options["optimization"]), "threads": str(self._threads)},
+            options={
+                **target,
+                "optimization": str(self._options["optimization"]),
+                "schedule": str(self._options["schedule"]),
+                "threads": str(self._threads),
+            },
             numeric_defaults=contracted("mcpu", self._options["cpu"], features, placements),
         )
 
@@ -284,6 +297,16 @@ class TVMEngine:
             # There is no way back to a machine without an instrument (0.27): the next run makes a new one.
             self._machine = None
         return tuple(msgspec.structs.replace(one, role=_role(one.operator)) for one in count(rows))
+
+
+def _by_dlight(options: dict[str, Option], flow: Flow) -> bool:
+    """Raises UsageError where the rules for a CPU cannot schedule anything."""
+    chosen = options["schedule"] == "dlight"
+    if chosen and (options["target"] != "llvm" or options["optimization"] != "full"):
+        raise UsageError(
+            f'Flow "{flow.name}": option "schedule" can be dlight only with target llvm and optimization full.'
+        )
+    return chosen
 
 
 def _disabled(options: dict[str, Option]) -> list[str]:

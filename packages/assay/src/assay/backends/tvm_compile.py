@@ -53,10 +53,12 @@ def compiled(
     target: dict[str, str | int],
     *,
     optimize: bool,
+    dlight: bool = False,
     disabled: Sequence[str] = (),
     instruments: Sequence[Any] = (),
 ) -> Any:
-    """`disabled` are passes by name; TVM ignores one that it does not know.
+    """`disabled` are passes by name; TVM ignores one that it does not know. `dlight`: the rules for a CPU schedule what they are for, and
+    the rest keeps the schedule that it has.
 
     Raises what `tvm_failure` makes of the words of the importer or of the compiler."""
     import tvm
@@ -69,6 +71,8 @@ def compiled(
     if optimize:
         # tvm.compile alone legalizes, plans memory and lowers; folding constants and fusing is this pipeline.
         passes.append(relax.get_pipeline("zero"))
+    if dlight:
+        passes.append(_dlight())
     try:
         context = tvm.transform.PassContext(
             opt_level=3 if optimize else 0, disabled_pass=[*disabled], instruments=[*instruments]
@@ -77,6 +81,12 @@ def compiled(
             return tvm.compile(tvm.transform.Sequential(passes)(module), target=chosen)
     except Exception as error:  # every kind of Python error comes out of its passes
         raise tvm_failure(error, while_="compiling") from error
+
+
+def _dlight() -> Any:
+    from tvm.s_tir import dlight
+
+    return dlight.ApplyDefaultSchedule(dlight.cpu.GEMV(), dlight.cpu.Reduction())
 
 
 def _imported(proto: ModelProto) -> Any:
