@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from assay.alerts.message import message
 from assay.alerts.quiet import quiet_until
-from assay.commands.alerting import report_link, with_alerts
+from assay.commands.alerting import SEND, SHOW, report_link, with_alerts
 from assay.core.alert import (
     Alert,
     AlertKind,
@@ -114,3 +114,11 @@ def test_a_link_stands_only_where_all_of_it_is_known(monkeypatch: pytest.MonkeyP
     assert report_link("https://x/$NOT_SET_AT_ALL", "r1") == ""
     monkeypatch.setenv("CI_JOB_URL", "javascript:alert(1)")
     assert report_link("$CI_JOB_URL", "r1") == ""
+
+
+def test_a_dry_run_without_anybody_to_tell_says_so() -> None:
+    checked = Checked(make_run(), (), RunVerdict((), Verdict(VerdictStatus.PASS, "PASS"), 0))
+    services: Any = None  # nobody is to be told: nothing is asked of the history
+    (said,) = with_alerts(checked, services, None, SHOW).alerts
+    assert said == "no alert would be sent: assay.toml has no [[alerts.target]] (docs/alerts.md)"
+    assert with_alerts(checked, services, None, SEND).alerts == ()

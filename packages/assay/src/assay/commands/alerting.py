@@ -34,6 +34,9 @@ _CANNOT = (
 )
 
 
+_NOBODY = "no alert would be sent: assay.toml has no [[alerts.target]] (docs/alerts.md)"
+
+
 class Plan(msgspec.Struct, frozen=True):
     """What a run gives people to read: (target names, message) of each, and the alerts after it."""
 
@@ -66,7 +69,7 @@ def rules_here(path: Path | None = None) -> AlertRules | None:
 def with_alerts(checked: Checked, services: Services, rules: AlertRules | None, mode: str) -> Checked:
     """The run with a line for each thing that was sent, is shown, or could not be sent."""
     if rules is None:
-        return checked
+        return replace(checked, alerts=(_NOBODY,)) if mode == SHOW else checked
     try:
         lines = alert_lines(checked, services, rules, show=mode == SHOW)
     except Exception as error:  # noqa: BLE001 - the run is over and judged: nothing here may change that
