@@ -7,6 +7,8 @@ from pathlib import Path
 
 from case import broken, first_cell, replace
 
+SCAN = ("artifacts.scan",)
+"""What reaches out is seen before it is run."""
 SOON = ("[run]", "seconds = 20.0")
 """A limit that is reached while somebody waits."""
 
@@ -31,7 +33,7 @@ def _(folder: Path) -> None:
     _validation(folder, "raise ValueError('the data set has moved')")
 
 
-@broken("notebook-dies", "a validation notebook that kills its kernel", "accuracy.validation", costly=True)
+@broken("notebook-dies", "a validation notebook that kills its kernel", "accuracy.validation", costly=True, also=SCAN)
 def _(folder: Path) -> None:
     _validation(folder, "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)")
 
@@ -41,22 +43,42 @@ def _(folder: Path) -> None:
     _validation(folder, "while True:\n    pass")
 
 
-@broken("notebook-opens-network", "a notebook that fetches its data at run time", "accuracy.validation", costly=True)
+@broken(
+    "notebook-opens-network",
+    "a notebook that fetches its data at run time",
+    "accuracy.validation",
+    costly=True,
+    also=SCAN,
+)
 def _(folder: Path) -> None:
     _validation(folder, "import socket\nsocket.create_connection(('192.0.2.1', 443), timeout=3)")
 
 
-@broken("notebook-reads-secret", "a notebook that needs a secret of the machine", "accuracy.validation", costly=True)
+@broken(
+    "notebook-reads-secret",
+    "a notebook that needs a secret of the machine",
+    "accuracy.validation",
+    costly=True,
+    also=SCAN,
+)
 def _(folder: Path) -> None:
     _validation(folder, "import os\ntoken = os.environ['ASSAY_ZOO_TEST_SECRET']")
 
 
-@broken("notebook-reads-machine", "a notebook that reads the password file", "accuracy.validation", costly=True)
+@broken(
+    "notebook-reads-machine", "a notebook that reads the password file", "accuracy.validation", costly=True, also=SCAN
+)
 def _(folder: Path) -> None:
     _validation(folder, "from pathlib import Path\nPath('/etc/passwd').read_text()")
 
 
-@broken("notebook-writes-model", "a notebook that replaces the model under test", "accuracy.validation", costly=True)
+@broken(
+    "notebook-writes-model",
+    "a notebook that replaces the model under test",
+    "accuracy.validation",
+    costly=True,
+    also=SCAN,
+)
 def _(folder: Path) -> None:
     _validation(
         folder,
@@ -80,7 +102,7 @@ def _(folder: Path) -> None:
     )
 
 
-@broken("notebook-forks", "a notebook that forks without end", "accuracy.validation", zoo=SOON, costly=True)
+@broken("notebook-forks", "a notebook that forks without end", "accuracy.validation", zoo=SOON, costly=True, also=SCAN)
 def _(folder: Path) -> None:
     _validation(folder, "import os, time\nwhile True:\n    if os.fork() == 0:\n        time.sleep(60)")
 

@@ -14,6 +14,7 @@ from assay_zoo.metadata import Claim
 from assay_zoo.metric import file_wanted, read_metric
 from assay_zoo.recompute import recompute
 from assay_zoo.repository import METADATA
+from assay_zoo.stored_outputs import outputs_check
 from assay_zoo.submission import SubmissionContext, SubmissionServices
 
 NEEDS = ("nbclient", "nbformat", "ipykernel")
@@ -35,7 +36,7 @@ class Better:
 
 
 def check_accuracy(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
-    """accuracy.inference, .validation, .claim, .minimum and .recomputed."""
+    """accuracy.inference, .validation, .outputs, .claim, .minimum and .recomputed."""
     if place.metadata is None:
         return [_check("accuracy.all", CheckOutcome.SKIPPED, f"not executed: {METADATA} cannot be read")]
     return [*_by_notebook(place, tools), *recompute(place, tools)]
@@ -60,6 +61,8 @@ def _by_notebook(place: SubmissionContext, tools: SubmissionServices) -> Iterato
     wanted = file_wanted(claim.read)
     done = execute(_VALIDATION, metadata.validation, wanted, place, sandbox, tools.scratch / "validation")
     yield done.check
+    ran = {metadata.inference: shown.report, metadata.validation: done.report}
+    yield outputs_check({path: report for path, report in ran.items() if report is not None})
     if done.report is None:
         yield _check(_CLAIM, CheckOutcome.SKIPPED, f"{metadata.validation} did not run to its end")
         return

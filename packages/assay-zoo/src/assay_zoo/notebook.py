@@ -53,6 +53,7 @@ def _execute(path: Path, out: Path) -> Report:
             raise ValueError("it has no cells")
     except Exception as error:  # noqa: BLE001 - whatever nbformat makes of a third party's file
         return _written(Report(trouble=Trouble(kind="", sentence=f"it cannot be read as a notebook: {error}")), out)
+    stored = [_text(cell.get("outputs", [])) if cell.cell_type == "code" else "" for cell in notebook.cells]
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
@@ -76,7 +77,8 @@ def _execute(path: Path, out: Path) -> Report:
                 running = Trouble(kind="running", cell=number, line=lines[index])
                 _written(Report(printed=tuple(printed), trouble=running), out)
                 client.execute_cell(cell, index)
-                printed.append(Printed(cell=number, line=lines[index], text=_text(cell.outputs)))
+                text = _text(cell.outputs)
+                printed.append(Printed(cell=number, line=lines[index], text=text, stored=stored[index]))
                 cell.outputs = []
     except CellExecutionError as error:
         told = f"{error.ename}: {_one_line(error.evalue)}" if error.evalue else str(error.ename)
@@ -105,6 +107,8 @@ def _text(outputs: list[Any]) -> str:
     for one in outputs:
         if one.output_type == "stream" and one.name == "stdout":
             parts.append(one.text)
+        elif one.output_type == "error":
+            parts.append(f"{one.get('ename', '')}: {one.get('evalue', '')}\n")
         elif one.output_type in ("execute_result", "display_data"):
             parts.append(f"{one.data.get('text/plain', '')}\n")
     return "".join(parts)[-TEXT:]

@@ -24,11 +24,12 @@ class Trouble(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Printed(msgspec.Struct, frozen=True, kw_only=True):
-    """What one cell of code printed and showed, as text."""
+    """What one cell of code printed and showed, as text; `stored` is what the file says that it did."""
 
     cell: int
     line: int
     text: str
+    stored: str = ""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):

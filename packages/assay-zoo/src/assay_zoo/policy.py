@@ -93,7 +93,8 @@ class ZooPolicy(_Table):
     """A zoo. `flows` run every test data set; `packages` are what scripts and notebooks may import, by the name in the
     import; `opset` and `ir` are the newest that its runtimes read. `owners` of a model may change it without a person's consent: by their
     names at the forge, or as git has them; of a model that is not listed, it is who submitted its first version. Nothing of an author
-    who has no model in the zoo is run before a maintainer approved the commit, unless `approved` names the author."""
+    who has no model in the zoo is run before a maintainer approved the commit, unless `approved` names the author. With `network` the
+    checker asks whether the links of a submission still lead somewhere."""
 
     name: str
     flows: Annotated[tuple[str, ...], Field(min_length=1)] = ("onnxruntime",)
@@ -112,3 +113,4 @@ class ZooPolicy(_Table):
     owners: dict[str, tuple[str, ...]] = {}
     approved: tuple[str, ...] = ()
     demand_sandbox: bool = True
+    network: bool = False

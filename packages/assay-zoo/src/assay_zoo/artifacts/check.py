@@ -9,9 +9,13 @@ import msgspec
 
 from assay_zoo.artifacts.finding import Finding, failed, passed, undecided
 from assay_zoo.artifacts.identity import check_identity
+from assay_zoo.artifacts.inspect_part import TARGET
+from assay_zoo.artifacts.inspect_source import README
 from assay_zoo.artifacts.license import license_findings
 from assay_zoo.artifacts.meta import metadata_findings, read_metadata_text
+from assay_zoo.artifacts.notebook_content import notebook_findings, processing_findings
 from assay_zoo.artifacts.parts import parts_findings, python_files
+from assay_zoo.artifacts.public import check_published, published_items
 from assay_zoo.artifacts.samples import sample_findings
 from assay_zoo.artifacts.sources import SourceText, source_findings
 from assay_zoo.check import Check, CheckOutcome
@@ -23,7 +27,8 @@ _SECONDS = 30.0
 
 
 def check_artifacts(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
-    """Named artifacts.parts, .metadata, .license, .name, .owner, .copy, .readme, .sources, .samples and .index."""
+    """Named artifacts.parts, .metadata, .license, .template, .name, .author, .owner, .copy, .readme, .markup, .links, .sources, .scan,
+    .notebooks, .processing, .requirements, .samples and .index."""
     del tools
     begin = time.perf_counter()
     text = read_metadata_text(place.folder)
@@ -47,6 +52,9 @@ _HOLDS = {
     "license": "the licence is an SPDX expression that this zoo takes",
     "readme": "README.md has every section and says what the metadata say",
     "sources": "everything that notebooks and scripts import is there",
+    "scan": "notebooks and scripts reach for nothing but their own files",
+    "notebooks": "both notebooks open the model",
+    "processing": "the notebooks use the scripts that are handed in",
     "samples": "every test data set has a file for each input and each output",
     "index": "the readme of the zoo is what its manifest says",
 }
@@ -57,36 +65,42 @@ def _checks(name: str, findings: list[Finding]) -> list[Check]:
 
 
 def _opened(place: SubmissionContext) -> list[Check]:
-    """README and sources are parsed in a limited process: they are untrusted, and parsers are deep."""
-    readme = place.folder / "README.md"
-    items: list[dict[str, object]] = []
-    if readme.is_file():
-        metadata = place.metadata.model_dump(mode="json") if place.metadata else None
-        items.append({"kind": "readme", "copy": str(readme), "path": "README.md", "metadata": metadata})
-    sources = python_files(place.folder)
-    items += [{"kind": "source", "copy": str(place.folder / path), "path": path} for path in sources]
+    """All text is parsed in one limited process: it is untrusted, and parsers are deep."""
+    own, published = list(_own_items(place)), list(published_items(place))
     memory = place.policy.run.memory_bytes
-    answers = run_limited(
-        "assay_zoo.artifacts.inspect_source:inspect_source", items, seconds=_SECONDS, memory_bytes=memory
-    )
-    found: dict[str, list[Finding]] = {"readme": [], "sources": []}
+    answers = run_limited(TARGET, [*own, *published], seconds=_SECONDS, memory_bytes=memory)
     checks: list[Check] = []
     read: dict[str, SourceText] = {}
-    for item, answer in zip(items, answers, strict=True):
-        name = "readme" if item["kind"] == "readme" else "sources"
+    found: dict[str, list[Finding]] = {"sources": [], "scan": [], "notebooks": [], "processing": []}
+    for item, answer in zip(own, answers, strict=False):
+        name = "readme" if item["kind"] == README else "sources"
         path = str(item["path"])
         if answer.ending is not Ending.OK:
             checks.append(_unopened(name, path, answer))
         elif name == "readme":
-            found[name] += msgspec.convert(answer.value, list[Finding])
+            checks += _checks(name, msgspec.convert(answer.value, list[Finding]))
         else:
             read[path] = msgspec.convert(answer.value, SourceText)
     found["sources"] += source_findings(read, place)
-    lost = {one.name for one in checks}
+    found["scan"] += [one for source in read.values() for one in source.reaches]
+    if place.metadata is not None:
+        found["notebooks"] += notebook_findings(read, place.metadata)
+        found["processing"] += processing_findings(read, place.metadata)
+    lost = any(one.name == "artifacts.sources" for one in checks)
     for name, findings in found.items():
-        if findings or (f"artifacts.{name}" not in lost and (name == "sources" or readme.is_file())):
+        if findings or not lost:
             checks += _checks(name, findings)
+    checks += check_published(place, read, list(zip(published, answers[len(own) :], strict=True)))
     return sorted(checks, key=lambda one: (one.name, one.path, one.line))
+
+
+def _own_items(place: SubmissionContext) -> Iterator[dict[str, object]]:
+    readme = place.folder / "README.md"
+    if readme.is_file():
+        metadata = place.metadata.model_dump(mode="json") if place.metadata else None
+        yield {"kind": README, "copy": str(readme), "path": "README.md", "metadata": metadata}
+    for path in python_files(place.folder):
+        yield {"kind": "source", "copy": str(place.folder / path), "path": path}
 
 
 def _unopened(name: str, path: str, answer: Looked) -> Check:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from assay_zoo.artifacts.code_scan import reaches
 from assay_zoo.artifacts.finding import Finding
+from assay_zoo.artifacts.license_text import says_license
+from assay_zoo.artifacts.notebook_content import functions_of, statements_of, texts_of
 from assay_zoo.artifacts.sources import Import, SourceText
 from assay_zoo.metadata import Metadata
 from assay_zoo.readme import differences, missing_sections
 
+README = "readme-fields"
+"""The kind of item that asks whether the readme says what the metadata say."""
 _HARMLESS = ("matplotlib", "time", "timeit", "capture", "precision", "pprint", "config", "load_ext", "autoreload")
 """Magics of IPython that neither install nor start anything."""
 
@@ -22,22 +27,36 @@ _HARMLESS = ("matplotlib", "time", "timeit", "capture", "precision", "pprint", "
 def inspect_source(item: dict[str, Any]) -> Any:
     """The target of `limited.look_at`: findings for a readme, a `SourceText` for a source."""
     path, text = item["path"], Path(item["copy"]).read_text(encoding="utf-8", errors="replace")
-    if item["kind"] == "readme":
+    if item["kind"] == README:
         claims = item["metadata"]
         told = differences(text, Metadata.model_validate(claims)) if claims else missing_sections(text)
         return msgspec.to_builtins(
             [Finding(sentence=f"{path} {one.sentence}", path=path, line=one.line) for one in told]
         )
-    source = _notebook(path, text) if path.lower().endswith(".ipynb") else _script(text)
+    source = _notebook(path, text) if path.lower().endswith(".ipynb") else _script(path, text)
     return msgspec.to_builtins(source)
 
 
-def _script(text: str) -> SourceText:
+def _script(path: str, text: str) -> SourceText:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
-        return SourceText()  # the checks of files say where
-    return SourceText(imports=tuple(Import(module=name, line=line) for name, line in _imports(tree)))
+        return SourceText(whole=False)  # the checks of files say where
+    return SourceText(
+        imports=tuple(Import(module=name, line=line) for name, line in _imports(tree)),
+        reaches=tuple(_reaches(path, text)),
+        functions=functions_of(tree),
+        statements=statements_of(tree),
+        texts=texts_of(tree),
+        license=tuple(says_license(text)),
+    )
+
+
+def _reaches(path: str, text: str, where: Sequence[int] = ()) -> Iterator[Finding]:
+    """`where` are the lines of a notebook's file, for each line of its code."""
+    for line, what in reaches(text):
+        told = f"{path} reaches for {what}: code of a submission reads its own files and computes, nothing else"
+        yield Finding(sentence=told, path=path, line=where[line - 1] if 0 < line <= len(where) else line)
 
 
 def _imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
@@ -61,9 +80,12 @@ def _notebook(path: str, text: str) -> SourceText:
     except (ValueError, AttributeError):
         cells = None
     if not isinstance(cells, list):
-        return SourceText()  # the checks of files say where
+        return SourceText(whole=False)  # the checks of files say where
     imports: list[Import] = []
     troubles: list[Finding] = []
+    whole: list[str] = []
+    unread = 0
+    places: list[int] = []
     lines = _Lines(text)
     for number, cell in enumerate(cells):
         if not isinstance(cell, dict) or cell.get("cell_type") != "code":
@@ -79,9 +101,17 @@ def _notebook(path: str, text: str) -> SourceText:
             line = where[min((getattr(error, "lineno", 1) or 1), len(where)) - 1]
             told = f"{path} has a cell ({number}) that is no Python: {getattr(error, 'msg', error)}"
             troubles.append(Finding(sentence=told, path=path, line=line))
+            unread += 1
             continue
         imports += [Import(module=name, line=where[line - 1]) for name, line in _imports(tree)]
-    return SourceText(imports=tuple(imports), troubles=tuple(troubles))
+        whole += plain[: len(where)]
+        places += where[: len(plain)]
+    code_of_all = "\n".join(whole)
+    tree = ast.parse(code_of_all)
+    return SourceText(
+        imports=tuple(imports), troubles=tuple(troubles), reaches=tuple(_reaches(path, code_of_all, places)),
+        functions=functions_of(tree), statements=statements_of(tree), texts=texts_of(tree), whole=not unread,
+    )  # fmt: skip
 
 
 def _without_magics(path: str, cell: int, code: list[str], where: list[int]) -> tuple[list[str], list[Finding]]:

@@ -20,10 +20,18 @@ class Import(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SourceText(msgspec.Struct, frozen=True, kw_only=True):
-    """What one script or notebook says of others; `troubles` are whole findings about itself."""
+    """What one script or notebook says of others; `troubles` are whole findings about itself, `reaches` about what it reaches for.
+    `functions` are name and meaning, `texts` the short texts in its code, `license` (line, expression) as it says itself;
+    `whole`: no part of it was left out because it is no Python."""
 
     imports: tuple[Import, ...] = ()
     troubles: tuple[Finding, ...] = ()
+    reaches: tuple[Finding, ...] = ()
+    functions: tuple[tuple[str, str], ...] = ()
+    statements: int = 0
+    texts: tuple[str, ...] = ()
+    license: tuple[tuple[int, str], ...] = ()
+    whole: bool = True
 
 
 def source_findings(read: Mapping[str, SourceText], place: SubmissionContext) -> Iterator[Finding]:

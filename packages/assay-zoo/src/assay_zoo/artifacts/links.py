@@ -1,0 +1,102 @@
+"""Links of a readme and of the metadata: files that are not there, and, where the zoo allows the network, pages that are gone."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+from assay_zoo.artifacts.finding import Finding, failed, passed, skipped, undecided
+from assay_zoo.check import Check
+from assay_zoo.metadata import Metadata
+from assay_zoo.repository import METADATA
+
+MOST = 50
+_SECONDS = 10.0
+_HOPS = 5
+_PAGE = re.compile(r"https?://[^\s<>\"')\]]+")
+_GONE = (404, 410)
+Ask = Callable[[str], str]
+"""What is wrong with an address, "" where it answers, "?" with a reason where nobody can say now."""
+
+
+def links_in_markdown(text: str) -> list[tuple[int, str]]:
+    """(line, target) of each link and image."""
+    from markdown_it import MarkdownIt
+
+    found: list[tuple[int, str]] = []
+    for token in MarkdownIt("commonmark", {"maxNesting": 20}).enable("table").parse(text):
+        line = token.map[0] + 1 if token.map else 0
+        targets = (str(one.attrs.get(name, "")) for one in token.children or [] for name in ("href", "src"))
+        found += [(line, one) for one in targets if one]
+        found += [(line, one) for one in _PAGE.findall(token.content) if token.type == "inline"]
+    return list(dict.fromkeys(found))
+
+
+def check_links(
+    folder: Path, links: Iterable[tuple[int, str]], metadata: Metadata | None, *, network: bool, ask: Ask | None = None
+) -> Iterator[Check]:
+    """`links` are the readme's. Addresses are asked for only where `network` says so."""
+    told = list(links)
+    missing = [(line, one) for line, one in told if not _there(folder, one)]
+    for line, one in missing:
+        sentence = f"README.md leads to {one[:100]!r}, and no such file is in the submission"
+        yield failed("links", Finding(sentence=sentence, path="README.md", line=line))
+    pages = {one: ("README.md", line) for line, one in told if one.startswith(("http://", "https://"))}
+    said = [metadata.source, *metadata.references, metadata.dataset.source] if metadata else []
+    pages |= {one: (METADATA, 0) for text in said for one in _PAGE.findall(text) if one not in pages}
+    if pages and not network:
+        yield skipped("links", f"{len(pages)} addresses were not asked for: zoo.toml does not say network = true")
+        return
+    found = list(_asked(dict(list(pages.items())[:MOST]), ask or address_trouble))
+    yield from found
+    if not missing and not found:
+        yield passed("links", f"every link leads somewhere: {len(told)} in the readme, {len(pages)} addresses")
+
+
+def _asked(pages: dict[str, tuple[str, int]], ask: Ask) -> Iterator[Check]:
+    for page, (path, line) in pages.items():
+        if trouble := ask(page):
+            make = undecided if trouble.startswith("?") else failed
+            sentence = f"{path} leads to {page[:100]!r}: {trouble.removeprefix('?').strip()}"
+            yield make("links", Finding(sentence=sentence, path=path, line=line))
+
+
+def _there(folder: Path, target: str) -> bool:
+    parts = urlsplit(target)
+    if parts.scheme or parts.netloc or not parts.path:
+        return True
+    path = PurePosixPath(unquote(parts.path))
+    return not path.is_absolute() and ".." not in path.parts and "\0" not in str(path) and (folder / path).exists()
+
+
+def address_trouble(page: str) -> str:
+    """Asked with HEAD, then with GET, hop by hop: an address inside our own network is never asked."""
+    import httpx
+
+    with httpx.Client(timeout=_SECONDS, follow_redirects=False, headers={"user-agent": "assay-zoo"}) as client:
+        for _ in range(_HOPS):
+            if not _public(urlsplit(page).hostname or ""):
+                return "it names no host of the public network"
+            try:
+                answer = client.head(page)
+                if answer.status_code in (403, 404, 405, 501):
+                    with client.stream("GET", page) as answer:
+                        pass
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                return f"? it does not answer now ({type(error).__name__})"
+            if not answer.is_redirect or not answer.next_request:
+                return f"it is gone ({answer.status_code})" if answer.status_code in _GONE else ""
+            page = str(answer.next_request.url)
+    return f"it leads on more than {_HOPS} times"
+
+
+def _public(host: str) -> bool:
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return False
+    return bool(found) and all(ipaddress.ip_address(one[4][0]).is_global for one in found)

@@ -1,0 +1,72 @@
+"""Markdown and HTML that would do something in a reader's browser: what nh3 would take away is told, and declines."""
+
+from __future__ import annotations
+
+import html.parser
+from collections.abc import Iterator
+
+_SHOWING = ("picture", "source", "section", "figure", "figcaption", "font", "input", "svg", "path", "label", "style")
+"""Beyond nh3's own: harmless ways to show something, or what a notebook's tables are made of."""
+_ADDRESSES = ("href", "src", "action", "formaction", "data", "poster", "background", "srcset", "xlink:href", "cite")
+_INLINE_IMAGE = ("data:image/png", "data:image/jpeg", "data:image/gif", "data:image/webp")
+
+
+def active_markdown(text: str) -> list[tuple[int, str]]:
+    """(line, what is active). Every address is taken for a link, also one that some renderers leave alone."""
+    from markdown_it import MarkdownIt
+
+    reader = MarkdownIt("commonmark", {"maxNesting": 20}).enable("table")
+    reader.validateLink = lambda url: True  # type: ignore[method-assign]
+    found: list[tuple[int, str]] = []
+    for token in reader.parse(text):
+        line = token.map[0] + 1 if token.map else 0
+        for one in [token, *(token.children or [])]:
+            if one.type in ("html_block", "html_inline"):
+                found += [(line + more, told) for more, told in active_html(one.content)]
+            for name in ("href", "src"):
+                if told := _address(str(one.attrs.get(name, ""))):
+                    found.append((line, told))
+    return list(dict.fromkeys(found))
+
+
+def active_html(text: str) -> list[tuple[int, str]]:
+    """(lines below the first, what is active)."""
+    reader = _Reader()
+    reader.feed(text)
+    reader.close()
+    return reader.found
+
+
+class _Reader(html.parser.HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[int, str]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        import nh3
+
+        line = self.getpos()[0] - 1
+        if tag not in nh3.ALLOWED_TAGS and tag not in _SHOWING:
+            self.found.append((line, f"<{tag[:20]}>"))
+        self.found += [(line, told) for told in _attributes(tag, attrs)]
+
+
+def _attributes(tag: str, attrs: list[tuple[str, str | None]]) -> Iterator[str]:
+    for name, value in attrs:
+        if name.startswith("on"):
+            yield f"{name[:20]} of <{tag[:20]}>"
+        elif name in _ADDRESSES and (told := _address(value or "")):
+            yield told
+        elif name == "style" and any(word in (value or "").lower() for word in ("expression(", "url(", "@import")):
+            yield f"a style of <{tag[:20]}> that loads something"
+
+
+def _address(value: str) -> str:
+    """An address whose scheme runs something; "" for a harmless one."""
+    import nh3
+
+    plain = "".join(value.split()).casefold()
+    scheme, colon, _ = plain.partition(":")
+    known = scheme in nh3.ALLOWED_URL_SCHEMES or plain.startswith(_INLINE_IMAGE) or not scheme.isascii()
+    relative = not colon or any(c in scheme for c in "/?#.")
+    return "" if known or relative else f"an address with {scheme[:20]}:"

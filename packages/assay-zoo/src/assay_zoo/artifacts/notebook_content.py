@@ -1,0 +1,92 @@
+"""Whether a notebook shows what it is there for: that it opens the model, by the scripts that are handed in with it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+
+from assay_zoo.artifacts.finding import Finding
+from assay_zoo.artifacts.sources import SourceText
+from assay_zoo.metadata import Metadata
+
+
+def notebook_findings(read: Mapping[str, SourceText], metadata: Metadata) -> Iterator[Finding]:
+    """About the two notebooks that the metadata name, as far as they could be read."""
+    for path in dict.fromkeys((metadata.inference, metadata.validation)):
+        if path not in read:
+            continue
+        used = _used_by(path, read)
+        if not all(read[one].whole for one in used):
+            continue  # that a part cannot be read is told, and the model may be opened in it
+        if not read[path].statements:
+            yield Finding(sentence=f"{path} holds nothing: no cell of it computes anything", path=path)
+        elif not any(_opens(read[one], metadata.model) for one in used):
+            told = f"{path} never opens {metadata.model}: what it shows does not come from the model"
+            yield Finding(sentence=told, path=path)
+
+
+def processing_findings(read: Mapping[str, SourceText], metadata: Metadata) -> Iterator[Finding]:
+    """A notebook that prepares its inputs in another way than the script that readers are given."""
+    scripts = [path for path in (metadata.preprocessing, metadata.postprocessing) if path in read]
+    for path in dict.fromkeys((metadata.inference, metadata.validation)):
+        if path not in read or not read[path].statements:
+            continue
+        used = _used_by(path, read)
+        if not all(read[one].whole for one in used):
+            continue
+        for script in scripts:
+            ours = dict(read[script].functions)
+            others = {name: (one, body) for one in used if one != script for name, body in read[one].functions}
+            for name in sorted(ours.keys() & others.keys()):
+                where, body = others[name]
+                if body != ours[name]:
+                    told = f"{where} has a {name} of its own, and it is not that of {script}: import the one that readers are given"
+                    yield Finding(sentence=told, path=where)
+            if script == metadata.preprocessing and ours and script not in used and not ours.keys() & others.keys():
+                told = f"{path} does not use {script}: what it shows was not made by the script that readers are given"
+                yield Finding(sentence=told, path=path)
+
+
+def functions_of(tree: ast.AST) -> tuple[tuple[str, str], ...]:
+    """Name and meaning of each function at the top, comments and docstrings left out."""
+    found = []
+    for node in getattr(tree, "body", []):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            body = [one for at, one in enumerate(node.body) if at or not _is_text(one)]
+            found.append((node.name, "\n".join([ast.dump(node.args, annotate_fields=False), *map(ast.dump, body)])))
+    return tuple(found)
+
+
+def statements_of(tree: ast.AST) -> int:
+    """Statements at the top that do something: an import, a text, `pass` and a constant alone do not."""
+    idle = (ast.Import, ast.ImportFrom, ast.Pass, ast.FunctionDef, ast.ClassDef)
+    return sum(not isinstance(one, idle) and not _is_text(one) for one in getattr(tree, "body", []))
+
+
+def texts_of(tree: ast.AST, most: int = 500) -> tuple[str, ...]:
+    """Short texts in the code: names of files among them."""
+    found = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return tuple(dict.fromkeys(one for one in found if 0 < len(one) <= 200))[:most]
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _opens(source: SourceText, model: str) -> bool:
+    name = PurePosixPath(model)
+    return any(text.endswith((name.name, name.suffix, "metadata.toml")) or text == name.stem for text in source.texts)
+
+
+def _used_by(path: str, read: Mapping[str, SourceText]) -> list[str]:
+    """The file itself, and the files of the submission that it imports, and those that they import."""
+    found = [path]
+    for one in found:
+        folder = PurePosixPath(one).parent
+        for each in read[one].imports:
+            parts = each.module.lstrip(".").split(".")
+            for base in (folder, PurePosixPath()):
+                names = (base.joinpath(*parts[:count]).as_posix() + ".py" for count in range(len(parts), 0, -1))
+                found += [name for name in names if name in read and name not in found]
+    return found

@@ -1,0 +1,112 @@
+"""What readers of the zoo will see or follow: active content, texts of the template, links, licences, requirements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from assay_zoo.artifacts.finding import Finding, failed, passed, skipped, undecided
+from assay_zoo.artifacts.license_text import NAMES as LICENSES
+from assay_zoo.artifacts.license_text import same_license
+from assay_zoo.artifacts.links import check_links
+from assay_zoo.artifacts.published import Published
+from assay_zoo.artifacts.requirements_file import NAMES as REQUIREMENTS
+from assay_zoo.artifacts.sources import SourceText
+from assay_zoo.artifacts.template_text import left_in_metadata
+from assay_zoo.check import Check, CheckOutcome
+from assay_zoo.limited_process import Ending, Looked
+from assay_zoo.repository import METADATA
+from assay_zoo.submission import SubmissionContext
+
+_HOLDS = {
+    "markup": "nothing in readme and notebooks is active",
+    "template": "no words of the template are left",
+    "license-file": "licences in files are that of the metadata",
+    "requirements": "what is asked of others to install are packages of this zoo",
+}
+
+
+def check_published(
+    place: SubmissionContext, read: Mapping[str, SourceText], answers: Sequence[tuple[dict[str, Any], Looked]]
+) -> list[Check]:
+    """artifacts.markup, .template, .license-file, .requirements and .links. `read` are the scripts and notebooks, `answers` what became
+    of `published_items`."""
+    found: dict[str, list[Finding]] = {name: [] for name in _HOLDS}
+    found["template"] += _left(place)
+    found["license-file"] += [one for path, source in read.items() for one in _headers(place, path, source)]
+    checks: list[Check] = []
+    links: tuple[tuple[int, str], ...] = ()
+    for item, answer in answers:
+        path = str(item["path"])
+        if answer.ending is Ending.OK:
+            one = msgspec.convert(answer.value, Published)
+            for name, finding in _findings(place, path, one):
+                found[name].append(finding)
+            links = one.links if path == "README.md" else links
+        elif answer.ending is Ending.HARNESS:
+            checks.append(Check(name="artifacts.markup", outcome=CheckOutcome.INFRASTRUCTURE, sentence=answer.sentence))
+        else:
+            checks.append(undecided("markup", Finding(path=path, sentence=f"{path} cannot be read: {answer.sentence}")))
+    for name, told in _HOLDS.items():
+        lost = any(one.name == f"artifacts.{name}" for one in checks)
+        checks += [failed(name, one) for one in found[name]] or ([] if lost else [passed(name, told)])
+    if not (place.folder / "README.md").is_file():
+        return [*checks, skipped("links", "there is no README.md")]
+    return [*checks, *check_links(place.folder, links, place.metadata, network=place.policy.network)]
+
+
+def published_items(place: SubmissionContext) -> Iterator[dict[str, Any]]:
+    """What is read and never run, for `inspect_published`."""
+    for file in sorted(place.folder.rglob("*")):
+        path = file.relative_to(place.folder).as_posix()
+        kind = _kind(Path(path))
+        if kind and file.is_file():
+            yield {
+                "kind": kind, "copy": str(file), "path": path, "root": str(place.root), "packages": list(place.policy.packages)
+            }  # fmt: skip
+
+
+def _kind(path: Path) -> str:
+    if path.suffix.lower() in (".md", ".markdown"):
+        return "readme"
+    if path.suffix.lower() == ".ipynb":
+        return "notebook"
+    if REQUIREMENTS.match(path.name):
+        return "requirements"
+    return "license" if LICENSES.match(path.name) and path.suffix.lower() in ("", ".txt", ".rst") else ""
+
+
+def _findings(place: SubmissionContext, path: str, one: Published) -> Iterator[tuple[str, Finding]]:
+    def at(line: int, sentence: str) -> Finding:
+        return Finding(sentence=f"{path} {sentence}", path=path, line=line)
+
+    for line, what in one.active:
+        yield (
+            "markup",
+            at(line, f"has {what}: it would do something in a reader's browser; words, tables and pictures are enough"),
+        )
+    for line, words in one.left:
+        yield "template", at(line, f"still says {words[:80]!r}: say what is true of this model")
+    for line, what in one.requirements:
+        yield "requirements", at(line, what)
+    wanted = place.metadata.license if place.metadata else ""
+    if one.license and wanted and not same_license(one.license, wanted):
+        yield "license-file", at(0, f"is the text of {one.license}, and {METADATA} says {wanted}: both must be one")
+
+
+def _headers(place: SubmissionContext, path: str, source: SourceText) -> Iterator[Finding]:
+    wanted = place.metadata.license if place.metadata else ""
+    for line, said in source.license:
+        if wanted and not same_license(said, wanted):
+            told = f"{path} says that its licence is {said}, and {METADATA} says {wanted}: both must be one"
+            yield Finding(sentence=told, path=path, line=line)
+
+
+def _left(place: SubmissionContext) -> Iterator[Finding]:
+    if place.metadata is not None:
+        for key, text in left_in_metadata(place.root, place.metadata.model_dump()):
+            told = f"{METADATA} still says {text[:80]!r} in {key}: say what is true of this model"
+            yield Finding(sentence=told, path=METADATA)

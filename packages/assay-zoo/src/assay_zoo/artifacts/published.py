@@ -1,0 +1,72 @@
+"""What is published and never run: licence texts, readmes and notebooks as they are read, requirements. In a limited process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from assay_zoo.artifacts.license_text import license_of
+from assay_zoo.artifacts.links import links_in_markdown
+from assay_zoo.artifacts.markup import active_html, active_markdown
+from assay_zoo.artifacts.requirements_file import requirement_problems
+from assay_zoo.artifacts.template_text import left_in_text
+
+_LONGEST_BYTES = 16 << 20
+
+
+class Published(msgspec.Struct, frozen=True, kw_only=True):
+    """(line, words) each. `license` is what the text of a licence is, "" for none that is known."""
+
+    active: tuple[tuple[int, str], ...] = ()
+    left: tuple[tuple[int, str], ...] = ()
+    links: tuple[tuple[int, str], ...] = ()
+    requirements: tuple[tuple[int, str], ...] = ()
+    license: str = ""
+
+
+def inspect_published(item: dict[str, Any]) -> Any:
+    """The target of `run_limited`: `kind` is readme, notebook, requirements or license."""
+    with open(item["copy"], "rb") as file:
+        text = file.read(_LONGEST_BYTES).decode("utf-8", "replace")
+    kind = item["kind"]
+    if kind == "readme":
+        found = Published(
+            active=tuple(active_markdown(text)),
+            left=tuple(left_in_text(text, Path(item["root"]))),
+            links=tuple(links_in_markdown(text)),
+        )
+    elif kind == "notebook":
+        found = Published(active=tuple(_in_notebook(text)))
+    elif kind == "requirements":
+        found = Published(requirements=tuple(requirement_problems(text, item["packages"])))
+    else:
+        found = Published(license=license_of(text))
+    return msgspec.to_builtins(found)
+
+
+def _in_notebook(text: str) -> Iterator[tuple[int, str]]:
+    """Cells of words, and stored outputs, which a reader's browser shows."""
+    try:
+        cells = json.loads(text)["cells"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return  # the checks of files say where
+    for cell in cells if isinstance(cells, list) else []:
+        if isinstance(cell, dict) and cell.get("cell_type") in ("markdown", "raw"):
+            yield from ((0, told) for _, told in active_markdown(_joined(cell.get("source", ""))))
+        for output in cell.get("outputs", []) if isinstance(cell, dict) else []:
+            data = output.get("data", {}) if isinstance(output, dict) else {}
+            for kind, value in data.items() if isinstance(data, dict) else []:
+                if "javascript" in kind:
+                    yield 0, f"a stored output of the kind {kind[:40]}"
+                elif kind in ("text/html", "image/svg+xml"):
+                    yield from ((0, told) for _, told in active_html(_joined(value)))
+                elif kind == "text/markdown":
+                    yield from ((0, told) for _, told in active_markdown(_joined(value)))
+
+
+def _joined(value: object) -> str:
+    return value if isinstance(value, str) else "".join(map(str, value)) if isinstance(value, list) else ""

@@ -1,0 +1,72 @@
+"""`accuracy.outputs`: what a notebook shows to its readers is what its cells give when they are executed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from assay_zoo.check import Check, CheckOutcome
+from assay_zoo.notebook_report import Report
+
+NAME = "accuracy.outputs"
+CLOSE = 0.01
+"""Share by which a number may differ on another machine."""
+_TOKEN = re.compile(r"0x[0-9a-fA-F]+|[-+]?\d+(?:\.\d+){2,}|[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[^\W\d]+|[^\w\s]")
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_OF_THIS_RUN = re.compile(
+    r"\b(?:ns|us|µs|ms|s|secs?|seconds?|min(?:utes)?|it/s|fps|[kKMG]i?B|bytes)\b|\b(?:time|took|elapsed|wall|latency|speed|date|version)\b",
+    re.IGNORECASE,
+)
+"""A line with one of these words tells of the machine and the day: its numbers may be others."""
+_SHOWN = 120
+
+
+def outputs_check(reports: dict[str, Report]) -> Check:
+    """Of the notebooks that ran to their end, by path."""
+    kept = [(path, cell) for path, report in reports.items() for cell in report.printed if cell.stored.strip()]
+    if not kept:
+        return Check(name=NAME, outcome=CheckOutcome.SKIPPED, sentence="no notebook has a stored output")
+    wrong = []
+    for path, cell in kept:
+        if pair := difference(cell.stored, cell.text):
+            there, here = (one[:_SHOWN] for one in pair)
+            wrong.append(
+                (path, cell.line, f"cell {cell.cell} of {path} shows {there!r}, and gives {here!r} when it is executed")
+            )
+    if wrong:
+        more = f"; and {len(wrong) - 1} more cells" if len(wrong) > 1 else ""
+        path, line, told = wrong[0]
+        told = f"{told}{more}: execute the notebook and store what it gives"
+        return Check(name=NAME, outcome=CheckOutcome.FAILED, sentence=told, path=path, line=line, executed=len(kept))
+    told = f"the stored outputs of {len(kept)} cells are those of the execution"
+    return Check(name=NAME, outcome=CheckOutcome.PASSED, sentence=told, executed=len(kept))
+
+
+def difference(stored: str, printed: str) -> tuple[str, str] | None:
+    """The first line in which they differ, as both have it; None where they agree."""
+    ours, theirs = (list(_lines(text)) for text in (stored, printed))
+    for at in range(max(len(ours), len(theirs))):
+        one = ours[at] if at < len(ours) else ""
+        other = theirs[at] if at < len(theirs) else ""
+        if not _same(one, other):
+            return one, other
+    return None
+
+
+def _lines(text: str) -> Iterator[str]:
+    return (" ".join(line.split()) for line in text.splitlines() if line.strip())
+
+
+def _same(one: str, other: str) -> bool:
+    ours, theirs = _TOKEN.findall(one), _TOKEN.findall(other)
+    free = bool(_OF_THIS_RUN.search(one))
+    return len(ours) == len(theirs) and all(_alike(a, b, free) for a, b in zip(ours, theirs, strict=True))
+
+
+def _alike(one: str, other: str, free: bool) -> bool:
+    if one == other or (one.startswith("0x") and other.startswith("0x")):
+        return True
+    if not (_NUMBER.fullmatch(one) and _NUMBER.fullmatch(other)):
+        return free and one[:1].isdigit() and other[:1].isdigit()
+    a, b = float(one), float(other)
+    return free or abs(a - b) <= CLOSE * max(abs(a), abs(b))

@@ -1,0 +1,188 @@
+"""What is published is looked at and not only what is run: code, words that would act, licences, names of packages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from assay_zoo.artifacts.code_scan import reaches
+from assay_zoo.artifacts.inspect_source import inspect_source
+from assay_zoo.artifacts.license_text import license_of, same_license
+from assay_zoo.artifacts.links import check_links, links_in_markdown
+from assay_zoo.artifacts.markup import active_markdown
+from assay_zoo.artifacts.published import inspect_published
+from assay_zoo.artifacts.requirements_file import requirement_problems
+from assay_zoo.artifacts.template_text import left_in_metadata, left_in_text
+from assay_zoo.check import CheckOutcome
+from assay_zoo.notebook_report import Printed, Report
+from assay_zoo.stored_outputs import difference, outputs_check
+
+
+@pytest.mark.parametrize(
+    ("code", "what"),
+    [
+        ("import socket", "the network"),
+        ("from urllib.request import urlopen", "the network"),
+        ("import subprocess as s", "other processes"),
+        ("import os as o\no.system('x')", "other processes"),
+        ("getattr(os, 'sys' + 'tem')('ls')", "os under a name"),
+        ("import os\nx = os.environ['TOKEN']", "the environment"),
+        ("from os import getenv", "the environment"),
+        ("eval(x)  # nosec", "code that is made"),
+        ("import importlib\nimportlib.import_module(x)", "a module whose name"),
+        ("open('/etc/passwd')", "files outside"),
+        ("Path.home()", "files outside"),
+        ("np.load('x.npy', allow_pickle=True)", "stored as data"),
+        ("import torch\ntorch.load('x')", "B614"),
+        ("import tarfile\ntarfile.open('x').extractall()", "B202"),
+        ("().__class__.__subclasses__()", "insides"),
+    ],
+)
+def test_what_code_reaches_for(code: str, what: str) -> None:
+    found = reaches(code)
+    assert found
+    assert what in found[-1][1]
+    assert found[-1][0] == len(code.splitlines())
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os\nos.environ['OMP_NUM_THREADS'] = '1'\nprint(os.path.join('a', 'b'))",
+        "from urllib.parse import quote",
+        "import numpy as np\nx = np.load('images.npy')",
+        "import json\nwith open('metrics.json', 'w') as file:\n    json.dump({}, file)",
+        "import hashlib, tempfile, pathlib, time, random",
+        "this is no Python",
+    ],
+)
+def test_code_that_only_computes(code: str) -> None:
+    assert reaches(code) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("a\n\n<script>x</script>", "<script>"),
+        ("a\n\n[a](javascript:alert(1))", "an address with javascript:"),
+        ("a\n\n![x](data:text/html;base64,eA)", "an address with data:"),
+        ("a\n\n<img src=x onerror=alert(1)>", "onerror of <img>"),
+        ("a\n\n<iframe src='https://x'></iframe>", "<iframe>"),
+        ("a\n\n<a href=' java\tscript:x'>a</a>", "an address with javascript:"),
+        ("a\n\n<svg onload=alert(1)>", "onload of <svg>"),
+    ],
+)
+def test_active_content_is_found_with_its_line(text: str, what: str) -> None:
+    assert active_markdown(text) == [(3, what)]
+
+
+def test_words_tables_and_pictures_are_left_alone() -> None:
+    text = "a < b\n\n<details><summary>more</summary>x</details>\n<p align=center><img src='a.png'></p>\n\n[m](mailto:a@b.c) <https://x.y>"
+    assert active_markdown(text) == []
+
+
+def _notebook(tmp_path: Path, *cells: dict[str, object]) -> dict[str, object]:
+    path = tmp_path / "n.ipynb"
+    path.write_text(json.dumps({"cells": list(cells), "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1))
+    return {"copy": str(path), "path": "n.ipynb"}
+
+
+def _code(source: str, **data: str) -> dict[str, object]:
+    outputs = [{"output_type": "display_data", "data": data, "metadata": {}}] if data else []
+    return {"cell_type": "code", "source": source, "outputs": outputs, "metadata": {}, "execution_count": None}
+
+
+def test_stored_outputs_and_words_of_a_notebook_act_too(tmp_path: Path) -> None:
+    words = {"cell_type": "markdown", "source": "<script>x</script>", "metadata": {}}
+    item = _notebook(
+        tmp_path, words, _code("x = 1", **{"text/html": "<b onclick=x>y</b>", "application/javascript": "x"})
+    )
+    found = inspect_published({"kind": "notebook", **item})
+    assert [told for _, told in found["active"]] == [
+        "<script>",
+        "onclick of <b>",
+        "a stored output of the kind application/javascript",
+    ]
+
+
+def test_code_of_a_notebook_is_read_with_its_lines(tmp_path: Path) -> None:
+    item = _notebook(tmp_path, _code("x = 1"), _code("%matplotlib inline\nimport socket"))
+    found = inspect_source({"kind": "source", **item})
+    (one,) = found["reaches"]
+    assert "import socket" in (tmp_path / "n.ipynb").read_text().splitlines()[one["line"] - 1]
+    assert found["statements"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "identifier"),
+    [
+        (
+            'MIT License\n\nPermission is hereby granted, free of charge, to any ... THE SOFTWARE IS PROVIDED "AS IS"',
+            "MIT",
+        ),
+        ("Apache License\nVersion 2.0, January 2004", "Apache-2.0"),
+        ("GNU GENERAL PUBLIC LICENSE\nVersion 3, 29 June 2007", "GPL-3.0"),
+        ("GNU AFFERO GENERAL PUBLIC LICENSE\nVersion 3", "AGPL-3.0"),
+        ("SPDX-License-Identifier: BSD-3-Clause", "BSD-3-Clause"),
+        ("Do what you like.", ""),
+    ],
+)
+def test_a_licence_is_known_by_its_words(text: str, identifier: str) -> None:
+    assert license_of(text) == identifier
+
+
+def test_a_licence_may_be_one_of_an_expression() -> None:
+    assert same_license("MIT", "MIT OR Apache-2.0")
+    assert same_license("GPL-3.0", "GPL-3.0-or-later")
+    assert not same_license("GPL-3.0", "Apache-2.0")
+
+
+def test_requirements_are_packages_of_the_zoo_and_not_nearly_so() -> None:
+    text = "numpy==2.0  # arrays\nPillow>=10\nnunpy\nrequests\n--index-url https://evil\nx @ https://evil/x.whl\n???\n"
+    found = list(requirement_problems(text, ("numpy", "PIL")))
+    assert [line for line, _ in found] == [3, 4, 5, 6, 7]
+    assert "nearly 'numpy'" in found[0][1]
+
+
+def test_words_of_the_template_are_found_and_others_are_not(tmp_path: Path) -> None:
+    told = {
+        "title": "A title for people",
+        "description": "TODO",
+        "use_cases": ["sums"],
+        "dataset": {"name": "The data set"},
+    }
+    assert [key for key, _ in left_in_metadata(tmp_path, told)] == ["title", "description", "dataset.name"]
+    assert left_in_text("# Sums\n\nWhat it is good for\n\nadds numbers", tmp_path) == [(3, "What it is good for")]
+
+
+def test_links_to_files_are_followed_and_addresses_only_where_the_zoo_says_so(tmp_path: Path) -> None:
+    (tmp_path / "a.png").touch()
+    links = links_in_markdown("![a](a.png) [b](b.png) [c](#d) [e](https://e.example/x)")
+    found = list(check_links(tmp_path, links, None, network=False))
+    assert [one.outcome for one in found] == [CheckOutcome.FAILED, CheckOutcome.SKIPPED]
+    assert "'b.png'" in found[0].sentence
+    asked = {"https://e.example/x": "it is gone (404)"}
+    found = list(check_links(tmp_path, links, None, network=True, ask=lambda page: asked[page]))
+    assert [one.outcome for one in found] == [CheckOutcome.FAILED, CheckOutcome.FAILED]
+
+
+@pytest.mark.parametrize(
+    ("stored", "printed", "same"),
+    [
+        ("top1 = 0.91\n", "top1 = 0.9100001\n", True),
+        ("top1 = 0.99\n", "top1 = 0.91\n", False),
+        ("<x at 0x7f01>", "<x at 0x9a>", True),
+        ("took 0.51 s", "took 3.2 s", True),
+        ("[1 2 3]", "[1 2 4]", False),
+        ("all good", "all bad", False),
+        ("a\n\nb", "a\nb", True),
+        ("a\nb", "a", False),
+    ],
+)
+def test_a_stored_output_is_what_the_cell_gives(stored: str, printed: str, same: bool) -> None:
+    assert (difference(stored, printed) is None) is same
+    report = Report(printed=(Printed(cell=1, line=3, text=printed, stored=stored),))
+    wanted = CheckOutcome.PASSED if same else CheckOutcome.FAILED
+    assert outputs_check({"v.ipynb": report}).outcome is wanted
