@@ -15,7 +15,7 @@ from assay_zoo.inspect import Inspection, inspect
 from assay_zoo.services import open_tools
 
 BROKEN = Path(__file__).parents[2] / "examples" / "zoo" / "broken"
-_NAMES = ("build", "case", "data", "files", "good", "graphs", "notebooks", "speed", "texts")
+_NAMES = ("build", "case", "claims", "data", "files", "good", "graphs", "notebooks", "published", "speed", "texts")
 
 
 @contextmanager
@@ -42,7 +42,7 @@ RELATIVES = {
     "metadata-of-wrong-type", "no-inference-notebook", "notebook-is-no-notebook", "no-preprocessing",
 }  # fmt: skip
 """Near to others in the table: looked at by the slow test only."""
-QUICK = [one for one in TABLE.values() if not one.costly and one.name not in RELATIVES]
+QUICK = [one for one in TABLE.values() if not one.costly and not one.near and one.name not in RELATIVES]
 BAD = (CheckOutcome.FAILED, CheckOutcome.UNDECIDED, CheckOutcome.INFRASTRUCTURE)
 
 

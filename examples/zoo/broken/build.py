@@ -6,11 +6,13 @@ import re
 import tempfile
 from pathlib import Path
 
-import data  # noqa: F401 - each of these enters its cases into the table
+import claims  # noqa: F401 - each of these enters its cases into the table
+import data  # noqa: F401
 import files  # noqa: F401
 import good
 import graphs  # noqa: F401
 import notebooks  # noqa: F401
+import published  # noqa: F401
 import speed  # noqa: F401
 import texts  # noqa: F401
 from case import Broken

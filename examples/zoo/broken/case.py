@@ -15,8 +15,8 @@ Break = Callable[[Path], None]
 class Broken:
     """`check` alone fails, or alone stays undecided where `answer` is a person's. `zoo` are lines added to zoo.toml,
     `scenario` changes lines of the scenario: (pattern, put in its place). `previous`: the good one is accepted
-    already.
-    `also` are checks that say something of it, too. `costly` ones execute a notebook or wait for a limit: the quick tests take a few of them only."""
+    already. `also` are checks that say something of it, too. `costly` ones execute a notebook or wait for a limit, `near` ones are
+    relatives of others or of a unit test: the quick tests take a few of them only."""
 
     name: str
     what: str
@@ -27,6 +27,7 @@ class Broken:
     scenario: tuple[tuple[str, str], ...] = ()
     previous: bool = False
     costly: bool = False
+    near: bool = False
     also: tuple[str, ...] = ()
 
     @property
@@ -49,6 +50,7 @@ def broken(
     scenario: tuple[tuple[str, str], ...] = (),
     previous: bool = False,
     costly: bool = False,
+    near: bool = False,
     also: tuple[str, ...] = (),
 ) -> Callable[[Break], Break]:
     """Enter the function that follows into the table."""
@@ -57,7 +59,7 @@ def broken(
         assert name not in TABLE, name
         TABLE[name] = Broken(
             name=name, what=what, check=check, breaks=breaks, answer=answer, zoo=zoo, scenario=scenario,
-            previous=previous, costly=costly, also=also,
+            previous=previous, costly=costly, near=near, also=also,
         )  # fmt: skip
         return breaks
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from assay_zoo.artifacts.code_scan import reaches
@@ -12,10 +13,13 @@ from assay_zoo.artifacts.inspect_source import inspect_source
 from assay_zoo.artifacts.license_text import license_of, same_license
 from assay_zoo.artifacts.links import check_links, links_in_markdown
 from assay_zoo.artifacts.markup import active_markdown
+from assay_zoo.artifacts.notebook_content import notebook_findings, processing_findings
 from assay_zoo.artifacts.published import inspect_published
 from assay_zoo.artifacts.requirements_file import requirement_problems
+from assay_zoo.artifacts.sources import SourceText
 from assay_zoo.artifacts.template_text import left_in_metadata, left_in_text
 from assay_zoo.check import CheckOutcome
+from assay_zoo.metadata import Metadata
 from assay_zoo.notebook_report import Printed, Report
 from assay_zoo.stored_outputs import difference, outputs_check
 
@@ -186,3 +190,52 @@ def test_a_stored_output_is_what_the_cell_gives(stored: str, printed: str, same:
     report = Report(printed=(Printed(cell=1, line=3, text=printed, stored=stored),))
     wanted = CheckOutcome.PASSED if same else CheckOutcome.FAILED
     assert outputs_check({"v.ipynb": report}).outcome is wanted
+
+
+METADATA = {
+    "name": "m", "version": "1", "title": "t", "description": "d", "license": "MIT", "scenario": "s", "use_cases": ["u"],
+    "source": "s", "references": ["r"], "contributors": ["c"], "opset": 17,
+    "inputs": [{"name": "x", "dtype": "float32", "shape": [1]}], "outputs": [{"name": "y", "dtype": "float32", "shape": [1]}],
+    "dataset": {"name": "d", "source": "s", "license": "l", "preparation": "p"},
+    "accuracy": {"metric": "top1_accuracy", "value": 0.987, "read": "output:top1"},
+}  # fmt: skip
+OPEN = "session = InferenceSession('model.onnx')\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("print('nothing to see')", "never opens model.onnx"),
+        ("import numpy", "holds nothing"),
+        (OPEN + "print('top1 = 0.99')", "prints 'top1 = 0.99' as it stands in the code"),
+        (OPEN + "top1 = 0.987\nprint('top1 =', top1)", "has the claimed value 0.987 in its code"),
+        (
+            OPEN + "import tomllib\nm = tomllib.load('metadata.toml')\nprint('top1 =', m['accuracy']['value'])",
+            "reads the claim",
+        ),
+        (OPEN + "print('top1 =', float((session.run(None, {})[0] == 1).mean()), 0.5)", ""),
+    ],
+)
+def test_a_validation_notebook_computes_what_it_prints(tmp_path: Path, code: str, words: str) -> None:
+    item = _notebook(tmp_path, *(_code(cell) for cell in code.split("\n")))
+    read = {"validation.ipynb": msgspec.convert(inspect_source({"kind": "source", **item}), SourceText)}
+    found = [one.sentence for one in notebook_findings(read, Metadata.model_validate(METADATA))]
+    assert [words in one for one in found] == ([True] if words else [])
+
+
+def test_a_script_that_readers_are_given_is_the_one_that_is_used(tmp_path: Path) -> None:
+    script = "def preprocess(x):\n    return x / 16\n"
+
+    def findings(code: str) -> list[str]:
+        (tmp_path / "preprocess.py").write_text(script)
+        items = [{"copy": str(tmp_path / "preprocess.py"), "path": "preprocess.py"}, _notebook(tmp_path, _code(code))]
+        sources = [msgspec.convert(inspect_source({"kind": "source", **one}), SourceText) for one in items]
+        read = dict(zip(("preprocess.py", "validation.ipynb"), sources, strict=True))
+        return [one.sentence for one in processing_findings(read, Metadata.model_validate(METADATA))]
+
+    assert findings("from preprocess import preprocess\npreprocess(1)") == []
+    assert findings(script + "preprocess(1)") == []
+    (other,) = findings(script.replace("16", "255") + "preprocess(1)")
+    assert "has a preprocess of its own" in other
+    (none,) = findings("x = 1 / 16")
+    assert "does not use preprocess.py" in none

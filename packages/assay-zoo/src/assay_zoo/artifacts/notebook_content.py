@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from assay_zoo.artifacts.finding import Finding
 from assay_zoo.artifacts.sources import SourceText
-from assay_zoo.metadata import Metadata
+from assay_zoo.metadata import Claim, Metadata
+from assay_zoo.repository import METADATA
+
+_DIGITS = 3
 
 
 def notebook_findings(read: Mapping[str, SourceText], metadata: Metadata) -> Iterator[Finding]:
@@ -24,6 +29,28 @@ def notebook_findings(read: Mapping[str, SourceText], metadata: Metadata) -> Ite
         elif not any(_opens(read[one], metadata.model) for one in used):
             told = f"{path} never opens {metadata.model}: what it shows does not come from the model"
             yield Finding(sentence=told, path=path)
+        elif path == metadata.validation and (how := _written_down([read[one] for one in used], metadata.accuracy)):
+            told = f"{path} {how}: the metric is computed from what the model answers, and stands nowhere in the code"
+            yield Finding(sentence=told, path=path)
+
+
+def _written_down(sources: Sequence[SourceText], claim: Claim) -> str:
+    """How the code knows the metric before it ran; "" where it does not."""
+    name = re.split("[:#.]", claim.read)[-1]
+    printed = re.compile(rf"{re.escape(name)}\s*[=:]\s*[-+]?[0-9.]+")
+    texts = [text for one in sources for text in one.texts]
+    if found := next((match[0] for match in map(printed.search, texts) if match), ""):
+        return f"prints {found!r} as it stands in the code"
+    if any(claim.value == number for one in sources for number in one.numbers) and _telling(claim.value):
+        return f"has the claimed value {claim.value:g} in its code"
+    if METADATA in texts and "accuracy" in texts:
+        return f"reads the claim from {METADATA}"
+    return ""
+
+
+def _telling(value: float) -> bool:
+    """Enough digits that nobody writes it for another reason."""
+    return len(f"{value:.12g}".replace(".", "").strip("-0")) >= _DIGITS
 
 
 def processing_findings(read: Mapping[str, SourceText], metadata: Metadata) -> Iterator[Finding]:
@@ -68,6 +95,12 @@ def texts_of(tree: ast.AST, most: int = 500) -> tuple[str, ...]:
     """Short texts in the code: names of files among them."""
     found = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
     return tuple(dict.fromkeys(one for one in found if 0 < len(one) <= 200))[:most]
+
+
+def numbers_of(tree: ast.AST, most: int = 500) -> tuple[float, ...]:
+    """Numbers in the code that are no whole ones."""
+    found = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, float))
+    return tuple(dict.fromkeys(one for one in found if math.isfinite(one)))[:most]
 
 
 def _is_text(node: ast.stmt) -> bool:

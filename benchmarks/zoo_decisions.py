@@ -1,0 +1,109 @@
+"""Bad submissions of examples/zoo/broken: the decision and the reason of each, and of pairs that have two defects.
+
+`python benchmarks/zoo_decisions.py` looks at each by the groups that read files and the group that must find it (a failure in one group
+declines, whatever the others say). `--whole` runs every group. `--pairs N` puts two defects into one submission, N times: both must be heard.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from assay_zoo.check import GROUPS, CheckOutcome
+from assay_zoo.inspect import Inspection, inspect
+from assay_zoo.services import open_tools
+
+BROKEN = Path(__file__).parents[1] / "examples" / "zoo" / "broken"
+sys.path.insert(0, str(BROKEN))
+
+import good  # noqa: E402 - the builder's modules have short names
+from build import build  # noqa: E402
+from case import TABLE, Broken  # noqa: E402
+
+READING = ("files", "artifacts")
+BAD = (CheckOutcome.FAILED, CheckOutcome.UNDECIDED, CheckOutcome.INFRASTRUCTURE)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="of these only")
+    parser.add_argument("--whole", action="store_true")
+    parser.add_argument("--pairs", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--quick", action="store_true", help="none that executes a notebook or waits for a limit")
+    arguments = parser.parse_args()
+    cases = [TABLE[name] for name in arguments.names] or list(TABLE.values())
+    cases = [one for one in cases if not (arguments.quick and one.costly)]
+    begin = time.perf_counter()
+    if arguments.pairs:
+        wrong, count = _pairs(cases, arguments.pairs, arguments.seed)
+    else:
+        wrong, count = sum(not _single(one, arguments.whole) for one in cases), len(cases)
+    seconds = time.perf_counter() - begin
+    print(f"{count - wrong} of {count} right, {wrong} wrong, {seconds:.0f} s, load {os.getloadavg()[0]:.1f}")
+
+
+def _single(case: Broken, whole: bool) -> bool:
+    found = _looked_at(case, GROUPS if whole else {*READING, case.group})
+    told = _told(found)
+    right = found.decision.answer == case.answer and case.check in told
+    others = sorted(set(told) - {case.check, *case.also})
+    if not right or others:
+        print(f"{case.name}: {found.decision.answer}, wanted {case.answer} by {case.check}; heard {told}", flush=True)
+    return right
+
+
+def _pairs(cases: list[Broken], most: int, seed: int) -> tuple[int, int]:
+    """Of defects of different checks. What can only be done to a whole submission is left out."""
+    free = [one for one in cases if one.answer == "decline"]
+    pairs = [pair for pair in itertools.combinations(free, 2) if pair[0].check != pair[1].check]
+    random.Random(seed).shuffle(pairs)
+    wrong = count = 0
+    for one, other in pairs:
+        if count == most:
+            break
+        try:
+            found = _looked_at(_both(one, other), {*READING, one.group, other.group})
+        except (AssertionError, LookupError, OSError, ValueError):
+            continue  # the first defect took away what the second one changes
+        count += 1
+        heard = _told(found)
+        if missing := [case.name for case in (one, other) if case.check not in heard]:
+            wrong += 1
+            print(f"{one.name} and {other.name}: {', '.join(missing)} not heard; {heard}", flush=True)
+    return wrong, count
+
+
+def _both(one: Broken, other: Broken) -> Broken:
+    def breaks(folder: Path) -> None:
+        one.breaks(folder)
+        other.breaks(folder)
+
+    return replace(
+        one, name=f"{one.name}+{other.name}", breaks=breaks, zoo=(*one.zoo, *other.zoo),
+        scenario=(*one.scenario, *other.scenario), previous=one.previous or other.previous,
+    )  # fmt: skip
+
+
+def _looked_at(case: Broken, groups: Iterable[str]) -> Inspection:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        build(root, case)
+        with open_tools(root, str(root / ".assay")) as tools:
+            return inspect(good.NAME, root, tools, groups=groups)
+
+
+def _told(found: Inspection) -> dict[str, str]:
+    return {one.name: f"{one.outcome}: {one.sentence[:120]}" for one in found.checks if one.outcome in BAD}
+
+
+if __name__ == "__main__":
+    main()
