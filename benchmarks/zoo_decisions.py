@@ -1,7 +1,8 @@
 """Bad submissions of examples/zoo/broken: the decision and the reason of each, and of pairs that have two defects.
 
-`python benchmarks/zoo_decisions.py` looks at each by the groups that read files and the group that must find it (a failure in one group
-declines, whatever the others say). `--whole` runs every group. `--pairs N` puts two defects into one submission, N times: both must be heard.
+`python benchmarks/zoo_decisions.py` looks at each by the groups that read files and the group that must find it: a failure in
+one group declines, whatever the others say. `--whole` runs every group. `--pairs N` puts two defects into one submission, N
+times: both must be heard.
 """
 
 from __future__ import annotations
