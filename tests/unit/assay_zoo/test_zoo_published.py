@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -87,7 +88,7 @@ def test_words_tables_and_pictures_are_left_alone() -> None:
     assert active_markdown(text) == []
 
 
-def _notebook(tmp_path: Path, *cells: dict[str, object]) -> dict[str, object]:
+def _notebook(tmp_path: Path, *cells: Mapping[str, object]) -> dict[str, object]:
     path = tmp_path / "n.ipynb"
     path.write_text(json.dumps({"cells": list(cells), "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1))
     return {"copy": str(path), "path": "n.ipynb"}
@@ -228,7 +229,8 @@ def test_a_script_that_readers_are_given_is_the_one_that_is_used(tmp_path: Path)
 
     def findings(code: str) -> list[str]:
         (tmp_path / "preprocess.py").write_text(script)
-        items = [{"copy": str(tmp_path / "preprocess.py"), "path": "preprocess.py"}, _notebook(tmp_path, _code(code))]
+        given: dict[str, object] = {"copy": str(tmp_path / "preprocess.py"), "path": "preprocess.py"}
+        items = [given, _notebook(tmp_path, _code(code))]
         sources = [msgspec.convert(inspect_source({"kind": "source", **one}), SourceText) for one in items]
         read = dict(zip(("preprocess.py", "validation.ipynb"), sources, strict=True))
         return [one.sentence for one in processing_findings(read, Metadata.model_validate(METADATA))]
