@@ -40,10 +40,14 @@ for name, what, pattern, put in (
     ("metadata-unknown-dtype", "an input of a type that does not exist", r'^dtype = "float32"$', 'dtype = "float"'),
     ("metadata-without-contributors", "nobody made it", r"^contributors = .*$", "contributors = []"),
     ("metadata-model-outside", "the model is a file of the system", r'^model = ".*"$', 'model = "/etc/passwd"'),
-    ("metadata-is-no-toml", "the metadata cannot be read", r"^title = ", "title == "),
 ):
     also = ("artifacts.readme", "artifacts.parts", "artifacts.notebooks")
     broken(name, what, "artifacts.metadata", near=True, also=also)(_metadata(pattern, put))
+
+
+broken("metadata-is-no-toml", "the metadata cannot be read", "files.readable", near=True)(
+    _metadata(r"^title = ", "title == ")
+)
 
 
 def _value(value: str) -> Break:

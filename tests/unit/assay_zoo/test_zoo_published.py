@@ -13,7 +13,7 @@ from assay_zoo.artifacts.code_scan import reaches
 from assay_zoo.artifacts.inspect_source import inspect_source
 from assay_zoo.artifacts.license_text import license_of, same_license
 from assay_zoo.artifacts.links import check_links, links_in_markdown
-from assay_zoo.artifacts.markup import active_markdown
+from assay_zoo.artifacts.markup import active_html, active_markdown
 from assay_zoo.artifacts.notebook_content import notebook_findings, processing_findings
 from assay_zoo.artifacts.published import inspect_published
 from assay_zoo.artifacts.requirements_file import requirement_problems
@@ -81,6 +81,12 @@ def test_code_that_only_computes(code: str) -> None:
 )
 def test_active_content_is_found_with_its_line(text: str, what: str) -> None:
     assert active_markdown(text) == [(3, what)]
+
+
+def test_a_picture_in_svg_draws_and_runs_nothing() -> None:
+    drawn = "<svg><defs><clipPath id='a'/></defs><g><text x='1'>a</text><use xlink:href='#a'/></g><metadata><rdf:RDF/></metadata></svg>"
+    assert active_html(drawn) == []
+    assert active_html("<svg><script>x</script><foreignObject/></svg>") == [(0, "<script>"), (0, "<foreignobject>")]
 
 
 def test_words_tables_and_pictures_are_left_alone() -> None:
@@ -184,6 +190,7 @@ def test_links_to_files_are_followed_and_addresses_only_where_the_zoo_says_so(tm
         ("all good", "all bad", False),
         ("a\n\nb", "a\nb", True),
         ("a\nb", "a", False),
+        ("off by 1.19e-07", "off by 2.4e-07", True),
     ],
 )
 def test_a_stored_output_is_what_the_cell_gives(stored: str, printed: str, same: bool) -> None:

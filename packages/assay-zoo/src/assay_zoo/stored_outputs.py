@@ -11,6 +11,8 @@ from assay_zoo.notebook_report import Report
 NAME = "accuracy.outputs"
 CLOSE = 0.01
 """Share by which a number may differ on another machine."""
+NOTHING = 1e-5
+"""Below it a number is rounding, and may be another one."""
 _TOKEN = re.compile(r"0x[0-9a-fA-F]+|[-+]?\d+(?:\.\d+){2,}|[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[^\W\d]+|[^\w\s]")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _OF_THIS_RUN = re.compile(
@@ -69,4 +71,4 @@ def _alike(one: str, other: str, free: bool) -> bool:
     if not (_NUMBER.fullmatch(one) and _NUMBER.fullmatch(other)):
         return free and one[:1].isdigit() and other[:1].isdigit()
     a, b = float(one), float(other)
-    return free or abs(a - b) <= CLOSE * max(abs(a), abs(b))
+    return free or abs(a - b) <= max(CLOSE * max(abs(a), abs(b)), NOTHING)

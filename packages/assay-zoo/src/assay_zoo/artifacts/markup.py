@@ -7,6 +7,11 @@ from collections.abc import Iterator
 
 _SHOWING = ("picture", "source", "section", "figure", "figcaption", "font", "input", "svg", "path", "label", "style")
 """Beyond nh3's own: harmless ways to show something, or what a notebook's tables are made of."""
+_DRAWING = (
+    "g", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "tspan", "defs", "use", "clippath", "lineargradient",
+    "radialgradient", "stop", "title", "desc", "symbol", "marker", "mask", "pattern", "metadata",
+)  # fmt: skip
+"""Of a picture in SVG, beside what may describe it (rdf:, cc:, dc:)."""
 _ADDRESSES = ("href", "src", "action", "formaction", "data", "poster", "background", "srcset", "xlink:href", "cite")
 _INLINE_IMAGE = ("data:image/png", "data:image/jpeg", "data:image/gif", "data:image/webp")
 
@@ -46,7 +51,8 @@ class _Reader(html.parser.HTMLParser):
         import nh3
 
         line = self.getpos()[0] - 1
-        if tag not in nh3.ALLOWED_TAGS and tag not in _SHOWING:
+        harmless = tag in nh3.ALLOWED_TAGS or tag in (*_SHOWING, *_DRAWING) or tag.startswith(("rdf:", "cc:", "dc:"))
+        if not harmless:
             self.found.append((line, f"<{tag[:20]}>"))
         self.found += [(line, told) for told in _attributes(tag, attrs)]
 
