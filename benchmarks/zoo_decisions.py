@@ -59,6 +59,8 @@ def _single(case: Broken, whole: bool) -> bool:
     others = sorted(set(told) - {case.check, *case.also})
     if not right or others:
         print(f"{case.name}: {found.decision.answer}, wanted {case.answer} by {case.check}; heard {told}", flush=True)
+    else:
+        print(f"{case.name}: {found.decision.answer} by {case.check}", flush=True)
     return right
 
 

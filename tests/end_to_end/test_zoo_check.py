@@ -207,6 +207,7 @@ def test_init_writes_a_zoo_and_never_over_what_is_there(
     assert {one.name for one in found.checks if one.outcome.value == "failed"} == {
         "artifacts.parts",
         "artifacts.samples",
+        "artifacts.template",
     }
     assert assay("init", root) == 0
 

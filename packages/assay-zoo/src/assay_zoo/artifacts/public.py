@@ -35,7 +35,9 @@ def check_published(
     """artifacts.markup, .template, .license-file, .requirements and .links. `read` are the scripts and notebooks, `answers` what became
     of `published_items`."""
     found: dict[str, list[Finding]] = {name: [] for name in _HOLDS}
-    found["template"] += _left(place)
+    left = list(_left(place))
+    found["template"] += [finding for _, finding in left]
+    known = {words for words, _ in left}  # a readme that is made of the metadata repeats them
     found["license-file"] += [one for path, source in read.items() for one in _headers(place, path, source)]
     checks: list[Check] = []
     links: tuple[tuple[int, str], ...] = ()
@@ -43,6 +45,7 @@ def check_published(
         path = str(item["path"])
         if answer.ending is Ending.OK:
             one = msgspec.convert(answer.value, Published)
+            one = msgspec.structs.replace(one, left=tuple(each for each in one.left if each[1] not in known))
             for name, finding in _findings(place, path, one):
                 found[name].append(finding)
             links = one.links if path == "README.md" else links
@@ -107,8 +110,9 @@ def _headers(place: SubmissionContext, path: str, source: SourceText) -> Iterato
             yield Finding(sentence=told, path=path, line=line)
 
 
-def _left(place: SubmissionContext) -> Iterator[Finding]:
+def _left(place: SubmissionContext) -> Iterator[tuple[str, Finding]]:
+    """The words, and what is to be told of them."""
     if place.metadata is not None:
         for key, text in left_in_metadata(place.root, place.metadata.model_dump()):
             told = f"{METADATA} still says {text[:80]!r} in {key}: say what is true of this model"
-            yield Finding(sentence=told, path=METADATA)
+            yield text, Finding(sentence=told, path=METADATA)
