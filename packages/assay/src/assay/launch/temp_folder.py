@@ -51,10 +51,18 @@ def remove_left_folders() -> None:
 
 
 def _remove(folder: str) -> None:
-    for path, _, _ in os.walk(folder):
-        with suppress(OSError):
-            os.chmod(path, 0o700)
+    """Each folder is opened before it is looked into: its owner, too, may be forbidden to."""
+    _open(folder)
+    for path, below, _ in os.walk(folder):
+        for one in below:
+            _open(os.path.join(path, one))
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _open(folder: str) -> None:
+    with suppress(OSError):
+        if not os.path.islink(folder):
+            os.chmod(folder, 0o700)
 
 
 def _is_own(entry: os.DirEntry[str]) -> bool:

@@ -35,8 +35,8 @@ def directory_gone() -> None:
 
 
 def umask() -> None:
-    """Nobody may read what is written next."""
-    os.umask(0o777)
+    """Nobody else may read what is written next."""
+    os.umask(0o057)
 
 
 def environ() -> None:
