@@ -21,7 +21,8 @@ class CheckOutcome(StrEnum):
 class Check(msgspec.Struct, frozen=True, kw_only=True):
     """`name` is `group.what` ("compliance.graph"); `path` is relative to the submission and `line` counts from 1, 0 for
     none; `executed` counts the cases that really ran; `metrics` are measured, units in their names. `stops`: after this failure no
-    backend can run the model; `costly`: nothing may, for it would take all memory or not end."""
+    backend can run the model; `costly`: nothing may, for it would take all memory or not end; `of_runtime`: what a notebook met is an
+    exception of the runtime, of the model."""
 
     name: str
     outcome: CheckOutcome
@@ -33,6 +34,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     figures: dict[str, float | str] = {}
     stops: bool = False
     costly: bool = False
+    of_runtime: bool = False
 
     @property
     def group(self) -> str:

@@ -22,8 +22,6 @@ _OF_DATA = ("artifacts.samples", "functionality.data", "functionality.inputs", "
 """Checks of the test data sets alone."""
 _OF_THE_MODEL = ("accuracy.recomputed", "performance.all", "performance.measured")
 """Checks that fail with nothing executed where the model does not run."""
-_WORDS_OF_THE_RUNTIME = ("ONNXRuntimeError", "onnxruntime")
-"""By which an exception of a notebook is known as one about the model."""
 
 
 def waits_for(group: str, before: Sequence[Check], metadata: Metadata | None = None) -> str:
@@ -137,7 +135,7 @@ class _Causes:
         if one.path.startswith("test_data_set") and one.group in ("accuracy", "performance"):
             return self._data
         if one.name in ("accuracy.inference", "accuracy.validation"):
-            return self._model if any(word in one.sentence for word in _WORDS_OF_THE_RUNTIME) else ""
+            return self._model if one.of_runtime else ""
         ran_nothing = (one.group == "functionality" and one.stops) or (one.name in _OF_THE_MODEL and not one.executed)
         return self._model if ran_nothing else ""
 

@@ -15,6 +15,8 @@ from assay_zoo.notebook_report import Report, Trouble, read_report
 from assay_zoo.submission import SubmissionContext
 
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^']{1,100})'")
+_OF_RUNTIME = re.compile(r"ONNXRuntimeError|onnxruntime")
+"""In an exception of the runtime about the model."""
 _LONGEST = 300
 """Characters of a third party's words in a sentence of ours."""
 
@@ -56,6 +58,7 @@ def _check(name: str, notebook: str, ended: Sandboxed, report: Report | None, pa
         executed=cells,
         seconds=ended.seconds,
         figures={"cells": float(cells), "process_peak_bytes": float(ended.peak_bytes)},
+        of_runtime=trouble is not None and _OF_RUNTIME.search(trouble.sentence) is not None,
     )
 
 
