@@ -23,7 +23,8 @@ from assay.backends.tensorrt.trtexec_backend import Trtexec
 from assay.backends.tensorrt.trtexec_engine import TrtexecEngine
 from assay.backends.torch import Torch
 from assay.backends.torch_engine import TorchEngine
-from assay.backends.tvm import TVM, TVMEngine
+from assay.backends.tvm import TVM
+from assay.backends.tvm_engine import TVMEngine
 from assay.mutation.transform import Mutant
 from assay.suites.edge import EdgeCases
 from assay.suites.folder import Folder
