@@ -196,3 +196,15 @@ def test_harmless_magics_are_harmless(folder: Path) -> None:
 def test_test_data_sets_are_counted_without_holes(folder: Path, rename: str, to: str, path: str) -> None:
     (folder / rename).rename(folder / to)
     assert path in [one for name, one, _ in told(folder) if name == "samples"]
+
+
+def test_a_licence_is_judged_whatever_else_is_wrong_with_the_metadata(folder: Path) -> None:
+    metadata = folder / "metadata.toml"
+    text = (
+        metadata.read_text()
+        .replace("value = 1.0", "value = inf")
+        .replace('license = "MIT"', 'license = "GPL-3.0-only"', 1)
+    )
+    metadata.write_text(text)
+    names = {one.name for one in checked(folder) if one.outcome is CheckOutcome.FAILED}
+    assert names >= {"artifacts.metadata", "artifacts.license"}

@@ -14,8 +14,9 @@ _LONGEST = 300
 
 
 def license_findings(place: SubmissionContext, text: MetadataText) -> Iterator[Finding]:
-    """Nothing without metadata: what is missing is told by its own check."""
-    if place.metadata is not None and (trouble := license_trouble(place.metadata.license, place.policy.licenses)):
+    """Also where something else in the metadata is wrong; that there is none is told by another check."""
+    said = text.text.data.get("license") if text.text else None
+    if isinstance(said, str) and said and (trouble := license_trouble(said, place.policy.licenses)):
         yield Finding(sentence=f"{METADATA} {trouble}", path=METADATA, line=text.line_of("license"))
 
 
