@@ -25,7 +25,7 @@ from assay.worker.inputs.input_facts import input_facts
 from assay.worker.inputs.load_inputs import load_golden
 from assay.worker.inputs.memory_layout import channels_last
 from assay.worker.inputs.rebatch import batch_of, rebatch
-from assay.worker.memory import freed_at_once, peak_bytes, reset_peak, resident_bytes, soak
+from assay.worker.memory import Soak, freed_at_once, peak_bytes, reset_peak, resident_bytes, soak
 from assay.worker.stages import Stages
 from assay.worker.timing.bound_call import Call, bound_call
 from assay.worker.timing.cache_misses import cache_misses
@@ -62,8 +62,7 @@ def measure(job: MeasureJob, stages: Stages) -> MeasureResult:
         before = resident_bytes()
         engine = load(lowered, job, stages)
     load_peak = peak_bytes() if resettable else 0
-    resettable = reset_peak()
-    loaded = resident_bytes()
+    resettable, loaded = reset_peak(), resident_bytes()
     if isinstance(engine, SelfTimed):
         return _by_its_own_clock(job, stages, lowered, engine, feeds)
     peaks: list[int] = []
@@ -72,39 +71,40 @@ def measure(job: MeasureJob, stages: Stages) -> MeasureResult:
         run_peak = max(peaks) if resettable else 0
         reset_peak()
         seen = soak([partial(engine.run, feed) for feed in feeds], SOAK_SHARE * job.measuring.seconds)
-        soak_peak = peak_bytes() if resettable else 0
+        memory = Memory(
+            before_bytes=before, load_peak_bytes=load_peak, loaded_bytes=loaded, run_peak_bytes=run_peak,
+            soak_batches=tuple(map(batch_of, feeds)), soak_peak_bytes=peak_bytes() if resettable else 0, **_readings(seen),
+        )  # fmt: skip
         times = operator_times(engine, feeds[0])
         traces = keep_trace(engine, feeds[0], job)
         work = OperationCount()
         if job.measuring.thorough:
             measurements += _other_layout(engine, job, feeds[0], watch)
-            work = work_of(lowered.rewritten.model, feeds[0], engine.run(feeds[0]))
-            misses = cache_misses(lambda: engine.run(feeds[0]))
-            work = msgspec.structs.replace(work, misses=misses)
+            counted = work_of(lowered.rewritten.model, feeds[0], engine.run(feeds[0]))
+            work = msgspec.structs.replace(counted, misses=cache_misses(lambda: engine.run(feeds[0])))
     facts = lowered.facts(engine)
     undelegated = delegation(facts)
     return msgspec.structs.replace(
         empty_result(job, Outcome.UNDELEGATED if undelegated else Outcome.OK),
         detail=undelegated,
         measurements=tuple(measurements),
-        memory=Memory(
-            before,
-            load_peak,
-            run_peak,
-            tuple(seen.calls),
-            tuple(seen.resident) if all(seen.resident) else (),
-            loaded,
-            tuple(map(batch_of, feeds)),
-            soak_peak,
-            tuple(seen.held) if all(seen.held) else (),
-            tuple(seen.live) if all(seen.held) else (),
-        ),
+        memory=memory,
         facts=facts,
         operator_times=times,
         work=work,
         inputs=fed,
         traces=traces,
     )
+
+
+def _readings(seen: Soak) -> dict[str, tuple[int, ...]]:
+    """Fields of Memory; none of what the system does not tell."""
+    read = {"soak_calls": tuple(seen.calls)}
+    if all(seen.resident):
+        read["soak_bytes"] = tuple(seen.resident)
+    if all(seen.held):
+        read |= {"held_bytes": tuple(seen.held), "live_bytes": tuple(seen.live)}
+    return read
 
 
 def _by_its_own_clock(
