@@ -66,9 +66,9 @@ broken("output-with-script", "a stored output holds a script", "artifacts.markup
 broken("output-in-javascript", "a stored output is a program for the browser", "artifacts.markup", near=True)(
     _output("application/javascript", "alert(1)")
 )
-broken("license-file-of-another", "LICENSE is the GPL and the metadata say Apache-2.0", "artifacts.license-file")(
-    _appended("LICENSE", GPL)
-)
+broken(
+    "license-file-of-another", "LICENSE is the GPL and the metadata say Apache-2.0", "artifacts.license-file", near=True
+)(_appended("LICENSE", GPL))
 broken("script-of-another-license", "a script says that it is GPL-3.0-only", "artifacts.license-file", near=True)(
     _appended("postprocess.py", "\n# SPDX-License-Identifier: GPL-3.0-only\n")
 )
@@ -93,7 +93,7 @@ def _description(folder: Path, text: str) -> None:
         replace(folder / name, said[1], text)
 
 
-@broken("description-to-do", "the description is still to be written", "artifacts.template")
+@broken("description-to-do", "the description is still to be written", "artifacts.template", near=True)
 def _(folder: Path) -> None:
     _description(folder, "TODO: describe the model")
 
