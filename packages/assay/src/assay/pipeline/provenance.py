@@ -15,8 +15,10 @@ from assay.core.machine import Machine
 
 
 def new_run_id(now: datetime) -> str:
-    """Sorts by time; six random digits keep two runs of one second apart."""
-    return f"{now.astimezone(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
+    """Sorts by time, to a quarter of a millisecond: three digits are the part of the second. Three random ones keep runs of that time
+    apart."""
+    part = now.microsecond * 4096 // 1_000_000
+    return f"{now.astimezone(UTC):%Y%m%dT%H%M%S}-{part:03x}{secrets.randbelow(4096):03x}"
 
 
 def this_machine(gpus: tuple[str, ...] = ()) -> Machine:

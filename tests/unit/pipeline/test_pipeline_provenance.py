@@ -1,0 +1,22 @@
+"""Who ran what, and when."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from assay.pipeline.provenance import new_run_id
+
+
+def test_ids_of_one_second_sort_by_time() -> None:
+    """A command that answers within a second is followed by the next: "the run before" was one of the two by chance."""
+    begin = datetime(2026, 11, 26, 17, 23, 52, tzinfo=UTC)
+    moments = [begin + timedelta(milliseconds=step) for step in range(0, 1001, 5)]
+    ids = [new_run_id(moment) for moment in moments]
+    assert ids == sorted(ids)
+    assert {len(one) for one in ids} == {22}
+    assert ids[0].startswith("20261126T172352-000")
+
+
+def test_ids_of_one_moment_differ() -> None:
+    moment = datetime(2026, 11, 26, tzinfo=UTC)
+    assert len({new_run_id(moment) for _ in range(20)}) > 15
