@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import onnx
 import torch
 from model import SHAPES, LanguageModel
 from safetensors.torch import load_file
@@ -40,6 +41,15 @@ def export(name: str, folder: Path) -> Path:
         external_data=False,
         verbose=False,
     )
+    proto = onnx.load(file)
+    for part in (
+        *proto.graph.node,
+        *proto.graph.value_info,
+        *proto.graph.input,
+        *proto.graph.output,
+    ):
+        del part.metadata_props[:]  # lines of source, with the folders of this machine
+    onnx.save(proto, file)
     return file
 
 
