@@ -37,6 +37,8 @@ def test_two_real_backends_pass_against_goldens_and_against_the_oracle(here: Pat
         measured = [result for result in checked.results if result.kind == "measure"]
         assert all(len(result.measurements[0].wall_s) >= 5 for result in measured)
         assert all(result.memory.run_peak_bytes > 1e6 for result in measured)
+        assert all(result.memory.held_bytes[-1] >= result.memory.live_bytes[-1] > 1e6 for result in measured)
+        assert all(result.memory.soak_peak_bytes >= result.memory.soak_bytes[-1] > 1e6 for result in measured)
         assert all(result.facts.artifact_bytes > 0 for result in checked.results)
 
 
