@@ -7,7 +7,7 @@ import datetime
 import pytest
 from msgspec.structs import replace
 
-from assay.core.changes import RunChanges
+from assay.core.changes import MetricDelta, RunChanges
 from assay.core.engine_info import EngineInfo, Placement
 from assay.core.native_warning import NativeWarning, WarningCode
 from assay.core.policy import Goal, Policy
@@ -118,6 +118,7 @@ def test_times_of_different_batches_are_not_compared() -> None:
     assert change.batches == (8, 1)
     (cell,) = cells(RunChanges("run r", (change,)))
     assert "latency and throughput were of batch 8, and are of batch 1 now: not compared" in cell.notes
+    assert next(line.change for line in cell.lines if line.label == "latency, p50") == "of another batch"
 
 
 def test_a_cell_that_is_new_says_once_that_there_is_nothing_to_compare_with() -> None:
@@ -125,6 +126,11 @@ def test_a_cell_that_is_new_says_once_that_there_is_nothing_to_compare_with() ->
     (cell,) = cells(RunChanges("run r", (change,)))
     assert cell.notes == ("in this run alone: nothing to compare with",)
     assert {line.change for line in cell.lines if line.after} == {""}
+    deltas = (MetricDelta("task.top1", None, 0.0), MetricDelta("task.top5", None, 0.5), MetricDelta("casts", None, 0.0))
+    (cell,) = cells(RunChanges("run r", (replace(change, deltas=deltas),)))
+    assert [line.label for line in cell.lines] == ["task.top1", "task.top5"], (
+        "nothing of it is right, and that is shown"
+    )
     page = page_changes(RunChanges("run r", (change,)))
     assert page is not None
     assert page["cells"][0]["header"] == ["metric", "after", "change"]  # type: ignore[index]

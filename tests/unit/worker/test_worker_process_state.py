@@ -48,6 +48,18 @@ def test_each_act_is_seen_and_named(name: str) -> None:
     assert len(changed) == 1, changed
 
 
+def test_files_that_are_all_used_up_are_no_ban() -> None:
+    code = (
+        "import assay.worker.dispatch, os, resource; from assay.worker.process_state import ProcessState\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200)); state = ProcessState()\n"
+        "try:\n"
+        "    while True: os.dup(1)\n"
+        "except OSError: found = state.changed()\n"
+        "os.closerange(60, 200); print(*found)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"descriptors\n"
+
+
 def test_what_ended_or_was_put_back_is_no_change() -> None:
     code = (
         "import os, subprocess, threading; from assay.worker.process_state import ProcessState\n"

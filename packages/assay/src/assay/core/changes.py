@@ -46,6 +46,11 @@ class CellChange(msgspec.Struct, frozen=True):
     decision: str = ""
     batches: tuple[int, int] = (0, 0)
 
+    @property
+    def other_batch(self) -> bool:
+        """Whether both were timed, each with another batch."""
+        return all(self.batches) and self.batches[0] != self.batches[1]
+
 
 class RunChanges(msgspec.Struct, frozen=True):
     """`old` names what is compared with. Of two runs: when and from which commit each is, the commits between (newest first), and

@@ -54,7 +54,7 @@ def _change(
     cell: Cell, old: list[Result], new: list[Result], old_words: Mapping[str, str], said: Mapping[str, Verdict]
 ) -> CellChange:
     before, after = _facts(old), _facts(new)
-    batches = (_batch(old), _batch(new))
+    batches = (smallest_batch(old), smallest_batch(new))
     return CellChange(
         *cell,
         only="" if old and new else "new" if new else "old",
@@ -78,16 +78,20 @@ def _worst(words: Mapping[str, str], results: Sequence[Result]) -> str:
     return min(found, key=order.index, default="")
 
 
-def _batch(results: Sequence[Result]) -> int:
-    """The smallest that was timed, of which latency and throughput are; 0 where nothing was."""
+def is_of_a_batch(metric: str) -> bool:
+    """Latency and throughput, of the smallest batch that was timed."""
+    return metric.startswith(("latency.", "throughput.")) and ".batch" not in metric
+
+
+def smallest_batch(results: Sequence[Result]) -> int:
+    """That was timed; 0 where none was."""
     return min((one.batch for result in results for one in measurements_of(result)), default=0)
 
 
 def _deltas(old: Sequence[Result], new: Sequence[Result], *, same_batch: bool) -> tuple[MetricDelta, ...]:
     before, after = _metrics(old), _metrics(new)
     if not same_batch:
-        of_one = [name for name in before if name.startswith(("latency.", "throughput.")) and ".batch" not in name]
-        before = {name: value for name, value in before.items() if name not in of_one}
+        before = {name: value for name, value in before.items() if not is_of_a_batch(name)}
     return tuple(MetricDelta(name, before.get(name), after.get(name)) for name in sorted(before.keys() | after.keys()))
 
 

@@ -280,7 +280,7 @@ class Supervisor:
         if not environment:
             told = f"died, or took more than {START_LIMIT_S:g} s of a core of their own to start, before they could take a job"
             raise WorkerFailed(f"three workers in a row {told}; the last one said: {last or 'nothing'}")
-        told = f"no worker starts in the environment {environment!r} (assay env build {environment}): {last}"
+        told = f"no worker starts in the environment {environment!r} (assay env build {environment}): {last or 'it said nothing'}"
         for kind in self._waiting.kinds():
             if kind.environment == environment:
                 self._drop(kind, told)

@@ -45,10 +45,14 @@ class Kept:
     trouble: str
 
 
-def kept_baselines(services: Services, case: str = "", flow: str = "") -> list[Kept]:
-    """All of this cell ("": of any), by case and flow, the current one first, then the latest."""
+def kept_baselines(services: Services, case: str = "", flow: str = "", *, current: bool = False) -> list[Kept]:
+    """All of this cell ("": of any), by case and flow, the current one first, then the latest. `current`: none that was replaced."""
     services.files.bring(cell_name(case, flow) if case and flow else f"{FOLDER}/")
-    found = [one for one in _all(services) if case in ("", one.baseline.case) and flow in ("", one.baseline.flow.name)]
+    found = [
+        one
+        for one in _all(services, current)
+        if case in ("", one.baseline.case) and flow in ("", one.baseline.flow.name)
+    ]
     newest = sorted(found, key=lambda one: one.id, reverse=True)
     return sorted(newest, key=lambda one: (one.baseline.case, one.baseline.flow.name, one.id != CURRENT))
 
@@ -170,12 +174,14 @@ def _candidate(job: MeasureJob, checked: Checked, services: Services) -> Path:
     return path
 
 
-def _all(services: Services) -> Iterator[Kept]:
+def _all(services: Services, current: bool = False) -> Iterator[Kept]:
     for path in sorted((services.folder / FOLDER).glob(f"*/*/*/{FILE}")):
         folder = path.parent
-        name = folder.name
+        replaced = folder.name.startswith(REPLACED)
+        if replaced and current:
+            continue
         yield Kept(
-            name.removeprefix(REPLACED) if name.startswith(REPLACED) else CURRENT,
+            folder.name.removeprefix(REPLACED) if replaced else CURRENT,
             folder,
             baseline := read_baseline(path),
             _trouble(folder / ARTIFACT, baseline),

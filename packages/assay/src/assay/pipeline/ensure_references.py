@@ -121,17 +121,18 @@ def _refusing(refusals: Sequence[Result]) -> dict[str, Result]:
 
 def _wrong_inputs(job: Job, refusals: Sequence[Result]) -> str:
     """What keeps all inputs from being taken: a constraint of the graph that is not met, or two oracles of which each refuses,
-    while it runs, whatever was tried. "" where something else is wrong."""
+    while it runs, whatever was tried, or two libraries that refuse what was given. "" where something else is wrong."""
     unmet = next((one.detail for one in refusals if one.cause is Cause.WRONG_USAGE), "")
     able = [one for one in refusals if one.outcome not in (Outcome.UNSUPPORTED, Outcome.UNAVAILABLE)]
     ran = [one for one in able if one.outcome is Outcome.ERROR and one.stage is Stage.RUN]
-    # One that could not build the model says nothing of the inputs, where two libraries do.
-    if job.case.inputs.given and not unmet and len(refusing := _refusing(refusals)) > 1:
+    refusing = _refusing(refusals)
+    if job.case.inputs.given and not unmet and len(refusing) > 1:
         named = " and ".join(one.flow for one in refusing.values())
         first = next(iter(refusing.values()))
         sentence = f"'{job.case.name}' does not take the inputs that were given: {first.detail}"
         return f"{sentence} ({named} refuse them); correct them, or give others"
-    if unmet or len(ran) < 2 or (len(ran) < len(able) and len({library_of(one.flow) for one in ran}) < 2):
+    # One that could not build the model says nothing of the inputs, where two libraries do.
+    if unmet or len(ran) < 2 or (len(ran) < len(able) and len(refusing) < 2):
         return unmet
     first = ran[0]
     return (

@@ -17,7 +17,7 @@ from assay.core.limits import Limits
 from assay.errors import HarnessError, UnknownName, UsageError
 from assay.models.goldens import read_lock
 from assay.pipeline import golden
-from assay.pipeline.baseline_history import CURRENT, kept_baselines
+from assay.pipeline.baseline_history import kept_baselines
 from assay.pipeline.services import Services
 
 Version = Callable[[Flow], str]
@@ -80,7 +80,7 @@ def golden_reasons(
 def stale_baselines(days: float | None, now: datetime, services: Services) -> tuple[list[Stale], int]:
     """Of the engines that are current; and how many those are. One that cannot be run again is stale, too."""
     found = []
-    current = [kept for kept in kept_baselines(services) if kept.id == CURRENT]
+    current = kept_baselines(services, current=True)
     for kept in current:
         one = kept.baseline
         version = services.available(one.flow).version

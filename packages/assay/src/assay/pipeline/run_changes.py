@@ -13,7 +13,7 @@ from assay.core.changes import CellChange, MetricDelta, RunChanges
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
-from assay.judge.changes import cell_changes
+from assay.judge.changes import cell_changes, is_of_a_batch, smallest_batch
 from assay.judge.metrics import metrics
 from assay.judge.verdicts import judge
 from assay.pipeline.find_baseline import approved_results
@@ -89,13 +89,18 @@ def _words(run: Run, results: Sequence[Result]) -> dict[str, str]:
 def _with_past(
     cells: Sequence[CellChange], jobs: Collection[str], new: Run, services: Services
 ) -> tuple[CellChange, ...]:
+    """Latency and throughput only of runs that timed the batch of this one."""
     past: dict[tuple[str, str, str], list[float]] = {}
+    batch = {(cell.case, cell.flow): cell.batches[1] for cell in cells}
     looked_at = [one.id for one in services.store.runs(PAST_LOOKED_AT) if one.id < new.id][:PAST_RUNS]
     for identity in reversed(looked_at):
         seen: dict[tuple[str, str, str], float] = {}
         for result in services.store.results(identity, jobs):
+            timed = smallest_batch([result])
+            other = timed != batch.get((result.case, result.flow), timed)
             for name, value in metrics(result).items():
-                seen.setdefault((result.case, result.flow, name), value)
+                if not (other and is_of_a_batch(name)):
+                    seen.setdefault((result.case, result.flow, name), value)
         for key, value in seen.items():
             past.setdefault(key, []).append(value)
     return tuple(replace(cell, deltas=tuple(_delta(cell, one, past) for one in cell.deltas)) for cell in cells)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from assay.core.changes import CellChange, MetricDelta, RunChanges
+from assay.judge.changes import is_of_a_batch
 from assay.judge.lost_fusions import describe_lost_fusion
 from assay.judge.metric_registry import direction, unit
 from assay.judge.metrics import RESIDENT_BLUR_BYTES
@@ -155,7 +156,7 @@ def _notes(one: CellChange) -> list[str]:
         notes.append(f"speed, side by side: {one.decision}")
     elif _timed(one):
         notes.append(NO_DECISION)
-    if all(one.batches) and one.batches[0] != one.batches[1]:
+    if one.other_batch:
         notes.append(
             f"latency and throughput were of batch {one.batches[0]}, and are of batch {one.batches[1]} now: not compared"
         )
@@ -180,7 +181,7 @@ def _lines(cell: CellChange) -> list[Line]:
     measured = any(name.startswith("latency.") for name in by_name)
     verified = any(name in by_name for name in ("budget_used", "max_abs"))
     lines = [
-        _line(label, by_name.get(name, MetricDelta(name, None, None)))
+        _line(label, by_name.get(name, MetricDelta(name, None, None)), cell)
         for label, name in ALWAYS
         if name in by_name
         or (measured and name.startswith(("latency", "throughput", "memory", "gpu")))
@@ -188,22 +189,23 @@ def _lines(cell: CellChange) -> list[Line]:
     ]
     shown = {name for _, name in ALWAYS}
     more = [one for name, one in by_name.items() if name.startswith(_MORE) and name not in shown]
-    if cell.only == "new":
+    new = cell.only == "new"
+    changed = [one for one in more if one.metric.startswith("task.") or (one.old != one.new and (one.new or not new))]
+    lines += [_line(one.metric, one, cell) for one in changed]
+    if new:
         # Its sentence says that there is nothing to compare with: no line repeats it, and what it has none of is left out.
-        more = [one for one in more if one.new]
         lines = [msgspec.structs.replace(line, change="" if line.after else line.change) for line in lines]
-    changed = [one for one in more if one.metric.startswith("task.") or one.old != one.new]
-    return lines + [_line(one.metric, one, change=None if cell.only != "new" else "") for one in changed]
+    return lines
 
 
-def _line(label: str, one: MetricDelta, change: str | None = None) -> Line:
+def _line(label: str, one: MetricDelta, cell: CellChange) -> Line:
     series = tuple(value for value in (*one.past, one.new) if value is not None and math.isfinite(value))
     before, after = _shown(one.metric, one.old), _shown(one.metric, one.new)
     return Line(
         one_line(label),
         before,
         after,
-        _change(one) if change is None else change,
+        _change(one, other_batch=cell.other_batch and is_of_a_batch(one.metric)),
         0 if one.metric.startswith(_SECONDS) else _worse(one),
         series if one.new is not None else (),
     )
@@ -224,12 +226,12 @@ def _shown(metric: str, value: float | None) -> str:
             return f"{text.number(value)} {known}"
 
 
-def _change(one: MetricDelta) -> str:
+def _change(one: MetricDelta, *, other_batch: bool) -> str:
     """Bytes as bytes and percent; anything else in percent, or from zero as a difference. Why there is nothing to compare."""
     if one.new is None:
         return f"{_NEEDS.get(one.metric, 'not measured')}"
     if one.old is None:
-        return "not measured before"
+        return "of another batch" if other_batch else "not measured before"
     if one.old == one.new:
         return "same"
     difference = one.new - one.old

@@ -15,10 +15,10 @@ _native_socket: Any = import_module("_socket")
 _OWNER, _OWNER_END = b"\nUid:", b"\nFDSize:"
 _RIGHTS, _RIGHTS_END = b"\nCapInh:", b"\nCpus_allowed:"
 """Of proc_pid_status(5): its user and groups; its capabilities, no_new_privs and the number of its filters."""
-_NOWHERE = ("192.0.2.1", 9)
-"""An address that no machine has (RFC 5737): to be refused it is the usual answer, and a ban comes before it."""
-_NONE_FREE = (errno.EMFILE, errno.ENFILE)
-"""No file can be opened any more: that is no ban, and seen elsewhere."""
+_NOWHERE = ("192.0.2.1", 0)
+"""An address that no machine has (RFC 5737): a ban comes before the usual answer."""
+_NO_BAN = (errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL)
+"""No file can be opened any more, which is seen elsewhere; and that usual answer."""
 
 
 def restrictions(status: bytes) -> tuple[object, ...]:
@@ -57,4 +57,4 @@ def _bound() -> int:
 
 def _ban(error: OSError) -> int:
     """The number of the error; 0 where it says nothing."""
-    return 0 if error.errno in _NONE_FREE else error.errno or -1
+    return 0 if error.errno in _NO_BAN else error.errno or -1
