@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from repositories import blob_of, commit_tree, git, make_zoo, put, put_entries, tree_of
@@ -13,7 +15,7 @@ from assay_zoo.intake import Problem, take_in
 from assay_zoo.robot.git import Git, GitFailed, GitTooLarge
 from assay_zoo.robot.mirror import Change, Mirror, Moved, cleaned
 from assay_zoo.robot.records import Head
-from assay_zoo.robot.tree_size import count_entries
+from assay_zoo.robot.tree_size import _count, count_entries
 
 REF = "refs/heads/submission/a"
 MOST = {"most_bytes": 100_000, "most_files": 50}
@@ -231,6 +233,31 @@ def test_files_and_folders_are_counted_as_often_as_they_occur(zoo: Path) -> None
     deep = _bomb(zoo, levels=70, copies=1)
     with pytest.raises(GitTooLarge, match="in more than 64 folders"):
         count_entries(own, deep, "submissions/a", 1000)
+
+
+def test_a_damaged_folder_and_a_wide_one_are_told_while_they_are_read() -> None:
+    with pytest.raises(GitFailed, match="a folder of the commit is damaged"):
+        _count("a" * 40, lambda name: b"40000 without an end", 10)
+    wide = b"".join(b"40000 %d\0" % at + bytes(20) for at in range(100))
+    asked: list[str] = []
+    with pytest.raises(GitTooLarge, match="more than 50 files"):
+        _count("a" * 40, lambda name: asked.append(name) or wide, 50)  # type: ignore[func-returns-value]
+    assert len(asked) == 1
+
+
+def test_a_git_that_is_ended_says_nothing_against_the_commit(zoo: Path) -> None:
+    for number, found, words in (
+        (signal.SIGTERM, GitFailed, "was ended by signal 15"),
+        (signal.SIGXFSZ, GitTooLarge, "writes a file of more than"),
+        (signal.SIGSEGV, GitTooLarge, "needs more than"),
+    ):
+        git = Git(zoo)
+        with (
+            patch.object(git, "_command", lambda words, number=number: ["sh", "-c", f"kill -{int(number)} $$"]),
+            pytest.raises(found, match=words) as raised,
+        ):
+            git.run("cat-file")
+        assert type(raised.value) is found
 
 
 def test_a_git_that_wants_more_than_it_may_have_is_stopped(zoo: Path) -> None:

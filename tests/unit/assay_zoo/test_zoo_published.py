@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from assay_zoo.artifacts.code_scan import reaches
 from assay_zoo.artifacts.inspect_source import inspect_source
 from assay_zoo.artifacts.license_text import license_of, same_license
-from assay_zoo.artifacts.links import check_links, links_in_markdown
+from assay_zoo.artifacts.links import address_trouble, check_links, links_in_markdown
 from assay_zoo.artifacts.markup import active_html, active_markdown
 from assay_zoo.artifacts.notebook_content import notebook_findings, processing_findings
 from assay_zoo.artifacts.published import inspect_published
@@ -77,6 +78,8 @@ def test_code_that_only_computes(code: str) -> None:
         ("a\n\n<iframe src='https://x'></iframe>", "<iframe>"),
         ("a\n\n<a href=' java\tscript:x'>a</a>", "an address with javascript:"),
         ("a\n\n<svg onload=alert(1)>", "onload of <svg>"),
+        ("a\n\n<style>@import url(http://x)</style>", "a <style> that holds or loads something"),
+        ("a\n\n<!--><img src=x onerror=alert(1)>-->", "a comment that browsers end at once"),
     ],
 )
 def test_active_content_is_found_with_its_line(text: str, what: str) -> None:
@@ -118,6 +121,21 @@ def test_stored_outputs_and_words_of_a_notebook_act_too(tmp_path: Path) -> None:
     ]
 
 
+def test_a_picture_that_hides_a_tag_in_its_style_is_active() -> None:
+    """A browser reads tags there, this reader words."""
+    (found,) = active_html("<svg><style><img src=x onerror=alert(1)></style></svg>")
+    assert found[1] == "a <style> that holds or loads something"
+    assert active_html("<style>.dataframe tr > td {color: red}</style>") == []
+
+
+def test_a_notebook_that_is_too_long_is_no_notebook_without_findings(tmp_path: Path) -> None:
+    item = _notebook(
+        tmp_path, {"cell_type": "markdown", "source": "<script>x</script>" + " " * (17 << 20), "metadata": {}}
+    )
+    found = inspect_published({"kind": "notebook", **item})
+    assert found["too_long"] == "it has more than 16 MiB, and is not read"
+
+
 def test_code_of_a_notebook_is_read_with_its_lines(tmp_path: Path) -> None:
     item = _notebook(tmp_path, _code("x = 1"), _code("%matplotlib inline\nimport socket"))
     found = inspect_source({"kind": "source", **item})
@@ -138,6 +156,12 @@ def test_code_of_a_notebook_is_read_with_its_lines(tmp_path: Path) -> None:
         ("GNU AFFERO GENERAL PUBLIC LICENSE\nVersion 3", "AGPL-3.0"),
         ("SPDX-License-Identifier: BSD-3-Clause", "BSD-3-Clause"),
         ("Do what you like.", ""),
+        (
+            "GNU GENERAL PUBLIC LICENSE Version 3 ... 13. Use with the GNU Affero General Public License, version 3",
+            "GPL-3.0",
+        ),
+        ("Mozilla Public License Version 2.0 ... the GNU Affero General Public License, Version 3.0", "MPL-2.0"),
+        ("GNU LIBRARY GENERAL PUBLIC LICENSE Version 2 ... the ordinary GNU General Public License", "LGPL-2.0"),
     ],
 )
 def test_a_licence_is_known_by_its_words(text: str, identifier: str) -> None:
@@ -179,6 +203,24 @@ def test_links_to_files_are_followed_and_addresses_only_where_the_zoo_says_so(tm
     assert [one.outcome for one in found] == [CheckOutcome.FAILED, CheckOutcome.FAILED]
 
 
+def test_addresses_are_taken_without_the_marks_behind_them_and_none_ends_the_checks(tmp_path: Path) -> None:
+    text = f"See https://a.example/p. and `https://b.example`, [x](https://c.example/F_(x)); http://[::1]:80/ [y]({'n' * 300})"
+    links = links_in_markdown(text)
+    assert {one for _, one in links} > {"https://a.example/p", "https://b.example", "https://c.example/F_(x)"}
+    assert "https://c.example/F_" not in {one for _, one in links}
+    (lost, _) = check_links(tmp_path, links, None, network=False)
+    assert "nnn" in lost.sentence
+
+
+def test_who_cannot_look_up_names_cannot_say_that_they_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    monkeypatch.setattr(socket, "getaddrinfo", fails)
+    assert address_trouble("https://a.example/p") == "? names cannot be looked up now"
+    assert address_trouble("http://[::1") == "it is no address"
+
+
 @pytest.mark.parametrize(
     ("stored", "printed", "same"),
     [
@@ -191,6 +233,11 @@ def test_links_to_files_are_followed_and_addresses_only_where_the_zoo_says_so(tm
         ("a\n\nb", "a\nb", True),
         ("a\nb", "a", False),
         ("off by 1.19e-07", "off by 2.4e-07", True),
+        ("the model's accuracy = 0.99", "the model's accuracy = 0.51", False),
+        ("min 0.9 max 0.95", "min 0.1 max 0.15", False),
+        ("1.2 ms for 4 samples", "3.4 ms for 4 samples", True),
+        ("1.2 ms for 4 samples", "1.2 ms for 5 samples", False),
+        ("10/10 [00:01<00:00, 9.8it/s]", "10/10 [00:03<00:00, 3.1it/s]", True),
     ],
 )
 def test_a_stored_output_is_what_the_cell_gives(stored: str, printed: str, same: bool) -> None:
@@ -220,6 +267,11 @@ OPEN = "session = InferenceSession('model.onnx')\n"
         (
             OPEN + "import tomllib\nm = tomllib.load('metadata.toml')\nprint('top1 =', m['accuracy']['value'])",
             "reads the claim",
+        ),
+        (OPEN + "print('computing top1: ...')", ""),
+        (
+            "import tomllib\nm = tomllib.load('metadata.toml')\nopen(m['model'])\nr = {'accuracy': 1}\nprint('top1 =', r)",
+            "",
         ),
         (OPEN + "print('top1 =', float((session.run(None, {})[0] == 1).mean()), 0.5)", ""),
     ],

@@ -16,10 +16,31 @@ NOTHING = 1e-5
 _TOKEN = re.compile(r"0x[0-9a-fA-F]+|[-+]?\d+(?:\.\d+){2,}|[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[^\W\d]+|[^\w\s]")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _OF_THIS_RUN = re.compile(
-    r"\b(?:ns|us|µs|ms|s|secs?|seconds?|min(?:utes)?|it/s|fps|[kKMG]i?B|bytes)\b|\b(?:time|took|elapsed|wall|latency|speed|date|version)\b",
-    re.IGNORECASE,
+    r"\b(?:it/s|s/it|fps|loops?|time|took|elapsed|wall|latency|speed|date|version)\b|\b\d{1,2}:\d{2}\b", re.IGNORECASE
 )
-"""A line with one of these words tells of the machine and the day: its numbers may be others."""
+"""A line with one of these tells of the machine and the day: its numbers may be others."""
+_UNITS = frozenset(
+    {
+        "ns",
+        "us",
+        "µs",
+        "ms",
+        "s",
+        "sec",
+        "secs",
+        "second",
+        "seconds",
+        "minutes",
+        "kb",
+        "mb",
+        "gb",
+        "kib",
+        "mib",
+        "gib",
+        "bytes",
+    }
+)
+"""Behind a number that may be another one."""
 _SHOWN = 120
 
 
@@ -61,8 +82,11 @@ def _lines(text: str) -> Iterator[str]:
 
 def _same(one: str, other: str) -> bool:
     ours, theirs = _TOKEN.findall(one), _TOKEN.findall(other)
-    free = bool(_OF_THIS_RUN.search(one))
-    return len(ours) == len(theirs) and all(_alike(a, b, free) for a, b in zip(ours, theirs, strict=True))
+    line = bool(_OF_THIS_RUN.search(one))
+    behind = [unit.lower() in _UNITS for unit in (*ours[1:], "")]
+    return len(ours) == len(theirs) and all(
+        _alike(a, b, line or unit) for a, b, unit in zip(ours, theirs, behind, strict=True)
+    )
 
 
 def _alike(one: str, other: str, free: bool) -> bool:

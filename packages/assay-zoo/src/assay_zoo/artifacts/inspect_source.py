@@ -13,7 +13,7 @@ import msgspec
 from assay_zoo.artifacts.code_scan import reaches
 from assay_zoo.artifacts.finding import Finding
 from assay_zoo.artifacts.license_text import says_license
-from assay_zoo.artifacts.notebook_content import functions_of, numbers_of, statements_of, texts_of
+from assay_zoo.artifacts.notebook_content import functions_of, keys_of, numbers_of, statements_of, texts_of
 from assay_zoo.artifacts.sources import Import, SourceText
 from assay_zoo.metadata import Metadata
 from assay_zoo.readme import differences, missing_sections
@@ -48,6 +48,7 @@ def _script(path: str, text: str) -> SourceText:
         functions=functions_of(tree),
         statements=statements_of(tree),
         texts=texts_of(tree),
+        keys=keys_of(tree),
         numbers=numbers_of(tree),
         license=tuple(says_license(text)),
     )
@@ -111,7 +112,8 @@ def _notebook(path: str, text: str) -> SourceText:
     tree = ast.parse(code_of_all)
     return SourceText(
         imports=tuple(imports), troubles=tuple(troubles), reaches=tuple(_reaches(path, code_of_all, places)),
-        functions=functions_of(tree), statements=statements_of(tree), texts=texts_of(tree), numbers=numbers_of(tree), whole=not unread,
+        functions=functions_of(tree), statements=statements_of(tree), texts=texts_of(tree), keys=keys_of(tree),
+        numbers=numbers_of(tree), whole=not unread,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ _PHRASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("AGPL-3.0", ("gnu affero general public license", "version 3")),
     ("LGPL-3.0", ("gnu lesser general public license", "version 3")),
     ("LGPL-2.1", ("gnu lesser general public license", "version 2.1")),
+    ("LGPL-2.0", ("gnu library general public license", "version 2")),
     ("GPL-3.0", ("gnu general public license", "version 3")),
     ("GPL-2.0", ("gnu general public license", "version 2")),
     ("Apache-2.0", ("apache license", "version 2.0")),
@@ -26,7 +27,8 @@ _PHRASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("CC0-1.0", ("cc0 1.0 universal",)),
     ("LicenseRef-all-rights-reserved", ("all rights reserved", "no part of")),
 )  # fmt: skip
-"""The first that fits: a licence stands before another whose words it repeats."""
+"""Of those that fit the one whose first words stand first in the text, for a licence may name others further on; of two at one place,
+the first of these."""
 NAMES = re.compile(r"^(licen[cs]e|copying|unlicense)([.-].*)?$", re.IGNORECASE)
 
 
@@ -35,7 +37,8 @@ def license_of(text: str) -> str:
     words = " ".join(text.split()).casefold().replace("“", '"').replace("”", '"')
     if found := _SAYS.search(text):
         return found[1].strip()
-    return next((name for name, phrases in _PHRASES if all(one in words for one in phrases)), "")
+    fit = [(words.index(phrases[0]), name) for name, phrases in _PHRASES if all(one in words for one in phrases)]
+    return min(fit, key=lambda one: one[0], default=(0, ""))[1]
 
 
 def says_license(text: str) -> list[tuple[int, str]]:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import ipaddress
 import re
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from assay_zoo.artifacts.finding import Finding, failed, passed, skipped, undecided
 from assay_zoo.check import Check
 from assay_zoo.metadata import Metadata
 from assay_zoo.repository import METADATA
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 MOST = 50
 _SECONDS = 10.0
@@ -32,8 +36,18 @@ def links_in_markdown(text: str) -> list[tuple[int, str]]:
         line = token.map[0] + 1 if token.map else 0
         targets = (str(one.attrs.get(name, "")) for one in token.children or [] for name in ("href", "src"))
         found += [(line, one) for one in targets if one]
-        found += [(line, one) for one in _PAGE.findall(token.content) if token.type == "inline"]
+        found += [(line, one.rstrip(".,;:!?`*_")) for one in _PAGE.findall(_outside_links(token.children or []))]
     return list(dict.fromkeys(found))
+
+
+def _outside_links(tokens: Sequence[Token]) -> str:
+    """The words that are no link yet."""
+    depth, words = 0, []
+    for one in tokens:
+        depth += one.nesting if one.type in ("link_open", "link_close") else 0
+        if one.type in ("text", "code_inline") and not depth:
+            words.append(one.content)
+    return " ".join(words)
 
 
 def check_links(
@@ -66,11 +80,17 @@ def _asked(pages: dict[str, tuple[str, int]], ask: Ask) -> Iterator[Check]:
 
 
 def _there(folder: Path, target: str) -> bool:
-    parts = urlsplit(target)
-    if parts.scheme or parts.netloc or not parts.path:
+    try:
+        parts = urlsplit(target)
+    except ValueError:  # an address, if anything
         return True
-    path = PurePosixPath(unquote(parts.path))
-    return not path.is_absolute() and ".." not in path.parts and "\0" not in str(path) and (folder / path).exists()
+    try:
+        if parts.scheme or parts.netloc or not parts.path:
+            return True
+        path = PurePosixPath(unquote(parts.path))
+        return not path.is_absolute() and ".." not in path.parts and "\0" not in str(path) and (folder / path).exists()
+    except OSError:  # a name that no file system takes
+        return False
 
 
 def address_trouble(page: str) -> str:
@@ -79,13 +99,15 @@ def address_trouble(page: str) -> str:
 
     with httpx.Client(timeout=_SECONDS, follow_redirects=False, headers={"user-agent": "assay-zoo"}) as client:
         for _ in range(_HOPS):
-            if not _public(urlsplit(page).hostname or ""):
-                return "it names no host of the public network"
             try:
+                if trouble := _host_trouble(urlsplit(page).hostname or ""):
+                    return trouble
                 answer = client.head(page)
                 if answer.status_code in (403, 404, 405, 501):
                     with client.stream("GET", page) as answer:
                         pass
+            except ValueError:
+                return "it is no address"
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 return f"? it does not answer now ({type(error).__name__})"
             if not answer.is_redirect or not answer.next_request:
@@ -94,9 +116,15 @@ def address_trouble(page: str) -> str:
     return f"it leads on more than {_HOPS} times"
 
 
-def _public(host: str) -> bool:
+def _host_trouble(host: str) -> str:
+    """As `Ask`."""
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except socket.gaierror as error:
+        if error.errno == socket.EAI_AGAIN:
+            return "? names cannot be looked up now"
+        return "it names no host of the public network"
     except (OSError, UnicodeError):
-        return False
-    return bool(found) and all(ipaddress.ip_address(one[4][0]).is_global for one in found)
+        return "it names no host of the public network"
+    public = bool(found) and all(ipaddress.ip_address(one[4][0]).is_global for one in found)
+    return "" if public else "it names no host of the public network"

@@ -13,6 +13,7 @@ _DRAWING = (
 )  # fmt: skip
 """Of a picture in SVG, beside what may describe it (rdf:, cc:, dc:)."""
 _ADDRESSES = ("href", "src", "action", "formaction", "data", "poster", "background", "srcset", "xlink:href", "cite")
+_LOADING = ("expression(", "url(", "@import")
 _INLINE_IMAGE = ("data:image/png", "data:image/jpeg", "data:image/gif", "data:image/webp")
 
 
@@ -46,10 +47,24 @@ class _Reader(html.parser.HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.found: list[tuple[int, str]] = []
+        self._tag = ""
+
+    def handle_data(self, data: str) -> None:
+        """Styles load, and inside a picture browsers read tags where this reader sees text."""
+        if self._tag in ("style", "title") and any(word in data.lower() for word in ("<", *_LOADING)):
+            self.found.append((self.getpos()[0] - 1, f"a <{self._tag}> that holds or loads something"))
+
+    def handle_endtag(self, tag: str) -> None:  # noqa: ARG002
+        self._tag = ""
+
+    def handle_comment(self, data: str) -> None:
+        if data.startswith((">", "->")):
+            self.found.append((self.getpos()[0] - 1, "a comment that browsers end at once"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         import nh3
 
+        self._tag = tag
         line = self.getpos()[0] - 1
         harmless = tag in nh3.ALLOWED_TAGS or tag in (*_SHOWING, *_DRAWING) or tag.startswith(("rdf:", "cc:", "dc:"))
         if not harmless:
@@ -63,7 +78,7 @@ def _attributes(tag: str, attrs: list[tuple[str, str | None]]) -> Iterator[str]:
             yield f"{name[:20]} of <{tag[:20]}>"
         elif name in _ADDRESSES and (told := _address(value or "")):
             yield told
-        elif name == "style" and any(word in (value or "").lower() for word in ("expression(", "url(", "@import")):
+        elif name == "style" and any(word in (value or "").lower() for word in _LOADING):
             yield f"a style of <{tag[:20]}> that loads something"
 
 

@@ -37,13 +37,13 @@ def notebook_findings(read: Mapping[str, SourceText], metadata: Metadata) -> Ite
 def _written_down(sources: Sequence[SourceText], claim: Claim) -> str:
     """How the code knows the metric before it ran; "" where it does not."""
     name = re.split("[:#.]", claim.read)[-1]
-    printed = re.compile(rf"{re.escape(name)}\s*[=:]\s*[-+]?[0-9.]+")
+    printed = re.compile(rf"^\s*{re.escape(name)}\s*[=:]\s*[-+]?\.?\d[\d.]*", re.MULTILINE)
     texts = [text for one in sources for text in one.texts]
     if found := next((match[0] for match in map(printed.search, texts) if match), ""):
         return f"prints {found!r} as it stands in the code"
     if any(claim.value == number for one in sources for number in one.numbers) and _telling(claim.value):
         return f"has the claimed value {claim.value:g} in its code"
-    if METADATA in texts and "accuracy" in texts:
+    if METADATA in texts and any("accuracy" in one.keys for one in sources):
         return f"reads the claim from {METADATA}"
     return ""
 
@@ -93,8 +93,27 @@ def statements_of(tree: ast.AST) -> int:
 
 def texts_of(tree: ast.AST, most: int = 500) -> tuple[str, ...]:
     """Short texts in the code: names of files among them."""
-    found = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    idle = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # a docstring
+    found = (
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in idle
+    )
     return tuple(dict.fromkeys(one for one in found if 0 < len(one) <= 200))[:most]
+
+
+def keys_of(tree: ast.AST, most: int = 500) -> tuple[str, ...]:
+    """By which the code reads values from tables."""
+    found: list[str] = []
+    for node in ast.walk(tree):
+        key: ast.expr | None = None
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            key = node.slice
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "pop"):
+            key = node.args[0] if node.args else None
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            found.append(key.value)
+    return tuple(dict.fromkeys(found))[:most]
 
 
 def numbers_of(tree: ast.AST, most: int = 500) -> tuple[float, ...]:

@@ -45,6 +45,9 @@ def check_published(
         path = str(item["path"])
         if answer.ending is Ending.OK:
             one = msgspec.convert(answer.value, Published)
+            if one.too_long:
+                checks.append(undecided("markup", Finding(path=path, sentence=f"{path}: {one.too_long}")))
+                continue
             one = msgspec.structs.replace(one, left=tuple(each for each in one.left if each[1] not in known))
             for name, finding in _findings(place, path, one):
                 found[name].append(finding)

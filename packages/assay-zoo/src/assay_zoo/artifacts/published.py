@@ -19,19 +19,23 @@ _LONGEST_BYTES = 16 << 20
 
 
 class Published(msgspec.Struct, frozen=True, kw_only=True):
-    """(line, words) each. `license` is what the text of a licence is, "" for none that is known."""
+    """(line, words) each. `license` is what the text of a licence is, "" for none that is known; `too_long` says why nothing was read."""
 
     active: tuple[tuple[int, str], ...] = ()
     left: tuple[tuple[int, str], ...] = ()
     links: tuple[tuple[int, str], ...] = ()
     requirements: tuple[tuple[int, str], ...] = ()
     license: str = ""
+    too_long: str = ""
 
 
 def inspect_published(item: dict[str, Any]) -> Any:
     """The target of `run_limited`: `kind` is readme, notebook, requirements or license."""
     with open(item["copy"], "rb") as file:
-        text = file.read(_LONGEST_BYTES).decode("utf-8", "replace")
+        data = file.read(_LONGEST_BYTES + 1)
+    if len(data) > _LONGEST_BYTES:
+        return msgspec.to_builtins(Published(too_long=f"it has more than {_LONGEST_BYTES >> 20} MiB, and is not read"))
+    text = data.decode("utf-8", "replace")
     kind = item["kind"]
     if kind == "readme":
         found = Published(

@@ -21,8 +21,8 @@ class Import(msgspec.Struct, frozen=True, kw_only=True):
 
 class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     """What one script or notebook says of others; `troubles` are whole findings about itself, `reaches` about what it reaches for.
-    `functions` are name and meaning, `texts` and `numbers` the short texts and the fractions in its code, `license` is (line,
-    expression) as it says itself; `whole`: no part of it was left out because it is no Python."""
+    `functions` are name and meaning, `texts`, `keys` and `numbers` the short texts, the keys of tables that it reads, and the
+    fractions in its code, `license` is (line, expression) as it says itself; `whole`: no part was left out because it is no Python."""
 
     imports: tuple[Import, ...] = ()
     troubles: tuple[Finding, ...] = ()
@@ -30,6 +30,7 @@ class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     functions: tuple[tuple[str, str], ...] = ()
     statements: int = 0
     texts: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
     numbers: tuple[float, ...] = ()
     license: tuple[tuple[int, str], ...] = ()
     whole: bool = True

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from assay.errors import HarnessError
@@ -33,6 +34,8 @@ _OPTIONS = (
 )
 _TOLD_MOST = 300
 _OF_MEMORY = ("out of memory", "cannot allocate memory", "malloc")
+_OF_CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT)
+"""Where it does not notice that it was given no memory."""
 MEMORY_BYTES = 2_000_000_000
 """Address space of one git: what it is given to read was made by somebody else."""
 FILE_BYTES = 16_000_000_000
@@ -87,8 +90,12 @@ class Git:
             raise GitTooLarge(f"git {words[0]} has more than {self.output_bytes} bytes to say")
         if code != 0:
             said = _last_words(errors)
-            if code < 0 or any(one in said.lower() for one in _OF_MEMORY):
+            if code == -signal.SIGXFSZ:
+                raise GitTooLarge(f"git {words[0]} writes a file of more than {self.file_bytes} bytes")
+            if -code in _OF_CRASHES or any(one in said.lower() for one in _OF_MEMORY):
                 raise GitTooLarge(f"git {words[0]} needs more than {self.memory_bytes} bytes of memory: {said}")
+            if code < 0:
+                raise GitFailed(f"git {words[0]} was ended by signal {-code}")
             raise GitFailed(f"git {words[0]} failed: {said}")
         return output
 
@@ -143,8 +150,11 @@ class Git:
         ask, answer = process.stdin, process.stdout
 
         def read(name: str) -> bytes:
-            ask.write(name.encode() + b"\n")
-            ask.flush()
+            try:
+                ask.write(name.encode() + b"\n")
+                ask.flush()
+            except OSError:
+                raise GitFailed(f"git stopped before object {name}") from None
             header = answer.readline().split()
             if len(header) != 3:
                 raise GitFailed(f"git has no object {name}: fetch the repository again")
@@ -158,10 +168,11 @@ class Git:
         try:
             yield read
         finally:
-            for pipe in (ask, answer):
-                pipe.close()
             process.kill()
             process.wait()
+            for pipe in (ask, answer):
+                with suppress(OSError):
+                    pipe.close()
 
     def _command(self, words: Sequence[str]) -> list[str]:
         options = [word for option in _OPTIONS for word in ("-c", option)]

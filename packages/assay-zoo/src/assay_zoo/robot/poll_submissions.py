@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from assay.errors import AssayError, HarnessError
 from assay_zoo.robot.deliveries import Deliveries, Hint
+from assay_zoo.robot.git import GitFailed
 from assay_zoo.robot.mirror import Mirror, Moved, cleaned
 from assay_zoo.robot.queue import Queue
 from assay_zoo.robot.records import Head, Level
@@ -160,18 +161,25 @@ class SubmissionPoller:
         except HarnessError as error:
             # One head that cannot be fetched (a broken object in it) must not keep the others out.
             self._fault("fetch")
-            self._queue.note(0, f"{head.branch} at {head.sha[:12]} cannot be fetched: {error}", Level.ERROR)
-            self._missed[head.sha] = self._missed.get(head.sha, 0) + 1
-            if self._missed[head.sha] < _MISSES:
-                return
-            # It is taken into the queue under the name of its branch: the worker tells its author.
-            names = self._source.names(head, []) or [cleaned(head.branch.rpartition(":")[2].rpartition("/")[2])]
+            if self._missed.get(head.sha, 0) < _MISSES:
+                self._queue.note(0, f"{head.branch} at {head.sha[:12]} cannot be fetched: {error}", Level.ERROR)
+            if isinstance(error, GitFailed):  # no fault of the disk, or of the forge
+                self._missed[head.sha] = self._missed.get(head.sha, 0) + 1
+            if self._missed.get(head.sha, 0) >= _MISSES:
+                # It is taken into the queue under the name of its branch: the worker tells its author.
+                name = cleaned(head.branch.rpartition(":")[2].rpartition("/")[2])
+                self._enqueue(head, self._source.names(head, []) or [name])
+            return
+        self._missed.pop(head.sha, None)
+        self._enqueue(head, names)
+        self._seen[place] = head.sha
+
+    def _enqueue(self, head: Head, names: Iterable[str]) -> None:
         for name in names:
             identity, new = self._queue.enqueue(self._source.repository, head, name)
             if new:
                 _LOG.info("queued", extra={"submission": identity, "zoo_name": name, "sha": head.sha})
                 self._wake_workers()
-        self._seen[place] = head.sha
 
     def _try(self, look: Callable[[], None]) -> bool:
         try:

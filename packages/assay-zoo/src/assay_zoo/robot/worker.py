@@ -101,7 +101,7 @@ class Worker:
                 self._failed(lease, [trouble], base)
                 return
             approved = one.approved or self._shop.source.approved(now)
-            refused = self._export(lease, base, folder / "zoo")
+            refused = self._export(lease, now, base, folder / "zoo")
         except Moved as error:
             queue.cancel(lease, State.SUPERSEDED, str(error))
             self._shop.look_again(one.branch, one.number)
@@ -125,8 +125,9 @@ class Worker:
             return Check(name="files.commit", outcome=CheckOutcome.INFRASTRUCTURE, sentence=told)
         return None
 
-    def _export(self, lease: Lease, base: str, root: Path) -> list[Check]:
-        """The zoo as it is, with the submission in it: policy, scenarios and their data are never the submitter's."""
+    def _export(self, lease: Lease, head: Head, base: str, root: Path) -> list[Check]:
+        """The zoo as it is, with the submission in it: policy, scenarios and their data are never the submitter's. Raises Moved where it
+        was queued by its branch, while it could not be fetched, and its submissions have other names."""
         one = lease.submission
         root.mkdir(parents=True)
         self._export_zoo(base, (POLICY, SCENARIOS, MANIFEST, INDEX, f"{MODELS}/{one.name}"), root)
@@ -142,6 +143,9 @@ class Worker:
             told = f"{SUBMISSIONS}/{one.name} is a link: a submission is a folder"
             return [Check(name="files.links", outcome=CheckOutcome.FAILED, sentence=told)]
         if not refused and not folder.is_dir():
+            names = self._shop.source.names(head, self._shop.mirror.submissions_of(head, base))
+            if one.name not in names:
+                raise Moved(f"it can be fetched again, and its submissions are {', '.join(names) or 'none'}")
             told = (
                 f"the commit has no folder {SUBMISSIONS}/{one.name}; a name consists of lower-case letters, digits, "
                 "'.', '_' and '-', and begins with a letter or a digit"
