@@ -117,6 +117,11 @@ COMMANDS = (
         "Show a metric over the runs: alarms and level changes, with the commits between; exit 1 if the newest run is an alarm.",
     ),
     Command(
+        "serve",
+        "assay.cli.serve:serve",
+        "Show the history in a browser: what blocks now, the matrix, results, trends, two runs side by side.",
+    ),
+    Command(
         "audit",
         "assay.cli.baseline:audit",
         "Who approved which engine of a model, when, why, and on which evidence.",

@@ -91,6 +91,31 @@ def open_store(history: str = DEFAULT_HISTORY) -> Iterator[Store]:
 
 
 @contextmanager
+def open_to_read(history: str) -> Iterator[Store]:
+    """The history alone, for a service that changes nothing: it is not made, not migrated, and not written to."""
+    remote = "://" in history
+    if not remote and not (Path(history) / "history.db").is_file():
+        raise RunNotFound(f"there is no history in {history}; `assay check` makes one, or give another with --history")
+    if remote and history.partition("://")[0] in plugins.names(STORES):
+        with _store(history) as store:
+            yield store
+        return
+    store = plugins.load(STORES, "sql")(history if remote else str(Path(history) / "history.db"), read_only=True)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def reading_services(folder: Path, store: Store) -> Services:
+    """For what is computed from a history that is open to read. Nothing runs."""
+    from assay.stores.journal import Journal, journal_held, read_journal
+
+    nobody = plugins.load(LAUNCHERS, "fresh")()
+    return Services(folder, store, JobGraph(nobody, nobody), Journal, read_journal, journal_held)
+
+
+@contextmanager
 def _store(history: str) -> Iterator[Store]:
     scheme = history.partition("://")[0] if "://" in history else ""
     kind = plugins.load(STORES, scheme if scheme in plugins.names(STORES) else "sql")

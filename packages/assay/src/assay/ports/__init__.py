@@ -31,6 +31,7 @@ from assay.ports.backend import (
     required_packages,
 )
 from assay.ports.blobs import BlobInfo, Blobs, KeepsFolders
+from assay.ports.browsing import Browsable, CellQuery, JobState, MatrixJob, MatrixPage, Standing
 from assay.ports.engine import DeviceTimed, Engine, ProfilesOperators, SelfTimed, SupportsBind, Traced
 from assay.ports.generator import GeneratedCase, Generator
 from assay.ports.launcher import JobList, JobSource, Launcher, Sandbox
@@ -46,7 +47,9 @@ __all__ = [
     "Backend",
     "BlobInfo",
     "Blobs",
+    "Browsable",
     "BuiltForSizes",
+    "CellQuery",
     "CountedApart",
     "DeclaresIntegers",
     "DeviceTimed",
@@ -58,11 +61,14 @@ __all__ = [
     "HasVariants",
     "JobList",
     "JobSource",
+    "JobState",
     "JudgesMissingFiles",
     "KeepsAlerts",
     "KeepsFolders",
     "Launcher",
     "LoadsWithLess",
+    "MatrixJob",
+    "MatrixPage",
     "Metric",
     "NamesLibrary",
     "NamesPlatforms",
@@ -81,6 +87,7 @@ __all__ = [
     "ShipsEnvironment",
     "ShowsEachPass",
     "ShowsPlainUse",
+    "Standing",
     "Store",
     "Suite",
     "SupportsBind",

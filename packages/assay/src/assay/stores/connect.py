@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError
+from sqlalchemy.pool import QueuePool
 
 from assay.errors import StoreError
 
@@ -22,16 +23,32 @@ _ONE_AT_A_TIME = 0x617373_6179
 """The advisory lock of PostgreSQL that the latter hold until their transaction ends ("assay")."""
 
 
-def connect(location: str, *, busy_s: float) -> tuple[Engine, str]:
+READERS = 40
+"""Connections of an engine that only reads, each of a thread of its own."""
+
+
+def connect(location: str, *, busy_s: float, read_only: bool = False) -> tuple[Engine, str]:
     """The engine, and the name under which a user knows it (no password in it).
 
-    `location` is a path (the parent folder is made) or a `postgresql+psycopg://` address. Raises StoreError.
+    `location` is a path (the parent folder is made) or a `postgresql+psycopg://` address. `read_only`: the database itself refuses
+    whatever would change it. Raises StoreError.
     """
     if location.startswith(("postgresql:", "postgresql+", "postgres:")):
-        return _postgresql(location, busy_s)
+        return _postgresql(location, busy_s, read_only)
     if "://" in location:
         raise StoreError(f'"{location}" is no history: give a path, or an address postgresql+psycopg://host/database')
-    return _sqlite(Path(location), busy_s), location
+    return (_read_sqlite if read_only else _sqlite)(Path(location), busy_s), location
+
+
+def _read_sqlite(path: Path, busy_s: float) -> Engine:
+    address = f"{path.absolute().as_uri()}?mode=ro"
+
+    def opened() -> sqlite3.Connection:
+        connection = sqlite3.connect(address, uri=True, timeout=busy_s, check_same_thread=False, isolation_level=None)
+        connection.execute("PRAGMA cache_size=-16000")
+        return connection
+
+    return create_engine("sqlite://", creator=opened, poolclass=QueuePool, pool_size=READERS, max_overflow=0)
 
 
 def _sqlite(path: Path, busy_s: float) -> Engine:
@@ -75,10 +92,12 @@ def _use_wal(connection: sqlite3.Connection, busy_s: float) -> None:
         time.sleep(0.01)
 
 
-def _postgresql(location: str, busy_s: float) -> tuple[Engine, str]:
+def _postgresql(location: str, busy_s: float, read_only: bool) -> tuple[Engine, str]:
+    pool = {"pool_size": READERS // 2, "max_overflow": 0} if read_only else {}
+    reads = {"options": "-c default_transaction_read_only=on"} if read_only else {}
     try:
         url = make_url(location).set(drivername="postgresql+psycopg")
-        engine = create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": 10})
+        engine = create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": 10, **reads}, **pool)
     except ArgumentError:
         raise StoreError(
             f'"{location}" is no address of a database: write postgresql+psycopg://user@host:5432/database'

@@ -30,6 +30,18 @@ def bring_up_to_date(engine: Engine, name: str) -> None:
             _reject_other_columns(connection, name)
 
 
+def demand_current(engine: Engine, name: str) -> None:
+    """For who only reads: nothing is made and nothing is migrated. Raises NewerHistory, StoreError."""
+    with engine.connect().execution_options(**READ) as connection:
+        found = _version(connection, name)
+        if found != SCHEMA:
+            what = f"was written by an older assay (schema {found}, this one knows {SCHEMA})" if found else "is empty"
+            raise StoreError(
+                f"{name} {what}: call `assay runs` with it once, which brings it up to date, as one who may write there"
+            )
+        _reject_other_columns(connection, name)
+
+
 def _version(connection: Connection, name: str) -> int:
     """0 for an empty database."""
     tables = inspect(connection).get_table_names()

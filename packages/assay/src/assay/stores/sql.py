@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
@@ -16,7 +17,10 @@ from assay.core.kept_folder import KeptFolder
 from assay.core.result import AnyResult, Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
+from assay.errors import RunNotFound
 from assay.ports import PastResult, RunSearch, RunSummary
+from assay.ports.browsing import CellQuery, JobState, MatrixJob, MatrixPage, Standing
+from assay.stores import browsing
 from assay.stores.connect import ALONE, READ, connect
 from assay.stores.errors import is_unreachable, translate_errors
 from assay.stores.ingest import add_results, add_run, chunks, judge_run
@@ -24,7 +28,7 @@ from assay.stores.kept_folders import change_folders, read_folders
 from assay.stores.lookup import exact_run, find_run
 from assay.stores.payload import pack, unpack
 from assay.stores.retention import roll_up
-from assay.stores.schema import bring_up_to_date
+from assay.stores.schema import bring_up_to_date, demand_current
 from assay.stores.search import cell_rows, run_before, searched
 from assay.stores.tables import alerts as alert_rows
 from assay.stores.tables import case_state, results, run_summary, runs
@@ -36,38 +40,20 @@ _ALERTS: msgspec.msgpack.Decoder[Alert] = msgspec.msgpack.Decoder(Alert)
 _RESULTS: msgspec.msgpack.Decoder[AnyResult] = msgspec.msgpack.Decoder(AnyResult)
 
 
-class JobState(msgspec.Struct, frozen=True):
-    """How one job stands now: the outcome in its newest run, since which run and for how many runs in a row.
-
-    `word` is the verdict on it in that run, empty while the run is not judged; `last_ok` a run, empty if there is none.
-    """
-
-    job_key: str
-    case: str
-    flow: str
-    kind: str
-    outcome: str
-    word: str
-    run: str
-    since: str
-    streak: int
-    last_ok: str
-
-
 class SqlStore:
     """Implements `assay.ports.Store`. Every call is one transaction; a writer waits up to `busy_s` for another.
 
     `location` is a path or an address `postgresql+psycopg://user@host/database`. All methods raise StoreError where the
     database cannot be used, in one sentence; NewerHistory comes at construction. Threads may share a store; a process
-    that is forked makes its own.
+    that is forked makes its own. One that is `read_only` makes and migrates nothing, and the database refuses what would change it.
     """
 
-    def __init__(self, location: str, *, busy_s: float = 30.0) -> None:
+    def __init__(self, location: str, *, busy_s: float = 30.0, read_only: bool = False) -> None:
         self._busy_s = busy_s
-        self.engine, self.name = connect(str(location), busy_s=busy_s)
+        self.engine, self.name = connect(str(location), busy_s=busy_s, read_only=read_only)
         try:
             with translate_errors(self.name, busy_s=busy_s):
-                bring_up_to_date(self.engine, self.name)
+                (demand_current if read_only else bring_up_to_date)(self.engine, self.name)
         except BaseException:
             self.close()
             raise
@@ -133,28 +119,40 @@ class SqlStore:
 
     def states(self, outcome: str = "") -> list[JobState]:
         """How every job stands now, or those with that outcome, sorted by job key."""
-        run, since, last_ok = runs.alias("run"), runs.alias("since"), runs.alias("last_ok_run")
-        state = case_state.c
-        query = (
-            select(case_state, run.c.id.label("run_id"), since.c.id.label("since_id"), last_ok.c.id.label("last_ok_id"))
-            .join(run, run.c.number == state.run)
-            .join(since, since.c.number == state.since)
-            .outerjoin(last_ok, last_ok.c.number == state.last_ok)
-            .order_by(state.job_key)
-        )
-        if outcome:
-            query = query.where(state.outcome == outcome)
+        query = browsing.state_rows().order_by(case_state.c.job_key)
         with self.reading() as connection:
-            return [
-                JobState(
-                    *(row.job_key, row.case, row.flow, row.kind, row.outcome, row.word),
-                    run=row.run_id,
-                    since=row.since_id,
-                    streak=row.streak,
-                    last_ok=row.last_ok_id or "",
-                )
-                for row in connection.execute(query)
-            ]
+            return list(
+                browsing.read_states(connection, query.where(case_state.c.outcome == outcome) if outcome else query)
+            )
+
+    def standing(self, days: float, looked_at: int, limit: int) -> Standing:
+        """See `ports.Browsable`, as for the three below."""
+        with self.reading() as connection:
+            return browsing.standing(connection, days, looked_at, limit)
+
+    def matrix(self, query: CellQuery, first_case: int, cases: int, first_flow: int, flows: int) -> MatrixPage:
+        """By name, in the order of the database."""
+        with self.reading() as connection:
+            return browsing.matrix(connection, query, first_case, cases, first_flow, flows, self.name)
+
+    def cell(self, run_id: str, case: str, flow: str) -> tuple[Run, list[Result]]:
+        """Raises RunNotFound where that run has no such cell, too."""
+        with self.reading() as connection:
+            asked = run_id or browsing.newest_run_of(connection, case, flow)
+            number = find_run(connection, asked, self.name) if asked else 0
+            query = select(results.c.payload).order_by(results.c.number)
+            here = query.where(results.c.run == number, results.c.case == case, results.c.flow == flow)
+            found: list[Result] = [unpack(payload, _RESULTS) for payload in connection.scalars(here)]
+            if not found:
+                raise RunNotFound(f"{f'run {asked}' if asked else 'no run'} in {self.name} has {case} on {flow}")
+            row = connection.execute(select(runs.c.payload, runs.c.status).where(runs.c.number == number)).one()
+            run = _RUNS.decode(browsing.only_cell(zlib.decompress(row.payload), case, flow))
+            return replace(run, status=row.status), found
+
+    def cell_runs(self, case: str, flow: str, limit: int) -> Sequence[MatrixJob]:
+        """Without words: those of earlier runs are not kept."""
+        with self.reading() as connection:
+            return browsing.cell_runs(connection, case, flow, limit)
 
     def alerts(self) -> list[Alert]:
         """The oldest first."""

@@ -1,0 +1,237 @@
+"""Questions of a dashboard: each reads one page, by an index or from the table of the present state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, literal, or_, select
+
+from assay.core.outcome import FAILS_BY_DEFAULT, Outcome
+from assay.core.verdict import VerdictStatus
+from assay.ports.browsing import CellQuery, Count, JobState, MatrixJob, MatrixPage, Standing, Unsteady
+from assay.stores.lookup import find_run
+from assay.stores.tables import case_state, results, runs
+
+RED_WORDS = (VerdictStatus.FAIL.value, VerdictStatus.XPASS.value, VerdictStatus.ERROR.value)
+TURNS = 2
+"""From ok to another outcome, or back, so often: it is unsteady. One turn is a defect, or its repair."""
+
+_state = case_state.c
+
+
+def state_rows() -> Select[Any]:
+    """Of every job, with the ids of its runs."""
+    run, since, last_ok = runs.alias("run"), runs.alias("since"), runs.alias("last_ok_run")
+    return (
+        select(case_state, run.c.id.label("run_id"), since.c.id.label("since_id"), last_ok.c.id.label("last_ok_id"))
+        .join(run, run.c.number == _state.run)
+        .join(since, since.c.number == _state.since)
+        .outerjoin(last_ok, last_ok.c.number == _state.last_ok)
+    )
+
+
+def read_states(connection: Connection, query: Select[Any]) -> tuple[JobState, ...]:
+    """`query` was made from `state_rows`."""
+    return tuple(
+        JobState(
+            *(row.job_key, row.case, row.flow, row.kind, row.outcome, row.word),
+            run=row.run_id,
+            since=row.since_id,
+            streak=row.streak,
+            last_ok=row.last_ok_id or "",
+        )
+        for row in connection.execute(query)
+    )
+
+
+def standing(connection: Connection, days: float, looked_at: int, limit: int) -> Standing:
+    """See `ports.Browsable.standing`."""
+    recent, recent_id = _recent(connection, days)
+    red = or_(_state.word.in_(RED_WORDS), and_(_state.word == "", _state.outcome.in_(FAILS_BY_DEFAULT)))
+    earlier = exists().where(
+        results.c.case == _state.case,
+        results.c.flow == _state.flow,
+        results.c.run < _state.since,
+        results.c.job_key == _state.job_key,
+    )
+    is_recent = _state.since >= recent
+
+    def states(*asked: ColumnElement[bool]) -> tuple[JobState, ...]:
+        newest_first = state_rows().where(*asked).order_by(_state.since.desc(), _state.job_key).limit(limit)
+        return read_states(connection, newest_first)
+
+    grouped = select(_state.flow, _state.outcome, _state.word, func.count().label("jobs"))
+    return Standing(
+        recent_id,
+        tuple(Count(*row) for row in connection.execute(grouped.group_by(_state.flow, _state.outcome, _state.word))),
+        red=states(red),
+        newly_red=states(red, is_recent, _state.last_ok.is_not(None)),
+        newly_green=states(_state.outcome == Outcome.OK.value, ~red, is_recent, earlier),
+        inconclusive=states(_state.word == VerdictStatus.INCONCLUSIVE.value),
+        turning=_turning(connection, looked_at, limit),
+    )
+
+
+def _recent(connection: Connection, days: float) -> tuple[int, str]:
+    newest = connection.scalar(select(runs.c.started_at).order_by(runs.c.id.desc()).limit(1))
+    if newest is None:
+        return 0, ""
+    try:
+        begin = (datetime.fromisoformat(newest) - timedelta(days=days)).isoformat(timespec="seconds")
+    except ValueError:
+        begin = newest
+    # Ids sort by time, and are indexed: 20261121T141905-3fa2b1.
+    first = begin[:19].replace("-", "").replace(":", "")
+    row = connection.execute(
+        select(runs.c.number, runs.c.id).where(runs.c.id >= first).order_by(runs.c.id).limit(1)
+    ).one()
+    return int(row.number), str(row.id)
+
+
+def _turning(connection: Connection, looked_at: int, limit: int) -> tuple[Unsteady, ...]:
+    """Jobs that have changed since the first of these runs are the only ones that can have turned in them."""
+    first = connection.scalar(select(runs.c.number).order_by(runs.c.id.desc()).limit(1).offset(looked_at - 1)) or 0
+    changed = select(_state.job_key, _state.case, _state.flow).where(_state.since > first).limit(50 * limit).subquery()
+    is_ok = (results.c.outcome == Outcome.OK.value).label("is_ok")
+    was_ok = func.lag(results.c.outcome == Outcome.OK.value).over(
+        partition_by=results.c.job_key, order_by=results.c.run
+    )
+    seen = (
+        select(results.c.job_key, is_ok, was_ok.label("was_ok"))
+        .join(changed, and_(changed.c.case == results.c.case, changed.c.flow == results.c.flow))
+        .where(results.c.run >= first, results.c.job_key == changed.c.job_key)
+        .subquery()
+    )
+    turns = func.sum(func.coalesce(func.abs(_number(seen.c.is_ok) - _number(seen.c.was_ok)), 0))
+    counted = (
+        select(seen.c.job_key, turns.label("turns"), func.count().label("results"))
+        .group_by(seen.c.job_key)
+        .having(turns >= TURNS)
+        .subquery()
+    )
+    query = (
+        select(case_state, runs.c.id.label("run_id"), counted.c.turns, counted.c.results)
+        .join(counted, counted.c.job_key == _state.job_key)
+        .join(runs, runs.c.number == _state.run)
+        .order_by(counted.c.turns.desc(), _state.job_key)
+        .limit(limit)
+    )
+    return tuple(
+        Unsteady(row.job_key, row.case, row.flow, row.kind, row.outcome, row.run_id, int(row.turns), int(row.results))
+        for row in connection.execute(query)
+    )
+
+
+def _number(condition: Any) -> Any:
+    from sqlalchemy import Integer, cast
+
+    return cast(condition, Integer)
+
+
+def matrix(
+    connection: Connection, query: CellQuery, first_case: int, cases: int, first_flow: int, flows: int, name: str
+) -> MatrixPage:
+    """See `ports.Browsable.matrix`; `name` is that of the history."""
+    number = find_run(connection, query.run, name) if query.run else 0
+    table = results.c if number else case_state.c
+    asked = _asked(query, number)
+
+    def names(column: ColumnElement[str], first: int, count: int) -> list[str]:
+        some = select(column).where(*asked).distinct().order_by(column).limit(count + 1).offset(first)
+        return list(connection.scalars(some))
+
+    found_cases, found_flows = names(table.case, first_case, cases), names(table.flow, first_flow, flows)
+    shown_cases, shown_flows = found_cases[:cases], found_flows[:flows]
+    here = [table.case.in_(shown_cases), table.flow.in_(shown_flows), *asked]
+    return MatrixPage(
+        tuple(shown_cases),
+        tuple(shown_flows),
+        tuple(MatrixJob(*row) for row in connection.execute(_jobs(number).where(*here))),
+        len(found_cases) > cases,
+        len(found_flows) > flows,
+    )
+
+
+def _jobs(number: int) -> Select[Any]:
+    if not number:
+        state = (_state.case, _state.flow, _state.kind, _state.outcome, _state.word, runs.c.id)
+        return select(*state).join(runs, runs.c.number == _state.run)
+    row = results.c
+    known = and_(_state.job_key == row.job_key, _state.run == row.run)
+    word = func.coalesce(_state.word, literal(""))
+    return (
+        select(row.case, row.flow, row.kind, row.outcome, word, runs.c.id)
+        .join(runs, runs.c.number == row.run)
+        .outerjoin(case_state, known)
+    )
+
+
+def _asked(query: CellQuery, number: int) -> list[ColumnElement[bool]]:
+    table = results.c if number else case_state.c
+    asked: list[ColumnElement[bool]] = [results.c.run == number] if number else []
+    if query.case:
+        asked.append(func.lower(table.case).contains(query.case.lower(), autoescape=True))
+    if query.flow:
+        asked.append(func.lower(table.flow).contains(query.flow.lower(), autoescape=True))
+    if query.outcome:
+        asked.append(table.outcome == query.outcome)
+    if query.word:
+        same = exists().where(_state.job_key == results.c.job_key, _state.run == number, _state.word == query.word)
+        asked.append(same if number else _state.word == query.word)
+    return asked
+
+
+def newest_run_of(connection: Connection, case: str, flow: str) -> str:
+    """Its id; "" where the history has no such cell."""
+    query = (
+        select(runs.c.id)
+        .join(results, results.c.run == runs.c.number)
+        .where(results.c.case == case, results.c.flow == flow)
+        .order_by(results.c.run.desc())
+        .limit(1)
+    )
+    return connection.scalar(query) or ""
+
+
+def cell_runs(connection: Connection, case: str, flow: str, limit: int) -> Sequence[MatrixJob]:
+    """See `ports.Browsable.cell_runs`."""
+    row = results.c
+    query = (
+        select(row.case, row.flow, row.kind, row.outcome, literal(""), runs.c.id)
+        .join(runs, runs.c.number == row.run)
+        .where(row.case == case, row.flow == flow)
+        .order_by(row.run.desc(), row.number)
+        .limit(limit)
+    )
+    return [MatrixJob(*found) for found in connection.execute(query)]
+
+
+class _Named(msgspec.Struct):
+    name: str
+
+
+class _Asks(msgspec.Struct):
+    case: _Named
+    flow: _Named
+
+
+class _Listed(msgspec.Struct):
+    jobs: tuple[msgspec.Raw, ...]
+
+
+_LISTED = msgspec.msgpack.Decoder(_Listed)
+_ASKS = msgspec.msgpack.Decoder(_Asks)
+
+
+def only_cell(payload: bytes, case: str, flow: str) -> bytes:
+    """A run as msgpack, with the jobs of that cell alone: most of a large run is its jobs, and nobody reads the others."""
+    kept = []
+    for raw in _LISTED.decode(payload).jobs:
+        asks = _ASKS.decode(raw)
+        if asks.case.name == case and asks.flow.name == flow:
+            kept.append(raw)
+    whole: dict[str, msgspec.Raw] = msgspec.msgpack.decode(payload, type=dict[str, msgspec.Raw])
+    return msgspec.msgpack.encode({**whole, "jobs": kept})

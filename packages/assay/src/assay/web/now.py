@@ -1,0 +1,102 @@
+"""The first page: how everything stands, what changed, and what blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from assay.core.verdict import VerdictStatus
+from assay.ports import RunSummary
+from assay.ports.browsing import Count, JobState, Standing
+from assay.web.answer import Answer
+from assay.web.site import Site
+from assay.web.stale import StaleBaseline, stale_baselines
+from assay.web.words import status
+
+DAYS = 7.0
+"""What changed within so many days of the newest run is new."""
+LOOKED_AT = 30
+"""Runs in which a flaky job turned at least twice."""
+SHOWN = 25
+WELL = (VerdictStatus.PASS.value, VerdictStatus.XFAIL.value)
+HEADER = ("list", "case", "flow", "kind", "outcome", "verdict", "run", "since", "last_ok", "runs_in_a_row")
+
+
+class FlowCount(msgspec.Struct, frozen=True):
+    """Jobs of one flow: well, red, and neither."""
+
+    flow: str
+    well: int
+    red: int
+    inconclusive: int
+    other: int
+
+
+class Now(msgspec.Struct, frozen=True):
+    """What the page shows. `answer` is one of: pass, fail, inconclusive, "" for an empty history."""
+
+    answer: str
+    newest: RunSummary | None
+    flows: tuple[FlowCount, ...]
+    standing: Standing
+    stale: tuple[StaleBaseline, ...]
+
+    @property
+    def red(self) -> int:
+        return sum(one.red for one in self.flows)
+
+
+def read_now(site: Site) -> Now:
+    """As it was at most two seconds ago."""
+    return site.moving.get("now", lambda: _read(site))
+
+
+def now(site: Site, query: Mapping[str, str]) -> Answer:  # noqa: ARG001
+    found = read_now(site)
+    values = {"now": found, "days": int(DAYS), "looked_at": LOOKED_AT, "shown": SHOWN}
+    return Answer("now.html.j2", values, found, HEADER, list(_rows(found.standing)))
+
+
+def _read(site: Site) -> Now:
+    standing = site.store.standing(DAYS, LOOKED_AT, SHOWN)
+    newest = next(iter(site.store.runs(1)), None)
+    flows = _flows(standing.counts)
+    return Now(_answer(flows), newest, flows, standing, stale_baselines(site, newest))
+
+
+def _flows(counts: Sequence[Count]) -> tuple[FlowCount, ...]:
+    found: dict[str, dict[str, int]] = {}
+    for one in counts:
+        of_flow = found.setdefault(one.flow, {"well": 0, "red": 0, "inconclusive": 0, "other": 0})
+        of_flow[_part(status(one))] += one.jobs
+    rows = [FlowCount(flow, **numbers) for flow, numbers in found.items()]
+    return tuple(sorted(rows, key=lambda one: (-one.red, -one.inconclusive, one.flow)))
+
+
+def _part(word: str) -> str:
+    if word in WELL:
+        return "well"
+    if word == VerdictStatus.INCONCLUSIVE.value:
+        return "inconclusive"
+    return "other" if word == VerdictStatus.SKIP.value else "red"
+
+
+def _answer(flows: Sequence[FlowCount]) -> str:
+    if any(one.red for one in flows):
+        return "fail"
+    if any(one.inconclusive for one in flows):
+        return "inconclusive"
+    return "pass" if flows else ""
+
+
+def _rows(standing: Standing) -> list[tuple[object, ...]]:
+    named = ("red", "newly_red", "newly_green", "inconclusive")
+    lists: list[tuple[str, Sequence[JobState]]] = [(name, getattr(standing, name)) for name in named]
+    rows: list[tuple[object, ...]] = [
+        (name, one.case, one.flow, one.kind, one.outcome, one.word, one.run, one.since, one.last_ok, one.streak)
+        for name, states in lists
+        for one in states
+    ]
+    rows += [("flaky", one.case, one.flow, one.kind, one.outcome, "", one.run, "", "", "") for one in standing.turning]
+    return rows

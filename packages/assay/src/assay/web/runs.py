@@ -1,0 +1,52 @@
+"""The runs, newest first, or those that are like what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from assay.ports import RunSearch
+from assay.web.answer import Answer, page_number
+from assay.web.site import Site
+
+SHOWN = 50
+MOST = 2000
+"""Runs back in the history that pages reach: older ones are found by a search."""
+HEADER = (
+    "run",
+    "started_at",
+    "status",
+    "verdict",
+    "jobs",
+    "recorded",
+    "passed",
+    "failed",
+    "other",
+    "commit",
+    "machine",
+    "command",
+)
+
+
+def runs(site: Site, query: Mapping[str, str]) -> Answer:
+    """Raises UsageError for a page that lies too far back."""
+    from assay.web.answer import NotFound
+
+    page = page_number(query.get("page", ""))
+    last = page * SHOWN + 1
+    if last > MOST + 1:
+        raise NotFound(f"pages reach back {MOST:,} runs: search for older ones")
+    found = site.moving.get(("runs", page), lambda: site.store.runs(last, RunSearch()))[last - SHOWN - 1 :]
+    if page > 1 and not found:
+        raise NotFound("there is no such page: it lies behind the last one")
+    shown = found[:SHOWN]
+    values = {"runs": shown, "page": page, "more": len(found) > SHOWN}
+    rows = [
+        (
+            *(one.id, one.started_at, one.status, one.word, one.jobs, one.recorded),
+            *(one.passed, one.failed, one.other, one.commit, one.machine, one.command),
+        )
+        for one in shown
+    ]
+    return Answer("runs.html.j2", values, {"runs": [msgspec.to_builtins(one) for one in shown]}, HEADER, rows)

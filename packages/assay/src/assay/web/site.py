@@ -1,0 +1,60 @@
+"""What every page is made from: the history, where it lies, and what was computed a moment ago."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from assay.ports import Browsable, Store
+
+Value = TypeVar("Value")
+
+
+class BrowsableStore(Store, Browsable, Protocol):
+    """A history that has both."""
+
+
+class Cache:
+    """Values that are good for some seconds. Of many that ask for one at once, one computes it. The oldest go first."""
+
+    def __init__(self, seconds: float, most: int = 64) -> None:
+        self._seconds, self._most = seconds, most
+        self._known: OrderedDict[Hashable, tuple[float, Any]] = OrderedDict()
+        self._locks: dict[Hashable, threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """`make` may raise: then nothing is kept."""
+        with self._lock:
+            own = self._locks.setdefault(key, threading.Lock())
+        with own:
+            found = self._known.get(key)
+            if found is None or time.monotonic() - found[0] > self._seconds:
+                found = (time.monotonic(), make())
+                self._put(key, found)
+        value: Value = found[1]
+        return value
+
+    def _put(self, key: Hashable, found: tuple[float, Any]) -> None:
+        with self._lock:
+            self._known[key] = found
+            self._known.move_to_end(key)
+            while len(self._known) > self._most:
+                gone, _ = self._known.popitem(last=False)
+                self._locks.pop(gone, None)
+
+
+@dataclass(frozen=True)
+class Site:
+    """`folder` is the history's on this machine. `moving` keeps what changes with every run, `settled` what never changes again."""
+
+    store: BrowsableStore
+    folder: Path
+    title: str = "Assay"
+    moving: Cache = field(default_factory=lambda: Cache(2.0))
+    settled: Cache = field(default_factory=lambda: Cache(3600.0))
