@@ -8,10 +8,10 @@ import pytest
 
 from assay.errors import UsageError
 from assay.web.answer import page_number
+from assay.web.format import moment, when
 from assay.web.hosts import known_hosts
 from assay.web.render import _inert
 from assay.web.site import Cache
-from assay.web.words import moment, when
 
 
 def test_of_many_that_ask_at_once_one_computes() -> None:

@@ -9,8 +9,8 @@ from assay.core.verdict import VerdictStatus
 from assay.ports.browsing import CellQuery, MatrixJob, MatrixPage
 from assay.web.address import changed
 from assay.web.answer import Answer, NotFound, page_number
+from assay.web.format import label, status, worst_job
 from assay.web.site import Site
-from assay.web.words import label, status, worst_job
 
 CASES, FLOWS = 50, 8
 HEADER = ("case", "flow", "kind", "outcome", "verdict", "run")

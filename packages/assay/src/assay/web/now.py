@@ -10,9 +10,9 @@ from assay.core.verdict import VerdictStatus
 from assay.ports import RunSummary
 from assay.ports.browsing import Count, JobState, Standing
 from assay.web.answer import Answer
+from assay.web.format import status
 from assay.web.site import Site
 from assay.web.stale import StaleBaseline, stale_baselines
-from assay.web.words import status
 
 DAYS = 7.0
 """What changed within so many days of the newest run is new."""

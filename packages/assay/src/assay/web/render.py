@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from assay.reports.sanitize import one_line
 from assay.web.answer import Answer
-from assay.web.words import FILTERS, GLOBALS
+from assay.web.format import FILTERS, GLOBALS
 
 if TYPE_CHECKING:
     from jinja2 import Environment
