@@ -14,7 +14,7 @@ from assay.reports.sanitize import one_line, sanitize
 from assay.web.address import address
 
 
-class Judged(Protocol):
+class HasOutcome(Protocol):
     """A job with its outcome, and with the verdict on it where that is known."""
 
     @property
@@ -24,7 +24,7 @@ class Judged(Protocol):
     def word(self) -> str: ...
 
 
-def status(job: Judged) -> str:
+def status(job: HasOutcome) -> str:
     """Its verdict; where none is kept, that of a policy which says nothing of its outcome."""
     if job.word:
         return job.word
@@ -37,7 +37,7 @@ def worst_job(jobs: Sequence[Any]) -> Any:
     return min(jobs, key=lambda job: SEVERITY.index(status(job)))
 
 
-def label(job: Judged) -> str:
+def label(job: HasOutcome) -> str:
     """`pass`, or what happened: `mismatch`, `out of memory`; the verdict where the job itself was well."""
     word = status(job)
     return word if word == "pass" or job.outcome == Outcome.OK.value else outcome_words(job.outcome)
