@@ -15,9 +15,10 @@ from assay.core.alert import Alert
 from assay.core.outcome import Outcome
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.errors import StoreError
+from assay.stores.connect import ALONE, connect
 from assay.stores.ingest import add_results
 from assay.stores.lookup import exact_run
-from assay.stores.schema import MIGRATIONS
+from assay.stores.schema import MIGRATIONS, _migrate, _version
 from assay.stores.search import cell_rows
 from assay.stores.sql import SqlStore
 from assay.stores.tables import SCHEMA, metadata
@@ -167,9 +168,24 @@ def test_the_migrations_make_exactly_the_tables_that_the_code_knows(location: st
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     assert ScriptDirectory.from_config(config).get_current_head() == f"{SCHEMA:04}"
+    engine, name = connect(location, busy_s=5.0)
+    with engine.execution_options(**ALONE).begin() as connection:
+        _migrate(connection)
+        context = MigrationContext.configure(connection, opts={"version_table": "assay_schema"})
+        assert compare_metadata(context, metadata) == []
+        migrated = _version(connection, name)
+    engine.dispose()
+    assert migrated == SCHEMA
+
+
+def test_a_new_history_has_the_version_and_the_tables_that_the_migrations_lead_to(location: str) -> None:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
     store = SqlStore(location)
     with store.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"version_table": "assay_schema"})
+        assert context.get_current_revision() == f"{SCHEMA:04}"
         assert compare_metadata(context, metadata) == []
     store.close()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy import Column, Connection, Engine, MetaData, String, Table, inspect, text
 
 from assay.errors import NewerHistory, StoreError
 from assay.stores.connect import ALONE, READ
@@ -25,8 +25,9 @@ def bring_up_to_date(engine: Engine, name: str) -> None:
             return
     with engine.execution_options(**ALONE).begin() as connection:
         # Another process may have done it while this one waited for the lock.
-        if _version(connection, name) != SCHEMA:
-            _migrate(connection)
+        version = _version(connection, name)
+        if version != SCHEMA:
+            _migrate(connection) if version else _make(connection)
             _reject_other_columns(connection, name)
 
 
@@ -73,8 +74,16 @@ def _reject_other_columns(connection: Connection, name: str) -> None:
             )
 
 
+def _make(connection: Connection) -> None:
+    """All tables of an empty database, with the version that Alembic would write: the migrations lead to the same tables, step by step."""
+    metadata.create_all(connection)
+    version = Table(VERSION_TABLE, MetaData(), Column("version_num", String(32), primary_key=True))
+    version.create(connection, checkfirst=True)
+    connection.execute(version.insert().values(version_num=f"{SCHEMA:04}"))
+
+
 def _migrate(connection: Connection) -> None:
-    # Alembic takes a third of a second to import: only a history that needs it pays.
+    # Alembic takes a third of a second to import: only a history of an older version pays.
     from alembic import command
     from alembic.config import Config
 
