@@ -24,14 +24,17 @@ from assay.testing.launcher_checks import faulty_job
 class _InTurn:
     """Each job is ready when the one before has its result."""
 
-    def __init__(self, jobs: Sequence[Job]) -> None:
-        self.left, self.running = list(jobs), False
+    def __init__(self, jobs: Sequence[Job], *, foreseen: bool = False) -> None:
+        self.left, self.running, self.foreseen = list(jobs), False, foreseen
 
     def next_ready(self) -> Job | None:
         if self.running or not self.left:
             return None
         self.running = True
         return self.left.pop(0)
+
+    def expected(self) -> list[Job]:
+        return self.left if self.foreseen else []
 
 
 def _launched(pool: Pool, jobs: Sequence[Job], between: Callable[[], None] = lambda: None) -> list[Result]:
@@ -75,6 +78,25 @@ def test_one_that_waits_does_the_next_job_of_its_kind(started: list[psutil.Proce
     results = _launched(Pool(1), [numpy, engine, numpy, engine])
     assert [one.outcome for one in results] == [Outcome.OK] * 4
     assert len(started) == 2
+
+
+def test_a_core_that_would_be_idle_starts_the_worker_of_the_next_job(
+    started: list[psutil.Process], kinds: list[Job]
+) -> None:
+    source = _InTurn(kinds[:2], foreseen=True)
+    launched = Pool(2).launch(source)
+    results = [next(launched)]
+    assert len(started) == 2, "it starts while the first job runs"
+    source.running = False
+    assert [one.outcome for one in [*results, *launched]] == [Outcome.OK] * 2
+    assert len(started) == 2, "and does the job"
+
+
+def test_no_worker_starts_ahead_where_no_core_is_idle(started: list[psutil.Process], kinds: list[Job]) -> None:
+    launched = Pool(1).launch(_InTurn(kinds[:2], foreseen=True))
+    next(launched)
+    assert len(started) == 1
+    launched.close()
 
 
 def test_no_more_wait_than_twice_the_workers(started: list[psutil.Process], kinds: list[Job]) -> None:

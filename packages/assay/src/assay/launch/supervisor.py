@@ -6,6 +6,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from dataclasses import replace
 
 import msgspec
@@ -20,7 +21,7 @@ from assay.errors import EnvironmentFailed, WorkerFailed
 from assay.launch import failed_result
 from assay.launch.changed_process import with_notes
 from assay.launch.idle import IdleWorkers
-from assay.launch.job_queue import JobQueue, Pending, WorkerKey, leaves_as_it_was
+from assay.launch.job_queue import JobQueue, Pending, WorkerKey, leaves_as_it_was, worker_key
 from assay.launch.lane import Lane
 from assay.launch.leases import Leases
 from assay.launch.prefork import Preforked
@@ -67,6 +68,7 @@ class Supervisor:
         try:
             while self._take(source) or any(lane.pending for lane in self._staff.lanes):
                 self._assign_all()
+                self._prepare(source)
                 if not self._finished:
                     self._wait()
                 while self._finished:
@@ -94,6 +96,18 @@ class Supervisor:
             short.sort(key=lambda kind: (staff.at_work(kind) > 0, -self._waiting.count(kind)))
             if not any(self._start(kind) for kind in short):
                 break
+
+    def _prepare(self, source: JobSource) -> None:
+        """A core that would be idle starts the worker of a job that is still to come."""
+        staff = self._staff
+        if self._waiting or staff.at_work() >= staff.workers:
+            return
+        for kind in map(worker_key, source.expected()):
+            plain = not kind.environment and kind.device == "cpu"
+            if plain and not any(lane.kind == kind for lane in staff.lanes):
+                with suppress(EnvironmentFailed, WorkerFailed):  # told when a job needs it
+                    staff.start(kind, alone=False)
+                return
 
     def _start(self, kind: WorkerKey) -> bool:
         """False where it must wait. Jobs of an environment that cannot be had have their answer at once."""

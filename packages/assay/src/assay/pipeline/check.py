@@ -91,6 +91,7 @@ class CaseRoute:
 
     async def follow(self, jobs: Sequence[AnyJob]) -> list[Result]:
         """Records a result for each job, but for those for which no inputs were found: their results are returned."""
+        self._services.jobs.expect(job for job in jobs if job.kind is JobKind.VERIFY)
         lacking = await record_originals(jobs, self._services)
         jobs, without_inputs = self._without(jobs, lacking)
         jobs, _ = self._without(jobs, await engines_out_of_time(jobs, self._services, coarse=self._coarse))

@@ -104,6 +104,11 @@ class JobGraph:
         self._can_go_on: deque[Route[Any]] = deque()
         self._locks: dict[Hashable, Later[None]] = {}
 
+    def expect(self, jobs: Iterable[Job]) -> None:
+        """They will probably be asked for, once what they need is there."""
+        for job in jobs:
+            self._ready.coming.setdefault(job.flow.name, job)
+
     async def run(self, job: Job) -> Result:
         """Its result."""
         result: Later[Result] = Later()
@@ -198,6 +203,7 @@ class JobGraph:
 
     def _ask(self, asked: _Asked) -> None:
         """A result is known by its job's key: of two jobs of one key, the second waits for the first."""
+        self._ready.coming.pop(asked.job.flow.name, None)
         before = self._asked.setdefault(asked.job.key, deque())
         if not before:
             self._ready.jobs.append(asked.job)
@@ -246,9 +252,13 @@ class _Ready:
 
     def __init__(self) -> None:
         self.jobs: deque[Job] = deque()
+        self.coming: dict[str, Job] = {}
 
     def next_ready(self) -> Job | None:
         return self.jobs.popleft() if self.jobs else None
+
+    def expected(self) -> Iterable[Job]:
+        return self.coming.values()
 
 
 class _Groups:
@@ -266,3 +276,6 @@ class _Groups:
             return None
         self.running += 1
         return self._group.popleft()
+
+    def expected(self) -> Iterable[Job]:
+        return ()

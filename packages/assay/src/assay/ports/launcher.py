@@ -19,6 +19,10 @@ class JobSource(Protocol):
         """The next job that can run now, given once; None where there is none, until another result is handed out."""
         ...
 
+    def expected(self) -> Iterable[Job]:
+        """Jobs that probably become ready later: a launcher may start what they need while it has nothing else to do."""
+        ...
+
 
 class JobList:
     """A source of jobs that need nothing of one another."""
@@ -29,6 +33,10 @@ class JobList:
     def next_ready(self) -> Job | None:
         """In the order given."""
         return next(self._jobs, None)
+
+    def expected(self) -> Iterable[Job]:
+        """None: all are ready."""
+        return ()
 
 
 class Launcher(Protocol):

@@ -74,6 +74,9 @@ class _OneByNeed:
     def next_ready(self) -> Job | None:
         return self._ready.pop(0) if self._ready else None
 
+    def expected(self) -> Sequence[Job]:
+        return [self._last]
+
     def done(self, result: Result) -> None:
         if result.job_key == self._needed:
             self._ready.append(self._last)
