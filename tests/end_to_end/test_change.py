@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -141,3 +142,20 @@ def test_answers_of_the_old_file_are_confirmed_by_another_engine(here: Path) -> 
     assert _change("answers.npz").word is VerdictStatus.PASS
     linear_model(here / "new.onnx", scale=1.01)
     assert _change("answers.npz").word is VerdictStatus.FAIL
+
+
+def test_a_revision_of_the_file_is_its_reference_and_every_report_says_which(
+    here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    for words in (["init", "--quiet", "-b", "main"], ["add", "linear.onnx"], ["commit", "--quiet", "-m", "first"]):
+        subprocess.run([*git, *words], check=True)
+    said = ["check", "git:main:linear.onnx", "linear.onnx", "--only-kind", "verify", "--report", "markdown=report.md"]
+    with pytest.raises(SystemExit) as ended:
+        main(said)
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    assert "linear | model-change" in shown
+    assert shown.count("git:main:linear.onnx is sha256 ") == 1
+    assert "git:main:linear.onnx is sha256 " in Path("report.md").read_text()

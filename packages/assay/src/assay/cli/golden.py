@@ -44,11 +44,13 @@ def verify(
 ) -> None:
     """Report everything that is wrong with a golden; exit 1 if anything is."""
     from assay.commands.composition import open_services
+    from assay.commands.sources import NamedModels
     from assay.core.limits import Limits
     from assay.pipeline import golden
 
+    file = NamedModels().local(model) if model is not None else None
     with open_services(history) as services:
-        problems = golden.verify(model, folder, services, limits=Limits())
+        problems = golden.verify(file, folder, services, limits=Limits())
     for problem in problems:
         print(problem)
     if problems:
@@ -130,15 +132,15 @@ def refresh(
 def _propose(folder: Path, model: Path, flow: str, given: str, history: str, *, write: bool, yes: bool = True) -> bool:
     from assay import plugins
     from assay.commands.composition import open_services
+    from assay.commands.sources import NamedModels
     from assay.core.limits import Limits
     from assay.pipeline import golden
 
+    file = NamedModels().local(model)
     with open_services(history) as services, tempfile.TemporaryDirectory(dir=services.folder) as staging:
         found = plugins.find_flow(flow)
         reason = given or "to be given"
-        lines = golden.propose(
-            model, folder, found, reason, services, limits=Limits(), staging=Path(staging) / "golden"
-        )
+        lines = golden.propose(file, folder, found, reason, services, limits=Limits(), staging=Path(staging) / "golden")
         for line in lines or ["nothing would change"]:
             print(line)
         if not write or not lines:

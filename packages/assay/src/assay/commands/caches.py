@@ -14,6 +14,7 @@ from assay.models.cache_eviction import MOST_BYTES, Entry, compiled, evict
 
 def sizes() -> dict[str, list[Entry]]:
     """By what they are. Environments have a command of their own."""
+    from assay.models import named_sources
     from assay.models.artifacts import Artifacts, artifacts_folder
     from assay.suites.cache import weighed as made
 
@@ -21,6 +22,7 @@ def sizes() -> dict[str, list[Entry]]:
         "lowered artifacts": list(Artifacts(artifacts_folder()).weighed()),
         "made cases": list(made()),
         "folders of Inductor": list(compiled()),
+        "named models": list(named_sources.weighed()),
     }
 
 

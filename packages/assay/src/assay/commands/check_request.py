@@ -11,6 +11,7 @@ from assay.commands.conflicting_options import reject_unnamed, reject_with_golde
 from assay.commands.originals import original_asked, original_listed
 from assay.commands.own_data import near, near_data, source_of
 from assay.commands.random_cases import with_random_samples
+from assay.commands.sources import with_files
 from assay.config.assay_toml import Config, load_config, load_policy
 from assay.config.option_values import changed_limits, changed_measuring, inputs_of, with_stated
 from assay.core.case import Contract, Tolerance
@@ -19,6 +20,7 @@ from assay.core.policy import Policy
 from assay.errors import UsageError
 from assay.judge.requirement import parse_requirement
 from assay.judge.speed import with_baseline_goals
+from assay.models.named_sources import is_named
 from assay.numerics.tolerance.tolerance_tables import DERIVED, table_of
 from assay.options.check import CheckOptions
 from assay.options.groups import DEFAULT_CONFIG
@@ -51,7 +53,7 @@ def request_of(options: CheckOptions, config: Config | None) -> Request:
             "--trace keeps a profile of what is measured, and nothing is: leave --only-kind out, or set enabled = true in [measure]"
         )
     models = _from_arguments(options, config) if options.models else _from_config(options, config)
-    return Request(
+    request = Request(
         models=with_random_samples(models, options),
         policy=policy,
         limits=changed_limits(config.limits if config else Limits(), options),
@@ -66,6 +68,7 @@ def request_of(options: CheckOptions, config: Config | None) -> Request:
         trace=options.trace,
         no_cache=options.no_cache,
     )
+    return with_files(request)
 
 
 def _from_arguments(options: CheckOptions, config: Config | None) -> tuple[ModelRequest, ...]:
@@ -106,7 +109,7 @@ def _from_config(options: CheckOptions, config: Config | None) -> tuple[ModelReq
         raise UsageError(f"{config.path.name} lists no [[model]]: add one, or name an ONNX file on the command line")
     return tuple(
         ModelRequest(
-            path=Path(near(one.path)),
+            path=one.path if is_named(one.path) else Path(near(one.path)),
             flows=flows_of(options.flows or one.flows or config.use, options, config),
             name=one.name,
             inputs=with_stated(

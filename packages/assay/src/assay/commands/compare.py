@@ -11,6 +11,7 @@ from assay.commands.alerting import rules_for, with_alerts
 from assay.commands.backend_options import with_options
 from assay.commands.composition import open_services
 from assay.commands.reporting import destinations
+from assay.commands.sources import NamedModels
 from assay.config.assay_toml import load_policy
 from assay.core.case import Inputs
 from assay.core.limits import Limits, Measuring
@@ -52,7 +53,8 @@ def compare_request(options: CompareOptions) -> CompareRequest:
     if len(options.models) > 2 or len(options.flows) > 2:
         raise UsageError("two engines are compared: give at most two models and two flows")
     names = options.flows or ("onnxruntime",)
-    old, new = options.models[0], options.models[-1]
+    named = NamedModels()
+    old, new = named.local(options.models[0]), named.local(options.models[-1])
     old_flow, new_flow = plugins.find_flow(names[0]), plugins.find_flow(names[-1])
     (new_flow,) = with_options([new_flow], options.options)
     if old == new and old_flow == new_flow and len(options.models) + len(options.flows) < 3:
@@ -71,6 +73,7 @@ def compare_request(options: CompareOptions) -> CompareRequest:
         batches=batches,
         threads=options.threads,
         command=options.command,
+        sources=named.found,
     )
 
 

@@ -7,6 +7,7 @@ import msgspec
 from assay import plugins
 from assay.commands.composition import open_services
 from assay.commands.own_data import source_of
+from assay.commands.sources import NamedModels
 from assay.config.data_options import data_of
 from assay.config.option_values import with_stated
 from assay.core.case import Inputs
@@ -17,6 +18,7 @@ from assay.models.goldens import read_golden
 from assay.options.golden import RecordOptions
 from assay.pipeline import golden
 from assay.pipeline.progress import SILENT, Progress
+from assay.reports.format import model_source
 
 
 def record_golden(options: RecordOptions, progress: Progress = SILENT) -> tuple[GoldenLock, list[str]]:
@@ -30,11 +32,13 @@ def record_golden(options: RecordOptions, progress: Progress = SILENT) -> tuple[
         seed=options.seed, samples=options.samples or plain.samples, batch=options.batch or plain.batch, data=data
     )
     recipe = with_stated(recipe, options)
-    model, folder, reason = options.model, options.folder, options.reason
+    named = NamedModels()
+    model, folder, reason = named.local(options.model), options.folder, options.reason
     with open_services(options.history, progress=progress) as services:
         if options.keep_outputs:
             lock, note = golden.keep(model, folder, recipe, reason, services, limits=Limits()), ""
         else:
             flow = plugins.find_flow(options.flow)
             lock, note = golden.record(model, folder, recipe, flow, reason, services, limits=Limits())
-    return lock, [*filter(None, [*nan_notes(read_golden(folder).outputs), note])]
+    notes = [*nan_notes(read_golden(folder).outputs), note, *map(model_source, named.found)]
+    return lock, [*filter(None, notes)]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
+from assay.models.named_sources import is_named
 from assay.options.check import CheckOptions
 from assay.pipeline.originals import OriginalRequest
 
@@ -42,10 +43,12 @@ def original_listed(entry: ModelEntry) -> OriginalRequest | None:
         if entry.map_inputs or entry.map_outputs:
             raise UsageError(f"model '{entry.name}': map-inputs and map-outputs need a reference: give it, too")
         return None
-    path = Path(_near(entry.reference)) if entry.reference else None
+    path = _near(entry.reference) if entry.reference else None
     return OriginalRequest(path=path, inputs=entry.map_inputs, outputs=entry.map_outputs)
 
 
-def _near(path: str) -> str:
+def _near(path: str) -> Path:
+    if is_named(path):
+        return Path(path)
     absolute = Path(os.path.abspath(path))
-    return os.path.relpath(absolute) if absolute.is_relative_to(Path.cwd()) else str(absolute)
+    return Path(os.path.relpath(absolute)) if absolute.is_relative_to(Path.cwd()) else absolute

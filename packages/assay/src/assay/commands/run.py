@@ -15,6 +15,7 @@ from assay.commands.backend_options import with_options
 from assay.commands.caches import enforce_cache_limit
 from assay.commands.composition import open_services, recycle_of
 from assay.commands.reporting import destinations
+from assay.commands.sources import NamedModels
 from assay.config.assay_toml import FREE_TO_DELEGATE, load_policy
 from assay.core.flow import Flow, Option
 from assay.core.limits import Limits, Measuring
@@ -22,6 +23,7 @@ from assay.core.result import facts_of
 from assay.errors import BrokenFlow, UnknownName, UsageError
 from assay.judge.outcome_table import OUTCOMES, REFUSALS
 from assay.launch.prefork import Preforked
+from assay.models.named_sources import is_named
 from assay.options.run import SUITE_TIMEOUT_S, RunOptions
 from assay.pipeline.expect import expectations
 from assay.pipeline.merge import save_run
@@ -58,17 +60,20 @@ def run_suites(options: RunOptions, progress: Progress = SILENT, ahead: Preforke
     return checked
 
 
-def find_suites(names: Sequence[str], limits: Limits | None = None) -> tuple[Suite, ...]:
+def find_suites(
+    names: Sequence[str], limits: Limits | None = None, named: NamedModels | None = None
+) -> tuple[Suite, ...]:
     """Each once, in the order named; what has a slash or is a folder here is one of models, `mined:MODELS` the operators of
-    models, `SUITE:VARIANT` another list of a suite. Reading a user's models is held to `limits`. Raises UnknownName, and
-    UsageError for a variant that it does not have."""
+    models, `SUITE:VARIANT` another list of a suite. `named` collects models that are no files here. Reading a
+    user's models is held to `limits`. Raises UnknownName, and UsageError for a variant that it does not have."""
     from assay.suites.folder import Folder
     from assay.suites.mined import Mined
 
+    named = named or NamedModels()
     found: list[Suite] = []
     for name in dict.fromkeys(names):
         if name.startswith(MINED):
-            found.append(Mined(name.removeprefix(MINED), limits))
+            found.append(Mined(_local_files(name.removeprefix(MINED), named), limits))
             continue
         known = name in plugins.names(GROUP)
         is_folder = not known and ("/" in name or Path(name).is_dir())
@@ -77,6 +82,10 @@ def find_suites(names: Sequence[str], limits: Limits | None = None) -> tuple[Sui
     if twice:
         raise UsageError(f"two suites are called '{twice[0]}'; run them one after the other")
     return tuple(found)
+
+
+def _local_files(models: str, named: NamedModels) -> str:
+    return ",".join(str(named.local(Path(one))) if is_named(one) else one for one in models.split(","))
 
 
 def _named(name: str) -> Suite:
@@ -114,7 +123,8 @@ def _request(options: RunOptions) -> SuiteRequest:
     limits = Limits(timeout_s=options.timeout_s or SUITE_TIMEOUT_S, memory_bytes=options.memory_bytes or 0)
     if options.repeat_share is not None:
         limits = msgspec.structs.replace(limits, repeat_share=options.repeat_share)
-    suites = find_suites(options.suites, limits)
+    named = NamedModels()
+    suites = find_suites(options.suites, limits, named)
     flows = find_flows(options.flows, options.options)
     policy = load_policy(options.policy or Path(FREE_TO_DELEGATE))
     if not options.skip_unavailable:
@@ -142,6 +152,7 @@ def _request(options: RunOptions) -> SuiteRequest:
         no_cache=options.no_cache,
         measuring=_measuring(options),
         threads=tuple(sorted(set(options.threads) | {1})),
+        sources=named.found,
     )
 
 

@@ -21,6 +21,7 @@ from assay.core.limits import Limits, Measuring
 from assay.core.policy import Expectation, Goal, Policy
 from assay.errors import BadPolicy
 from assay.models.cache_eviction import MOST_BYTES
+from assay.models.named_sources import is_named
 from assay.models.sources import is_factory, source_name
 from assay.options.arguments import values_from_python
 from assay.options.check import LimitOptions, ModelOptions
@@ -191,7 +192,7 @@ def _models(path: Path, parsed: ConfigFile, text: TomlFile) -> tuple[ModelEntry,
 
 
 def _found(path: Path, one: ModelFile) -> list[Path]:
-    if is_factory(one.path):
+    if is_factory(one.path) or is_named(one.path):
         return [Path(one.path)]
     pattern = _beside(path, one.path)
     if pattern.exists() or not glob.has_magic(one.path):
@@ -226,13 +227,17 @@ def _entries(path: Path, one: ModelFile, found: list[Path]) -> list[ModelEntry]:
             contract,
             tuple(one.flows),
             said.random_samples or 0,
-            str(_beside(path, str(said.reference))) if said.reference else "",
+            _reference(path, str(said.reference)) if said.reference else "",
             said.golden_of_another_model,
             dict(said.map_inputs),
             dict(said.map_outputs),
         )
         for name, file in zip(names, found, strict=True)
     ]
+
+
+def _reference(path: Path, source: str) -> str:
+    return source if is_named(source) else str(_beside(path, source))
 
 
 def _data(path: Path, source: str) -> str:

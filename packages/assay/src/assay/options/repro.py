@@ -51,7 +51,7 @@ def repro_line(run: Run, asked: Result | Job) -> str:
         _from_config(given, job.case) or not _can_be_written(job.case) or _beyond_the_command_line(given, job)
     ):
         return _narrowed(run, job.key)
-    return shlex.join(["assay", "check", *arguments_of(CheckOptions, _values(job, given or {}))])
+    return shlex.join(["assay", "check", *arguments_of(CheckOptions, _values(run, job, given or {}))])
 
 
 def _command_name(command: str) -> str:
@@ -64,7 +64,7 @@ def _narrowed(run: Run, key: str) -> str:
     return f"{run.command} {shlex.join(arguments_of(CheckOptions, {'only': key}))}"
 
 
-def _values(job: Job, given: Given) -> Values:
+def _values(run: Run, job: Job, given: Given) -> Values:
     values = {
         **model_values(job.case),
         **flow_values(job.flow),
@@ -75,6 +75,10 @@ def _values(job: Job, given: Given) -> Values:
         "policy": given.get("policy", [""])[-1],
         "require": tuple(given.get("require", ())),
     }
+    named = {one.path: one.named for one in run.sources}
+    values["models"] = tuple(named.get(one, one) for one in values["models"])
+    if "reference" in values:
+        values["reference"] = named.get(values["reference"], values["reference"])
     if isinstance(job, MeasureJob):
         values |= measuring_values(job.measuring)
     if isinstance(job, CompareSpeedJob):

@@ -15,7 +15,7 @@ from assay.core.job import CompareSpeedJob, MeasureJob
 from assay.core.limits import Limits, Measuring
 from assay.core.model import Model
 from assay.core.policy import Policy
-from assay.core.run import Run
+from assay.core.run import ModelSource, Run
 from assay.core.speed import BaselineEngine
 from assay.errors import UsageError
 from assay.models.sources import check_source, source_name
@@ -47,6 +47,7 @@ class CompareRequest:
     batches: tuple[int, ...] = ()
     threads: int = 1
     measuring: Measuring | None = None
+    sources: tuple[ModelSource, ...] = ()
     command: str = "assay compare"
 
 
@@ -99,6 +100,7 @@ async def plan_comparison(request: CompareRequest, services: Services) -> Run:
         machine=this_machine(services.gpus),
         versions=versions(PACKAGES),
         commit=git_commit(Path.cwd()),
+        sources=request.sources,
     )
 
 
@@ -126,9 +128,12 @@ def _without_golden(inputs: Inputs) -> Inputs:
 
 
 def _names(request: CompareRequest) -> Sequence[str]:
-    """Of the new and the old model: their file names, or their paths where those are equal."""
+    """Of the new and the old model: their file names, or what the user wrote where those are equal."""
     new, old = source_name(request.new), source_name(request.old)
-    return (new, old) if new != old or request.new == request.old else (str(request.new), str(request.old))
+    if new != old or request.new == request.old:
+        return new, old
+    named = {one.path: one.named for one in request.sources}
+    return [named.get(str(path), str(path)) for path in (request.new, request.old)]
 
 
 def _demand_same_inputs(old: Model, new: Model) -> None:

@@ -94,6 +94,7 @@ async def plan(request: Request, services: Services) -> Run:
         baselines=tuple(job.baseline for one in planned for job in one if isinstance(job, CompareSpeedJob)),
         narrowed=bool(request.only),
         alone=bool(request.only),
+        sources=request.sources,
     )
 
 

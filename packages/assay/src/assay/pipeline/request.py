@@ -9,6 +9,7 @@ from assay.core.case import Contract, Inputs
 from assay.core.flow import Flow
 from assay.core.limits import Limits, Measuring
 from assay.core.policy import Policy
+from assay.core.run import ModelSource
 from assay.pipeline.originals import OriginalRequest
 
 
@@ -34,7 +35,8 @@ class Request:
     `per_node` judges node by node, too; `compare_speed` asks for a comparison with the approved engine of every cell;
     `measuring` None leaves measuring out; `only` keeps one job (`case|flow|kind`) of those; `save_inputs` and `save_outputs` are
     where inputs and answers are kept: an .npz, or a folder of goldens ("": nowhere). `trace` keeps the backend's profile of what is
-    measured. With `no_cache` a refusal that an earlier run has kept is removed, and the model lowered again."""
+    measured. With `no_cache` a refusal that an earlier run has kept is removed, and the model lowered again. `sources` are those of its
+    models that the user named by where they come from."""
 
     models: tuple[ModelRequest, ...]
     policy: Policy = field(default_factory=Policy)
@@ -50,3 +52,4 @@ class Request:
     save_outputs: str = ""
     trace: bool = False
     no_cache: bool = False
+    sources: tuple[ModelSource, ...] = ()

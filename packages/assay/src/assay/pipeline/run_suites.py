@@ -17,7 +17,7 @@ from assay.core.limits import Limits, Measuring
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Policy
 from assay.core.result import Result
-from assay.core.run import Run
+from assay.core.run import ModelSource, Run
 from assay.errors import NothingSelected
 from assay.pipeline.check import record_run
 from assay.pipeline.expected_timeouts import limits_of, with_expected_timeouts
@@ -58,6 +58,7 @@ class SuiteRequest:
     threads: tuple[int, ...] = (1,)
     adapt_opset: int = 0
     no_cache: bool = False
+    sources: tuple[ModelSource, ...] = ()
 
 
 def run_suites(request: SuiteRequest, services: Services) -> Checked:
@@ -121,6 +122,7 @@ def _plan(request: SuiteRequest, cases: Sequence[Case], services: Services) -> R
         baseline=request.baseline,
         narrowed=bool(request.only) or request.selection.narrows,
         alone=bool(request.only),
+        sources=request.sources,
     )
 
 

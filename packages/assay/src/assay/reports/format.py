@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import math
 
+from assay.core.run import ModelSource
+
+
+def model_source(source: ModelSource) -> str:
+    """What a user named, and what it stood for: whole, so that it can be compared."""
+    commit = f", commit {source.commit}" if source.commit else ""
+    return f"{source.named} is sha256 {source.sha256}{commit}"
+
 
 def budget(used: float | None, is_bound: bool) -> str:
     """With a sign before it where it is more than what is used (a coarse tolerance)."""

@@ -95,6 +95,11 @@ def _provenance(run: Run) -> Pairs:
         ("Baseline", one_line(run.baseline)),
         ("Machine", ", ".join(parts)),
         ("System", one_line(", ".join(filter(None, (machine.system, machine.python and f"Python {machine.python}"))))),
+        *(
+            (("Models from", "; ".join(one_line(text.model_source(one)) for one in run.sources)),)
+            if run.sources
+            else ()
+        ),
         ("Load", f"{machine.load_average:.2f} at the start" if machine.load_average else ""),
     ]
     return [(name, value) for name, value in pairs if value]

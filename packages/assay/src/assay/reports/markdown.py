@@ -198,6 +198,7 @@ def _about(run: Run, jobs: str) -> list[str]:
     machine = run.machine
     parts = [f"run {run.id}", jobs]
     parts += [f"commit {run.commit}"] if run.commit else []
+    parts += [text.model_source(one) for one in run.sources]
     parts += [f"{machine.cpu}, {text.cores(machine.cores)}, {text.size(machine.memory_bytes)}"] if machine.cpu else []
     parts += [f"{name} {version}" for name, version in sorted(run.versions.items())]
     return ["<sub>" + escaped("; ".join(parts), 2000) + "</sub>"]

@@ -29,6 +29,7 @@ from assay.reports.changes import TITLE as CHANGES
 from assay.reports.changes import cells, commits_between, facts_between
 from assay.reports.critical import TITLE, critical
 from assay.reports.details import detail_lines
+from assay.reports.format import model_source
 from assay.reports.mutation_scores import mutation_scores, shown
 from assay.reports.node_errors import node_tables
 from assay.reports.recorded import recorded
@@ -93,6 +94,8 @@ class Terminal:
                 _line(console, line)
         for line in shown(mutation_scores(results)):
             _prose(console, line)
+        for source in run.sources:
+            _line(console, one_line(model_source(source)))
         _end(console, run, found, judgement, recorded(run, results))
         written = console.file
         assert isinstance(written, io.StringIO)

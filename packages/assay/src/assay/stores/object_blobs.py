@@ -38,7 +38,7 @@ class ObjectBlobs:
 
     def __init__(self, location: str) -> None:
         self.name = location.rstrip("/")
-        self._store = _open(self.name)
+        self._store = open_objects(self.name)
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="blobs")
 
     def put(self, path: Path, digest: str) -> None:
@@ -137,7 +137,7 @@ class ObjectBlobs:
                 yield part
 
 
-def _open(location: str) -> ObjectStore:
+def open_objects(location: str) -> ObjectStore:
     try:
         from obstore.store import from_url
     except ModuleNotFoundError:

@@ -1,0 +1,82 @@
+"""Models that a user names by where they come from: files, before anything else is done, and what one of them is compared with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from assay.core.run import ModelSource
+from assay.errors import UsageError, each
+from assay.models.named_sources import Fetch, is_named, path_in_repository, to_file
+from assay.models.named_sources.wanted import Wanted
+from assay.pipeline.originals import OriginalRequest
+from assay.pipeline.request import ModelRequest, Request
+
+
+class NamedModels:
+    """`found` are those that were asked for, each once."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, ModelSource] = {}
+
+    @property
+    def found(self) -> tuple[ModelSource, ...]:
+        return tuple(self._found.values())
+
+    def local(self, model: Path) -> Path:
+        """The file of a model; what is a file, or a factory, stays as it is. Raises BadModel."""
+        if not is_named(model):
+            return model
+        if str(model) not in self._found:
+            self._found[str(model)] = to_file(model, _others())
+        return Path(self._found[str(model)].path)
+
+
+def with_files(request: Request) -> Request:
+    """Every model of it, and every reference, is a file. A revision of a file that is given, too, is what that file is compared with.
+    Raises BadModel, and UsageError where it cannot be that."""
+    named = NamedModels()
+    models = each(_with_references(request.models), lambda one: _with_file(one, named))
+    return replace(request, models=tuple(models), sources=named.found)
+
+
+def _with_file(one: ModelRequest, named: NamedModels) -> ModelRequest:
+    original = one.original
+    if original is not None and original.path is not None:
+        original = replace(original, path=named.local(original.path))
+    return replace(one, path=named.local(one.path), original=original)
+
+
+def _with_references(models: Sequence[ModelRequest]) -> list[ModelRequest]:
+    plain = {os.path.normpath(one.path): one for one in models if not is_named(one.path)}
+    earlier: dict[str, Path] = {}
+    left = []
+    for one in models:
+        name = os.path.normpath(path_in_repository(one.path) or os.sep)
+        if name not in plain:
+            left.append(one)
+        elif name in earlier:
+            raise UsageError(f"two revisions of {name} are given to compare it with: leave one of them out")
+        elif plain[name].original is not None:
+            raise UsageError(f"{name} has a reference already: leave that out, or {one.path}")
+        else:
+            earlier[name] = one.path
+    return [
+        replace(one, original=OriginalRequest(path=earlier[name]))
+        if (name := os.path.normpath(one.path)) in earlier
+        else one
+        for one in left
+    ]
+
+
+def _others() -> dict[str, Fetch]:
+    """What needs a client of its own is loaded when it is asked for."""
+
+    def from_bucket(wanted: Wanted, into: Path) -> Path:
+        from assay.stores.object_source import from_bucket
+
+        return from_bucket(wanted, into)
+
+    return {"s3": from_bucket}

@@ -1,0 +1,114 @@
+"""Models that are named by where they come from, and not by a file: a revision of a repository, an address, a cache. Each becomes a file
+before anything runs, in a folder of the user's cache that is called by its content."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+
+from assay.core.run import ModelSource
+from assay.errors import BadModel
+from assay.models.cache_eviction import Entry, entry_of, used_now
+from assay.models.files import file_digest, is_lfs_pointer, user_cache
+from assay.models.named_sources.wanted import Wanted
+
+Fetch = Callable[[Wanted, Path], Path]
+"""Writes the model, and what it needs beside it, into a folder that is empty. Returns the model. Raises BadModel."""
+_KIND = re.compile(r"(git|hf):|[a-z][a-z0-9+]*:/")
+
+
+def is_named(source: str | Path) -> bool:
+    """Whether it says where a model comes from, and no file has that name."""
+    return _KIND.match(str(source)) is not None and not Path(source).exists()
+
+
+def as_written(source: str | Path) -> str:
+    """A path has lost a slash of `https://`."""
+    return re.sub(r"^([a-z+0-9]+):/(?!/)", r"\1://", str(source)) if is_named(source) else str(source)
+
+
+def path_in_repository(source: str | Path) -> str:
+    """The file that a `git:REF:path` names; "" for any other source."""
+    kind, _, rest = str(source).partition(":")
+    return rest.partition(":")[2] if kind == "git" and is_named(source) else ""
+
+
+def to_file(source: str | Path, others: dict[str, Fetch] | None = None) -> ModelSource:
+    """Where it lies now. `others` fetch what this room does not, by the kind of the source. Raises BadModel with one sentence."""
+    wanted = Wanted(as_written(source))
+    kind = wanted.said.partition(":")[0]
+    root = _folder()
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=root, prefix="tmp-", ignore_cleanup_errors=True) as name:
+            return _kept(wanted, _fetch_of(kind, others or {})(wanted, Path(name)), root)
+    except OSError as error:
+        raise BadModel(
+            f"{wanted.said} cannot be kept in {root} ({error.strerror or error}): free some space, or name another folder in ASSAY_CACHE"
+        ) from None
+
+
+def weighed() -> Iterator[Entry]:
+    """Those in the cache, with when they were used last."""
+    for folder in _folder().glob("*"):
+        if entry := entry_of(folder, used=folder):
+            yield entry
+
+
+def _folder() -> Path:
+    return user_cache() / "sources"
+
+
+def _fetch_of(kind: str, others: dict[str, Fetch]) -> Fetch:
+    from assay.models.named_sources import address, git, hub
+
+    known: dict[str, Fetch] = {
+        "git": git.from_here,
+        "hf": hub.from_cache,
+        "https": address.from_address,
+        "http": address.from_address,
+        **others,
+    }
+    known |= dict.fromkeys(("git+https", "git+http", "git+ssh"), git.from_repository)
+    if kind not in known:
+        raise BadModel(
+            f"{kind}:// is no source of models: give a file, git:REF:path, git+https://, https://, s3:// or hf:owner/name@revision:file"
+        )
+    return known[kind]
+
+
+def _kept(wanted: Wanted, file: Path, root: Path) -> ModelSource:
+    """The folder gets the name of its content; where there is one of that name with every byte right, that one is used."""
+    if is_lfs_pointer(file):
+        raise BadModel(
+            f"{wanted.said} is a Git LFS pointer, and git lfs is not here to fetch what it stands for: install git-lfs"
+        )
+    digests = _digests(file.parent)
+    final = root / hashlib.sha256(repr(digests).encode()).hexdigest()[:32]
+    if final.exists() and _digests(final) != digests:
+        shutil.rmtree(final)
+    if not final.exists():
+        new = Path(tempfile.mkdtemp(dir=root, prefix="tmp-"))
+        for one in file.parent.iterdir():
+            one.replace(new / one.name)
+        try:
+            new.rename(final)
+        except OSError:  # another process was quicker
+            shutil.rmtree(new)
+            if not final.exists():
+                raise
+    used_now(final)
+    name = file.relative_to(file.parent)
+    return ModelSource(wanted.said, str(final / name), dict(digests)[str(name)], wanted.commit)
+
+
+def _digests(folder: Path) -> list[tuple[str, str]]:
+    return sorted(
+        (PurePosixPath(path.relative_to(folder)).as_posix(), file_digest(path))
+        for path in folder.rglob("*")
+        if path.is_file()
+    )

@@ -1,0 +1,98 @@
+"""A file of a web server, by its address and its digest."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import re
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import urlsplit
+
+from assay.errors import BadModel
+from assay.models.named_sources.tokens import check_server, host_of, token_of
+from assay.models.named_sources.wanted import Wanted
+
+_CHUNK_BYTES = 1 << 20
+_SILENCE_S = 60.0
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def from_address(wanted: Wanted, into: Path) -> Path:
+    """`https://host/model.onnx#sha256=DIGEST`: what has other bytes is not used."""
+    address, digest = with_digest(wanted.said)
+    if not digest:
+        raise BadModel(
+            f"{address} may change at any time: say which file is meant, {address}#sha256=DIGEST (sha256sum prints it)"
+        )
+    check_server(address)
+    to = into / name_of(urlsplit(address).path)
+    check_digest(address, _download(wanted, address, to), digest)
+    return to
+
+
+def with_digest(said: str) -> tuple[str, str]:
+    """The address and its digest, "" without one. Raises BadModel for what is none."""
+    address, _, fragment = said.partition("#")
+    digest = fragment.removeprefix("sha256=").lower()
+    if fragment and not _DIGEST.fullmatch(digest):
+        raise BadModel(
+            f"{said}: #{fragment} is no digest: write #sha256= and 64 hexadecimal digits (sha256sum prints them)"
+        )
+    return address, digest
+
+
+def check_digest(address: str, found: str, digest: str) -> None:
+    """Raises BadModel where they differ."""
+    if found != digest:
+        raise BadModel(
+            f"{address} has the digest {found[:16]}..., and {digest[:16]}... is asked for: the file was changed, or the digest is wrong"
+        )
+
+
+def name_of(path: str) -> str:
+    """Of a file in a folder, whatever the server calls it."""
+    name = PurePosixPath(path).name
+    return name if name not in ("", ".", "..") and "\0" not in name else "model.onnx"
+
+
+def _download(wanted: Wanted, address: str, to: Path) -> str:
+    found = hashlib.sha256()
+    with _answer(address) as answer, to.open("wb") as file:
+        # What has arrived, not a whole chunk: a server that sends a byte now and then is not waited for.
+        while chunk := answer.read1(_CHUNK_BYTES):
+            wanted.demand_room(len(chunk))
+            wanted.left_s()
+            found.update(chunk)
+            file.write(chunk)
+    return found.hexdigest()
+
+
+class _CheckedRedirects(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        """To where a user might have sent us, too; the token is for the host that it was given for."""
+        check_server(newurl)
+        new = super().redirect_request(req, fp, code, msg, headers, newurl)
+        if new is not None and host_of(newurl) != host_of(req.full_url):
+            new.remove_header("Authorization")
+        return new
+
+
+@contextmanager
+def _answer(address: str) -> Iterator[http.client.HTTPResponse]:
+    headers = {"User-Agent": "assay"}
+    if token := token_of(host_of(address)):
+        headers["Authorization"] = f"Bearer {token}"
+    opener = urllib.request.build_opener(_CheckedRedirects)
+    try:
+        with opener.open(urllib.request.Request(address, headers=headers), timeout=_SILENCE_S) as answer:
+            yield answer
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise BadModel(f"{address} cannot be fetched (HTTP {error.code} {error.reason})") from None
+    except (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError, ValueError) as error:
+        raise BadModel(f"{address} cannot be fetched ({getattr(error, 'reason', error)})") from None

@@ -1,0 +1,135 @@
+"""Files of a revision: of the repository at hand, or of another by its address."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import resource
+import shutil
+import subprocess
+import tempfile
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from assay.errors import BadModel
+from assay.models.files import is_lfs_pointer
+from assay.models.named_sources import wanted as limits
+from assay.models.named_sources.tokens import basic_credentials, check_server, host_of
+from assay.models.named_sources.wanted import Wanted, named_in
+
+_PROTOCOLS = "https:http:ssh"
+"""What git may speak: `ext::` would run a program that a name says, `file:` would read whatever lies there."""
+_OF_ANOTHER = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
+"""Set while a hook of git runs."""
+
+
+def from_here(wanted: Wanted, into: Path) -> Path:
+    """`git:REF:path`, of the repository of the working folder; the path is relative to that."""
+    _, ref, path = [*wanted.said.split(":", 2), "", ""][:3]
+    if not ref or not path or ref.startswith("-"):
+        raise BadModel(f"{wanted.said} names no file of a revision: write git:REF:path, as in git:main:model.onnx")
+    here = Path.cwd()
+    below = _git(here, wanted, "rev-parse", "--show-prefix").decode().strip()
+    return _from_tree(here, wanted, ref, posixpath.normpath(posixpath.join(below, path)), into)
+
+
+def from_repository(wanted: Wanted, into: Path) -> Path:
+    """`git+https://host/repository@REF:path`: that revision alone is fetched, and of its files those that are read."""
+    address, _, rest = wanted.said.removeprefix("git+").rpartition("@")
+    ref, _, path = rest.partition(":")
+    if "://" not in address or not ref or not path or ref.startswith("-"):
+        raise BadModel(f"{wanted.said} names no file of a revision: write git+https://host/repository@REF:path")
+    check_server(address)
+    with tempfile.TemporaryDirectory(dir=into.parent, prefix="tmp-") as name:
+        here = Path(name)
+        _git(here, wanted, "init", "--quiet", "--bare")
+        _git(here, wanted, "remote", "add", "origin", address)
+        _git(here, wanted, "fetch", "--quiet", "--depth", "1", "--filter=blob:none", "origin", ref)
+        return _from_tree(here, wanted, "FETCH_HEAD", posixpath.normpath(path), into)
+
+
+def _from_tree(repository: Path, wanted: Wanted, ref: str, path: str, into: Path) -> Path:
+    """The file, and those below its folder that it names."""
+    if path.startswith(("../", "/")):
+        raise BadModel(f"{wanted.said}: {path} lies outside of the repository; name a file in it")
+    revision = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    wanted.commit = _git(repository, wanted, *revision).decode().strip()
+    folder = posixpath.dirname(path)
+    below = [f"{folder}/"] if folder else []
+    columns = "--format=%(objectmode) %(objectname) %(path)"
+    listed = _git(repository, wanted, "ls-tree", "-r", "-z", columns, "--full-tree", wanted.commit, *below)
+    lines = [line.split(" ", 2) for line in listed.decode(errors="surrogateescape").split("\0") if line]
+    objects = {name: blob for mode, blob, name in lines if mode.startswith("100")}
+    if path not in objects:
+        raise BadModel(
+            f"{wanted.said}: there is no file {path} in the commit {wanted.commit[:12]}; name it from the folder that you are in"
+        )
+    model = into / PurePosixPath(path).name
+    _write(repository, wanted, objects[path], model)
+    beside = (posixpath.relpath(one, folder or ".") for one in objects if one != path)
+    for name in named_in(model, islice(beside, limits.MOST_NAMES)):
+        (into / name).parent.mkdir(parents=True, exist_ok=True)
+        _write(repository, wanted, objects[posixpath.join(folder, name)], into / name)
+    return model
+
+
+def _write(repository: Path, wanted: Wanted, blob: str, to: Path) -> None:
+    with to.open("wb") as file:
+        _git(repository, wanted, "cat-file", "blob", blob, into=file)
+    wanted.demand_room(to.stat().st_size)
+    if is_lfs_pointer(to) and shutil.which("git-lfs"):
+        pointer = to.read_bytes()
+        with to.open("wb") as file:
+            _git(repository, wanted, "lfs", "smudge", given=pointer, into=file)
+        wanted.demand_room(to.stat().st_size)
+
+
+def _git(folder: Path, wanted: Wanted, *arguments: str, given: bytes = b"", into: BinaryIO | None = None) -> bytes:
+    """What it prints, which a file gets where one is given. It asks nobody for a password, runs nothing that a repository says, and writes
+    no file that is too large."""
+    command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", *arguments]
+    most = limits.MOST_BYTES
+    try:
+        ended = subprocess.run(
+            command,
+            cwd=folder,
+            env=_environment(wanted),
+            input=given,
+            stdout=into or subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            timeout=wanted.left_s(),
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
+        )
+    except FileNotFoundError:
+        raise BadModel(f"{wanted.said} needs git: install it, or give a file") from None
+    except subprocess.TimeoutExpired:
+        raise wanted.too_slow() from None
+    if ended.returncode:
+        raise BadModel(f"{wanted.said}: {_reason(ended.stderr.decode(errors='replace'))}")
+    return ended.stdout or b""
+
+
+def _reason(said: str) -> str:
+    """The first line of git's that says what is wrong."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    wrong = [line for line in lines if line.startswith(("fatal: ", "error: ", "remote: "))]
+    if not lines:
+        return "there is no such revision here; `git fetch` brings those of a server"
+    return (wrong or lines)[0].split(": ", 1)[-1]
+
+
+def _environment(wanted: Wanted) -> dict[str, str]:
+    other = wanted.said.startswith("git+")
+    known = {name: value for name, value in os.environ.items() if not (other and name in _OF_ANOTHER)}
+    known |= {"GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": _PROTOCOLS, "LC_ALL": "C"}
+    address = wanted.said.removeprefix("git+")
+    if other and (header := basic_credentials(host_of(address))):
+        server = "/".join(address.split("/")[:3])
+        # Arguments would be seen by every user of the machine.
+        known |= {
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": f"http.{server}/.extraHeader",
+            "GIT_CONFIG_VALUE_0": header,
+        }
+    return known

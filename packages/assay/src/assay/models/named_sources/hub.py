@@ -1,0 +1,43 @@
+"""A file of the cache of huggingface_hub on this machine: nothing is fetched."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from itertools import islice
+from pathlib import Path, PurePosixPath
+
+from assay.errors import BadModel
+from assay.models.named_sources import wanted as limits
+from assay.models.named_sources.wanted import Wanted, named_in
+
+
+def from_cache(wanted: Wanted, into: Path) -> Path:
+    """`hf:owner/name@revision:file`."""
+    repository, _, rest = wanted.said.removeprefix("hf:").partition("@")
+    revision, _, file = rest.partition(":")
+    if repository.count("/") != 1 or not revision or not file or _leaves(repository, revision, file):
+        raise BadModel(
+            f"{wanted.said} names no file: write hf:owner/name@revision:file, as in hf:owner/name@main:onnx/model.onnx"
+        )
+    home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
+    folder = Path(os.environ.get("HF_HUB_CACHE") or home / "hub") / f"models--{repository.replace('/', '--')}"
+    ref = folder / "refs" / revision
+    wanted.commit = ref.read_text().strip() if ref.is_file() else revision
+    path = folder / "snapshots" / PurePosixPath(wanted.commit).name / file
+    if not path.is_file():
+        raise BadModel(
+            f"{wanted.said} is not in the cache {folder.parent}: `hf download {repository} {file} --revision {revision}` brings it"
+        )
+    beside = (
+        one.relative_to(path.parent).as_posix() for one in path.parent.rglob("*") if one.is_file() and one != path
+    )
+    for name in [path.name, *named_in(path, islice(beside, limits.MOST_NAMES))]:
+        wanted.demand_room((path.parent / name).stat().st_size)
+        (into / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path.parent / name, into / name)
+    return into / path.name
+
+
+def _leaves(*said: str) -> bool:
+    return any(".." in PurePosixPath(one).parts or one.startswith("/") for one in said)

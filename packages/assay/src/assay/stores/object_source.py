@@ -1,0 +1,45 @@
+"""One object of an object store, as a file: a model that lies in a bucket."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from assay.errors import BadModel, StoreError
+from assay.models.named_sources.address import check_digest, name_of, with_digest
+from assay.models.named_sources.wanted import Wanted
+from assay.stores.object_blobs import open_objects
+from assay.stores.object_errors import translate_errors
+
+
+def from_bucket(wanted: Wanted, into: Path) -> Path:
+    """`s3://bucket/folder/model.onnx`, with `#sha256=DIGEST` behind it where no other bytes will do. Raises BadModel."""
+    address, digest = with_digest(wanted.said)
+    bucket, _, key = address.removeprefix("s3://").partition("/")
+    if not bucket or not key or key.endswith("/"):
+        raise BadModel(f"{wanted.said} names no object: write s3://bucket/folder/model.onnx")
+    to = into / name_of(key)
+    try:
+        found = _fetched(wanted, f"s3://{bucket}", key, to)
+    except StoreError as error:
+        raise BadModel(f"{address} cannot be fetched: {error}") from None
+    if digest:
+        check_digest(address, found, digest)
+    return to
+
+
+def _fetched(wanted: Wanted, bucket: str, key: str, to: Path) -> str:
+    import obstore
+
+    store, found = open_objects(bucket), hashlib.sha256()
+    with translate_errors(bucket), to.open("wb") as file:
+        try:
+            parts = obstore.get(store, key)
+        except FileNotFoundError:
+            raise BadModel(f"{bucket}/{key} is not there: check the bucket and the key") from None
+        for part in parts.stream():
+            wanted.demand_room(len(part))
+            wanted.left_s()
+            found.update(part)
+            file.write(part)
+    return found.hexdigest()

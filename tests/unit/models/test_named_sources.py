@@ -1,0 +1,291 @@
+"""Models that are named by where they come from become files, or one sentence."""
+
+from __future__ import annotations
+
+import base64
+import http.server
+import os
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from assay.commands.sources import with_files
+from assay.core.digest import sha256_bytes
+from assay.errors import BadModel, UsageError
+from assay.models.named_sources import address, git, is_named, tokens, wanted
+from assay.models.named_sources import to_file as fetched
+from assay.pipeline.originals import OriginalRequest
+from assay.pipeline.request import ModelRequest, Request
+
+
+def to_file(source: str | Path) -> Path:
+    return Path(fetched(source).path)
+
+
+def _git(folder: Path, *arguments: str) -> None:
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main"]
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """`main` has an older net than the working folder."""
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "repository"
+    (folder / "nets").mkdir(parents=True)
+    _git(folder, "init", "--quiet")
+    (folder / "nets" / "net.onnx").write_bytes(b"old, with weights/net.data")
+    (folder / "nets" / "weights").mkdir()
+    (folder / "nets" / "weights" / "net.data").write_bytes(b"old weights")
+    (folder / "nets" / "other.onnx").write_bytes(b"another")
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 3\n"
+    (folder / "nets" / "large.onnx").write_bytes(pointer)
+    _git(folder, "add", ".")
+    _git(folder, "commit", "--quiet", "-m", "first")
+    _git(folder, "branch", "--force", "base")
+    (folder / "nets" / "net.onnx").write_bytes(b"new")
+    monkeypatch.chdir(folder / "nets")
+    return folder
+
+
+OLD = b"old, with weights/net.data"
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_revision_is_a_file_with_the_weights_that_it_names(repository: Path) -> None:
+    found = fetched("git:base:net.onnx")
+    folder = Path(found.path).parent
+    assert sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.*")) == [
+        "net.onnx",
+        "weights/net.data",
+    ]
+    assert (found.named, found.sha256, len(found.commit)) == ("git:base:net.onnx", sha256_bytes(OLD), 40)
+    assert to_file("git:HEAD:../nets/net.onnx") == folder / "net.onnx", "the same bytes are one file"
+    (folder / "net.onnx").write_bytes(b"changed by somebody")
+    assert to_file("git:base:net.onnx").read_bytes() == OLD
+
+
+def _request(*models: str) -> Request:
+    return Request(models=tuple(ModelRequest(path=Path(one), flows=()) for one in models))
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_revision_of_a_file_that_is_given_is_what_it_is_compared_with() -> None:
+    request = with_files(_request("git:base:net.onnx", "net.onnx", "git:base:other.onnx"))
+    found = [(one.path.name, one.original and one.original.path.read_bytes()) for one in request.models]
+    assert found == [("net.onnx", OLD), ("other.onnx", None)]
+    assert [one.named for one in request.sources] == ["git:base:net.onnx", "git:base:other.onnx"]
+    with pytest.raises(UsageError, match=r"two revisions of net\.onnx are given"):
+        with_files(_request("git:base:net.onnx", "git:HEAD:net.onnx", "net.onnx"))
+    other = OriginalRequest(path=Path("git:base:other.onnx"))
+    given, plain = _request("git:base:net.onnx", "net.onnx").models
+    with pytest.raises(UsageError, match=r"net\.onnx has a reference already"):
+        with_files(Request(models=(given, replace(plain, original=other))))
+
+
+class _GitServer(http.server.BaseHTTPRequestHandler):
+    """git's own server program behind HTTP, for whoever has the token."""
+
+    folder: Path
+    token = "secret"
+
+    def do_GET(self) -> None:
+        self.do_POST()
+
+    def do_POST(self) -> None:
+        wants = f"Basic {base64.b64encode(f'x-access-token:{self.token}'.encode()).decode()}"
+        if self.headers.get("Authorization") != wants:
+            self.send_error(401)
+            return
+        path, _, query = self.path.partition("?")
+        given = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        environment = {
+            **os.environ, "GIT_PROJECT_ROOT": str(self.folder), "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": path, "QUERY_STRING": query,
+            "REQUEST_METHOD": self.command, "CONTENT_TYPE": self.headers.get("Content-Type") or "", "REMOTE_USER": "a",
+            "CONTENT_LENGTH": str(len(given)), "GIT_PROTOCOL": self.headers.get("Git-Protocol") or "",
+        }  # fmt: skip
+        answer = subprocess.run(["git", "http-backend"], env=environment, input=given, capture_output=True, check=True)
+        head, _, body = answer.stdout.partition(b"\r\n\r\n")
+        lines = [line.split(": ", 1) for line in head.decode().split("\r\n")]
+        status = next((value for name, value in lines if name == "Status"), "200")
+        self.send_response(int(status.split()[0]))
+        for name, value in lines:
+            if name != "Status":
+                self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Quiet."""
+
+
+@contextmanager
+def _serving(handler: Callable[..., http.server.BaseHTTPRequestHandler]) -> Iterator[str]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_another_repository_by_its_address(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _git(repository, "config", "uploadpack.allowFilter", "true")
+    handler = type("Handler", (_GitServer,), {"folder": repository})
+    with _serving(handler) as address:
+        monkeypatch.delenv(tokens.TOKENS, raising=False)
+        source = Path(f"git+{address}/.git@base:nets/net.onnx")
+        with pytest.raises(BadModel, match=r"could not read Username|Authentication failed|terminal prompts disabled"):
+            to_file(source)
+        monkeypatch.setenv(tokens.TOKENS, "other=none 127.0.0.1=secret")
+        monkeypatch.setenv("GIT_DIR", "/nowhere")  # as inside of a hook
+        found = fetched(source)
+        assert Path(found.path).read_bytes() == OLD
+        assert found.named == f"git+{address}/.git@base:nets/net.onnx"
+        with pytest.raises(BadModel, match="couldn't find remote ref nowhere"):
+            to_file(f"git+{address}/.git@nowhere:nets/net.onnx")
+
+
+@pytest.mark.usefixtures("repository")
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("git:nowhere:net.onnx", "git:nowhere:net.onnx: there is no such revision"),
+        ("git:base:none.onnx", "there is no file nets/none.onnx in the commit"),
+        ("git:base", "names no file of a revision: write git:REF:path"),
+        ("git:--output=x:net.onnx", "names no file of a revision"),
+        ("git:base:../../net.onnx", r"\.\./net\.onnx lies outside of the repository"),
+        ("git:base:weights", "there is no file nets/weights in the commit"),
+        ("git+file:///tmp/x@base:net.onnx", r"git\+file:// is no source of models: give a file"),
+        ("file:///etc/passwd", "file:// is no source of models: give a file"),
+        ("git+https://user:word@host/x@base:net.onnx", "an address of host holds a user or a password"),
+        ("git+https://host/x", "names no file of a revision"),
+        ("git+http://host/x@base:m.onnx", "http://host is read and changed by everybody on the way"),
+        ("s3://bucket", "s3:// is no source of models"),
+        ("https://host/m.onnx#sha256=12", "#sha256=12 is no digest"),
+        ("https://host/m.onnx", "may change at any time: say which file is meant"),
+        ("http://host/m.onnx#sha256=" + "0" * 64, "is read and changed by everybody on the way: use https://"),
+        ("hf:owner/name@main:m.onnx", "is not in the cache .*: `hf download owner/name m.onnx --revision main`"),
+        ("hf:owner/name@../../..:m.onnx", "names no file: write hf:owner/name@revision:file"),
+        ("hf:name", "names no file: write hf:owner/name@revision:file"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(source: str, sentence: str) -> None:
+    assert is_named(source)
+    with pytest.raises(BadModel, match=sentence) as refused:
+        to_file(source)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_pointer_of_git_lfs_is_not_taken_for_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git.shutil, "which", lambda _: None)
+    with pytest.raises(BadModel, match="is a Git LFS pointer, and git lfs is not here"):
+        to_file("git:base:large.onnx")
+
+
+class _Files(http.server.BaseHTTPRequestHandler):
+    """`seen` are the tokens that it was shown, by path."""
+
+    seen: dict[str, str | None]
+
+    def do_GET(self) -> None:
+        self.seen[self.path] = self.headers.get("Authorization")
+        if self.path == "/moved.onnx":
+            self._redirect("/m.onnx")
+        elif self.path == "/elsewhere.onnx":
+            self._redirect(f"http://localhost:{self.server.server_address[1]}/m.onnx")
+        elif self.path == "/open.onnx":
+            self._redirect("http://example.invalid/m.onnx")
+        elif self.path == "/file.onnx":
+            self._redirect("file:///etc/passwd")
+        elif self.path == "/m.onnx":
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"a model")
+        else:
+            self.send_error(404)
+
+    def _redirect(self, to: str) -> None:
+        self.send_response(302)
+        self.send_header("Location", to)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Quiet."""
+
+
+@pytest.fixture
+def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, dict[str, str | None]]]:
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    seen: dict[str, str | None] = {}
+    with _serving(type("Handler", (_Files,), {"seen": seen})) as server:
+        yield server, seen
+
+
+DIGEST = sha256_bytes(b"a model")
+
+
+def test_an_address_with_a_digest(served: tuple[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
+    server, _ = served
+    for name in ("m", "moved"):
+        found = fetched(Path(f"{server}/{name}.onnx#sha256={DIGEST}"))
+        assert (Path(found.path).read_bytes(), found.sha256) == (b"a model", DIGEST)
+    for name, sentence in {
+        f"m.onnx#sha256={'0' * 64}": "the file was changed, or the digest is wrong",
+        f"none.onnx#sha256={DIGEST}": r"cannot be fetched \(HTTP 404",
+        f"open.onnx#sha256={DIGEST}": "http://example.invalid is read and changed by everybody",
+        f"file.onnx#sha256={DIGEST}": "names no host|cannot be fetched",
+    }.items():
+        with pytest.raises(BadModel, match=sentence):
+            to_file(f"{server}/{name}")
+    monkeypatch.setattr(wanted, "MOST_BYTES", 3)
+    with pytest.raises(BadModel, match="is larger than"):
+        to_file(f"{server}/m.onnx#sha256={DIGEST}")
+
+
+def test_a_token_is_shown_to_its_own_host_alone(
+    served: tuple[str, dict[str, str | None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, seen = served
+    monkeypatch.setenv(tokens.TOKENS, "127.0.0.1=secret")
+    to_file(f"{server}/moved.onnx#sha256={DIGEST}")
+    assert seen["/m.onnx"] == "Bearer secret"
+    to_file(f"{server}/elsewhere.onnx#sha256={DIGEST}")
+    assert (seen["/elsewhere.onnx"], seen["/m.onnx"]) == ("Bearer secret", None)
+
+
+def test_what_takes_too_long_is_given_up(served: tuple[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wanted, "TIMEOUT_S", 0.0)
+    with pytest.raises(BadModel, match="took longer than 0 s"):
+        to_file(f"{served[0]}/m.onnx#sha256={DIGEST}")
+
+
+def test_a_file_is_called_by_its_last_name_alone() -> None:
+    assert [address.name_of(one) for one in ("/a/m.onnx", "/..", "", "/a/")] == [
+        "m.onnx",
+        "model.onnx",
+        "model.onnx",
+        "a",
+    ]
+
+
+def test_a_file_of_the_cache_of_hugging_face(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    repository = tmp_path / "hub" / "models--owner--name"
+    for path, text in (
+        ("refs/main", "c0ffee"),
+        ("snapshots/c0ffee/onnx/m.onnx", "net of m.onnx_data"),
+        ("snapshots/c0ffee/onnx/other.onnx_data", "no"),
+        ("snapshots/c0ffee/onnx/m.onnx_data", "w"),
+    ):
+        (repository / path).parent.mkdir(parents=True, exist_ok=True)
+        (repository / path).write_text(text)
+    found = to_file("hf:owner/name@main:onnx/m.onnx")
+    assert sorted(path.name for path in found.parent.iterdir()) == ["m.onnx", "m.onnx_data"]
