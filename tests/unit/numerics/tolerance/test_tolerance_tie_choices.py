@@ -15,7 +15,7 @@ from assay.numerics.oracle.tie_rules import otherwise
 from assay.numerics.tolerance.derive import derive_each, derive_model
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
 from assay.numerics.tolerance.deriving import Deriving
-from assay.numerics.tolerance.simulate.tie_choices import is_alike
+from assay.numerics.tolerance.simulate.tie_choices import is_alike, may_meet_ties
 from assay.ports import Tensor
 
 AFTER = "ties-after-zero-point"
@@ -142,3 +142,16 @@ def test_flows_of_several_rules_have_the_tolerances_that_each_would_have_alone(
     # Half to even once, the answers of the rules, and of six grids all of them open.
     assert drawn.count("") == 1 + sum(len(one.others) for one in together)
     assert len(drawn) - drawn.count("") == (2 if grids == 6 else 0)
+
+
+def test_only_scales_that_are_powers_of_two_or_not_stored_meet_ties() -> None:
+    model = _net()
+    assert may_meet_ties(model.graph)
+    for one in model.graph.initializer:
+        if one.name in ("quarter", "half"):
+            one.CopyFrom(numpy_helper.from_array(np.asarray(np.float32(0.3)), one.name))
+    assert not may_meet_ties(model.graph)
+    stored = [one for one in model.graph.initializer if one.name != "half"]
+    del model.graph.initializer[:]
+    model.graph.initializer.extend(stored)
+    assert may_meet_ties(model.graph)

@@ -22,7 +22,7 @@ from assay.numerics.tolerance.selftest import selftest
 from assay.numerics.tolerance.simulate.bit_exact import derive_bits
 from assay.numerics.tolerance.simulate.graph_study import study
 from assay.numerics.tolerance.simulate.tensors_only import tensors_only
-from assay.numerics.tolerance.simulate.tie_choices import choices, is_alike
+from assay.numerics.tolerance.simulate.tie_choices import choices, is_alike, may_meet_ties
 from assay.numerics.tolerance.simulate.weight_grids import with_stored_constants
 from assay.ports import Tensors
 
@@ -87,7 +87,8 @@ def derive_each(
     except Lowering as error:
         return [derive_bits(whole, inputs, graph, precision, one, error) for one in each]
     cost = work(whole, inputs)
-    rules = [choices(deriving, inputs, one.ties, cost) if graph.rounds else [] for one in each]
+    tied = graph.rounds and may_meet_ties(whole.graph)
+    rules = [choices(deriving, inputs, one.ties, cost) if tied else [] for one in each]
     coarse = coarse and cost >= WORTH
     common = _tried(deriving, inputs, precision, coarse) if any(one is not None for one in rules) else None
     found = []

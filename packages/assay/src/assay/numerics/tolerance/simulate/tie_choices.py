@@ -8,15 +8,18 @@ one way or the other, would hide faults that move some of them.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from onnx.numpy_helper import to_array
 
+from assay.numerics.operators.index import record_of
 from assay.numerics.oracle.hooks import observed_by
 from assay.numerics.oracle.tie_rules import Rules, ties_by
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
+from assay.numerics.tolerance.rules.dyadic import are_powers_of_two
 from assay.numerics.tolerance.rules.rounding_rules import RuleSite
 from assay.numerics.tolerance.rules.rounding_sites import RoundingSite
 from assay.numerics.tolerance.rules.ties import READINGS, chooses
@@ -45,6 +48,24 @@ class _Watch(SiteRecorder):
             if site.kind == "steps" and chooses(site, unit, self._declared, self._rule):
                 self.found[site.call.outputs] = None
         return super()._recorded(sites, unit)
+
+
+def may_meet_ties(graph: Any) -> bool:
+    """Whether any value of this graph can lie exactly between two steps of a grid: only by scales that are powers of two, and by those
+    that are not stored."""
+    stored = {one.name: one for one in graph.initializer}
+    return any(
+        _is_dyadic(node, stored) or any(may_meet_ties(one.g) for one in node.attribute if one.HasField("g"))
+        for node in graph.node
+    )
+
+
+def _is_dyadic(node: Any, stored: Mapping[str, Any]) -> bool:
+    known = record_of(node.op_type)
+    if not known.rounds or not known.scales:
+        return False
+    names = [node.input[place] for place in known.scales if place < len(node.input)]
+    return all(name not in stored or are_powers_of_two(to_array(stored[name])) for name in names)
 
 
 def choices(deriving: Deriving, inputs: Sequence[Tensors], declared: str, cost: int) -> list[Rules] | None:
