@@ -1,13 +1,14 @@
-"""Which operators does an optimiser rewrite together? The table that `assay.generators.near_misses` draws from.
+"""Which operators does an optimiser rewrite together? The data that `assay.generators.near_misses` draws from.
 
 Of each ordered pair of forms the graph before and after the optimiser of ONNX Runtime is compared by its counts of operators; what each
-operator becomes alone is taken off. Prints the table:
+operator becomes alone is taken off. Prints JSON:
 
-    python benchmarks/fuzz_pairs.py > packages/assay/src/assay/generators/rewritten_pairs.py
+    python benchmarks/fuzz_pairs.py > packages/assay/src/assay/generators/data/rewritten_pairs.json
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 from collections import Counter
@@ -16,10 +17,11 @@ from pathlib import Path
 import onnx
 
 from assay import plugins
-from assay.generators.build import Build, NotMade
+from assay.generators.build import Build
 from assay.generators.compose import finished, grow
 from assay.generators.draws import Draws
 from assay.generators.operators import forms
+from assay.generators.schemas import NotMade
 
 OPSETS = (12, 13, 17, 21)
 DRAWS = int(sys.argv[1]) if len(sys.argv) > 1 else 6
@@ -158,14 +160,8 @@ def main() -> None:
                     if found and found not in _sums(alone[first], alone[second]):
                         after.setdefault(first, []).append(second)
                         break
-    print(
-        '"""Operators that ONNX Runtime rewrites together, found by `benchmarks/fuzz_pairs.py`: data, never edited by hand."""\n'
-    )
-    print("from __future__ import annotations\n")
-    print("AFTER: dict[str, tuple[str, ...]] = {")
-    for first, seconds in sorted(after.items()):
-        print(f"    {first!r}: {tuple(seconds)!r},")
-    print("}")
+    lines = (f"  {json.dumps(first)}: {json.dumps(seconds)}" for first, seconds in sorted(after.items()))
+    print("{\n" + ",\n".join(lines) + "\n}")
 
 
 def _reads(model: onnx.ModelProto) -> bool:

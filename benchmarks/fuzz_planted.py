@@ -1,9 +1,10 @@
 """How soon does `assay fuzz` find a backend's own optimiser rewriting graphs wrongly?
 
-Each fault of `assay.testing.faulty_rewrites` is planted alone in the backend `miscompiler`; nothing is told. All generators screen in
-turn, in this process, until there is a suspect that the same backend without the fault answers rightly.
+Each fault of `planted_rewrites` stands alone between a model and ONNX Runtime without optimization. One stream of cases serves all: a case
+in which a fault finds its pattern is run with that fault, and judged as `assay fuzz` screens. Generators take turns of equal processor
+time. A fault is found with the first case that is wrong with it and right without. Nothing is told to the generators.
 
-    python benchmarks/fuzz_planted.py [SECONDS [SEED]]
+    python benchmarks/fuzz_planted.py [SECONDS [SEED [GENERATOR...]]]
 """
 
 from __future__ import annotations
@@ -11,70 +12,115 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from msgspec.structs import replace
+import numpy as np
+import onnx
+import planted_rewrites  # noqa: F401  it fills the table
+from planted_graph import FAULTS, Graph, shapes_of
 
 from assay import plugins
-from assay.core.case import Case
-from assay.core.job import ScreenJob
-from assay.core.model import Model
-from assay.core.result import ScreenResult
-from assay.generators.screen import screen
-from assay.testing.faulty_rewrites import KERNELS, REWRITES
-from assay.worker.stages import Stages
+from assay.errors import Lowering
+from assay.generators.case_values import CaseValues
+from assay.generators.comparison import compare, judge
+from assay.ports.generator import GeneratedCase
 
-BATCH = 100
+TURN_S = 2.0
 
 
-def main(seconds: float, seed: int) -> None:
-    found = 0
-    print(f"{'fault':<22} {'generator':<14} {'cases':>7} {'CPU s':>7}  operators")
-    for fault in (*REWRITES, *KERNELS):
-        began, cases = time.process_time(), 0
-        told = None
-        starts = dict.fromkeys(plugins.names("assay.generators"), 0)
-        while told is None and time.process_time() - began < seconds:
-            for name in starts:
-                result = _screened(name, fault, starts[name], BATCH, seed)
-                starts[name] += BATCH
-                cases += BATCH
-                told = next((one for one in result.suspects if _right_without(name, one.case.index, seed)), None)
-                if told is not None:
-                    break
-        used = time.process_time() - began
-        found += told is not None
-        where = told.case.generator if told else "-"
-        print(
-            f"{fault:<22} {where:<14} {cases:>7} {used:>7.1f}  {'+'.join(told.operators) if told else 'not found'}",
-            flush=True,
-        )
-    print(f"{found} of {len(REWRITES) + len(KERNELS)} found, at most {seconds:.0f} CPU s each, seed {seed}")
+@dataclass
+class Stream:
+    """What was found so far: by fault the processor seconds and the case."""
+
+    folder: Path
+    seed: int
+    began: float
+    found: dict[str, tuple[float, str, str]] = field(default_factory=dict)
+    fired: Counter[str] = field(default_factory=Counter)
+    cases: int = 0
+
+    @property
+    def used(self) -> float:
+        return time.process_time() - self.began
+
+    def see(self, case: GeneratedCase, name: str) -> None:
+        """One case with all faults that are left and find their pattern in it."""
+        self.cases += 1
+        model = onnx.load_from_string(case.model)
+        operators = {node.op_type for node in model.graph.node}
+        rewritten = [*self._rewritten(model, operators)]
+        if not rewritten:
+            return
+        values = CaseValues(case)
+        try:
+            if not values.is_valid():
+                return
+            values.evaluate()
+        except Lowering:
+            return
+        if not values.has_numbers() or values.is_doubtful() or self._is_wrong(model, values):
+            return
+        for fault, changed in rewritten:
+            self.fired[fault] += 1
+            if self._is_wrong(changed, values):
+                self.found[fault] = (self.used, name, "+".join(node.op_type for node in model.graph.node))
+
+    def _rewritten(self, model: Any, operators: set[str]) -> Iterator[tuple[str, Any]]:
+        shapes = None
+        for fault, (rewrite, needs) in FAULTS.items():
+            if fault in self.found or not operators.issuperset(needs):
+                continue
+            shapes = shapes if shapes is not None else shapes_of(model)
+            copy = onnx.ModelProto()
+            copy.CopyFrom(model)
+            graph = Graph(copy, shapes)
+            rewrite(graph)
+            if graph.changed:
+                yield fault, copy
+
+    def _is_wrong(self, model: Any, values: CaseValues) -> bool:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.intra_op_num_threads, options.log_severity_level = 1, 4
+        try:
+            session = onnxruntime.InferenceSession(model.SerializeToString(), options)
+            given = session.run(None, dict(values.case.inputs))
+        except Exception:  # noqa: BLE001  a graph that cannot be run shows as well
+            return model.graph.node != values.model.graph.node
+        answers = {one.name: np.asarray(array) for one, array in zip(session.get_outputs(), given, strict=True)}
+        far = compare(answers, values)
+        if far.kind in ("values", "range"):
+            far = judge(answers, values, far, plugins.find_flow("onnxruntime-disable"), self.seed)
+        return bool(far.kind)
 
 
-def _right_without(generator: str, index: int, seed: int) -> bool:
-    return not _screened(generator, "none", index, 1, seed).suspects
-
-
-def _screened(generator: str, fault: str, first: int, count: int, seed: int) -> ScreenResult:
-    flow = plugins.find_flow("miscompiler")
+def main(seconds: float, seed: int, names: Sequence[str]) -> None:
+    generators = {name: plugins.load("assay.generators", name)() for name in names or plugins.names("assay.generators")}
+    nexts = dict.fromkeys(generators, 0)
     with tempfile.TemporaryDirectory() as folder:
-        job = ScreenJob(
-            case=Case("fuzz", Model(name="fuzz", source="", digest="")),
-            flow=replace(flow, options={"fault": fault}),
-            scratch=folder,
-            generator=generator,
-            version=plugins.load("assay.generators", generator)().version,
-            seed=seed,
-            first=first,
-            count=count,
-            seconds=1e9,
-            corpus=str(Path(folder) / "corpus"),
-            progress=str(Path(folder) / "progress"),
-            derive_each=0,
-        )
-        return screen(job, Stages(lambda stage: None))
+        stream = Stream(Path(folder), seed, time.process_time())
+        while stream.used < seconds and len(stream.found) < len(FAULTS):
+            for name, generator in generators.items():
+                turn = stream.used
+                while stream.used - turn < TURN_S:
+                    case = generator.make(seed, nexts[name])
+                    if case is not None:
+                        stream.see(case, f"{name}-{generator.version}-{seed}-{nexts[name]}")
+                    nexts[name] += 1
+    print(f"{'fault':<30} {'CPU s':>6} {'fired':>6}  first case")
+    for fault in FAULTS:
+        at, case, operators = stream.found.get(fault, (0.0, "not found", ""))
+        print(f"{fault:<30} {at:>6.0f} {stream.fired[fault]:>6}  {case} {operators}")
+    print(
+        f"{len(stream.found)} of {len(FAULTS)} found in {stream.used:.0f} CPU s and {stream.cases} cases, seed {seed}"
+    )
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]) if len(sys.argv) > 1 else 60.0, int(sys.argv[2]) if len(sys.argv) > 2 else 7)
+    main(float(sys.argv[1]) if len(sys.argv) > 1 else 600.0, int(sys.argv[2]) if len(sys.argv) > 2 else 7, sys.argv[3:])

@@ -8,17 +8,19 @@ import onnx
 import pytest
 
 from assay import plugins
-from assay.generators.build import LATEST, NotMade, changes_of, schema_at
 from assay.generators.operators import forms
+from assay.generators.schemas import LATEST, NotMade, changes_of, schema_at
 from assay.generators.sweep import Sweep
 from assay.testing.generator_checks import check_generator
 
 DIGESTS = {
-    "equalities": (1, "438ce2dda35aae4d"),
-    "near-misses": (1, "0dc83063771cb33b"),
-    "qdq-graphs": (1, "cce14baf4c1ce8b7"),
-    "random-graphs": (1, "670bb584b76aa02b"),
-    "sweep": (2, "085e3babc969f012"),
+    "equalities": (2, "aedf2d2e156b7741"),
+    "near-misses": (2, "f09e5b93e588c975"),
+    "operator-pairs": (1, "6b113939eb0c10f4"),
+    "patterns": (1, "18b215d853c2c92c"),
+    "qdq-graphs": (2, "4e43d7f232a63494"),
+    "random-graphs": (2, "7edc7777792986f8"),
+    "sweep": (3, "71f01bd20ea07a11"),
 }
 """Version and digest of a hundred cases."""
 

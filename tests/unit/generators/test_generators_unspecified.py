@@ -31,6 +31,10 @@ def _int8(*numbers: int) -> Any:
         ("Cast", {"a": np.asarray([300.0])}, np.uint8([44]), {"to": TensorProto.UINT8}, Unspecified.CAST_OUT_OF_RANGE),
         ("Cast", {"a": np.asarray([-0.5])}, np.uint8([0]), {"to": TensorProto.UINT8}, None),
         ("TopK", {"a": np.asarray([1.0, 1.0]), "k": np.int64([1])}, np.asarray([1.0]), {}, Unspecified.EQUAL_KEYS),
+        ("Erf", {"a": _int8(1)}, _int8(0), {}, Unspecified.REAL_RESULT),
+        ("Erf", {"a": np.float32([1])}, np.float32([0.8]), {}, None),
+        ("QuantizeLinear", {"a": np.float32([1.25]), "s": np.float32(0.5)}, _int8(2), {}, Unspecified.ROUNDED_STEP),
+        ("QuantizeLinear", {"a": np.float32([1.3]), "s": np.float32(0.5)}, _int8(3), {}, None),
         (
             "ScatterND",
             {"a": np.zeros(3), "i": np.int64([[1], [-2]]), "u": np.zeros(2)},

@@ -30,6 +30,8 @@ class Unspecified(enum.StrEnum):
     REPEATED_INDICES = "repeated_indices"
     ROUNDED_PLACE = "rounded_place"
     FRACTIONAL_LENGTH = "fractional_length"
+    REAL_RESULT = "real_result"
+    ROUNDED_STEP = "rounded_step"
 
 
 class CaseId(msgspec.Struct, frozen=True):

@@ -26,6 +26,8 @@ SILENT_STANDARD = {
     Unspecified.EQUAL_KEYS: "TopK: of equal values the lower index comes first, and of `sorted` 0 the order is undefined",
     Unspecified.ROUNDED_PLACE: "Resize: a place lies where the nearest element changes, and no type of places is named",
     Unspecified.FRACTIONAL_LENGTH: "Resize: whether the length of the result is rounded before places follow from it is not said",
+    Unspecified.REAL_RESULT: "of whole numbers: the standard does not say how a result that is no whole number is rounded",
+    Unspecified.ROUNDED_STEP: "a quotient lies on the edge between two steps of the grid, and no type of the division is named",
     Unspecified.REPEATED_INDICES: "Scatter: what is written twice to one place depends on the order, which is undefined",
 }
 SHOWN = 8

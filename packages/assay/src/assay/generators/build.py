@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
 import onnx
-from onnx import defs, helper, numpy_helper
+from onnx import helper, numpy_helper
 
 from assay.core.dtype import dtype_name
 from assay.generators.draws import Draws
+from assay.generators.schemas import NotMade, allowed, schema_at
 from assay.generators.values import draw_values
 from assay.ports import Tensor
 from assay.ports.generator import GeneratedCase
 
-LATEST = 24
-"""The newest opset that is generated. A fixed number: schemas of an opset do not change, whatever onnx is installed."""
 SIZES = (1, 2, 3, 4, 5, 7, 8, 9, 16, 17)
 LARGEST = 4096
 """Elements of one value."""
-_ELEMENTS = {"float": "float32", "double": "float64"}
-
-
-class NotMade(Exception):
-    """This draw leads to no valid node."""
 
 
 class Operand:
@@ -101,7 +94,8 @@ class Build:
         use, beyond the ends, so that a value of the graph is brought between them first. `any_size`: of a value of the graph the rank
         of `shape` matters alone."""
         wanted = (dtype,) if isinstance(dtype, str) else tuple(dtype)
-        if self.reuse and self.draws.chance(self.reuse):
+        stored = bool(fixed) and self.draws.chance(fixed)
+        if self.reuse and not stored and self.draws.chance(self.reuse):
             fitting = [one for one in self.values if self._fits(one, wanted, shape, ranks, any_size)]
             if fitting:
                 found = fitting[-1] if self.draws.chance(70) else self.draws.one_of(fitting)
@@ -109,7 +103,7 @@ class Build:
         chosen = wanted[0] if len(wanted) == 1 else self.draws.one_of(wanted)
         sizes = tuple(shape) if shape is not None else self.shape(ranks, empty=empty)
         array = draw_values(self.draws, chosen, sizes, low, high)
-        return self.constant(array) if self.draws.chance(fixed) else self.input(array, low, high)
+        return self.constant(array) if stored else self.input(array, low, high)
 
     @staticmethod
     def _fits(
@@ -256,50 +250,9 @@ def numpy_of(dtype: str) -> np.dtype[Any]:
     return np.dtype(numpy_dtype(dtype))
 
 
-@cache
-def schema_at(operator: str, opset: int) -> Any:
-    """Raises NotMade for an operator that is not there yet, or not any more."""
-    try:
-        found = defs.get_schema(operator, opset)
-    except defs.SchemaError:
-        raise NotMade from None
-    if found.deprecated:
-        raise NotMade
-    return found
-
-
-@cache
-def changes_of(operator: str, latest: int = LATEST) -> tuple[int, ...]:
-    """The opsets in which it changed, from 7 on: engines read no older ones. The first is what it was at 7."""
-    found = set()
-    for opset in range(7, latest + 1):
-        try:
-            found.add(int(schema_at(operator, opset).since_version))
-        except NotMade:
-            continue
-    return tuple(sorted(max(7, one) for one in found))
-
-
-@cache
-def allowed(operator: str, opset: int, place: int) -> tuple[str, ...]:
-    """Names of element types, sorted. Text, complex numbers, and types of less than a byte are left out."""
-    schema = schema_at(operator, opset)
-    if place >= len(schema.inputs) and schema.inputs:
-        place = len(schema.inputs) - 1
-    texts = sorted(schema.inputs[place].types)
-    inner = [text[7:-1] for text in texts if text.startswith("tensor(")]
-    names = [_ELEMENTS.get(one, one) for one in inner]
-    return tuple(one for one in names if one in _GENERATED)
-
-
-_GENERATED = (
-    "float32", "float64", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool",
-)  # fmt: skip
-
-
 def _known(found: Any) -> tuple[str, tuple[int, ...]] | None:
     tensor = found.tensor_type
-    if not tensor.elem_type or not tensor.HasField("shape"):
+    if tensor.elem_type in (0, onnx.TensorProto.STRING) or not tensor.HasField("shape"):
         return None
     if any(not one.HasField("dim_value") for one in tensor.shape.dim):
         return None

@@ -11,13 +11,17 @@ from onnx import checker, numpy_helper
 
 from assay.core.dtype import dtype_name, numpy_dtype
 from assay.errors import Lowering
-from assay.generators.build import schema_at
+from assay.generators.schemas import schema_at
 from assay.ports import Tensor
 from assay.ports.generator import GeneratedCase
 from assay.worker.regions.values import evaluate
 
 LARGE = 1e6
 """Beyond this a real value of a case shows nothing of what other values do."""
+LARGE_HALF = 6e4
+"""The same in half precision, which ends at 65,504."""
+SMALL = {"float32": 1e-30, "float16": 1e-3, "bfloat16": 1e-30}
+"""Where all numbers of a value are smaller, its type does not hold what it is."""
 
 
 class CaseValues:
@@ -70,11 +74,32 @@ class CaseValues:
         real = [one for one in self.wide.values() if one.dtype.kind == "f"]
         if not all(bool(np.isfinite(one).all()) and float(np.abs(one).max(initial=0.0)) <= LARGE for one in real):
             return False
+        if not all(self._is_held(name, one) for name, one in self.wide.items() if one.dtype.kind == "f" and one.size):
+            return False
         return any(self.wide[name].size for name in self.outputs)
+
+    def _is_held(self, name: str, value: Tensor) -> bool:
+        """By its type: neither too large for it, nor so small that nothing is left."""
+        most = float(np.abs(value).max())
+        if most == 0.0 or max(SMALL.values()) < most < LARGE_HALF:
+            return True
+        dtype = dtype_name(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(self.types().get(name, 1))))
+        return SMALL.get(dtype, 0.0) < most < (LARGE_HALF if dtype == "float16" else LARGE)
 
     def is_doubtful(self) -> bool:
         """Whether the evaluation gives another shape than onnx's inference: one of the two is wrong, and nobody can be judged by it."""
         return any(self.wide[name].shape != shape for name, shape in self.declared.items())
+
+    def is_doubtful_inside(self) -> bool:
+        """The same of any value: an evaluation that goes another way in the middle says nothing of the end."""
+        inferred = onnx.shape_inference.infer_shapes(self.model, data_prop=True).graph.value_info
+        return any(
+            one.name in self.wide
+            and one.type.tensor_type.HasField("shape")
+            and all(axis.HasField("dim_value") for axis in one.type.tensor_type.shape.dim)
+            and self.wide[one.name].shape != tuple(axis.dim_value for axis in one.type.tensor_type.shape.dim)
+            for one in inferred
+        )
 
     def expected(self, name: str) -> Tensor:
         """An output in its declared type."""
@@ -84,6 +109,12 @@ class CaseValues:
         """Those that are fed and stored, too."""
         stored = {one.name: numpy_helper.to_array(one) for one in self.model.graph.initializer}
         return {**stored, **self.case.inputs, **self.wide}
+
+    def types(self) -> dict[str, int]:
+        """onnx's number of the element type of each value whose type can be inferred."""
+        graph = onnx.shape_inference.infer_shapes(self.model).graph
+        known = {one.name: one.type.tensor_type.elem_type for one in (*graph.input, *graph.value_info, *graph.output)}
+        return known | {one.name: one.data_type for one in graph.initializer}
 
     def forms(self) -> Iterator[str]:
         """What is covered by it: of each node its operator, type and rank."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assay.generators.build import Build, NotMade, Operand
+from assay.generators.build import Build, Operand
 from assay.generators.operators import forms
+from assay.generators.schemas import NotMade
 from assay.ports.generator import GeneratedCase
 
 TRIES = 4

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import numpy as np
 from onnx import TensorProto
 
-from assay.generators.build import Build, NotMade, Operand
+from assay.generators.build import Build, Operand
 from assay.generators.compose import finished, grow
 from assay.generators.draws import Draws
 from assay.generators.near_misses import OPSETS, _next
+from assay.generators.schemas import NotMade
 from assay.ports.generator import GeneratedCase
 
 DISGUISED = 60
@@ -21,7 +22,7 @@ class Equalities:
     """Each value may pass through a chain that changes nothing before it is read."""
 
     name = "equalities"
-    version = 1
+    version = 2
     about = "short chains with casts there and back, transposes and their inverses, whole slices and other steps that change nothing"
 
     def make(self, seed: int, index: int) -> GeneratedCase | None:

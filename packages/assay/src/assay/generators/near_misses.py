@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from assay.generators.build import Build, NotMade
+from assay.generators.build import Build
 from assay.generators.compose import finished, grow
 from assay.generators.draws import Draws
 from assay.generators.operators import forms
-from assay.generators.rewritten_pairs import AFTER
+from assay.generators.rewritten_pairs import rewritten_after
+from assay.generators.schemas import NotMade
 from assay.ports.generator import GeneratedCase
 
 OPSETS = (7, 9, 10, 11, 12, 13, 13, 14, 16, 17, 18, 18, 19, 20, 21, 21, 22, 23, 24)
@@ -20,7 +21,7 @@ class NearMisses:
     types, constants or inputs, equal operands, opsets and outputs in the middle are drawn."""
 
     name = "near-misses"
-    version = 1
+    version = 2
     about = "short chains of operators that an optimiser rewrites together, with everything else drawn"
 
     def make(self, seed: int, index: int) -> GeneratedCase | None:
@@ -36,7 +37,8 @@ class NearMisses:
 def _next(build: Build, before: str) -> str:
     draws = build.draws
     if draws.chance(PAIR):
-        known = AFTER.get(before, ()) if before else tuple(AFTER)
+        after = rewritten_after()
+        known = after.get(before, ()) if before else tuple(after)
         if known:
             return draws.one_of(known)
     return draws.one_of(tuple(forms()))

@@ -8,10 +8,11 @@ import numpy as np
 from onnx import helper
 
 from assay.core.dtype import numpy_dtype
-from assay.generators.build import Build, NotMade, Operand
+from assay.generators.build import Build, Operand
 from assay.generators.compose import finished, grow
 from assay.generators.draws import Draws
 from assay.generators.operators.quantized import EIGHT, SCALES
+from assay.generators.schemas import NotMade
 from assay.ports.generator import GeneratedCase
 
 OPERATORS = (
@@ -29,7 +30,7 @@ class QdqGraphs:
     """As a quantizer leaves a model, and with what it forgets."""
 
     name = "qdq-graphs"
-    version = 1
+    version = 2
     about = "short chains whose values and weights pass through QuantizeLinear and DequantizeLinear"
 
     def make(self, seed: int, index: int) -> GeneratedCase | None:

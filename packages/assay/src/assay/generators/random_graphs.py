@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from assay.generators.build import Build, NotMade
+from assay.generators.build import Build
 from assay.generators.compose import finished, grow
 from assay.generators.draws import Draws
 from assay.generators.near_misses import OPSETS
 from assay.generators.operators import forms
+from assay.generators.schemas import NotMade
 from assay.ports.generator import GeneratedCase
 
 
@@ -14,7 +15,7 @@ class RandomGraphs:
     """Three to ten nodes."""
 
     name = "random-graphs"
-    version = 1
+    version = 2
     about = "typed random graphs of three to ten nodes, of all operators"
 
     def make(self, seed: int, index: int) -> GeneratedCase | None:

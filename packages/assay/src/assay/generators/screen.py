@@ -21,6 +21,7 @@ from assay.errors import Lowering, UsageError
 from assay.generators.case_values import CaseValues
 from assay.generators.comparison import Far, compare, judge
 from assay.generators.files import keep_case
+from assay.generators.parts import shorter, single_nodes
 from assay.generators.unspecified import unspecified
 from assay.ports import Backend
 from assay.ports.generator import GeneratedCase, Generator
@@ -121,7 +122,7 @@ class _Screener:
         elif found.became in (Screened.RIGHT, Screened.FAILED, Screened.SUSPECT):
             self._seen.update(found.values.forms())
         if found.became in (Screened.FAILED, Screened.SUSPECT):
-            self._keep(index, self._simplified(found))
+            self._keep(index, self._simplified(self._localized(found)))
         return found.became
 
     def _trial(self, case: GeneratedCase, *, derive: bool = False) -> _Trial:
@@ -150,7 +151,27 @@ class _Screener:
         if far.kind in ("values", "range") or (derive and not far.kind):
             self._derived += 1
             far = judge(given, values, far, self._job.flow, self._job.seed)
+        if far.kind in ("values", "range") and values.is_doubtful_inside():
+            return _Trial(case, values, Screened.NO_ORACLE)
         return _Trial(case, values, Screened.SUSPECT if far.kind else Screened.RIGHT, far)
+
+    def _localized(self, trial: _Trial) -> _Trial:
+        """The first node that is wrong alone, on what float64 gives for its inputs; where there is none, the fewest nodes that are
+        wrong together."""
+        for part in single_nodes(trial.values):
+            if self._alike(tried := self._trial(part), trial):
+                return tried
+        best, shrunk = trial, True
+        while shrunk:
+            output = best.far.output or next(iter(best.values.outputs))
+            tried_parts = (self._trial(part) for part in shorter(best.values, output))
+            less = next((one for one in tried_parts if self._alike(one, trial)), None)
+            best, shrunk = less or best, less is not None
+        return best
+
+    @staticmethod
+    def _alike(one: _Trial, other: _Trial) -> bool:
+        return one.became is other.became and one.far.kind == other.far.kind
 
     def _simplified(self, trial: _Trial) -> _Trial:
         """Without the attributes that it fails as well without: those left are what matters."""
@@ -158,7 +179,7 @@ class _Screener:
         places = [(n, one.name) for n, node in enumerate(trial.values.model.graph.node) for one in node.attribute]
         for place, name in places[:MOST_ATTRIBUTES]:
             tried = self._trial(without_attribute(best.case, place, name))
-            if tried.became is trial.became and tried.far.kind == trial.far.kind:
+            if self._alike(tried, trial):
                 best = tried
         return best
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from assay.generators.build import Build, NotMade, changes_of
+from assay.generators.build import Build
 from assay.generators.draws import Draws
 from assay.generators.operators import forms
+from assay.generators.schemas import NotMade, changes_of
 from assay.ports.generator import GeneratedCase
 
 
@@ -12,7 +13,7 @@ class Sweep:
     """Goes round all forms of all operators: one case of each, then the next of each."""
 
     name = "sweep"
-    version = 2
+    version = 3
     about = "every operator at every opset in which it changed, attributes within their domains, boundary shapes"
 
     def make(self, seed: int, index: int) -> GeneratedCase | None:

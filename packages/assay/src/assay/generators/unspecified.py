@@ -12,38 +12,18 @@ from assay.core.screening import Unspecified
 from assay.generators.resize_places import fractional_length, rounding_decides
 from assay.ports import Tensor
 
-_SUMS = frozenset(
-    (
-        *(
-            "Abs",
-            "Add",
-            "Sub",
-            "Mul",
-            "Neg",
-            "Sum",
-            "Mean",
-            "Div",
-            "Pow",
-            "BitShift",
-            "MatMul",
-            "Gemm",
-            "Einsum",
-            "MatMulInteger",
-        ),
-        *(
-            "ConvInteger",
-            "CumSum",
-            "CumProd",
-            "ReduceSum",
-            "ReduceMean",
-            "ReduceProd",
-            "ReduceL1",
-            "ReduceL2",
-            "ReduceSumSquare",
-        ),
-        *("ScatterElements", "ScatterND"),
-    )
-)
+_SUMS = frozenset((
+    *("Abs", "Add", "Sub", "Mul", "Neg", "Sum", "Mean", "Div", "Pow", "BitShift", "MatMul", "Gemm", "Einsum", "MatMulInteger"),
+    *("ConvInteger", "CumSum", "CumProd", "ReduceSum", "ReduceMean", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare"),
+    *("ScatterElements", "ScatterND"),
+))  # fmt: skip
+_REAL = frozenset((
+    *("Erf", "Mean", "ReduceMean", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "LpPool", "AveragePool", "GlobalAveragePool"),
+    *("Resize", "PRelu", "Selu", "Swish"),
+))  # fmt: skip
+"""Whose results are no whole numbers, whatever goes in."""
+TIE = 1e-4
+"""Of a step: nearer to the middle of two than this, the type of the quotient decides."""
 _WRITES = ("ScatterElements", "Scatter", "ScatterND")
 
 
@@ -70,6 +50,10 @@ def _of_node(node: Any, values: Mapping[str, Tensor]) -> Iterator[Unspecified]:
         yield Unspecified.ROUNDED_PLACE
     if node.op_type == "Resize" and fractional_length(node, values):
         yield Unspecified.FRACTIONAL_LENGTH
+    if node.op_type in _REAL and reads[0].dtype.kind in "iu" and gives[0].dtype.kind in "iu":
+        yield Unspecified.REAL_RESULT
+    if node.op_type == "QuantizeLinear" and _on_the_edge(node, reads):
+        yield Unspecified.ROUNDED_STEP
     if node.op_type in _WRITES and _repeats(node, reads):
         yield Unspecified.REPEATED_INDICES
 
@@ -112,6 +96,18 @@ def _out_of_range(node: Any, x: Tensor) -> bool:
     return bool(
         (~np.isfinite(numbers)).any() or (np.trunc(numbers) < info.min).any() or (np.trunc(numbers) > info.max).any()
     )
+
+
+def _on_the_edge(node: Any, reads: list[Tensor]) -> bool:
+    """Whether any quotient lies between two steps. Scales of blocks are not looked at."""
+    x, scale = reads[0].astype(np.float64), reads[1].astype(np.float64)
+    if scale.ndim == 1 and scale.size > 1:
+        axis = next((one.i for one in node.attribute if one.name == "axis"), 1)
+        scale = scale.reshape([-1 if place == axis % x.ndim else 1 for place in range(x.ndim)])
+    elif scale.size > 1:
+        return False
+    steps = x / scale
+    return bool((np.abs(steps - np.floor(steps) - 0.5) < TIE).any())
 
 
 def _equal_keys(node: Any, x: Tensor) -> bool:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from assay.generators.build import Build, NotMade, Operand
+from assay.generators.build import Build, Operand
 from assay.generators.operators.form import FLOATS, NUMBERS, broadcast_shape, flag, form, version_has
+from assay.generators.schemas import NotMade
 from assay.ports import Tensor
 
 _RANGES = {

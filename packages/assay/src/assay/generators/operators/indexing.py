@@ -9,6 +9,7 @@ import numpy as np
 from assay.generators.build import Build, Operand
 from assay.generators.operators.form import axis_of, form
 from assay.generators.operators.shapes import MOVED, moved
+from assay.generators.schemas import NotMade
 from assay.ports import Tensor
 
 
@@ -71,6 +72,8 @@ def gather_nd(build: Build, operator: str) -> list[Operand]:
     depth = draws.between(1, x.rank - batch)
     shape = (*x.shape[:batch], *build.shape((0, 1)))
     sizes = np.asarray(x.shape[batch : batch + depth], np.int64)
+    if not sizes.all():
+        raise NotMade
     array = draws.wholes((*shape, depth), 0, 2**20) % sizes
     if draws.chance(30):
         array = np.where(array % 2 == 0, array, array - sizes)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.generators.build import Build, NotMade, Operand
+from assay.generators.build import Build, Operand
 from assay.generators.operators.form import FLOATS, flag, form
+from assay.generators.schemas import NotMade
 
 _REAL = (*FLOATS, "int32", "int64")
 
@@ -65,7 +66,20 @@ def spatial(build: Build, sizes: tuple[int, ...], most: int = 4) -> dict[str, An
         found["pads"] = [one for one, _ in pads] + [one for _, one in pads]
     elif way < 8:
         found["auto_pad"] = draws.one_of(("SAME_UPPER", "SAME_LOWER", "VALID", "NOTSET"))
+        if found["auto_pad"].startswith("SAME") and not _padded(sizes, found):
+            del found["strides"]  # to pad less than nothing is not spoken of
     return found
+
+
+def _padded(sizes: tuple[int, ...], given: dict[str, Any]) -> bool:
+    """Whether SAME adds something, or nothing, to each axis: strides wider than windows would take elements off."""
+    ones = [1] * len(sizes)
+    strides, dilations = given.get("strides", ones), given.get("dilations", ones)
+    reaches = [(width - 1) * dilation + 1 for width, dilation in zip(given["kernel_shape"], dilations, strict=True)]
+    return all(
+        (-(-size // stride) - 1) * stride + reach >= size
+        for size, stride, reach in zip(sizes, strides, reaches, strict=True)
+    )
 
 
 @form("Conv ConvTranspose")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.generators.build import Build, NotMade, Operand
+from assay.generators.build import Build, Operand
 from assay.generators.operators.form import FLOATS, axis_of, flag, form
+from assay.generators.schemas import NotMade
 
 
 def _weight(build: Build, dtype: str, shape: tuple[int, ...], low: float = -1.0, high: float = 1.0) -> Operand:

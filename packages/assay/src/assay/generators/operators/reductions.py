@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from assay.generators.build import Build, NotMade, Operand
+from assay.generators.build import Build, Operand
 from assay.generators.operators.form import FLOATS, axis_of, flag, form, version_has
+from assay.generators.schemas import NotMade
 
 _SUMMED = (*FLOATS, "int32", "int64")
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.generators.build import Build, NotMade, Operand
+from assay.generators.build import Build, Operand
 from assay.generators.operators.form import FLOATS, axis_of, form, version_has
+from assay.generators.schemas import NotMade
 
 MOVED = (*FLOATS, "int32", "int64", "int8", "uint8", "bool")
 

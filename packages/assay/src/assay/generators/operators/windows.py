@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from assay.generators.build import Build, NotMade, Operand
+from assay.generators.build import Build, Operand
 from assay.generators.operators.form import FLOATS, flag, form, version_has
 from assay.generators.operators.linear import spatial
+from assay.generators.schemas import NotMade
 
 
 def _ends_inside(sizes: tuple[int, ...], given: dict[str, Any]) -> bool:

@@ -235,7 +235,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         passes_divisor=True,
         free=True,
     ),
-    *alike("Shape", moves=True, steers=(0,), shape=_shape, free=True, mutations={"bf16-lengths"}),
+    *alike("Shape", moves=True, steers=(0,), reference="reducing", shape=_shape, free=True, mutations={"bf16-lengths"}),
     *alike("Size", moves=True, steers=(0,), shape=_size_shape, free=True, mutations={"bf16-lengths"}),
     *alike(
         "Expand",

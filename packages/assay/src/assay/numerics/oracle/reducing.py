@@ -18,6 +18,20 @@ from onnx.reference.ops.op_one_hot import OneHot as _OneHot
 from assay.ports import Tensor
 
 
+class Shape(OpRun):
+    """Sizes from `start` to before `end`, both clamped to the rank after counting from the back (Shape-15). That of onnx.reference 1.23
+    slices with an `end` that is still negative, and so gives sizes where there are none."""
+
+    op_domain = ""
+
+    def _run(self, x: Tensor, start: int | None = None, end: int | None = None) -> tuple[Tensor]:
+        ends = [
+            x.ndim if one is None else min(max(one + x.ndim if one < 0 else one, 0), x.ndim)
+            for one in (start or 0, end)
+        ]
+        return (np.asarray(x.shape[ends[0] : ends[1]], np.int64),)
+
+
 class GlobalMaxPool(OpRun):
     """The largest element of all axes behind the channel, which stay as axes of one element (GlobalMaxPool-22). That of
     onnx.reference 1.23 is of two spatial axes only: with one or three it answers in another rank."""

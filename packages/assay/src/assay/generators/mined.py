@@ -1,0 +1,190 @@
+"""Subgraphs of real models: their nodes, what these read, and the constants, to be built again and changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from assay.core.dtype import dtype_name
+from assay.generators.schemas import GENERATED, NotMade, schema_at
+
+MOST_NODES, LEAST_NODES = 12, 2
+MOST_NUMBERS = 64
+"""Of a constant that is kept with its numbers; a larger one becomes an input of its shape."""
+
+
+class MinedValue(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What no node of the pattern gives: a type and a shape; `numbers` where it is a constant."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    numbers: tuple[float, ...] | None = None
+
+
+class MinedNode(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`reads` are places: first those of `Pattern.values`, then the outputs of nodes in their order; -1 is an input left out."""
+
+    operator: str
+    reads: tuple[int, ...]
+    outputs: int = 1
+    attributes: Mapping[str, Any] = {}
+
+
+class MinedPattern(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One subgraph. `opset` is that of the model it comes from."""
+
+    opset: int
+    values: tuple[MinedValue, ...]
+    nodes: tuple[MinedNode, ...]
+
+
+def decode(text: bytes) -> tuple[MinedPattern, ...]:
+    """Of a file that `encode` wrote."""
+    return msgspec.json.decode(text, type=tuple[MinedPattern, ...])
+
+
+def encode(patterns: Sequence[MinedPattern]) -> bytes:
+    """One pattern a line."""
+    return b"[\n" + b",\n".join(msgspec.json.encode(one) for one in patterns) + b"\n]\n"
+
+
+@cache
+def own_patterns() -> tuple[MinedPattern, ...]:
+    """Those that come with Assay: the bodies of ONNX's functions, as fusions look for them (`benchmarks/fuzz_patterns.py`)."""
+    return decode(resources.files("assay.generators").joinpath("data/patterns.json").read_bytes())
+
+
+def mine(model: Any, length: int = MOST_NODES) -> Iterator[MinedPattern]:
+    """Each window of neighbours: a node and what leads to it, of at most `length` nodes. What has no fixed shape is left out."""
+    graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
+    opset = next((one.version for one in model.opset_import if one.domain == ""), 0)
+    stored = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
+    for node in graph.node:
+        if node.op_type == "Constant" and (held := _constant(node)) is not None:
+            stored[node.output[0]] = held
+    known = {
+        name: found
+        for one in (*graph.input, *graph.value_info, *graph.output)
+        if (found := _typed(one))
+        for name in (one.name,)
+    }
+    nodes = [node for node in graph.node if node.op_type != "Constant"]
+    producer = {name: node for node in nodes for name in node.output}
+    for last in nodes:
+        window = _window(last, producer, length)
+        if len(window) >= LEAST_NODES and (
+            found := _pattern([node for node in nodes if node in window], stored, known, opset)
+        ):
+            yield found
+
+
+def _window(last: Any, producer: Mapping[str, Any], length: int) -> list[Any]:
+    found, at = [last], 0
+    while at < len(found) and len(found) < length:
+        for name in found[at].input:
+            before = producer.get(name)
+            if before is not None and before not in found and len(found) < length:
+                found.append(before)
+        at += 1
+    return found
+
+
+def _pattern(
+    nodes: Sequence[Any], stored: Mapping[str, Any], known: Mapping[str, tuple[str, tuple[int, ...]]], opset: int
+) -> MinedPattern | None:
+    made = {name for node in nodes for name in node.output if name}
+    outside = dict.fromkeys(name for node in nodes for name in node.input if name and name not in made)
+    values = []
+    for name in outside:
+        if name in stored:
+            values.append(_kept(stored[name]))
+        elif name in known:
+            values.append(MinedValue(*known[name]))
+        else:
+            return None
+    if any(one.dtype not in GENERATED for one in values):
+        return None
+    places = {name: place for place, name in enumerate((*outside, *(name for node in nodes for name in node.output)))}
+    found = []
+    for node in nodes:
+        attributes = {one.name: _plain(helper.get_attribute_value(one)) for one in node.attribute}
+        if node.domain or any(value is None for value in attributes.values()) or not _is_known(node.op_type, opset):
+            return None
+        reads = tuple(places[name] if name else -1 for name in node.input)
+        found.append(MinedNode(node.op_type, reads, len(node.output), attributes))
+    return MinedPattern(opset, tuple(values), tuple(found))
+
+
+def _is_known(operator: str, opset: int) -> bool:
+    try:
+        schema_at(operator, opset)
+    except NotMade:
+        return False
+    return True
+
+
+def _kept(array: Any) -> MinedValue:
+    array = np.asarray(array)
+    numbers = (
+        tuple(float(one) for one in array.reshape(-1))
+        if 0 < array.size <= MOST_NUMBERS or array.dtype.kind in "iu"
+        else None
+    )
+    finite = (
+        numbers is not None and array.size <= 4 * MOST_NUMBERS and bool(np.isfinite(array.astype(np.float64)).all())
+    )
+    return MinedValue(dtype_name(array.dtype), array.shape, numbers if finite else None)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if isinstance(value, int | float):
+        return value
+    if isinstance(value, list | tuple) and all(isinstance(one, int | float) for one in value):
+        return list(value)
+    return None
+
+
+def _constant(node: Any) -> Any:
+    for one in node.attribute:
+        value = helper.get_attribute_value(one)
+        if one.name == "value":
+            return numpy_helper.to_array(value)
+        if one.name in ("value_float", "value_floats"):
+            return np.asarray(value, np.float32)
+        if one.name in ("value_int", "value_ints"):
+            return np.asarray(value, np.int64)
+    return None
+
+
+def _typed(one: Any) -> tuple[str, tuple[int, ...]] | None:
+    tensor = one.type.tensor_type
+    if not tensor.elem_type or not tensor.HasField("shape"):
+        return None
+    if any(not axis.HasField("dim_value") for axis in tensor.shape.dim):
+        return None
+    dtype = dtype_name(np.dtype(helper.tensor_dtype_to_np_dtype(tensor.elem_type)))
+    return dtype, tuple(axis.dim_value for axis in tensor.shape.dim)
+
+
+def mine_folder(folder: Path) -> tuple[MinedPattern, ...]:
+    """Of every ONNX file below it, each pattern once, in an order that the files decide."""
+    found: dict[str, MinedPattern] = {}
+    for path in sorted(folder.rglob("*.onnx")):
+        try:
+            model = onnx.load(str(path), load_external_data=False)
+        except Exception:  # noqa: BLE001  no model, and the folder may hold anything
+            continue
+        for one in mine(model, 6):
+            found.setdefault(json.dumps([(node.operator, node.reads) for node in one.nodes]), one)
+    return tuple(found.values())

@@ -1,0 +1,85 @@
+"""Parts of a case: fewer nodes, fed with what float64 gives for the values at their border."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from onnx import helper
+
+from assay.generators.case_values import CaseValues
+from assay.ports import Tensor
+from assay.ports.generator import GeneratedCase
+
+
+def single_nodes(values: CaseValues) -> Iterator[GeneratedCase]:
+    """Each node alone, in the order of the graph; nothing where there is but one."""
+    nodes = values.model.graph.node
+    if len(nodes) > 1:
+        for place, node in enumerate(nodes):
+            part = part_of(values, [place], [name for name in node.output if name])
+            if part is not None:
+                yield part
+
+
+def shorter(values: CaseValues, output: str) -> Iterator[GeneratedCase]:
+    """Parts that are tried in turn where no node alone is wrong: what the wrong output needs, with that output alone; then each
+    without one more node, whose outputs are fed instead."""
+    nodes = values.model.graph.node
+    needed = _needed(nodes, output)
+    if len(needed) < len(nodes) or len(values.outputs) > 1:
+        part = part_of(values, needed, [output])
+        if part is not None:
+            yield part
+    kept = [*values.outputs]
+    for place in range(len(nodes)):
+        if any(name in kept for name in nodes[place].output):
+            continue
+        part = part_of(values, [one for one in range(len(nodes)) if one != place], kept)
+        if part is not None:
+            yield part
+
+
+def _needed(nodes: Sequence[Any], output: str) -> list[int]:
+    wanted, found = {output}, []
+    for place in range(len(nodes) - 1, -1, -1):
+        if wanted & set(nodes[place].output):
+            found.append(place)
+            wanted |= set(nodes[place].input)
+    return found[::-1]
+
+
+def part_of(values: CaseValues, places: Sequence[int], outputs: Sequence[str]) -> GeneratedCase | None:
+    """These nodes. None where the type of a value is not known, or nothing is fed."""
+    model = values.model
+    types, shapes = values.types(), values.all()
+    nodes = [model.graph.node[place] for place in places]
+    made = {name for node in nodes for name in node.output}
+    reads = dict.fromkeys(name for node in nodes for name in node.input if name and name not in made)
+    stored = {one.name: one for one in model.graph.initializer}
+    fed = [name for name in reads if name not in stored]
+    if not fed or not outputs or any(name not in types or name not in shapes for name in (*fed, *outputs)):
+        return None
+    if any(name not in made for name in outputs):
+        return None
+    feeds: dict[str, Tensor] = {name: _in_type(shapes[name], types[name]) for name in fed}
+    graph = helper.make_graph(
+        nodes,
+        "part",
+        [_declared(name, types[name], feeds[name].shape) for name in fed],
+        [_declared(name, types[name], shapes[name].shape) for name in outputs],
+        [stored[name] for name in reads if name in stored],
+    )
+    part = helper.make_model(
+        graph, opset_imports=model.opset_import, ir_version=model.ir_version, producer_name=model.producer_name
+    )
+    return GeneratedCase(part.SerializeToString(deterministic=True), feeds)
+
+
+def _in_type(value: Tensor, element: int) -> Tensor:
+    return np.asarray(value).astype(helper.tensor_dtype_to_np_dtype(element))
+
+
+def _declared(name: str, element: int, shape: Sequence[int]) -> Any:
+    return helper.make_tensor_value_info(name, element, list(shape))

@@ -1,0 +1,155 @@
+"""Subgraphs that compilers look for, built again with one or two things changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from assay.core.dtype import is_floating, numpy_dtype
+from assay.generators.build import LARGEST, Build, Operand
+from assay.generators.compose import finished
+from assay.generators.draws import Draws
+from assay.generators.equalities import disguise
+from assay.generators.mined import MinedNode, MinedPattern, MinedValue, own_patterns
+from assay.generators.operators import forms
+from assay.generators.schemas import NotMade
+from assay.generators.values import draw_values
+from assay.ports.generator import GeneratedCase
+
+INNER = 15
+AS_THEY_ARE = 15
+"""Percent of the cases in which nothing is changed."""
+KIN = (
+    ("Add", "Sub", "Mul"),
+    ("Max", "Min"),
+    ("Relu", "Tanh", "Sigmoid", "Softplus", "Exp", "Abs", "Neg", "Erf", "LeakyRelu", "Elu", "HardSigmoid", "Identity"),
+    ("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2"),
+    ("Less", "Greater", "LessOrEqual", "GreaterOrEqual", "Equal"),
+    ("Softmax", "LogSoftmax", "Hardmax"),
+    ("MaxPool", "AveragePool"),
+    ("Unsqueeze", "Squeeze"),
+)
+"""Operators of which one may stand for another: they read alike."""
+FACTORS = (0.5, 2.0, -1.0, 1.5, 0.75)
+
+
+class Patterns:
+    """`patterns` are those of ONNX's functions, or those of a folder of models (`assay fuzz --near`)."""
+
+    name = "patterns"
+    version = 1
+    about = "subgraphs of function bodies or of your models, with operands, attributes, constants, operators or types changed"
+
+    def __init__(self, patterns: Sequence[MinedPattern] | None = None) -> None:
+        self._patterns = own_patterns() if patterns is None else tuple(patterns)
+
+    def make(self, seed: int, index: int) -> GeneratedCase | None:
+        """See `ports.Generator`."""
+        draws = Draws(self.name, self.version, seed, index)
+        pattern = self._patterns[index % len(self._patterns)]
+        build = Build(draws, max(7, min(24, pattern.opset)), reuse=0)
+        changes = 0 if draws.chance(AS_THEY_ARE) else draws.between(1, 2)
+        try:
+            made = _built(build, pattern, {draws.below(len(pattern.nodes)) for _ in range(changes)})
+            return finished(build, made, INNER)
+        except NotMade:
+            return None
+
+
+def _built(build: Build, pattern: MinedPattern, changed: set[int]) -> list[Operand]:
+    known = [_value(build, one) for one in pattern.values]
+    made: list[Operand] = []
+    for place, node in enumerate(pattern.nodes):
+        reads = [known[at] if at >= 0 else None for at in node.reads]
+        outputs = _changed(build, node, reads) if place in changed else _node(build, node.operator, reads, node)
+        known += outputs
+        made += outputs
+    if build.draws.chance(30):
+        made += _follower(build)
+    return made
+
+
+def _follower(build: Build) -> list[Operand]:
+    """One more node that reads the end."""
+    build.reuse = 100
+    operator = build.draws.one_of(tuple(forms()))
+    return forms()[operator](build, operator)
+
+
+def _value(build: Build, one: MinedValue) -> Operand:
+    if one.numbers is not None:
+        return build.constant(np.asarray(one.numbers).astype(numpy_dtype(one.dtype)).reshape(one.shape))
+    if np.prod(one.shape, dtype=np.int64) > LARGEST:
+        raise NotMade
+    low, high = (-2.0, 2.0) if is_floating(one.dtype) else (0.0, 3.0)
+    return build.input(draw_values(build.draws, one.dtype, one.shape, low, high), low, high)
+
+
+def _node(
+    build: Build,
+    operator: str,
+    reads: Sequence[Operand | None],
+    node: MinedNode,
+    attributes: dict[str, Any] | None = None,
+) -> list[Operand]:
+    return build.node(operator, reads, node.outputs, **(dict(node.attributes) if attributes is None else attributes))
+
+
+def _changed(build: Build, node: MinedNode, reads: list[Operand | None]) -> list[Operand]:
+    """The node with one thing beside it. Raises NotMade where that leads to no valid node."""
+    draws = build.draws
+    way = draws.below(6)
+    if way == 0 and len(reads) > 1:
+        return _node(build, node.operator, draws.shuffled(reads), node)
+    if way == 1 and node.attributes:
+        return _node(build, node.operator, reads, node, _other_attribute(build, node, reads))
+    if way == 2 and (kin := next((one for one in KIN if node.operator in one), None)):
+        return _node(build, draws.one_of(kin), reads, node)
+    if way == 3 and (stored := [at for at, one in enumerate(reads) if one is not None and one.constant is not None]):
+        at = draws.one_of(stored)
+        return _node(build, node.operator, [*reads[:at], _other_constant(build, reads[at]), *reads[at + 1 :]], node)
+    if way == 4:
+        return _node(build, node.operator, [one if one is None else disguise(build, one) for one in reads], node)
+    return [disguise(build, one) for one in _node(build, node.operator, reads, node)]
+
+
+def _other_attribute(build: Build, node: MinedNode, reads: Sequence[Operand | None]) -> dict[str, Any]:
+    draws = build.draws
+    found = dict(node.attributes)
+    name = draws.one_of(sorted(found))
+    value = found[name]
+    rank = max((one.rank for one in reads if one is not None), default=0)
+    if draws.chance(20):
+        del found[name]
+    elif isinstance(value, bool | int):
+        flag = value in (0, 1) and "axis" not in name
+        found[name] = (
+            1 - value
+            if flag
+            else draws.between(-rank, max(rank - 1, 0))
+            if name == "axis"
+            else max(1, value + draws.one_of((-1, 1)))
+        )
+    elif isinstance(value, float):
+        found[name] = value * draws.one_of(FACTORS)
+    elif isinstance(value, list) and value:
+        found[name] = draws.shuffled(value) if name != "axes" else [draws.between(-rank, max(rank - 1, 0))]
+    return found
+
+
+def _other_constant(build: Build, one: Operand | None) -> Operand:
+    """Other numbers, another rank, or an input of the graph in its place. Whole numbers steer: they are left as they are or shuffled."""
+    assert one is not None
+    draws, array = build.draws, np.asarray(one.constant)
+    way = draws.below(4)
+    if array.dtype.kind in "iu":
+        return build.constant(np.asarray(draws.shuffled(array.reshape(-1).tolist()), array.dtype).reshape(array.shape))
+    if way == 0 and array.dtype.kind != "b":
+        return build.constant((array * draws.one_of(FACTORS)).astype(array.dtype))
+    if way == 1:
+        return build.constant(array.reshape((1,) * draws.between(0, 2) + array.shape))
+    if way == 2 and array.size == 1:
+        return build.constant(array.reshape(()))
+    return build.input(array)

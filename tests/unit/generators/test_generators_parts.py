@@ -1,0 +1,45 @@
+"""Parts of a case: each node alone, and the fewest nodes that give one output."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+from assay.generators.case_values import CaseValues
+from assay.generators.parts import shorter, single_nodes
+from assay.ports.generator import GeneratedCase
+
+
+def _values() -> CaseValues:
+    nodes = [
+        helper.make_node("Neg", ["x"], ["n"]),
+        helper.make_node("Relu", ["n"], ["y"]),
+        helper.make_node("Exp", ["x"], ["z"]),
+    ]
+    float_ = TensorProto.FLOAT
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", float_, [2])],
+        [helper.make_tensor_value_info(name, float_, [2]) for name in ("y", "z")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    found = CaseValues(GeneratedCase(model.SerializeToString(), {"x": np.asarray([-1, 2], np.float32)}))
+    found.evaluate()
+    return found
+
+
+def _operators(case: GeneratedCase) -> list[str]:
+    return [node.op_type for node in onnx.load_from_string(case.model).graph.node]
+
+
+def test_each_node_is_fed_what_float64_gives_for_its_inputs() -> None:
+    parts = [*single_nodes(_values())]
+    assert [_operators(one) for one in parts] == [["Neg"], ["Relu"], ["Exp"]]
+    assert {name: array.tolist() for name, array in parts[1].inputs.items()} == {"n": [1.0, -2.0]}
+    assert parts[1].inputs["n"].dtype == np.float32
+
+
+def test_first_what_an_output_needs_then_one_node_less() -> None:
+    assert [_operators(one) for one in shorter(_values(), "y")] == [["Neg", "Relu"], ["Relu", "Exp"]]

@@ -1,0 +1,46 @@
+"""Subgraphs of models: mined, kept as text, and built again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from assay.generators.mined import decode, encode, mine, mine_folder
+from assay.generators.patterns import Patterns
+
+
+def _model() -> onnx.ModelProto:
+    nodes = [
+        helper.make_node("Mul", ["x", "half"], ["h"]),
+        helper.make_node("Softmax", ["h"], ["s"], axis=-1),
+        helper.make_node("Neg", ["s"], ["y"]),
+    ]
+    float_ = TensorProto.FLOAT
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", float_, [2, 3])],
+        [helper.make_tensor_value_info("y", float_, [2, 3])],
+        [numpy_helper.from_array(np.float32(0.5), "half")],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def test_every_node_ends_a_window_and_constants_keep_their_numbers() -> None:
+    found = [*mine(_model())]
+    assert [[node.operator for node in one.nodes] for one in found] == [["Mul", "Softmax"], ["Mul", "Softmax", "Neg"]]
+    assert [one.numbers for one in found[0].values] == [None, (0.5,)]
+    assert decode(encode(found)) == tuple(found)
+
+
+def test_cases_come_near_to_the_models_of_a_folder(tmp_path: Path) -> None:
+    onnx.save(_model(), str(tmp_path / "model.onnx"))
+    (tmp_path / "broken.onnx").write_bytes(b"no model")
+    generator = Patterns(mine_folder(tmp_path))
+    made = [case for index in range(60) if (case := generator.make(7, index)) is not None]
+    operators = [[node.op_type for node in onnx.load_from_string(one.model).graph.node] for one in made]
+    assert ["Mul", "Softmax", "Neg"] in operators
+    assert any("Softmax" in one and one[:3] != ["Mul", "Softmax", "Neg"] for one in operators)
