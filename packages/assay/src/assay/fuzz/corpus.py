@@ -37,7 +37,7 @@ class Bucket(msgspec.Struct, frozen=True):
     """Suspects of one cause. `status`: "wrong" (two witnesses), "one_witness", "disputed" (an independent engine sides with
     the engine under test: the oracle is in doubt), "unspecified", "crash", "timeout", "failed", "unstable", or "not_repeated".
     `operators` are those of the smallest model, `brought` what cures it. `at` is how many processor seconds the session had
-    used when it was found."""
+    used when it was found. `known` is the finding that it is, or the folder of an earlier cause: such a one is counted, not shown."""
 
     key: str
     flow: str
@@ -61,6 +61,7 @@ class Bucket(msgspec.Struct, frozen=True):
     at: float = 0.0
     found_at: str = ""
     detail: str = ""
+    known: str = ""
 
 
 class Waiting(msgspec.Struct, frozen=True):

@@ -160,6 +160,7 @@ class Look:
             at=session.cpu_s,
             found_at=datetime.now(UTC).isoformat(timespec="seconds"),
             detail=told[:300],
+            known=cause.known_as if cause is not None else "",
         )
 
 

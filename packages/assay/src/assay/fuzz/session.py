@@ -189,6 +189,9 @@ class Fuzzing:
             return
         self.session.buckets[bucket.key] = bucket
         name = f"{one.suspect.case.generator} on {one.flow}"
+        if bucket.known:
+            self.tell(f"known: {bucket.title} (case {bucket.first}): {bucket.known}")
+            return
         if bucket.status in ("wrong", "crash", "timeout") and name in self.session.arms:
             self.session.arms[name] = paid(self.session.arms[name])
         self.new.append(bucket)

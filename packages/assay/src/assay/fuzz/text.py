@@ -35,7 +35,10 @@ SHOWN = 8
 
 def lines(session: Session, new: Set[str]) -> Iterator[str]:
     """Buckets by what they are, those of this call first, then what was spent."""
-    buckets = sorted(session.buckets.values(), key=lambda one: (one.key not in new, one.at))
+    known = [one for one in session.buckets.values() if one.known]
+    buckets = sorted(
+        (one for one in session.buckets.values() if not one.known), key=lambda one: (one.key not in new, one.at)
+    )
     for status, meaning in STATUSES.items():
         found = [one for one in buckets if one.status == status]
         if not found:
@@ -46,6 +49,13 @@ def lines(session: Session, new: Set[str]) -> Iterator[str]:
             yield from _bucket(one, one.key in new)
         if not print_all and len(found) > SHOWN:
             yield f"  and {len(found) - SHOWN} more"
+    if known:
+        yield f"known: {len(known)} (found before; counted, not shown)"
+        counts: Counter[str] = Counter()
+        for one in known:
+            counts[one.known] += one.count
+        for place, count in sorted(counts.items()):
+            yield f"  {place}, {count} case{'s' if count > 1 else ''}"
     yield from _spent(session)
 
 
@@ -66,7 +76,7 @@ def _bucket(one: Bucket, new: bool) -> Iterator[str]:
 def _spent(session: Session) -> Iterator[str]:
     cases = sum(arm.cases for arm in session.arms.values())
     run = sum(counts.get(name, 0) for counts in session.counts.values() for name in RAN)
-    causes = sum(one.status in ("wrong", "crash", "timeout") for one in session.buckets.values())
+    causes = sum(not one.known and one.status in ("wrong", "crash", "timeout") for one in session.buckets.values())
     per_s = cases / session.cpu_s if session.cpu_s else 0.0
     yield (
         f"seed {session.seed}: {cases} cases made, {run} run, {causes} causes, in {session.wall_s:.0f} s "

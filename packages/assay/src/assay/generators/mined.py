@@ -82,9 +82,9 @@ def mine(model: Any, length: int = MOST_NODES) -> Iterator[MinedPattern]:
     for last in nodes:
         window = _window(last, producer, length)
         if len(window) >= LEAST_NODES and (
-            found := _pattern([node for node in nodes if node in window], stored, known, opset)
+            pattern := _pattern([node for node in nodes if node in window], stored, known, opset)
         ):
-            yield found
+            yield pattern
 
 
 def _window(last: Any, producer: Mapping[str, Any], length: int) -> list[Any]:
