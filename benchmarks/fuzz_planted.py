@@ -30,6 +30,8 @@ from assay.generators.comparison import compare, judge
 from assay.ports.generator import GeneratedCase
 
 TURN_S = 2.0
+CLOCK_EVERY = 20
+"""Cases: to ask for processor time is not free."""
 
 
 @dataclass
@@ -68,6 +70,7 @@ class Stream:
             self.fired[fault] += 1
             if self._is_wrong(changed, values):
                 self.found[fault] = (self.used, name, "+".join(node.op_type for node in model.graph.node))
+                print(f"{self.used:.0f} CPU s, {self.cases} cases: {len(self.found)} found, {fault}", file=sys.stderr)
 
     def _rewritten(self, model: Any, operators: set[str]) -> Iterator[tuple[str, Any]]:
         shapes = None
@@ -109,10 +112,11 @@ def main(seconds: float, seed: int, names: Sequence[str]) -> None:
             for name, generator in generators.items():
                 turn = stream.used
                 while stream.used - turn < TURN_S:
-                    case = generator.make(seed, nexts[name])
-                    if case is not None:
-                        stream.see(case, f"{name}-{generator.version}-{seed}-{nexts[name]}")
-                    nexts[name] += 1
+                    for index in range(nexts[name], nexts[name] + CLOCK_EVERY):
+                        case = generator.make(seed, index)
+                        if case is not None:
+                            stream.see(case, f"{name}-{generator.version}-{seed}-{index}")
+                    nexts[name] += CLOCK_EVERY
     print(f"{'fault':<30} {'CPU s':>6} {'fired':>6}  first case")
     for fault in FAULTS:
         at, case, operators = stream.found.get(fault, (0.0, "not found", ""))

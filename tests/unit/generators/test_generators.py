@@ -14,13 +14,13 @@ from assay.generators.sweep import Sweep
 from assay.testing.generator_checks import check_generator
 
 DIGESTS = {
-    "equalities": (2, "aedf2d2e156b7741"),
-    "near-misses": (2, "f09e5b93e588c975"),
-    "operator-pairs": (1, "6b113939eb0c10f4"),
-    "patterns": (1, "18b215d853c2c92c"),
-    "qdq-graphs": (2, "4e43d7f232a63494"),
-    "random-graphs": (2, "7edc7777792986f8"),
-    "sweep": (3, "71f01bd20ea07a11"),
+    "equalities": (3, "37d03bb3a13ec9e6"),
+    "near-misses": (3, "82b958e99a18b875"),
+    "operator-pairs": (2, "b9b2142c3be901e8"),
+    "patterns": (2, "0d034700689aedb5"),
+    "qdq-graphs": (3, "6cf06b33f8dd32a7"),
+    "random-graphs": (3, "f8f563f739c18300"),
+    "sweep": (4, "8af0520cf8088d4f"),
 }
 """Version and digest of a hundred cases."""
 

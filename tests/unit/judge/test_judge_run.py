@@ -32,6 +32,25 @@ def expecting(outcome: str = "mismatch", **changes: str) -> Policy:
     return Policy(expectations=(Expectation(**known),))
 
 
+@pytest.mark.parametrize(
+    ("version", "wrong", "word", "text"),
+    [
+        ("1.2.7", True, VerdictStatus.XFAIL, "mismatch as expected"),
+        ("1.2.7", False, VerdictStatus.XPASS, "unexpected pass"),
+        ("1.3.0", True, VerdictStatus.FAIL, "add it to `versions`"),
+        ("1.3.0", False, VerdictStatus.PASS, "fixed in this version: mismatch is known of lib==1.2.*"),
+    ],
+)
+def test_what_is_known_of_a_version_says_of_another_that_it_is_fixed_or_not(
+    version: str, wrong: bool, word: VerdictStatus, text: str
+) -> None:
+    policy = Policy(expectations=(Expectation("digits-*", "*", "mismatch", "known", versions=("lib==1.2.*",)),))
+    result = over() if wrong else make_result()
+    judgement = judged(msgspec.structs.replace(result, versions={"lib": version}), policy=policy)
+    assert words(judgement) == [word]
+    assert text in judgement.verdicts[0].reason
+
+
 def words(judgement: RunVerdict) -> list[VerdictStatus]:
     return [one.word for one in judgement.verdicts]
 

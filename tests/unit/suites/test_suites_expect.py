@@ -19,6 +19,7 @@ from assay.suites.edge import EdgeCases
 from assay.suites.gradients import Gradients
 from assay.suites.models import Models
 from assay.suites.operators import Operators
+from assay.suites.regressions import Regressions
 from assay.testing.builders import make_result
 
 
@@ -80,13 +81,28 @@ def test_what_may_pass_by_chance_is_kept_and_fails_nothing(tmp_path: Path) -> No
     assert not found.strict
 
 
+def test_a_case_that_passes_in_another_version_stays_known_of_its_own() -> None:
+    known = ExpectedOutcome("mismatch", "", "wrong", ("s/a",), versions=("lib==1.2.*",))
+    fixed, wrong = (
+        make_result("s/a", outcome=outcome, versions={"lib": version})
+        for outcome, version in ((Outcome.OK, "1.3"), (Outcome.MISMATCH, "1.2.7"))
+    )
+    assert updated([known], [fixed]) == (known,)
+    assert updated([known], [wrong]) == (known,)
+    assert updated([known], [make_result("s/a", versions={"lib": "1.2.7"})]) == ()
+
+
 def test_the_file_says_again_what_was_written(tmp_path: Path) -> None:
-    known = (OLD, ExpectedOutcome("mismatch", "", 'quotes " and \\ and µ', ("s/[x]",)))
+    known = (
+        OLD,
+        ExpectedOutcome("mismatch", "", 'quotes " and \\ and µ', ("s/[x]",), versions=("lib==1.2.*", "lib==1.3.0")),
+    )
     (tmp_path / "f.toml").write_text(to_toml("f", known), encoding="utf-8")
     assert read_expected(tmp_path / "f.toml") == known
     found = expectations(tmp_path, ["f", "other"], ["s"])
     assert [one.case for one in found] == ["s/a", "s/b*", "s/absent", "s/[x]"]
     assert {(one.flow, one.stage) for one in found} == {("f", "lower"), ("f", "")}
+    assert [one.versions for one in found] == [(), (), (), ("lib==1.2.*", "lib==1.3.0")]
     assert expectations(tmp_path, ["f"], ["elsewhere"]) == ()
     (tmp_path / "f.toml").write_text('[[expect]]\noutcome = "unsuported"\nreason = "x"\ncases = ["a"]\n')
     with pytest.raises(BadPolicy, match="unsupported"):
@@ -125,7 +141,7 @@ def test_the_command_of_the_whole_run(command: str, whole: str, shard: tuple[int
 
 @pytest.mark.heavy
 def test_our_known_outcomes_are_of_flows_and_cases_that_there_are() -> None:
-    suites = (Operators(), Models(), EdgeCases(), Gradients())
+    suites = (Operators(), Models(), EdgeCases(), Gradients(), Regressions())
     names = {case.name for suite in suites for case in suite.cases(seed=0)}
     here = Path(__file__).parents[3] / "expectations"
     files = sorted(here.glob("*.toml"))

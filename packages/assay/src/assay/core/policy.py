@@ -38,7 +38,8 @@ class Goal(msgspec.Struct, frozen=True):
 
 class Expectation(msgspec.Struct, frozen=True):
     """A known outcome: reason and issue say why it is accepted, `expires` (ISO date, "" never) until when. A pass instead
-    fails the run, unless the expectation is not `strict`. `stage` "": in any."""
+    fails the run, unless the expectation is not `strict`. `stage` "": in any. `versions` (`onnxruntime==1.31.*`) are those that it is
+    known of; (): all. On another version it expects nothing: a pass is a fix, a failure is the defect in that version, too."""
 
     case: str
     flow: str
@@ -49,6 +50,7 @@ class Expectation(msgspec.Struct, frozen=True):
     kind: str = "*"
     strict: bool = True
     stage: str = ""
+    versions: tuple[str, ...] = ()
 
 
 PASSABLE = ("undelegated", "unsupported")

@@ -12,13 +12,19 @@ from onnx import helper, numpy_helper
 from assay.core.dtype import dtype_name
 from assay.generators.draws import Draws
 from assay.generators.schemas import NotMade, allowed, schema_at
-from assay.generators.values import draw_values
+from assay.generators.values import draw_values, with_special
 from assay.ports import Tensor
 from assay.ports.generator import GeneratedCase
 
 SIZES = (1, 2, 3, 4, 5, 7, 8, 9, 16, 17)
 LARGEST = 4096
 """Elements of one value."""
+EQUAL_SIZES = 25
+SPECIAL = 25
+"""Percent of the constants that hold a number which compilers treat apart."""
+UNGUARDED = 30
+"""Percent of the values that are read as they are, though they may lie beyond what the operator is defined for: a node between keeps a
+pattern from being one, and a case with a NaN is left out."""
 
 
 class Operand:
@@ -61,8 +67,12 @@ class Build:
         return found
 
     def dtype(self, operator: str, place: int = 0, among: Sequence[str] = ()) -> str:
-        """Mostly float32, where that is allowed."""
+        """Of the newest value of the graph that fits, so that nodes read one another; else mostly float32, where that is allowed."""
         found = self.dtypes(operator, place, among)
+        if self.reuse and self.draws.chance(self.reuse):
+            for one in reversed(self.values):
+                if one.dtype in found:
+                    return one.dtype
         if "float32" in found and self.draws.chance(60):
             return "float32"
         return self.draws.one_of(found)
@@ -70,12 +80,20 @@ class Build:
     def shape(self, ranks: Sequence[int], *, empty: bool = False) -> tuple[int, ...]:
         """Sizes at the edges of vector widths; sometimes an axis of none."""
         rank = self.draws.one_of(ranks)
-        sizes = [self.draws.one_of(SIZES) for _ in range(rank)]
+        sizes = [self.size(SIZES) for _ in range(rank)]
         while np.prod(sizes, dtype=np.int64) > LARGEST:
             sizes[int(np.argmax(sizes))] = self.draws.one_of(SIZES[:4])
         if empty and sizes and self.draws.chance(3):
             sizes[self.draws.below(rank)] = 0
         return tuple(sizes)
+
+    def size(self, choices: Sequence[int]) -> int:
+        """Sometimes one that the graph has already: where two axes are of one size, they are taken for one another."""
+        if self.reuse and self.values and self.draws.chance(EQUAL_SIZES):
+            one = self.draws.one_of(self.values)
+            if one.shape and 0 < (found := self.draws.one_of(one.shape)) <= SIZES[-1]:
+                return found
+        return self.draws.one_of(choices)
 
     def operand(
         self,
@@ -96,20 +114,27 @@ class Build:
         wanted = (dtype,) if isinstance(dtype, str) else tuple(dtype)
         stored = bool(fixed) and self.draws.chance(fixed)
         if self.reuse and not stored and self.draws.chance(self.reuse):
-            fitting = [one for one in self.values if self._fits(one, wanted, shape, ranks, any_size)]
+            fitting = [one for one in self.values if self._fits(one, wanted, shape, ranks, any_size, empty)]
             if fitting:
                 found = fitting[-1] if self.draws.chance(70) else self.draws.one_of(fitting)
-                return self._within(found, low, high) if domain else found
+                return self._within(found, low, high) if domain and not self.draws.chance(UNGUARDED) else found
         chosen = wanted[0] if len(wanted) == 1 else self.draws.one_of(wanted)
         sizes = tuple(shape) if shape is not None else self.shape(ranks, empty=empty)
         array = draw_values(self.draws, chosen, sizes, low, high)
+        if stored and self.draws.chance(SPECIAL):
+            array = with_special(self.draws, array, low, high)
         return self.constant(array) if stored else self.input(array, low, high)
 
     @staticmethod
     def _fits(
-        one: Operand, dtypes: Sequence[str], shape: Sequence[int] | None, ranks: Sequence[int], any_size: bool
+        one: Operand,
+        dtypes: Sequence[str],
+        shape: Sequence[int] | None,
+        ranks: Sequence[int],
+        any_size: bool,
+        empty: bool,
     ) -> bool:
-        if one.dtype not in dtypes:
+        if one.dtype not in dtypes or (0 in one.shape and shape is None and not empty):
             return False
         if any_size and shape is not None:
             return one.rank == len(shape) and 0 not in one.shape

@@ -6,13 +6,13 @@ from assay.generators.build import Build
 from assay.generators.compose import finished, grow
 from assay.generators.draws import Draws
 from assay.generators.operators import forms
-from assay.generators.rewritten_pairs import rewritten_after
+from assay.generators.rewritten_pairs import rewritten, rewritten_after
 from assay.generators.schemas import NotMade
 from assay.ports.generator import GeneratedCase
 
 OPSETS = (7, 9, 10, 11, 12, 13, 13, 14, 16, 17, 18, 18, 19, 20, 21, 21, 22, 23, 24)
-PAIR = 75
-"""Percent of steps that take a pair which was seen to be rewritten; the others take any operator."""
+PAIR, REWRITTEN = 40, 60
+"""Percent of steps that take a pair which was seen to be rewritten, and of the others those that take an operator of such a pair."""
 INNER = 30
 
 
@@ -21,7 +21,7 @@ class NearMisses:
     types, constants or inputs, equal operands, opsets and outputs in the middle are drawn."""
 
     name = "near-misses"
-    version = 2
+    version = 3
     about = "short chains of operators that an optimiser rewrites together, with everything else drawn"
 
     def make(self, seed: int, index: int) -> GeneratedCase | None:
@@ -41,4 +41,4 @@ def _next(build: Build, before: str) -> str:
         known = after.get(before, ()) if before else tuple(after)
         if known:
             return draws.one_of(known)
-    return draws.one_of(tuple(forms()))
+    return draws.one_of(rewritten() if draws.chance(REWRITTEN) else tuple(forms()))

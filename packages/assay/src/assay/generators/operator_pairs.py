@@ -1,4 +1,5 @@
-"""Every ordered pair of operators, the second reading the first: what no list of patterns leaves out."""
+"""Every ordered pair of operators, the second reading the first: what no list of patterns leaves out. Those that compilers rewrite come
+round more often."""
 
 from __future__ import annotations
 
@@ -9,9 +10,12 @@ from assay.generators.compose import finished
 from assay.generators.draws import Draws
 from assay.generators.near_misses import OPSETS
 from assay.generators.operators import forms
+from assay.generators.rewritten_pairs import rewritten
 from assay.generators.schemas import NotMade
 from assay.ports.generator import GeneratedCase
 
+REWRITTEN = 3
+"""Of four cases, that are pairs of operators which an optimiser was seen to rewrite or which stand in the body of a function."""
 TRIES = 6
 """Of each operator, before the pair is given up."""
 INNER = 15
@@ -22,14 +26,15 @@ class OperatorPairs:
     as a fusion wants it, and sometimes the first once more."""
 
     name = "operator-pairs"
-    version = 1
+    version = 2
     about = "every ordered pair of operators, the second reading the first, with constants beside it"
 
     def make(self, seed: int, index: int) -> GeneratedCase | None:
         """See `ports.Generator`."""
-        names = tuple(forms())
+        turn, part = divmod(index, REWRITTEN + 1)
+        names = rewritten() if part < REWRITTEN else tuple(forms())
         draws = Draws(self.name, self.version, seed, index)
-        place = _mixed(index, len(names) ** 2)
+        place = _mixed(turn * REWRITTEN + part if part < REWRITTEN else turn, len(names) ** 2)
         first, second = names[place // len(names)], names[place % len(names)]
         build = Build(draws, draws.one_of(OPSETS), reuse=100)
         try:

@@ -39,7 +39,7 @@ class Patterns:
     """`patterns` are those of ONNX's functions, or those of a folder of models (`assay fuzz --near`)."""
 
     name = "patterns"
-    version = 1
+    version = 2
     about = "subgraphs of function bodies or of your models, with operands, attributes, constants, operators or types changed"
 
     def __init__(self, patterns: Sequence[MinedPattern] | None = None) -> None:
@@ -100,7 +100,7 @@ def _node(
 def _changed(build: Build, node: MinedNode, reads: list[Operand | None]) -> list[Operand]:
     """The node with one thing beside it. Raises NotMade where that leads to no valid node."""
     draws = build.draws
-    way = draws.below(6)
+    way = draws.below(7)
     if way == 0 and len(reads) > 1:
         return _node(build, node.operator, draws.shuffled(reads), node)
     if way == 1 and node.attributes:
@@ -112,7 +112,24 @@ def _changed(build: Build, node: MinedNode, reads: list[Operand | None]) -> list
         return _node(build, node.operator, [*reads[:at], _other_constant(build, reads[at]), *reads[at + 1 :]], node)
     if way == 4:
         return _node(build, node.operator, [one if one is None else disguise(build, one) for one in reads], node)
+    if way == 5 and (fed := [at for at, one in enumerate(reads) if one is not None and one.constant is None]):
+        place = draws.one_of(fed)
+        return _node(build, node.operator, [*reads[:place], _stranger(build, reads[place]), *reads[place + 1 :]], node)
     return [disguise(build, one) for one in _node(build, node.operator, reads, node)]
+
+
+def _stranger(build: Build, one: Operand | None) -> Operand:
+    """Another value of its type and shape, where the pattern reads one value twice, or two that belong together."""
+    assert one is not None
+    alike = [
+        other for other in build.values if (other.dtype, other.shape) == (one.dtype, one.shape) and other is not one
+    ]
+    if alike and build.draws.chance(50):
+        return build.draws.one_of(alike)
+    low, high = max(one.low, -2.0), min(one.high, 2.0)
+    if low > high or (one.constant is None and not is_floating(one.dtype)):
+        raise NotMade
+    return build.input(draw_values(build.draws, one.dtype, one.shape, low, high), low, high)
 
 
 def _other_attribute(build: Build, node: MinedNode, reads: Sequence[Operand | None]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ class QdqGraphs:
     """As a quantizer leaves a model, and with what it forgets."""
 
     name = "qdq-graphs"
-    version = 2
+    version = 3
     about = "short chains whose values and weights pass through QuantizeLinear and DequantizeLinear"
 
     def make(self, seed: int, index: int) -> GeneratedCase | None:
@@ -84,7 +84,7 @@ def _behind_grid(build: Build, name: str, dtype: str, axis: int | None) -> None:
     whole = (middle + draws.wholes(array.shape, -most, most)).astype(numpy_dtype(dtype))
     grid = build.constant(whole)
     scale = build.constant(scales.reshape(shape))
-    zero = build.constant(np.full(shape, middle).astype(numpy_dtype(dtype)))
+    zero = build.constant(np.full(shape, middle + draws.one_of((0, 0, 1, -3))).astype(numpy_dtype(dtype)))
     del build.weights[name]
     given: dict[str, Any] = {} if axis is None else {"axis": axis}
     node = helper.make_node(

@@ -24,6 +24,9 @@ _REAL = frozenset((
 """Whose results are no whole numbers, whatever goes in."""
 TIE = 1e-4
 """Of a step: nearer to the middle of two than this, the type of the quotient decides."""
+ROUNDINGS = 8
+"""Of float32, that the quotient of two computed numbers may be off by: a division, or a product with a rounded reciprocal, and what made
+the number. Of a grid of 16 bits they are hundredths of a step."""
 _WRITES = ("ScatterElements", "Scatter", "ScatterND")
 
 
@@ -107,7 +110,8 @@ def _on_the_edge(node: Any, reads: list[Tensor]) -> bool:
     elif scale.size > 1:
         return False
     steps = x / scale
-    return bool((np.abs(steps - np.floor(steps) - 0.5) < TIE).any())
+    noise = TIE + ROUNDINGS * 2.0**-24 * np.abs(steps)
+    return bool((np.abs(steps - np.floor(steps) - 0.5) < noise).any())
 
 
 def _equal_keys(node: Any, x: Tensor) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from msgspec.structs import replace
@@ -20,6 +20,12 @@ def matches(name: str, glob: str) -> bool:
     return name == glob or fnmatchcase(name, glob)
 
 
+def is_of_version(versions: Mapping[str, str], known: Sequence[str]) -> bool:
+    """Whether one of `known` (`onnxruntime==1.31.*`) is among the distributions of a result; with none known: always."""
+    named = (one.partition("==") for one in known)
+    return not known or any(name in versions and matches(versions[name], glob) for name, _, glob in named)
+
+
 def with_expectations(
     opinions: Sequence[DraftVerdict], policy: Policy, today: datetime.date
 ) -> tuple[list[DraftVerdict], list[Verdict]]:
@@ -31,11 +37,17 @@ def with_expectations(
         return list(opinions), []
     candidates = _by_case(policy.expectations)
     named = [[e for e in candidates(one.cell[0]) if _named(e, one)] for one in opinions]
-    covering = [[e for e in found if _covers(e, one)] for found, one in zip(named, opinions, strict=True)]
+    covering = [
+        [e for e in found if _covers(e, one) and _of(one, e)] for found, one in zip(named, opinions, strict=True)
+    ]
     met = {(e, one.cell) for found, one in zip(covering, opinions, strict=True) for e in found if _meets(one, e)}
     judged = [
         _judged(one, found, [e for e in found if (e, one.cell) in met], today)
         for found, one in zip(covering, opinions, strict=True)
+    ]
+    judged = [
+        one if found else _on_another_version(one, every)
+        for every, found, one in zip(named, covering, judged, strict=True)
     ]
     used = {e for found in named for e in found}
     return judged, [_unused(expectation) for expectation in policy.expectations if expectation not in used]
@@ -92,6 +104,21 @@ def _judged(
     if one.word is VerdictStatus.FAIL:
         return replace(one, reason=f"{one.reason}; expected was another outcome: {first.outcome} ({_why(first)})")
     return one
+
+
+def _of(one: DraftVerdict, expectation: Expectation) -> bool:
+    return is_of_version(one.result.versions if one.result is not None else {}, expectation.versions)
+
+
+def _on_another_version(one: DraftVerdict, named: Sequence[Expectation]) -> DraftVerdict:
+    """Says what was known of other versions: that it is fixed, or that it is not."""
+    first = next((e for e in named if _covers(e, one) and e.versions and not _of(one, e)), None)
+    if first is None or one.word not in (VerdictStatus.PASS, VerdictStatus.FAIL):
+        return one
+    known = f"{first.outcome} is known of {', '.join(first.versions)} ({_why(first)})"
+    if one.word is VerdictStatus.PASS:
+        return replace(one, reason=f"fixed in this version: {known}; {one.reason}")
+    return replace(one, reason=f"{one.reason}; {known}: where this version has the defect too, add it to `versions`")
 
 
 def _as_expected(one: DraftVerdict, expectation: Expectation) -> DraftVerdict:

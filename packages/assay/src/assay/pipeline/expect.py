@@ -17,7 +17,7 @@ from assay.core.outcome import FAILS_BY_DEFAULT
 from assay.core.policy import Expectation
 from assay.core.result import ComparedResult, Result, comparisons_of
 from assay.errors import each
-from assay.judge.expectations import matches
+from assay.judge.expectations import is_of_version, matches
 from assay.judge.outcome_table import COMPARED
 
 _WIDTH = 110
@@ -25,7 +25,7 @@ _WIDTH = 110
 
 class ExpectedOutcome(msgspec.Struct, frozen=True):
     """One entry of the file: the same outcome of several cases (globs), for the same reason. Not `strict`: by chance a case may pass, or
-    end in another way that an entry names."""
+    end in another way that an entry names. `versions`: see `core.policy.Expectation`."""
 
     outcome: str
     stage: str
@@ -34,6 +34,7 @@ class ExpectedOutcome(msgspec.Struct, frozen=True):
     issue: str = ""
     expires: str = ""
     strict: bool = True
+    versions: tuple[str, ...] = ()
 
 
 class _Entry(BaseModel):
@@ -45,6 +46,7 @@ class _Entry(BaseModel):
     issue: str = ""
     expires: Date | None = None
     strict: bool = True
+    versions: list[Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+==.+$")]] = []
     cases: Annotated[list[str], Field(min_length=1)]
 
 
@@ -68,6 +70,7 @@ def read_expected(path: Path) -> tuple[ExpectedOutcome, ...]:
             one.issue,
             one.expires.isoformat() if one.expires else "",
             one.strict,
+            tuple(one.versions),
         )
         for one in parsed.expect
     )
@@ -77,7 +80,9 @@ def expectations(folder: Path, flows: Sequence[str], suites: Sequence[str]) -> t
     """Of these flows, for the cases of these suites: expectations of other suites do not judge the run."""
     files = each(flows, lambda flow: read_expected(folder / f"{flow}.toml"))
     return tuple(
-        Expectation(case, flow, one.outcome, one.reason, one.issue, one.expires, stage=one.stage, strict=one.strict)
+        Expectation(
+            case, flow, one.outcome, one.reason, one.issue, one.expires, "*", one.strict, one.stage, one.versions
+        )
         for flow, known in zip(flows, files, strict=True)
         for one in known
         for case in one.cases
@@ -108,7 +113,9 @@ def updated(known: Sequence[ExpectedOutcome], results: Sequence[Result]) -> tupl
             )
     grown = [
         msgspec.structs.replace(one, cases=tuple(sorted({*one.cases, *new.pop(key)})))
-        if one.strict and not (one.issue or one.expires) and (key := (one.outcome, one.stage, one.reason)) in new
+        if one.strict
+        and not (one.issue or one.expires or one.versions)
+        and (key := (one.outcome, one.stage, one.reason)) in new
         else one
         for one in kept
     ]
@@ -141,17 +148,23 @@ def to_toml(flow: str, known: Sequence[ExpectedOutcome]) -> str:
         lines += [f"issue = {_text(one.issue)}"] if one.issue else []
         lines += [f"expires = {one.expires}"] if one.expires else []
         lines += [] if one.strict else ["strict = false"]
+        lines += [f"versions = [{', '.join(map(_text, one.versions))}]"] if one.versions else []
         lines += ["cases = [", *(f"  {_text(case)}," for case in one.cases), "]"]
     return "\n".join(lines) + "\n"
 
 
 def _stays(case: str, one: ExpectedOutcome, by_case: Mapping[str, Result]) -> bool:
-    run = [result for name, result in by_case.items() if one.strict and matches(name, case)]
+    run = [
+        result
+        for name, result in by_case.items()
+        if one.strict and matches(name, case) and is_of_version(result.versions, one.versions)
+    ]
     return not run or any(_ends(result, one) for result in run)
 
 
 def _ends(result: Result, one: ExpectedOutcome) -> bool:
-    return result.outcome.value == one.outcome and one.stage in ("", result.stage.value)
+    same = result.outcome.value == one.outcome and one.stage in ("", result.stage.value)
+    return same and is_of_version(result.versions, one.versions)
 
 
 def _any(name: str, globs: Sequence[str]) -> bool:

@@ -64,12 +64,12 @@ def arithmetic(build: Build, operator: str) -> list[Operand]:
     if operator == "Div" and not dtype.startswith("float"):
         low = 1.0
     second = build.operand(dtype, broadcast_shape(build, first.shape), low=low, fixed=40, domain=operator == "Div")
-    reads = [first, second]
+    reads = [first, first if build.reuse and operator != "Div" and build.draws.chance(10) else second]
     if operator != "Div" and build.draws.chance(40):
         reads.reverse()
     if all(one.constant is not None for one in reads):
         raise NotMade
-    return build.node(operator, reads)
+    return build.node(operator, reads, low=0.0 if operator == "Mul" and reads[0] is reads[1] else -np.inf)
 
 
 @form("Pow")

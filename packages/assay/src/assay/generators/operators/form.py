@@ -36,9 +36,12 @@ def flag(build: Build) -> int | None:
 
 
 def broadcast_shape(build: Build, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """One that is broadcast to `shape`: leading axes left out, axes of one."""
-    if build.draws.chance(50):
+    """One that is broadcast to `shape`: the same, one axis alone as biases and scales have it, leading axes left out, axes of one."""
+    if build.draws.chance(45):
         return shape
+    if shape and build.draws.chance(30):
+        axis = build.draws.below(len(shape))
+        return (shape[axis], *[1] * (len(shape) - axis - 1))
     kept = shape[build.draws.between(0, len(shape)) :]
     return tuple(1 if build.draws.chance(35) else size for size in kept)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.generators.build import Build, Operand
+from assay.generators.build import EQUAL_SIZES, Build, Operand
 from assay.generators.operators.form import FLOATS, flag, form
 from assay.generators.schemas import NotMade
 
@@ -16,7 +16,7 @@ def matmul(build: Build, operator: str) -> list[Operand]:
     draws = build.draws
     dtype = build.dtype(operator, among=_REAL)
     x = build.operand(dtype, ranks=(1, 2, 3, 4), low=-2, high=2)
-    inner, columns = x.shape[-1], draws.one_of((1, 2, 3, 5, 8, 16))
+    inner, columns = x.shape[-1], build.size((1, 2, 3, 5, 8, 16))
     if draws.chance(15):
         y = build.operand(dtype, (inner,), low=-2, high=2, fixed=50)
     else:
@@ -32,7 +32,7 @@ def gemm(build: Build, operator: str) -> list[Operand]:
     x = build.operand(dtype, ranks=(2,), low=-2, high=2)
     turned, other = flag(build), flag(build)
     rows, inner = (x.shape[1], x.shape[0]) if turned else x.shape
-    columns = draws.one_of((1, 2, 3, 5, 8, 16))
+    columns = build.size((1, 2, 3, 5, 8, 16))
     y = build.operand(dtype, (columns, inner) if other else (inner, columns), low=-2, high=2, fixed=70)
     shape = draws.one_of(((rows, columns), (columns,), (1, columns), (rows, 1), (1,), ()))
     third = [] if draws.chance(30) and build.opset >= 11 else [build.operand(dtype, shape, fixed=60)]
@@ -98,6 +98,8 @@ def convolution(build: Build, operator: str) -> list[Operand]:
         high=2,
         any_size=True,
     )
+    if groups == 1 and draws.chance(EQUAL_SIZES):
+        out = draws.one_of(x.shape[2:])
     if x.shape[1] != channels:
         channels = x.shape[1]
         groups = groups if channels % groups == 0 and out % groups == 0 else 1

@@ -27,7 +27,8 @@ def reshape(build: Build, operator: str) -> list[Operand]:
     draws = build.draws
     x = moved(build, operator, (0, 1, 2, 3, 4))
     total, sizes = int(np.prod(x.shape, dtype=np.int64)), []
-    left = total
+    kept = draws.below(x.rank) if total and x.rank > 1 and draws.chance(40) else 0
+    left = int(np.prod(x.shape[kept:], dtype=np.int64))
     for _ in range(draws.between(0, 3)):
         if left == 0:
             break
@@ -35,7 +36,7 @@ def reshape(build: Build, operator: str) -> list[Operand]:
         sizes.append(size)
         left //= size
     sizes.append(left)
-    sizes = draws.shuffled(sizes)
+    sizes = [*x.shape[:kept], *draws.shuffled(sizes)]
     if total and draws.chance(40):
         sizes[draws.below(len(sizes))] = -1
     zero = None
@@ -43,7 +44,7 @@ def reshape(build: Build, operator: str) -> list[Operand]:
         zero = 1 if 0 in sizes else draws.one_of((None, 0, 1))
     elif 0 in sizes:
         raise NotMade
-    if zero != 1 and draws.chance(20):
+    if zero != 1 and draws.chance(35):
         sizes = [0 if place < x.rank and one == x.shape[place] else one for place, one in enumerate(sizes)]
     return build.node(operator, [x, build.steering(sizes)], allowzero=zero, low=x.low, high=x.high)
 

@@ -65,6 +65,8 @@ def pad(build: Build, operator: str) -> list[Operand]:
         ]
         for _ in range(2)
     ]
+    if x.rank > 2 and draws.chance(50):  # as before a layer: neither samples nor channels
+        ends = [[0, 0, *side[2:]] for side in ends]
     if version_has(build, operator, "pads"):
         return build.node(operator, [x], pads=ends[0] + ends[1], mode=mode, value=draws.one_of((None, 0.0, 1.5, -2.0)))
     reads: list[Operand | None] = [x]

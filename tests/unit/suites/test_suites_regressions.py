@@ -1,0 +1,48 @@
+"""The suite of regressions: each case is a valid model with an answer, and names a finding that there is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay.suites.regressions.build_regressions import answers, model_of
+from assay.suites.regressions.declare import Regression, Spread, tables
+
+FINDINGS = Path(__file__).parents[3] / "docs" / "findings"
+
+
+@pytest.mark.parametrize("one", tables(), ids=lambda one: one.name)
+def test_a_case_has_a_model_and_an_answer(one: Regression) -> None:
+    model, inputs = model_of(one)
+    found = answers(one, model, inputs)
+    assert [*found] == [value.name for value in model.graph.output]
+    for value in model.graph.output:
+        assert found[value.name].shape == tuple(axis.dim_value for axis in value.type.tensor_type.shape.dim)
+    assert (FINDINGS / one.finding).is_file()
+
+
+def test_inputs_are_as_they_are_stated() -> None:
+    one = Regression(
+        "name",
+        "finding",
+        17,
+        "(float[4] x, int64[2] i, float[2,2] w) => (float[4] y, float[2,2] z) { y = Neg (x)  z = Neg (w) }",
+        inputs={"x": Spread(0, 3), "i": 7},
+        constants={"w": [1, 2, 3, 4]},
+        outputs={"z": -9},
+    )
+    model, inputs = model_of(one)
+    assert sorted(inputs["x"].tolist()) == [0, 1, 2, 3]
+    assert inputs["x"].tolist() != [0, 1, 2, 3]
+    assert inputs["i"].tolist() == [7, 7]
+    assert [value.name for value in model.graph.initializer] == ["w"]
+    found = answers(one, model, inputs)
+    np.testing.assert_array_equal(found["y"], -inputs["x"])
+    assert found["z"].tolist() == [[-9, -9], [-9, -9]]
+
+
+def test_a_name_that_the_graph_does_not_have_is_an_error() -> None:
+    with pytest.raises(AssertionError, match="the graph has no q"):
+        model_of(Regression("name", "finding", 17, "(float[1] x) => (float[1] y) { y = Neg (x) }", inputs={"q": 1}))
