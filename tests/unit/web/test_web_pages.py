@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import pytest
 from starlette.testclient import TestClient
 
 from assay.web.address import address
+from assay.web.pages import PAGES as TABLE
 from assay.web.render import STATIC
 from dashboard_history import COMMIT, FLAKY, GREEN, HOSTILE, RED, RUNS, UNDECIDED, WELL, run_id
 
 HOSTILE_RESULT = address("/result", case=HOSTILE, flow="tvm")
 RESULT = address("/result", case=RED, flow="tvm")
-PAGES = ("/", "/matrix", "/runs", RESULT, HOSTILE_RESULT)
+TREND = address("/trend", case=WELL, flow="tvm", metric="latency", beside="onnxruntime")
+HOSTILE_TREND = address("/trend", case=HOSTILE, flow="tvm", metric="seconds")
+HOSTILE_SEARCH = address("/search", q=HOSTILE[:12])
+PAGES = ("/", "/matrix", "/runs", RESULT, HOSTILE_RESULT, TREND, HOSTILE_TREND, "/compare", HOSTILE_SEARCH)
 
 
 def body(client: TestClient, path: str) -> str:
@@ -99,6 +105,84 @@ def test_the_runs_are_listed_newest_first(client: TestClient) -> None:
     assert [one["id"] for one in found] == [run_id(number) for number in reversed(range(RUNS))]
 
 
+def test_a_trend_shows_the_change_and_what_came_between(client: TestClient) -> None:
+    found = client.get(f"/api/v1{TREND}").json()["trends"]
+    assert [one["flow"] for one in found] == ["tvm", "onnxruntime"]
+    (change,) = found[0]["changes"]
+    assert change["place"] == 8
+    assert change["percent"] == pytest.approx(20, abs=1)
+    text = body(client, TREND)
+    assert "+20.1 %" in text
+    assert address("/compare", run=run_id(8), to=run_id(7)).replace("&", "&amp;") in text
+    assert text.count('class="spread"') == 2
+    inside = client.get(f"/api/v1{TREND}&since=2026-11-19&until=2026-11-20").json()["trends"][0]["points"]
+    assert [one["run_id"] for one in inside] == [run_id(9), run_id(10)]
+
+
+def test_two_runs_are_compared_as_the_report_does(client: TestClient) -> None:
+    found = client.get("/api/v1/compare").json()
+    assert (found["new"], found["old"]) == (run_id(RUNS - 1), run_id(RUNS - 2))
+    assert (found["newly_red"], found["newly_green"], found["gone"], found["added"]) == (2, 3, 0, 0)
+    first = found["changes"]["cells"][0]
+    assert (first["case"], first["flow"], first["verdicts"]) == (RED, "tvm", ["pass", "fail"])
+    assert "newly red" in body(client, f"/compare?run={run_id(3)}&to={run_id(1)}")
+
+
+@pytest.mark.parametrize(
+    ("text", "found_by"),
+    [
+        (COMMIT[:8], "by_commit"),
+        (WELL, "by_model"),
+        ("mismatch", "by_code"),
+        ("SIGSEGV", "by_code"),
+        ("CONV2D", "cases"),
+        ("60 S are", "said"),
+    ],
+)
+def test_one_box_finds_it(client: TestClient, text: str, found_by: str) -> None:
+    found = client.get("/api/v1/search", params={"q": text}).json()
+    assert found[found_by]
+    assert client.get("/search", params={"q": text}).text.count("<h2>") >= 1
+    assert "Nothing is like that" in body(client, "/search?q=nowhere-at-all")
+
+
+def test_a_badge_says_how_it_stands(client: TestClient) -> None:
+    for path, code, said in (
+        ("/badge.svg", 200, "3 failing"),
+        (address("/badge.svg", case=WELL), 200, "passing"),
+        (address("/badge.svg", flow="tvm"), 200, "3 jobs fail"),
+        (address("/badge.svg", case=RED, flow="tvm", label="<b>"), 200, "fail"),
+        (address("/badge.svg", case=RED[:5]), 404, "unknown"),
+    ):
+        answer = client.get(path)
+        assert answer.status_code == code
+        title = ElementTree.fromstring(answer.text).find("{http://www.w3.org/2000/svg}title")
+        assert title is not None
+        assert (title.text or "").endswith(said)
+
+
+def test_the_feed_has_an_entry_for_each_turn(client: TestClient) -> None:
+    root = ElementTree.fromstring(client.get("/changes.atom").text)
+    atom = "{http://www.w3.org/2005/Atom}"
+    titles = [entry.findtext(f"{atom}title") for entry in root.findall(f"{atom}entry")]
+    assert len(titles) == 5
+    assert f"red: {RED} on tvm, mismatch" in titles
+    for entry in root.findall(f"{atom}entry"):
+        assert client.get(entry.find(f"{atom}link").attrib["href"]).status_code == 200  # type: ignore[union-attr]
+    identities = [entry.findtext(f"{atom}id") for entry in root.findall(f"{atom}entry")]
+    assert len(set(identities)) == len(identities)
+
+
+def test_the_description_names_every_address_and_resolves(client: TestClient) -> None:
+    described = client.get("/api/v1/openapi.json").json()
+    assert set(described["paths"]) == {page.api for page in TABLE}
+    used = set(re.findall(r"#/components/schemas/([\w.]+)", json.dumps(described)))
+    assert used <= described["components"]["schemas"].keys()
+    for page in TABLE:
+        taken = [one["name"] for one in described["paths"][page.api]["get"]["parameters"]]
+        assert taken == [one.name for one in page.parameters]
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_csv_has_a_head_and_no_formula(client: TestClient, path: str) -> None:
     answer = client.get(path + ("&" if "?" in path else "?") + "format=csv")
@@ -147,6 +231,13 @@ def test_nothing_is_markup_and_nothing_is_loaded_from_elsewhere(client: TestClie
         ("/matrix?page=-1", 400, "whole number"),
         ("/matrix?page=999999", 404, "behind the last one"),
         ("/runs?page=999999", 404, "pages reach back"),
+        ("/trend", 400, "the trend of what?"),
+        (address("/trend", case=WELL, flow="none"), 400, "no run of"),
+        (TREND.replace("latency", "laziness"), 400, "the nearest are"),
+        (f"/compare?run={run_id(3)}&to={run_id(3)}", 400, "compared with itself"),
+        (f"/compare?run={run_id(0)}", 400, "no run before"),
+        ("/compare?run=nobody", 404, "there is no run"),
+        (f"/search?q={'x' * 300}", 400, "it may have 200"),
         ("/?format=xml", 400, "one of html, json, csv"),
         (f"/matrix?case={'x' * 5000}", 400, "longer than"),
     ],

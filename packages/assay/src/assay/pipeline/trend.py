@@ -5,7 +5,9 @@ from __future__ import annotations
 import difflib
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+import msgspec
 
 from assay.core.comparison import Direction, StatedMetric
 from assay.core.machine import Machine
@@ -14,7 +16,7 @@ from assay.errors import UsageError
 from assay.judge.metric_registry import direction, unit
 from assay.judge.metrics import metrics, stated_by
 from assay.pipeline.provenance import this_machine
-from assay.ports import Store
+from assay.ports import PastResult, Store
 from assay.stats.cusum import alarms
 from assay.stats.step_changes import step_changes
 
@@ -31,42 +33,62 @@ SHORT = {
 """What people say, and the metric they mean."""
 
 
+class Observed(msgspec.Struct, frozen=True):
+    """One result of a cell, with its metrics by name, and what is stated of those that a plug-in made."""
+
+    run_id: str
+    started_at: str
+    commit: str
+    machine: str
+    metrics: dict[str, float]
+    stated: dict[str, StatedMetric] = {}
+
+
+def observed(past: PastResult) -> Observed:
+    """What a trend needs of it."""
+    known = (past.run_id, past.started_at, past.commit, past.machine)
+    return Observed(*known, metrics(past.result), stated_by(past.result))
+
+
 def trend(store: Store, case: str, flow: str, metric: str, machine: Machine | None = None) -> Trend:
     """Oldest first. Runs on other kinds of machine than `machine` (default: this one) are counted, and left out.
 
     Raises UsageError where no run has recorded the metric, with the nearest that were.
     """
+    return trend_of(map(observed, store.history(case, flow)), case, flow, metric, (machine or this_machine()).kind)
+
+
+def trend_of(past: Iterable[Observed], case: str, flow: str, metric: str, machine: str) -> Trend:
+    """The same of results that were read before, the newest first. `machine` is a kind of machine."""
     name = SHORT.get(metric, metric)
-    machine = machine or this_machine()
     points: list[Point] = []
     seen: set[str] = set()
     stated: dict[str, StatedMetric] = {}
     elsewhere: Counter[str] = Counter()
     last = ""
-    for past in store.history(case, flow):
-        if past.run_id == last:
+    for one in past:
+        if one.run_id == last:
             continue
-        named = metrics(past.result)
-        seen |= named.keys()
-        stated |= stated_by(past.result)
-        value = named.get(name, math.nan)
+        seen |= one.metrics.keys()
+        stated |= one.stated
+        value = one.metrics.get(name, math.nan)
         if not math.isfinite(value):
             continue
-        last = past.run_id
-        if past.machine == machine.kind:
-            points.append(Point(past.run_id, past.started_at, past.commit, value))
+        last = one.run_id
+        if one.machine == machine:
+            points.append(Point(one.run_id, one.started_at, one.commit, value))
         else:
-            elsewhere[past.machine] += 1
+            elsewhere[one.machine] += 1
     points.reverse()
     if not points:
-        raise UsageError(_nothing(case, flow, name, seen, elsewhere, machine.kind))
+        raise UsageError(_nothing(case, flow, name, seen, elsewhere, machine))
     values = [point.value for point in points]
     return Trend(
         case,
         flow,
         name,
         unit(name, stated),
-        machine.kind,
+        machine,
         tuple(points),
         tuple(alarms(worse_is_more(values, direction(name, stated)))),
         tuple(_changes(points, direction(name, stated))),

@@ -31,14 +31,15 @@ class JobState(msgspec.Struct, frozen=True):
 
 class CellQuery(msgspec.Struct, frozen=True):
     """Which jobs are asked for; "" asks nothing. `run` is an id, the beginning of one or "last"; without it, the newest result of every
-    job is asked for. `case` and `flow` are parts of names, in any case; `outcome` and `word` are whole. Of a run whose jobs were done
-    again later no words are known."""
+    job is asked for. `case` and `flow` are parts of names, in any case, or with `exact` whole ones; `outcome` and `word` are whole. Of a
+    run whose jobs were done again later no words are known."""
 
     run: str = ""
     case: str = ""
     flow: str = ""
     outcome: str = ""
     word: str = ""
+    exact: bool = False
 
 
 class MatrixJob(msgspec.Struct, frozen=True):
@@ -112,6 +113,11 @@ class Browsable(Protocol):
 
     def cell(self, run_id: str, case: str, flow: str) -> tuple[Run, list[Result]]:
         """The run with the jobs of that cell alone, and its results. `run_id` as in `Store.run`; "": the newest that has the cell."""
+        ...
+
+    def said(self, text: str, looked_at: int, limit: int) -> list[tuple[JobState, str]]:
+        """Jobs that are not ok now and whose detail or log has that text, in any case, with the line that has it: of the `looked_at` that
+        changed last."""
         ...
 
     def cell_runs(self, case: str, flow: str, limit: int) -> Sequence[MatrixJob]:

@@ -46,7 +46,9 @@ def step_changes(values: Sequence[float]) -> list[Step]:
     ends = kernel.predict(pen=PENALTY * variance)
     edges = [0, *ends]
     levels = [float(np.median(np.asarray(values)[left:right])) for left, right in pairwise(edges)]
-    return [Step(place, before, after) for place, before, after in zip(edges[1:-1], levels, levels[1:], strict=False)]
+    return [
+        Step(int(place), before, after) for place, before, after in zip(edges[1:-1], levels, levels[1:], strict=False)
+    ]
 
 
 def _clipped(logs: np.ndarray[tuple[int], np.dtype[np.float64]]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

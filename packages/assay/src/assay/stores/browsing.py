@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -35,15 +36,16 @@ def state_rows() -> Select[Any]:
 
 def read_states(connection: Connection, query: Select[Any]) -> tuple[JobState, ...]:
     """`query` was made from `state_rows`."""
-    return tuple(
-        JobState(
-            *(row.job_key, row.case, row.flow, row.kind, row.outcome, row.word),
-            run=row.run_id,
-            since=row.since_id,
-            streak=row.streak,
-            last_ok=row.last_ok_id or "",
-        )
-        for row in connection.execute(query)
+    return tuple(map(_state_of, connection.execute(query)))
+
+
+def _state_of(row: Any) -> JobState:
+    return JobState(
+        *(row.job_key, row.case, row.flow, row.kind, row.outcome, row.word),
+        run=row.run_id,
+        since=row.since_id,
+        streak=row.streak,
+        last_ok=row.last_ok_id or "",
     )
 
 
@@ -172,10 +174,11 @@ def _jobs(number: int) -> Select[Any]:
 def _asked(query: CellQuery, number: int) -> list[ColumnElement[bool]]:
     table = results.c if number else case_state.c
     asked: list[ColumnElement[bool]] = [results.c.run == number] if number else []
-    if query.case:
-        asked.append(func.lower(table.case).contains(query.case.lower(), autoescape=True))
-    if query.flow:
-        asked.append(func.lower(table.flow).contains(query.flow.lower(), autoescape=True))
+    for column, part in ((table.case, query.case), (table.flow, query.flow)):
+        if part and query.exact:
+            asked.append(column == part)
+        elif part:
+            asked.append(func.lower(column).contains(part.lower(), autoescape=True))
     if query.outcome:
         asked.append(table.outcome == query.outcome)
     if query.word:
@@ -207,6 +210,37 @@ def cell_runs(connection: Connection, case: str, flow: str, limit: int) -> Seque
         .limit(limit)
     )
     return [MatrixJob(*found) for found in connection.execute(query)]
+
+
+class _Said(msgspec.Struct):
+    detail: str = ""
+    log: str = ""
+
+
+_SAID = msgspec.msgpack.Decoder(_Said)
+
+
+def said(connection: Connection, text: str, looked_at: int, limit: int) -> list[tuple[JobState, str]]:
+    """See `ports.Browsable.said`."""
+    query = (
+        state_rows()
+        .add_columns(results.c.payload)
+        .join(results, and_(results.c.run == _state.run, results.c.job_key == _state.job_key))
+        .where(_state.outcome != Outcome.OK.value)
+        .order_by(_state.since.desc(), _state.job_key)
+        .limit(looked_at)
+    )
+    found: list[tuple[JobState, str]] = []
+    for row in connection.execute(query):
+        words = _SAID.decode(zlib.decompress(row.payload))
+        line = next(
+            (one for one in (*words.detail.splitlines(), *words.log.splitlines()) if text.lower() in one.lower()), ""
+        )
+        if line:
+            found.append((_state_of(row), line))
+        if len(found) == limit:
+            break
+    return found
 
 
 class _Named(msgspec.Struct):

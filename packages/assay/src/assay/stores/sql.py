@@ -149,6 +149,11 @@ class SqlStore:
             run = _RUNS.decode(browsing.only_cell(zlib.decompress(row.payload), case, flow))
             return replace(run, status=row.status), found
 
+    def said(self, text: str, looked_at: int, limit: int) -> list[tuple[JobState, str]]:
+        """Payloads are read: of the present state alone."""
+        with self.reading() as connection:
+            return browsing.said(connection, text, looked_at, limit)
+
     def cell_runs(self, case: str, flow: str, limit: int) -> Sequence[MatrixJob]:
         """Without words: those of earlier runs are not kept."""
         with self.reading() as connection:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -16,48 +16,38 @@ from starlette.staticfiles import StaticFiles
 
 from assay.errors import AssayError, HarnessError, RunNotFound, StoreUnreachable, UsageError
 from assay.web import render
-from assay.web.answer import Answer, NotFound
+from assay.web.answer import NotFound
+from assay.web.badge import badge
+from assay.web.feed import feed
 from assay.web.hosts import OnlyTheseHosts
-from assay.web.matrix import matrix
-from assay.web.now import now
-from assay.web.result import result
-from assay.web.runs import runs
+from assay.web.openapi import describe
+from assay.web.pages import PAGES, View
 from assay.web.site import Site
 
 _LOG = logging.getLogger("assay.web")
 LONGEST_QUERY = 4000
 FORMATS = ("html", "json", "csv")
 
-View = Callable[[Site, Mapping[str, str]], Answer]
-PAGES: dict[str, View] = {"/": now, "/matrix": matrix, "/result": result, "/runs": runs}
-"""Each is also there for programs: at /api/v1 (JSON), and with `format=csv`."""
-
 
 def make_app(site: Site, hosts: Collection[str]) -> Starlette:
     """`hosts` are names by which browsers may call it; see `OnlyTheseHosts`."""
     routes: list[BaseRoute] = [
-        *(Route(path, _handler(site, view), methods=["GET"]) for path, view in PAGES.items()),
-        *(Route(api_path(path), _handler(site, view, "json"), methods=["GET"]) for path, view in PAGES.items()),
+        *(Route(page.path, _handler(site, page.view), methods=["GET"]) for page in PAGES),
+        *(Route(page.api, _handler(site, page.view, "json"), methods=["GET"]) for page in PAGES),
+        Route("/api/v1/openapi.json", _in_thread(lambda _: render.data(describe())), methods=["GET"]),
+        Route("/badge.svg", _in_thread(lambda request: badge(site, request.query_params)), methods=["GET"]),
+        Route("/changes.atom", _in_thread(lambda request: feed(site, str(request.base_url))), methods=["GET"]),
         Route("/healthz", _healthz, methods=["GET"]),
         Mount("/static", StaticFiles(directory=render.STATIC), name="static"),
     ]
     return Starlette(
         routes=routes,
         middleware=[Middleware(OnlyTheseHosts, hosts=hosts)],
-        exception_handlers={
-            AssayError: _refused(site),
-            HTTPException: _not_there(site),
-            Exception: _broken(site),
-        },
+        exception_handlers={AssayError: _refused(site), HTTPException: _not_there(site), Exception: _broken(site)},
     )
 
 
-def api_path(path: str) -> str:
-    """`/api/v1/now` for the first page."""
-    return f"/api/v1{'/now' if path == '/' else path}"
-
-
-def _handler(site: Site, view: View, always: str = "") -> Callable[[Request], object]:
+def _handler(site: Site, view: View, always: str = "") -> Callable[[Request], Awaitable[Response]]:
     def answered(request: Request) -> Response:
         if len(request.url.query) > LONGEST_QUERY:
             raise UsageError(f"the address is longer than {LONGEST_QUERY:,} characters")
@@ -74,6 +64,12 @@ def _handler(site: Site, view: View, always: str = "") -> Callable[[Request], ob
             raise UsageError("this page has no table: leave format=csv out")
         return render.page(answer.template, {**frame(site, request), **answer.values})
 
+    return _in_thread(answered)
+
+
+def _in_thread(answered: Callable[[Request], Response]) -> Callable[[Request], Awaitable[Response]]:
+    """A slow database holds up nobody else."""
+
     async def handler(request: Request) -> Response:
         return await run_in_threadpool(answered, request)
 
@@ -83,7 +79,8 @@ def _handler(site: Site, view: View, always: str = "") -> Callable[[Request], ob
 def frame(site: Site, request: Request) -> dict[str, object]:
     """What every template needs."""
     query = {name: value for name, value in request.query_params.items() if name != "format"}
-    return {"title": site.title, "path": request.url.path, "query": query}
+    menu = [(page.menu, page.path) for page in PAGES if page.menu]
+    return {"title": site.title, "path": request.url.path, "query": query, "menu": menu}
 
 
 async def _healthz(_: Request) -> Response:

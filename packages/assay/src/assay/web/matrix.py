@@ -19,7 +19,8 @@ FILTERS = ("run", "case", "flow", "outcome", "word")
 
 def matrix(site: Site, query: Mapping[str, str]) -> Answer:
     """Raises RunNotFound, NotFound for a page that is not there, UsageError for a number that is none."""
-    asked = CellQuery(**{name: query.get(name, "").strip() for name in FILTERS})
+    run, case, flow, outcome, word = (query.get(name, "").strip() for name in FILTERS)
+    asked = CellQuery(run, case, flow, outcome, word)
     page, flow_page = page_number(query.get("page", "")), page_number(query.get("flows", ""), "flows")
     first_case, first_flow = (page - 1) * CASES, (flow_page - 1) * FLOWS
     found = site.moving.get(

@@ -58,3 +58,4 @@ class Site:
     title: str = "Assay"
     moving: Cache = field(default_factory=lambda: Cache(2.0))
     settled: Cache = field(default_factory=lambda: Cache(3600.0))
+    cells: Cache = field(default_factory=lambda: Cache(3600.0, most=24))

@@ -1,0 +1,120 @@
+"""The table of pages: where each is, what it is asked, and what it answers programs with. The routes, the menu and the OpenAPI description
+are made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from assay.core.trend import Trend
+from assay.ports import RunSummary
+from assay.ports.browsing import MatrixPage
+from assay.web.answer import MOST_PAGES, Answer
+from assay.web.compare import Compared, compare
+from assay.web.matrix import matrix
+from assay.web.now import Now, now
+from assay.web.result import result
+from assay.web.runs import runs
+from assay.web.search import Found, search
+from assay.web.site import Site
+from assay.web.trend import trend
+
+View = Callable[[Site, Mapping[str, str]], Answer]
+
+
+class Trends(msgspec.Struct, frozen=True):
+    """One for each flow."""
+
+    trends: tuple[Trend, ...]
+
+
+class Runs(msgspec.Struct, frozen=True):
+    """Newest first."""
+
+    runs: tuple[RunSummary, ...]
+
+
+class Parameter(msgspec.Struct, frozen=True):
+    """One word of the query. `number`: from 1 on."""
+
+    name: str
+    meaning: str
+    required: bool = False
+    number: bool = False
+
+
+class Page(msgspec.Struct, frozen=True):
+    """`answers` is the type of its JSON. `menu`: its name there, "" where it is reached by links alone."""
+
+    path: str
+    view: View
+    meaning: str
+    answers: Any = dict[str, Any]
+    parameters: tuple[Parameter, ...] = ()
+    menu: str = ""
+
+    @property
+    def api(self) -> str:
+        """Where programs ask: /api/v1/now for the first page."""
+        return f"/api/v1{'/now' if self.path == '/' else self.path}"
+
+
+_CASE = Parameter("case", "Name of the case.", required=True)
+_FLOW = Parameter("flow", "Name of the flow.", required=True)
+_PAGE = Parameter("page", f"Page, from 1 to {MOST_PAGES:,}.", number=True)
+_RUN = Parameter("run", "Id of a run, the beginning of one, or last.")
+
+PAGES = (
+    Page("/", now, "How everything stands now: what blocks, what changed, what is flaky.", Now, menu="Now"),
+    Page(
+        "/matrix",
+        matrix,
+        "Case by flow, of the newest result of everything or of one run.",
+        MatrixPage,
+        (
+            _RUN,
+            Parameter("case", "Part of the case's name."),
+            Parameter("flow", "Part of the flow's name."),
+            Parameter("outcome", "Outcome of the job."),
+            Parameter("word", "Verdict on the job."),
+            _PAGE,
+            Parameter("flows", "Page of the flows.", number=True),
+        ),
+        menu="Matrix",
+    ),
+    Page("/runs", runs, "The runs, newest first.", Runs, (_PAGE,), menu="Runs"),
+    Page(
+        "/trend",
+        trend,
+        "A metric of one cell through the runs: values, alarms, changes of level.",
+        Trends,
+        (
+            _CASE,
+            _FLOW,
+            Parameter("metric", "Name of a metric, or latency, cpu, throughput, memory, size, build, load, error."),
+            Parameter("machine", "Kind of machine [that of the newest run]."),
+            Parameter("beside", "Other flows, separated by commas."),
+            Parameter("since", "First day: 2026-11-01."),
+            Parameter("until", "Last day."),
+        ),
+    ),
+    Page(
+        "/compare",
+        compare,
+        "Two runs: what changed from one to the other.",
+        Compared,
+        (_RUN, Parameter("to", "The earlier run, or previous: the last one with the same cases and flows."), _PAGE),
+        menu="Compare",
+    ),
+    Page(
+        "/search",
+        search,
+        "Runs by commit, model and code; cases by name; jobs that are not ok by what they said.",
+        Found,
+        (Parameter("q", "What to look for."),),
+        menu="Search",
+    ),
+    Page("/result", result, "One cell of one run, judged.", parameters=(_CASE, _FLOW, _RUN)),
+)

@@ -1,0 +1,94 @@
+"""The plot of trends as coordinates; the template draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from assay.core.trend import Trend
+from assay.reports import format as text
+
+WIDE, HIGH, LEFT, BOTTOM, TOP = 960.0, 300.0, 64.0, 24.0, 12.0
+STEPS = 4
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """A point that is named: an alarm, a change, or the newest."""
+
+    x: float
+    y: float
+    run: str
+    label: str
+
+
+class Series(msgspec.Struct, frozen=True):
+    """One flow. `dots` and `spread` are SVG paths, `levels` lines (x1, x2, y)."""
+
+    flow: str
+    dots: str
+    spread: str
+    levels: tuple[tuple[float, float, float], ...]
+    alarms: tuple[Mark, ...]
+    changes: tuple[Mark, ...]
+
+
+class TrendPlot(msgspec.Struct, frozen=True):
+    """`grid` are (y, value); `days` the first and the last."""
+
+    series: tuple[Series, ...]
+    grid: tuple[tuple[float, str], ...]
+    days: tuple[str, str]
+
+
+def plot(trends: Sequence[Trend], spreads: Mapping[str, Mapping[str, Sequence[float]]]) -> TrendPlot:
+    """Runs stand side by side, all at the same distance, in the order of their ids, which is that of time. `spreads` are values behind
+    the points, by flow and run."""
+    places = {run: place for place, run in enumerate(sorted({point.run_id for one in trends for point in one.points}))}
+    behind = [
+        value for one in trends for point in one.points for value in spreads.get(one.flow, {}).get(point.run_id, ())
+    ]
+    values = [point.value for one in trends for point in one.points]
+    low, high = min((*values, *behind)), max((*values, *behind))
+    room = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
+    low, high = (max(0.0, low - room) if low >= 0 else low - room), high + room
+
+    def x(run: str) -> float:
+        return round(LEFT + 8 + places[run] / max(1, len(places) - 1) * (WIDE - LEFT - 16), 1)
+
+    def y(value: float) -> float:
+        return round(HIGH - BOTTOM - (value - low) / (high - low) * (HIGH - BOTTOM - TOP), 1)
+
+    def series(one: Trend) -> Series:
+        spread = spreads.get(one.flow, {})
+        points = one.points
+        ends = [0, *(change.place for change in one.changes), len(points)]
+        heights = [one.changes[0].before, *(change.after for change in one.changes)] if one.changes else []
+        return Series(
+            one.flow,
+            " ".join(f"M{x(point.run_id)} {y(point.value)}h0" for point in points),
+            " ".join(f"M{x(point.run_id)} {y(value)}h0" for point in points for value in spread.get(point.run_id, ())),
+            tuple(
+                (x(points[first].run_id), x(points[last - 1].run_id), y(level))
+                for first, last, level in zip(ends, ends[1:], heights, strict=False)
+            ),
+            tuple(
+                Mark(
+                    x(points[at].run_id),
+                    y(points[at].value),
+                    points[at].run_id,
+                    f"alarm, {text.number(points[at].value)}",
+                )
+                for at in one.alarms
+            ),
+            tuple(
+                Mark(x(points[change.place].run_id), 0.0, points[change.place].run_id, f"{change.percent:+.1f} %")
+                for change in one.changes
+            ),
+        )
+
+    grid = [low + (high - low) * step / STEPS for step in range(STEPS + 1)]
+    started = sorted(point.started_at[:10] for one in trends for point in one.points)
+    return TrendPlot(
+        tuple(map(series, trends)), tuple((y(value), text.number(value)) for value in grid), (started[0], started[-1])
+    )
