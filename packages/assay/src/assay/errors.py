@@ -23,6 +23,7 @@
     │   │   └── BlobLost          a file that should be in a store of blobs is not there, or is damaged
     │   ├── WorkerFailed          workers cannot be started
     │   ├── BrokenMetric          a plug-in's metric that cannot be imported or raises: infrastructure, the engine is not blamed
+    │   ├── EndpointFailed        a service does not answer: infrastructure, or a timeout; its model is not blamed
     │   └── EnvironmentFailed     an environment cannot be resolved or built: its flows are unavailable, others go on
     └── Lowering                  raised by backends in a worker: becomes an outcome of the job, never leaves the worker
         ├── Unsupported           an operator, opset, type or shape the backend does not have
@@ -30,6 +31,7 @@
         ├── Undelegated           operators were left to another device, and the flow forbids that
         ├── NotRunnable           lowered, but the device or runtime that could run it is not here
         ├── Unavailable           a library or device is missing
+        ├── EndpointBroke         a service that answered before went away, or answers by no protocol
         └── PeerFailed            the other process of a comparison failed, this one is well
 """
 
@@ -130,6 +132,14 @@ class EnvironmentFailed(HarnessError):
     """An environment cannot be resolved or built."""
 
 
+class EndpointFailed(HarnessError):
+    """A service does not answer: nothing is known of its model. `late`: it took too long."""
+
+    def __init__(self, text: str, *, late: bool = False) -> None:
+        super().__init__(text)
+        self.late = late
+
+
 class Lowering(AssayError):
     """Why a backend did not take a model. `node` names the offending node where the backend does."""
 
@@ -163,6 +173,10 @@ class NotRunnable(Lowering):
 
 class Unavailable(Lowering):
     """A library or a device is missing. The text says what to install or where it runs."""
+
+
+class EndpointBroke(Lowering):
+    """A service answered before, and went away, or its answer is none of its protocol."""
 
 
 class PeerFailed(Lowering):

@@ -35,6 +35,8 @@ class Catalogue:
 
 FAULTY = ("faulty", "miscompiler")
 """Backends that are wrong on demand, for tests: no list of flows shows them."""
+UNLISTED = (*FAULTY, "oip", "openai")
+"""With those that need an address: nothing is known of them here."""
 
 
 def names(group: str) -> list[str]:
@@ -131,7 +133,7 @@ def find_flow(name: str) -> Flow:
         if name == backend or name.startswith(f"{backend}-"):
             raise UnknownName(f"flow {name!r} is not available: {reason}")
     # Faulty flows are for tests: no way to deploy a model.
-    offered = [one for one, flow in found.flows.items() if flow.backend not in FAULTY]
+    offered = [one for one, flow in found.flows.items() if flow.backend not in UNLISTED]
     raise UnknownName(f"{unknown('flow', name, offered)} (assay flows lists them all)")
 
 

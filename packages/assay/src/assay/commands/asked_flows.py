@@ -11,7 +11,7 @@ from assay.commands.backend_options import with_options
 from assay.commands.environments import check_environment, known_environments
 from assay.config.assay_toml import Config
 from assay.core.environment import split_flow
-from assay.core.flow import Flow
+from assay.core.flow import Flow, Option
 from assay.errors import UnknownName, UsageError
 from assay.options.check import CheckOptions
 from assay.plugins import with_transforms
@@ -19,15 +19,35 @@ from assay.plugins import with_transforms
 
 def flows_of(names: Sequence[str], options: CheckOptions, config: Config | None) -> tuple[Flow, ...]:
     own = {flow.name: flow for flow in config.flows} if config else {}
-    if not names:
+    if not names and not options.endpoint:
         raise UsageError("no flow to check on: give --flow, or list some in [flows] use")
-    optioned = with_options([_flow(name, own) for name in names], options.options)
+    served = [endpoint_flow(options.endpoint, options.tokenizer)] if options.endpoint else []
+    optioned = with_options([*(_flow(name, own) for name in names), *served], options.options)
     flows = tuple(with_transforms(flow, options.transforms) for flow in optioned)
     if named := {flow.environment for flow in flows} - {""}:
         known = known_environments(config)
         for environment in sorted(named):
             check_environment(environment, known)
     return flows
+
+
+PROTOCOLS = {"v1": "openai", "v2": "oip"}
+"""The flow of a service, by the last part of its address."""
+
+
+def endpoint_flow(address: str, tokenizer: str) -> Flow:
+    """Raises UsageError for an address that does not say which protocol is spoken there."""
+    last = address.rstrip("/").rpartition("/")[2]
+    if last not in PROTOCOLS or "://" not in address:
+        raise UsageError(
+            f"--endpoint {address!r}: an address ends in /v1, where prompts are completed by OpenAI's protocol, or in /v2, where tensors are "
+            "taken by the Open Inference Protocol; give such a one, http://127.0.0.1:8000/v1"
+        )
+    flow = plugins.find_flow(PROTOCOLS[last])
+    own: dict[str, Option] = {"url": address}
+    if tokenizer and flow.name == "openai":
+        own["tokenizer"] = tokenizer
+    return msgspec.structs.replace(flow, options=own)
 
 
 def _flow(name: str, own: Mapping[str, Flow]) -> Flow:

@@ -76,7 +76,7 @@ def _from_arguments(options: CheckOptions, config: Config | None) -> tuple[Model
     if own and len(options.models) > 1:
         raise UsageError(f"{own} belongs to one model and {len(options.models)} are given; list them in assay.toml")
     reject_with_golden(options)
-    names = options.flows or (config.use if config else ()) or ("onnxruntime",)
+    names = options.flows or (() if options.endpoint else (config.use if config else ()) or ("onnxruntime",))
     golden, given = source_of(str(options.golden or "")), source_of(options.inputs)
     inputs = inputs_of(options, golden, given)
     table_of(options.tolerance or DERIVED)

@@ -16,7 +16,7 @@ from assay.core.outcome import Outcome
 from assay.core.result import comparisons_of
 from assay.judge.outcome_table import ANSWERS
 from assay.pipeline.progress import SILENT, Progress
-from assay.plugins import FAULTY, catalogue
+from assay.plugins import UNLISTED, catalogue
 
 SUFFIXES = (".onnx", ".pt2")
 LEFT_OUT = ("node_modules", "site-packages", "build", "dist")
@@ -27,7 +27,7 @@ MOST_TRIED = 3
 """Models that flows are tried on, the smallest first."""
 TRIAL_S = 20.0
 """A flow that needs longer for one sample of a small model is none to begin with."""
-ORACLES = ("reference", "torch", *FAULTY)
+ORACLES = ("reference", "torch", *UNLISTED)
 """Backends that answer for the model itself, or for tests: nobody deploys by them."""
 DEFAULT_FLOW = "onnxruntime"
 RUNS = ANSWERS - {Outcome.OTHER_PRECISION}

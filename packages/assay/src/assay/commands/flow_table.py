@@ -62,7 +62,7 @@ def flow_groups(history: Path, trials: Trials | None = None) -> list[Group]:
     environments = open_environments(history)
     known = trials or Trials()
     groups = []
-    for backend in sorted(found.backends.keys() - set(plugins.FAULTY)):
+    for backend in sorted(found.backends.keys() - set(plugins.UNLISTED)):
         own = [flow for flow in found.flows.values() if flow.backend == backend]
         groups.append(
             Group(backend, tuple(_line(flow, state_of(flow, environments.availability(flow)), known) for flow in own))

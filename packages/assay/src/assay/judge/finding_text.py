@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from assay.core.finding import Fact, Finding, FindingCode, WorstElement
 from assay.core.node_error import NodeSummary
 from assay.core.schedules import SCHEDULES
+from assay.core.service_rules import RULES, WAYS
 
 Values = Mapping[str, Fact]
 _BEYOND = "differ by more than {rtol:.3g} * |expected| + {atol:.3g}, the worst {first}."
@@ -143,6 +144,11 @@ _TEXTS = {
         "the model itself answers a prompt otherwise when it is fed {fed}: in call {sample}, position {position}, the next token's "
         "probabilities differ by {divergence:.3g} nats from those of one call{also}; {suspect}, whatever runs it"
     ),
+    FindingCode.SERVED: (
+        "Asked {asked}, the service gives token {token} behind {length} tokens of prompt {prompt} the log-probability {actual:.7g} where "
+        "{expected:.7g} is right: {used:.3g} times what a correct service may be off, at {count} of {places} places{also}; {suspect}."
+    ),
+    FindingCode.SERVICE_RULE: "The service breaks a rule: {broken}: expected {expected}, got {actual}.",
     FindingCode.WRONG_BEFORE_USE: "wrong before any wrong use: {about}",
     FindingCode.ACCEPTED: "an error was due ({wrong_use}), and it answered {outputs}",
     FindingCode.REFUSES_AFTERWARDS: "after the wrong use the engine refuses the right inputs: {error}",
@@ -181,6 +187,11 @@ _MADE: dict[FindingCode, Callable[[Values], dict[str, object]]] = {
         **SCHEDULES[str(of["schedule"])]._asdict(),
         "also": f" (as with {', '.join(map(str, _listed(of['others'])))})" if of["others"] else "",
     },
+    FindingCode.SERVED: lambda of: {
+        **WAYS[str(of["way"])]._asdict(),
+        "also": f" (and asked {', '.join(WAYS[str(one)].asked for one in _listed(of['others']))})" if of["others"] else "",
+    },
+    FindingCode.SERVICE_RULE: lambda of: {"broken": RULES[str(of["rule"])]},
     FindingCode.ACCEPTED: lambda of: {"wrong_use": _WRONG_USES[str(of["use"])].format(**of)},
 }
 """What a sentence says besides the facts themselves."""

@@ -95,6 +95,12 @@ class CheckOptions(
     `command` is what a report says was run."""
 
     models: tuple[Path, ...] = option((), MODELS, metavar="MODEL", argument=True)
+    endpoint: str = option(
+        "",
+        "Also check the model that a service serves: .../v1 (completions) or .../v2 (Open Inference Protocol).",
+        metavar="URL",
+        once=True,
+    )
     save_inputs: str = option("", "Save the inputs of the run: an .npz, or a golden folder.", metavar="PATH", once=True)
     save_outputs: str = option(
         "", "Save the outputs of the engines: an .npz, or golden folders.", metavar="PATH", once=True

@@ -21,6 +21,7 @@ class CheckKeywords(TypedDict, total=False):
     config: str | Path | None
     flows: Sequence[str]
     options: Mapping[str, Value]
+    endpoint: str
     transforms: Sequence[str]
     reference: str | Path | None
     golden: str | Path | None

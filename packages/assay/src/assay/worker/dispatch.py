@@ -38,6 +38,8 @@ from assay.core.wire import encodable
 from assay.errors import (
     BadModel,
     BrokenMetric,
+    EndpointBroke,
+    EndpointFailed,
     HarnessError,
     InvalidModel,
     Lowering,
@@ -170,7 +172,7 @@ def _failure(job: Job, error: BaseException, stages: Stages) -> AnyResult:
         outcome, cause = Outcome.ERROR, Cause.OTHER
     name = type_name(error)
     text = exception_text(error) or name
-    if not issubclass(type(error), (Lowering, UsageError, _DiskFull, BrokenMetric)):
+    if not issubclass(type(error), (Lowering, UsageError, _DiskFull, BrokenMetric, EndpointFailed)):
         text = f"{name} while in {stages.reached.value}: {text}"
         with suppress(BaseException):  # its words may be code that fails, and the stream may be gone
             traceback.print_exc()
@@ -190,6 +192,10 @@ def _classify(error: BaseException, stage: Stage) -> tuple[Outcome, Cause]:
     match error:
         case _DiskFull() | BrokenMetric():
             return Outcome.INFRASTRUCTURE, Cause.OTHER
+        case EndpointFailed():
+            return (Outcome.TIMEOUT, Cause.TIMEOUT) if error.late else (Outcome.INFRASTRUCTURE, Cause.OTHER)
+        case EndpointBroke():
+            return Outcome.ERROR, Cause.OTHER
         case Unsupported():
             return Outcome.UNSUPPORTED, Cause(error.cause)
         case Undelegated():

@@ -35,6 +35,7 @@ from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.numerics.tolerance.tolerance_tables import DERIVED
 from assay.plugins import library_of
 from assay.ports import Engine
+from assay.ports.prompts import ContinuesPrompts
 from assay.task_metrics.registry import is_against_labels, score
 from assay.worker.engine.calibration import evaluation_split
 from assay.worker.engine.handover import leave
@@ -45,6 +46,7 @@ from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.input_facts import input_facts
 from assay.worker.inputs.load_inputs import has_source, load_golden, reference_of
 from assay.worker.inputs.original import compare_with_original, golden_of_original, reference_of_original
+from assay.worker.service.verify_service import verify_service
 from assay.worker.stages import Stages
 from assay.worker.verify.answers import Answered, answered
 from assay.worker.verify.error_case import run_error_case
@@ -70,6 +72,8 @@ def verify(job: VerifyJob, stages: Stages) -> VerifyResult:
     lowered = lower(job, stages)
     engine = load(lowered, job, stages)
     stages.inputs = input_facts(job.case.model, golden)
+    if isinstance(engine, ContinuesPrompts):
+        return verify_service(job, lowered, engine, golden, load_tolerance(job, contract_of(job)), stages)
     with stages.enter(Stage.RUN):
         ran = answered(job, engine, lowered.rewritten, golden)
     if job.no_reference_reason:

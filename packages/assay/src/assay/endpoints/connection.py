@@ -1,0 +1,184 @@
+"""One address, spoken to by HTTP: limits on time and size, and one sentence for whatever goes wrong."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import ssl
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlsplit
+
+from assay.errors import EndpointBroke, EndpointFailed, UsageError
+
+LARGEST_BYTES = 1 << 30
+"""Of one answer."""
+_BUSY = (429, 502, 503, 504)
+_TRIES, _LONGEST_WAIT_S = 5, 2.0
+_REFUSED = (400, 404, 413, 422)
+
+
+class Connection:
+    """Requests to `address`, from any thread; each thread keeps a connection of its own. `key` is sent as a bearer token."""
+
+    def __init__(self, address: str, *, timeout_s: float = 30.0, key: str = "") -> None:
+        self._opened_all: list[http.client.HTTPConnection] = []
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise UsageError(f"{address!r} is no address of a service; give one such as http://127.0.0.1:8000/v1")
+        self.address, self._parts, self._timeout_s = address.rstrip("/"), parts, timeout_s
+        self._headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+        self._own = threading.local()
+        self._answered = 0
+
+    def close(self) -> None:
+        """All that is open; the next request opens again."""
+        while self._opened_all:
+            self._opened_all.pop().close()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def get(self, path: str) -> Any:
+        """The JSON that lies there."""
+        return self._parsed(self._asked("GET", path, None))
+
+    def post(self, path: str, body: Mapping[str, Any]) -> Any:
+        """The JSON that answers `body`."""
+        return self._parsed(self._asked("POST", path, body))
+
+    def stream(self, path: str, body: Mapping[str, Any], most: int) -> Iterator[Any]:
+        """The events that answer `body`, at most `most` of them. Raises EndpointBroke where they end without "[DONE]"."""
+        response = self._asked("POST", path, body)
+        seen, deadline = 0, time.monotonic() + self._timeout_s
+        try:
+            for line in self._lines(response):
+                if line == b"data: [DONE]":
+                    return
+                if line.startswith(b"data:"):
+                    seen += 1
+                    if seen > most:
+                        return
+                    yield self._read(line[5:])
+                if time.monotonic() > deadline:
+                    raise self._late()
+            raise EndpointBroke(f"{self.address}: the stream ended after {seen} events, without its end: it was cut off")
+        finally:
+            self._close()
+
+    def _lines(self, response: http.client.HTTPResponse) -> Iterator[bytes]:
+        while True:
+            try:
+                line = response.readline(LARGEST_BYTES)
+            except TimeoutError:
+                raise self._late() from None
+            except (OSError, http.client.HTTPException) as error:
+                raise self._broke(error) from None
+            if not line:
+                return
+            yield line.strip()
+
+    def _parsed(self, response: http.client.HTTPResponse) -> Any:
+        try:
+            content = response.read(LARGEST_BYTES)
+        except TimeoutError:
+            self._close()
+            raise self._late() from None
+        except (OSError, http.client.HTTPException) as error:
+            self._close()
+            raise self._broke(error) from None
+        return self._read(content)
+
+    def _read(self, content: bytes) -> Any:
+        try:
+            value = json.loads(content)
+        except ValueError:
+            raise EndpointBroke(f"{self.address} answered {content[:60]!r}, which is not JSON: is it a service of this kind?") from None
+        self._answered += 1
+        return value
+
+    def _asked(self, method: str, path: str, body: Mapping[str, Any] | None) -> http.client.HTTPResponse:
+        """An answer with a good status. Where the service is busy it is asked again, a few times."""
+        content = None if body is None else json.dumps(body).encode()
+        for attempt in range(_TRIES):
+            response = self._sent(method, path, content)
+            if response.status < 300:
+                return response
+            told = self._refusal(response)
+            if response.status not in _BUSY:
+                raise self._refused(response.status, told, path)
+            time.sleep(min(_wait_s(response), _LONGEST_WAIT_S) if attempt < _TRIES - 1 else 0.0)
+        raise EndpointFailed(
+            f"{self.address} was busy {_TRIES} times (status {response.status}: {told}): ask it again when it has room"
+        )
+
+    def _sent(self, method: str, path: str, content: bytes | None) -> http.client.HTTPResponse:
+        for fresh in (False, True):
+            connection = self._opened(fresh=fresh)
+            kept = connection.sock is not None
+            try:
+                connection.request(method, self._parts.path.rstrip("/") + path, content, self._headers)
+                return connection.getresponse()
+            except ssl.SSLCertVerificationError as error:
+                raise EndpointFailed(
+                    f"{self.address}: its certificate is not trusted ({error.verify_message}): name the authority's file in SSL_CERT_FILE"
+                ) from None
+            except TimeoutError:
+                self._close()
+                raise self._late() from None
+            except (OSError, http.client.HTTPException) as error:
+                self._close()
+                if kept and not fresh:
+                    continue  # a kept connection may have been closed by the other side
+                raise self._broke(error) from None
+        raise AssertionError
+
+    def _opened(self, *, fresh: bool) -> http.client.HTTPConnection:
+        if fresh or getattr(self._own, "connection", None) is None:
+            kind = http.client.HTTPSConnection if self._parts.scheme == "https" else http.client.HTTPConnection
+            self._own.connection = kind(str(self._parts.hostname), self._parts.port, timeout=self._timeout_s)
+            self._opened_all.append(self._own.connection)
+        connection: http.client.HTTPConnection = self._own.connection
+        return connection
+
+    def _close(self) -> None:
+        connection = getattr(self._own, "connection", None)
+        self._own.connection = None
+        if connection is not None:
+            connection.close()
+
+    def _refusal(self, response: http.client.HTTPResponse) -> str:
+        text = ""
+        with suppress(OSError, http.client.HTTPException):
+            text = response.read(1 << 16).decode(errors="replace")
+        with suppress(ValueError, AttributeError):
+            said = json.loads(text)
+            error = said.get("error", said.get("detail", text))
+            text = str(error.get("message", error) if isinstance(error, dict) else error)
+        return " ".join(text.split())[:300]
+
+    def _refused(self, status: int, told: str, path: str) -> Exception:
+        if status in (401, 403):
+            return UsageError(f"{self.address} does not let us in (status {status}: {told}): put its key into ASSAY_ENDPOINT_KEY")
+        if status in _REFUSED:
+            return UsageError(f"{self.address}{path} refuses the request (status {status}): {told}")
+        return EndpointBroke(f"{self.address}{path} failed (status {status}): {told}")
+
+    def _late(self) -> EndpointFailed:
+        return EndpointFailed(
+            f"{self.address} did not answer in {self._timeout_s:g} s: it hangs, or give it more with --option timeout_s=SECONDS", late=True
+        )
+
+    def _broke(self, error: Exception) -> Exception:
+        told = str(error) or type(error).__name__
+        if self._answered:
+            return EndpointBroke(f"{self.address} went away after {self._answered} answers ({told}): read the log of the service")
+        return EndpointFailed(f"nothing answers at {self.address} ({told}): start the service, or correct its address")
+
+
+def _wait_s(response: http.client.HTTPResponse) -> float:
+    said = response.getheader("Retry-After") or ""
+    return float(said) if said.replace(".", "", 1).isdigit() else 0.2

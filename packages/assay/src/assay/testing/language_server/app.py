@@ -1,0 +1,233 @@
+"""The server's protocols: completions and chat completions as OpenAI has them, and the Open Inference Protocol, version 2."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assay.testing.language_server.batcher import Batcher, Token
+from assay.testing.language_server.faults import checked
+from assay.testing.language_server.generation import Answer, Piece, Refused
+from assay.testing.language_server.network import Network
+from assay.testing.language_server.tensor_protocol import infer, metadata
+from assay.testing.language_server.text import Words
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+TROUBLES = ("busy", "unavailable", "no-logprobs", "endless", "truncated", "dies", "slow", "no-ids")
+"""What a server may do to its clients: every fifth answer is 429 or 503, no log-probabilities, no end, a stream that breaks off, a
+process that ends in the middle, an answer that takes too long, tokens by their text alone."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is served, and what is wrong with it."""
+
+    weights: Path
+    tokenizer: Path
+    name: str = "tiny"
+    faults: frozenset[str] = frozenset()
+    troubles: frozenset[str] = frozenset()
+    batch: int = 8
+    delay_s: float = 0.0
+    step_s: float = 0.0
+    slow_s: float = 30.0
+    prefixes: bool = True
+
+
+@dataclass
+class Service:
+    """The routes' state."""
+
+    settings: Settings
+    words: Words
+    network: Network
+    batcher: Batcher
+    asked: int = 0
+    ended: list[int] = field(default_factory=list)
+
+    @property
+    def faults(self) -> frozenset[str]:
+        """Planted in all of it."""
+        return self.settings.faults
+
+    def troubled(self, name: str) -> bool:
+        """Whether it does this to its clients."""
+        return name in self.settings.troubles
+
+
+def application(settings: Settings) -> Starlette:
+    """The server as an ASGI application. Raises UnknownName for a fault that is none."""
+    from starlette.applications import Starlette
+    from starlette.responses import JSONResponse
+    from starlette.routing import Route
+
+    faults = checked(settings.faults)
+    network = Network(settings.weights, faults)
+    batcher = Batcher(
+        network, most=settings.batch, delay_s=settings.delay_s, step_s=settings.step_s, prefixes=settings.prefixes
+    )
+    service = Service(settings, Words(settings.tokenizer, faults), network, batcher)
+
+    async def health(_: Request) -> Response:
+        return JSONResponse({"live": True, "ready": True})
+
+    async def models(_: Request) -> Response:
+        known = {"id": settings.name, "object": "model", "max_model_len": network.context}
+        return JSONResponse({"object": "list", "data": [known]})
+
+    async def completions(request: Request) -> Response:
+        return await _answer(service, request, chat=False)
+
+    async def chat(request: Request) -> Response:
+        return await _answer(service, request, chat=True)
+
+    async def described(request: Request) -> Response:
+        if request.path_params["name"] != settings.name:
+            return JSONResponse({"error": f"no model {request.path_params['name']}"}, 404)
+        return JSONResponse(metadata(settings.name, network))
+
+    async def inferred(request: Request) -> Response:
+        if request.path_params["name"] != settings.name:
+            return JSONResponse({"error": f"no model {request.path_params['name']}"}, 404)
+        try:
+            return JSONResponse(infer(network, await request.json()) | {"model_name": settings.name})
+        except (KeyError, ValueError) as error:
+            return JSONResponse({"error": f"wrong inputs: {error}"}, 400)
+
+    return Starlette(
+        routes=[
+            Route("/health", health),
+            Route("/v2", health),
+            Route("/v2/health/ready", health),
+            Route("/v1/models", models),
+            Route("/v1/completions", completions, methods=["POST"]),
+            Route("/v1/chat/completions", chat, methods=["POST"]),
+            Route("/v2/models/{name}", described),
+            Route("/v2/models/{name}/infer", inferred, methods=["POST"]),
+        ]
+    )
+
+
+async def _answer(service: Service, request: Request, *, chat: bool) -> Response:
+    from starlette.responses import JSONResponse, StreamingResponse
+
+    try:
+        said = await request.json()
+        service.asked += 1
+        await _trouble(service)
+        answer = _accepted(service, said, chat=chat)
+    except Refused as error:
+        message = {"error": {"message": str(error), "type": "invalid_request_error", "code": error.status}}
+        return JSONResponse(message, error.status, headers={"Retry-After": "0"} if error.status in (429, 503) else None)
+    form = _Form(service, said, chat=chat)
+    if said.get("stream"):
+        return StreamingResponse(_events(service, answer, form), media_type="text/event-stream")
+    pieces = [one async for one in answer.run(service.batcher)]
+    if service.troubled("dies") and service.asked > 3:
+        os._exit(9)
+    text = answer.pieces.text
+    return JSONResponse(form.body(text, pieces, answer.reason) | {"usage": answer.usage})
+
+
+async def _trouble(service: Service) -> None:
+    if service.asked % 5 == 0 and service.troubled("busy"):
+        raise Refused(429, "too many requests")
+    if service.troubled("unavailable"):
+        raise Refused(503, "the model is being loaded")
+    if service.troubled("slow"):
+        await asyncio.sleep(service.settings.slow_s)
+
+
+def _accepted(service: Service, said: dict[str, Any], *, chat: bool) -> Answer:
+    if said.get("model", service.settings.name) != service.settings.name:
+        raise Refused(404, f"The model `{said.get('model')}` does not exist.")
+    prompt = service.words.chat(said.get("messages", ())) if chat else said.get("prompt", "")
+    ids = service.words.ids(prompt)
+    odd = next((one for one in ids if not 0 <= one < service.network.vocabulary), None)
+    if odd is not None:
+        raise Refused(400, f"Token id {odd} is out of vocabulary")
+    if service.troubled("endless"):
+        said = said | {"max_tokens": service.network.context - len(ids)}
+    return Answer(service.words, service.faults, said, ids, service.network.context)
+
+
+async def _events(service: Service, answer: Answer, form: _Form) -> AsyncIterator[str]:
+    pieces = answer.run(service.batcher)
+    held: Piece | None = None
+    async for piece in pieces:
+        if held is not None:
+            yield _event(form.body(held.text, [held], None))
+        held = piece
+        if service.troubled("truncated") and answer.made > 2:
+            await pieces.aclose()
+            raise ConnectionResetError("planted")
+        if service.troubled("dies") and service.asked > 3:
+            os._exit(9)
+    if held is not None and "stream-last" not in service.faults:
+        yield _event(form.body(held.text, [held], answer.reason))
+    elif held is not None:
+        yield _event(form.body("", [], answer.reason))
+    if form.said.get("stream_options", {}).get("include_usage"):
+        yield _event(form.body("", [], None) | {"choices": [], "usage": answer.usage})
+    yield "data: [DONE]\n\n"
+
+
+def _event(body: dict[str, Any]) -> str:
+    return f"data: {json.dumps(body)}\n\n"
+
+
+class _Form:
+    """The body of an answer, or of one piece of a stream."""
+
+    def __init__(self, service: Service, said: dict[str, Any], *, chat: bool) -> None:
+        self._service, self.said, self._chat = service, said, chat
+        wanted = said.get("top_logprobs") if chat else said.get("logprobs")
+        shown = bool(said.get("logprobs")) if chat else wanted is not None
+        self._most = None if not shown or service.troubled("no-logprobs") else int(wanted or 0)
+        self._by_ids = bool(said.get("return_tokens_as_token_ids")) and not service.troubled("no-ids")
+
+    def body(self, text: str, pieces: list[Piece], reason: str | None) -> dict[str, Any]:
+        stream = bool(self.said.get("stream"))
+        choice: dict[str, Any] = {"index": 0, "finish_reason": reason, "logprobs": self._logprobs(pieces)}
+        if self._chat:
+            choice["delta" if stream else "message"] = {"role": "assistant", "content": text}
+        else:
+            choice["text"] = text
+        if self.said.get("return_token_ids") and not self._service.troubled("no-ids"):
+            choice["token_ids"] = [one.token.number for one in pieces]
+        kind = "chat.completion.chunk" if stream and self._chat else "chat.completion" if self._chat else "text_completion"
+        return {"id": f"request-{self._service.asked}", "object": kind, "model": self._service.settings.name, "choices": [choice]}
+
+    def _logprobs(self, pieces: list[Piece]) -> dict[str, Any] | None:
+        if self._most is None or not pieces:
+            return None
+        if self._chat:
+            return {"content": [self._entry(one.token) for one in pieces]}
+        tops = [self._top(one.token) for one in pieces]
+        return {
+            "tokens": [self._name(one.token.number) for one in pieces],
+            "token_logprobs": [float(one.token.logs[one.token.number]) for one in pieces],
+            "top_logprobs": [dict(top) for top in tops],
+        }
+
+    def _entry(self, token: Token) -> dict[str, Any]:
+        top = [{"token": name, "logprob": value} for name, value in self._top(token)]
+        return {"token": self._name(token.number), "logprob": float(token.logs[token.number]), "top_logprobs": top}
+
+    def _top(self, token: Token) -> list[tuple[str, float]]:
+        order = np.argsort(-token.logs, kind="stable")[: self._most]
+        return [(self._name(int(one)), float(token.logs[one])) for one in order]
+
+    def _name(self, number: int) -> str:
+        return f"token_id:{number}" if self._by_ids else self._service.words.token(number)

@@ -1,0 +1,192 @@
+"""A dynamic batcher with a prefix cache: what arrives while a step runs goes into the next one, side by side."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from assay.testing.language_server.network import Array, Network
+from assay.testing.language_server.sampling import Sampler, log_softmax
+
+CHUNK = 24
+"""Tokens of a prompt that are fed in one step."""
+_SHORTEST, _KEPT = 4, 32
+"""Tokens that a hit of the prefix cache has at least; prompts that are kept."""
+
+
+@dataclass(frozen=True)
+class Token:
+    """One that was generated, with the log-probabilities of all that could stand there."""
+
+    number: int
+    logs: Array
+
+
+@dataclass
+class Generation:
+    """A request under way. `emit` is called with each token, and with None at the end; it says whether more is wanted."""
+
+    prompt: list[int]
+    most: int
+    sampler: Sampler
+    emit: Callable[[Token | None], bool]
+    left: list[int] = field(default_factory=list)
+    cache: list[Array] = field(default_factory=list)
+    made: list[int] = field(default_factory=list)
+    late: Array | None = None
+
+
+class Batcher:
+    """One thread that steps all requests together, `most` at a time; the first waits `delay_s` for others."""
+
+    def __init__(
+        self, network: Network, *, most: int = 8, delay_s: float = 0.0, step_s: float = 0.0, prefixes: bool = True
+    ) -> None:
+        self._network, self._faults = network, network.faults
+        self._most, self._delay_s, self._step_s, self._prefixes = most, delay_s, step_s, prefixes
+        self._waiting: list[Generation] = []
+        self._wake = threading.Condition()
+        self._known: OrderedDict[tuple[int, ...], list[Array]] = OrderedDict()
+        self._left_behind: Array | None = None
+        self._closed = False
+        self._thread = threading.Thread(target=self._work, name="batcher", daemon=True)
+        self._thread.start()
+
+    def add(self, sequence: Generation) -> None:
+        """It is stepped from the next step on."""
+        with self._wake:
+            self._waiting.append(sequence)
+            self._wake.notify()
+
+    def close(self) -> None:
+        """After the step that is under way."""
+        with self._wake:
+            self._closed = True
+            self._wake.notify()
+        self._thread.join(timeout=10)
+
+    def _work(self) -> None:
+        active: list[Generation] = []
+        while True:
+            with self._wake:
+                if not active and not self._waiting:
+                    self._wake.wait_for(lambda: self._waiting or self._closed)
+                    if self._delay_s:
+                        self._wake.wait(timeout=self._delay_s)
+                if self._closed:
+                    return
+                free = self._most - len(active)
+                admitted, self._waiting = self._waiting[:free], self._waiting[free:]
+            for sequence in admitted:
+                self._begin(sequence)
+            active += admitted
+            active = [one for one in active if not self._stepped(one)] if len(active) == 1 else self._both(active)
+
+    def _both(self, active: Sequence[Generation]) -> list[Generation]:
+        """Prompts first, then those that generate."""
+        reading = [one for one in active if one.left]
+        ended = self._step(reading) if reading else []
+        writing = [one for one in active if not one.left and one not in reading]
+        ended += self._step(writing) if writing else []
+        return [one for one in active if one not in ended]
+
+    def _stepped(self, sequence: Generation) -> bool:
+        return bool(self._step([sequence]))
+
+    def _begin(self, sequence: Generation) -> None:
+        sequence.left, sequence.cache = list(sequence.prompt), self._network.empty(1)
+        if not self._prefixes:
+            return
+        best, found = 0, None
+        for known, cache in self._known.items():
+            both = list(zip(known, sequence.prompt, strict=False))
+            same = next((at for at, (one, other) in enumerate(both) if one != other), len(both))
+            if same >= _SHORTEST and "stale-prefix" in self._faults:
+                same = len(known)
+            elif same >= _SHORTEST and "stale-prefix-one" in self._faults:
+                same = min(same + 1, len(known))
+            same = min(same, len(sequence.prompt) - 1)
+            if same > best:
+                best, found = same, cache
+        if found is not None and best >= _SHORTEST:
+            sequence.left = sequence.prompt[best:]
+            sequence.cache = [one[:, :, :best] for one in found]
+
+    def _step(self, group: Sequence[Generation]) -> list[Generation]:
+        """One call of the network for all of the group. Returns those that ended."""
+        if self._step_s:
+            time.sleep(self._step_s)
+        fed = [one.left[:CHUNK] if one.left else [one.made[-1]] for one in group]
+        logits = self._fed(group, fed)
+        if "batch-swap" in self._faults and len(group) > 1:
+            logits = logits[::-1]
+        ended = []
+        for sequence, tokens, row in zip(group, fed, logits, strict=True):
+            if sequence.left:
+                sequence.left = sequence.left[len(tokens) :]
+                if sequence.left:
+                    continue
+                self._remember(sequence)
+            if self._gave(sequence, row):
+                ended.append(sequence)
+        return ended
+
+    def _gave(self, sequence: Generation, row: Array) -> bool:
+        """Whether it is at its end."""
+        logs = log_softmax(row)
+        number = sequence.sampler.next(logs, sequence.prompt)
+        shown = sequence.late if "logprobs-late" in self._faults and sequence.late is not None else logs
+        sequence.late = logs
+        sequence.made.append(number)
+        wanted = sequence.emit(Token(number, shown))
+        if wanted and len(sequence.made) < sequence.most:
+            return False
+        sequence.emit(None)
+        return True
+
+    def _fed(self, group: Sequence[Generation], fed: Sequence[list[int]]) -> Array:
+        """The logits behind the last of the new tokens of each; their caches grow."""
+        longest, most = max(map(len, fed)), max(one.cache[0].shape[2] for one in group)
+        ids = np.zeros((len(group), longest), np.int64)
+        mask = np.zeros((len(group), most + longest), np.int64)
+        positions = np.zeros_like(ids)
+        for row, (sequence, tokens) in enumerate(zip(group, fed, strict=True)):
+            past = sequence.cache[0].shape[2]
+            ids[row, longest - len(tokens) :] = tokens
+            mask[row, most - past : most] = 1
+            mask[row, most + longest - len(tokens) :] = 1
+            positions[row, longest - len(tokens) :] = self._positions(sequence, past, len(tokens), longest)
+        cache = [self._padded([one.cache[part] for one in group], most) for part in range(len(group[0].cache))]
+        logits, present = self._network.run(ids, mask, positions, cache)
+        for row, sequence in enumerate(group):
+            sequence.cache = [one[row : row + 1][:, :, mask[row] > 0] for one in present]
+            if "stale-slot" in self._faults and sequence.made and self._left_behind is not None:
+                sequence.cache[1] = sequence.cache[1].copy()
+                sequence.cache[1][:, :, 2] = self._left_behind
+        return logits[:, -1]
+
+    def _positions(self, sequence: Generation, past: int, new: int, longest: int) -> Array:
+        faults = self._faults
+        first = past + ("decode-position" in faults and not sequence.left)
+        if "padding-position" in faults:
+            first += longest - new
+        if "chunk-position" in faults and len(sequence.left) < len(sequence.prompt) and sequence.left:
+            first = 0
+        return np.arange(first, first + new)
+
+    def _padded(self, caches: Sequence[Array], most: int) -> Array:
+        return np.concatenate(
+            [np.pad(one, ((0, 0), (0, 0), (most - one.shape[2], 0), (0, 0)), constant_values=0.5) for one in caches]
+        )
+
+    def _remember(self, sequence: Generation) -> None:
+        self._left_behind = sequence.cache[1][:, :, -1].copy()
+        if self._prefixes:
+            self._known[tuple(sequence.prompt)] = sequence.cache
+            while len(self._known) > _KEPT:
+                self._known.popitem(last=False)

@@ -1,0 +1,137 @@
+"""The places of prompts where a service was asked, and what its answers there are worth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.core.finding import Finding, FindingCode, facts
+from assay.core.service_rules import WAYS
+from assay.ports.prompts import Top
+from assay.worker.service.oracle import Oracle, Prompt
+
+_NORM, _ELEMENT = 4.0, 4.0
+"""Times the noise of a correct flow, as `assay.numerics.tolerance.judge` allows it."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """One answer: asked in this way what follows `beginning` of prompt number `prompt`. `top` is empty where only the token is known
+    that it `chose`."""
+
+    way: str
+    prompt: int
+    beginning: Prompt
+    top: Top
+    chosen: int | None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The worst token of a place: `used` of what is allowed."""
+
+    place: Place
+    used: float
+    token: int
+    expected: float
+    actual: float
+    divergence: float
+    errors: tuple[float, ...]
+
+
+def judged(place: Place, oracle: Oracle, places: int) -> Judged:
+    """`places` is how many there are: among more, a larger error is chance."""
+    logs, deviation = oracle.logs(place.beginning), oracle.deviation(place.beginning)
+    top = {token: value for token, value in place.top.items() if 0 <= token < len(logs)}
+    limit = _ELEMENT * math.sqrt(2 * math.log(max(2, places * max(1, len(top)))))
+    sizes = {token: abs(value - float(logs[token])) / float(deviation[token]) for token, value in top.items()}
+    if not sizes or (place.chosen is not None and place.chosen not in top):
+        return _by_choice(place, oracle, limit)
+    worst = max(sizes, key=lambda token: sizes[token] if math.isfinite(sizes[token]) else math.inf)
+    missing = [token for token in np.argsort(-logs)[: len(top)] if int(token) not in top]
+    least = min(top.values())
+    for token in map(int, missing):  # it should be among the most probable, and is less so than all of these
+        size = (float(logs[token]) - least) / float(deviation[token])
+        if size > sizes[worst]:
+            worst, top, sizes = token, {token: least, **top}, {token: size, **sizes}
+    chosen = _by_choice(place, oracle, limit)
+    found = Judged(
+        place, sizes[worst] / limit, worst, float(logs[worst]), top[worst], _divergence(top, logs), tuple(sizes.values())
+    )
+    return found if chosen.used <= max(1.0, found.used) else chosen
+
+
+def _by_choice(place: Place, oracle: Oracle, limit: float) -> Judged:
+    """By the token that it chose: another than the most probable is excused where noise may decide between the two."""
+    logs, deviation = oracle.logs(place.beginning), oracle.deviation(place.beginning)
+    best = int(np.argmax(logs))
+    chosen = best if place.chosen is None else place.chosen
+    if not 0 <= chosen < len(logs):
+        return Judged(place, math.inf, chosen, -math.inf, 0.0, math.inf, ())
+    margin = float(logs[best] - logs[chosen]) / float(deviation[best] + deviation[chosen])
+    return Judged(place, margin / limit, chosen, float(logs[chosen]), float(logs[best]), 0.0, ())
+
+
+def _divergence(top: Top, logs: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+    """A lower bound of the divergence of the service from the model, in nats: all other tokens are one (data processing inequality,
+    Cover and Thomas, Elements of Information Theory, 2.8)."""
+    given = np.array(list(top.values()))
+    right = logs[list(top)]
+    rest = (max(1e-300, 1 - float(np.exp(right).sum())), max(1e-300, 1 - float(np.exp(given).sum())))
+    return max(0.0, float(np.exp(right) @ (right - given)) + rest[0] * math.log(rest[0] / rest[1]))
+
+
+def judge_all(places: Sequence[Place], oracle: Oracle) -> list[Judged]:
+    """In the same order."""
+    return [judged(place, oracle, len(places)) for place in places]
+
+
+def budget(found: Sequence[Judged]) -> float:
+    """Of what is allowed: at the worst place, of the worst prompt, and of all together."""
+    every = [error for one in found for error in one.errors]
+    by_prompt: dict[tuple[str, int], list[float]] = {}
+    for one in found:
+        by_prompt.setdefault((one.place.way, one.place.prompt), []).extend(one.errors)
+    norms = [math.sqrt(sum(error**2 for error in errors) / len(errors)) / _NORM for errors in (every, *by_prompt.values()) if errors]
+    return max([one.used for one in found] + norms, default=0.0)
+
+
+def difference(found: Sequence[Judged]) -> Finding | None:
+    """The first way in which it answers otherwise, at its worst place."""
+    ways = [way for way in WAYS if budget([one for one in found if one.place.way == way]) > 1.0]
+    if not ways:
+        return None
+    way, *others = ways
+    mine = [one for one in found if one.place.way == way]
+    worst = max(mine, key=lambda one: one.used)
+    place = worst.place
+    seen = facts(
+        way=way,
+        prompt=place.prompt + 1,
+        length=len(place.beginning),
+        token=worst.token,
+        expected=worst.expected,
+        actual=worst.actual,
+        used=max(worst.used, budget(mine)),
+        count=sum(one.used > 1.0 for one in mine),
+        places=len(mine),
+        others=tuple(others),
+    )
+    return Finding("service", "logits", FindingCode.SERVED, seen)
+
+
+def blind(found: Sequence[Judged], oracle: Oracle) -> list[str]:
+    """Ways in which answers would pass for those of another place: nothing is proved by them."""
+    ways = []
+    for way in dict.fromkeys(one.place.way for one in found):
+        mine = [one.place for one in found if one.place.way == way]
+        turned = [
+            Place(way, one.prompt, one.beginning, other.top, other.chosen)
+            for one, other in zip(mine, [*mine[1:], *mine[:1]], strict=True)
+        ]
+        if len(mine) > 1 and budget(judge_all(turned, oracle)) <= 1.0:
+            ways.append(way)
+    return ways

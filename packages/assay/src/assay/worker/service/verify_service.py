@@ -1,0 +1,122 @@
+"""The verdict on a service: what it answers, in every way of asking, against the oracle."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+
+from assay.core.comparison import Comparison
+from assay.core.empty_result import empty_result
+from assay.core.finding import Finding, WorstElement
+from assay.core.job import VerifyJob
+from assay.core.outcome import Outcome, Stage
+from assay.core.result import VerifyResult
+from assay.models.goldens import Golden
+from assay.numerics.tolerance.comparator import ToleranceComparator
+from assay.ports.prompts import ContinuesPrompts
+from assay.worker.engine.lower import Lowered
+from assay.worker.inputs.load_inputs import reference_of
+from assay.worker.service.asking import alone, generated, together
+from assay.worker.service.oracle import Oracle, oracle_of
+from assay.worker.service.places import Judged, Place, blind, budget, difference, judge_all
+from assay.worker.service.rules import chat_rules, draw_rules, seed_rules, text_rules, token_rules
+from assay.worker.stages import Stages
+
+
+def verify_service(
+    job: VerifyJob, lowered: Lowered, engine: ContinuesPrompts, golden: Golden, judging: ToleranceComparator, stages: Stages
+) -> VerifyResult:
+    """Raises as the service fails; UsageError where the inputs of the case are no prompts."""
+    oracle = oracle_of(job, golden, judging)
+    blank = msgspec.structs.replace(empty_result(job, Outcome.OK), facts=lowered.facts(engine), reference=reference_of(job))
+    if not oracle.noise.size:
+        return msgspec.structs.replace(blank, unproven="no tolerance was derived for its logits, and answers of a service need one")
+    with stages.enter(Stage.RUN):
+        places, findings, metrics = _asked(engine, oracle)
+    with stages.enter(Stage.COMPARE):
+        found = judge_all(places, oracle)
+        apart = difference(found)
+        notes = _notes(found, oracle, engine)
+    return msgspec.structs.replace(
+        blank,
+        comparisons=(_comparison(found, judging),) if found else (),
+        findings=(*((apart,) if apart is not None else ()), *findings),
+        unproven="" if found else "the service says neither which tokens it generates nor their log-probabilities",
+        task_metrics=_metrics(found) | metrics,
+        warnings=notes,
+    )
+
+
+def _asked(engine: ContinuesPrompts, oracle: Oracle) -> tuple[list[Place], list[Finding], dict[str, float]]:
+    service, tokenizer = engine.service, engine.tokenizer
+    places = alone(service, oracle)
+    more, texts = generated(service, oracle)
+    places += more + together(service, oracle)
+    findings = [*text_rules(service, tokenizer, texts), *seed_rules(service, oracle)]
+    if tokenizer is not None:
+        told, asked = token_rules(service, oracle, tokenizer)
+        findings, places = findings + told, places + asked
+        if engine.settings["chat_template"]:
+            told, asked = chat_rules(service, oracle, tokenizer, str(engine.settings["chat_template"]))
+            findings, places = findings + told, places + asked
+    drawn, metrics = draw_rules(service, oracle, int(engine.settings["draws"]))
+    return places, _distinct(findings + drawn), metrics
+
+
+def _distinct(findings: Sequence[Finding]) -> list[Finding]:
+    """The first of each rule."""
+    first: dict[object, Finding] = {}
+    for one in findings:
+        first.setdefault(one.facts["rule"], one)
+    return [*first.values()]
+
+
+def _comparison(found: Sequence[Judged], judging: ToleranceComparator) -> Comparison:
+    worst = sorted(found, key=lambda one: one.used, reverse=True)[:3]
+    elements = [WorstElement((one.place.prompt, len(one.place.beginning), one.token), one.expected, one.actual) for one in worst]
+    apart = [abs(one.actual - one.expected) for one in found if one.errors]
+    learnt = judging.profile is not None and bool(judging.profile.header.learnt)
+    return Comparison(
+        output="logits",
+        dtype=judging.contract.precision,
+        shape=(len(found),),
+        samples=len({one.place.prompt for one in found}),
+        elements=max(2, sum(len(one.errors) for one in found)),
+        metrics={"budget_used": budget(found), "max_abs": max(apart, default=0.0)},
+        worst=tuple(elements),
+        tolerance="learnt" if learnt else "derived",
+    )
+
+
+def _metrics(found: Sequence[Judged]) -> dict[str, float]:
+    """Means hide a fault of one prompt: the worst place and the worst prompt stand beside them."""
+    if not found:
+        return {}
+    by_prompt: dict[int, list[float]] = {}
+    for one in found:
+        by_prompt.setdefault(one.place.prompt, []).append(one.divergence)
+    sizes = [one.divergence for one in found]
+    return {
+        "kl_mean": math.fsum(sizes) / len(sizes),
+        "kl_max": max(sizes),
+        "kl_worst_prompt": max(math.fsum(some) / len(some) for some in by_prompt.values()),
+        "places": float(len(found)),
+        "places_with_log_probabilities": float(sum(bool(one.errors) for one in found)),
+    }
+
+
+def _notes(found: Sequence[Judged], oracle: Oracle, engine: ContinuesPrompts) -> tuple[str, ...]:
+    notes = []
+    if found and not any(one.errors for one in found):
+        notes.append(
+            "the service gives no log-probabilities: only the tokens that it chose were judged, and a temperature or a small error is not seen"
+        )
+    if ways := blind(found, oracle):
+        notes.append(f"answers to other prompts would pass, too, asked {', '.join(ways)}: nothing is proved by these")
+    if engine.tokenizer is None:
+        notes.append("no tokenizer was named: text, its tokens and chat were not looked at; add --tokenizer tokenizer.json")
+    elif not engine.settings["chat_template"]:
+        notes.append("no chat template was named: chat was not looked at; add --option chat_template=FILE")
+    return tuple(notes)
