@@ -71,7 +71,9 @@ def main() -> None:
     said.add_argument("--right", type=int, default=20, help="right services of each model")
     said.add_argument("--fault", action="append", default=[])
     said.add_argument("--models", nargs="*", default=["rotary", "learned"])
-    said.add_argument("--history", type=Path, default=Path(tempfile.gettempdir()) / "service-faults", help="kept between runs")
+    said.add_argument(
+        "--history", type=Path, default=Path(tempfile.gettempdir()) / "service-faults", help="kept between runs"
+    )
     asked = said.parse_args()
     caught = planted = wrong = right = 0
     began = time.monotonic()
@@ -86,11 +88,16 @@ def main() -> None:
             used = max((one.metrics["budget_used"] for one in result.comparisons), default=0.0)
             print(f"{name:8} {fault:22} {result.outcome:10} {used:10.3g}  {result.detail[:150]}", flush=True)
         batches, delays, caches = (1, 2, 3, 5, 8), (0.0, 0.002), (True, False)
-        for batch, delay, cache in itertools.islice(itertools.cycle(itertools.product(batches, delays, caches)), asked.right):
+        for batch, delay, cache in itertools.islice(
+            itertools.cycle(itertools.product(batches, delays, caches)), asked.right
+        ):
             result = served(job, Settings(weights, TOKENIZER, batch=batch, delay_s=delay, prefixes=cache))
             right, wrong = right + 1, wrong + (result.outcome is not Outcome.OK)
             used = max((one.metrics["budget_used"] for one in result.comparisons), default=0.0)
-            print(f"{name:8} right, batch {batch}, delay {delay}, cache {cache}: {result.outcome} {used:.3g} {result.detail[:150]}", flush=True)
+            print(
+                f"{name:8} right, batch {batch}, delay {delay}, cache {cache}: {result.outcome} {used:.3g} {result.detail[:150]}",
+                flush=True,
+            )
     print(f"caught {caught} of {planted}; right services blamed {wrong} of {right}; {time.monotonic() - began:.0f} s")
 
 

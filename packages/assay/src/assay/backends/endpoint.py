@@ -83,7 +83,9 @@ class TensorEngine:
         """What the service says of itself."""
         said = {name: str(value) for name, value in self._options.items()}
         said["platform"] = str(self._service.metadata.get("platform", ""))
-        return EngineInfo(backend_version=",".join(map(str, self._service.metadata.get("versions") or ())), options=said)
+        return EngineInfo(
+            backend_version=",".join(map(str, self._service.metadata.get("versions") or ())), options=said
+        )
 
 
 class PromptEndpoint:
@@ -134,7 +136,9 @@ class PromptEngine:
     def run(self, tensors: Tensors) -> dict[str, Tensor]:
         """One request for each row of `input_ids`, for the token behind it: what is timed. Raises UsageError without that input."""
         if "input_ids" not in tensors:
-            raise UsageError("the service continues prompts, and this model takes no input_ids: give the address of its tensors, .../v2")
+            raise UsageError(
+                "the service continues prompts, and this model takes no input_ids: give the address of its tensors, .../v2"
+            )
         rows = [self.service.complete(row.tolist(), 1) for row in np.asarray(tensors["input_ids"])]
         return {"next_token": np.array([one.ids[0] if one.ids else -1 for one in rows])}
 
@@ -144,4 +148,6 @@ class PromptEngine:
 
     def facts(self) -> EngineInfo:
         """Where it is, and what it is called there."""
-        return EngineInfo(options={name: str(value) for name, value in self.settings.items()} | {"model": self.service.model})
+        return EngineInfo(
+            options={name: str(value) for name, value in self.settings.items()} | {"model": self.service.model}
+        )

@@ -40,8 +40,8 @@ def endpoint_flow(address: str, tokenizer: str) -> Flow:
     last = address.rstrip("/").rpartition("/")[2]
     if last not in PROTOCOLS or "://" not in address:
         raise UsageError(
-            f"--endpoint {address!r}: an address ends in /v1, where prompts are completed by OpenAI's protocol, or in /v2, where tensors are "
-            "taken by the Open Inference Protocol; give such a one, http://127.0.0.1:8000/v1"
+            f"--endpoint {address!r}: an address ends in /v1, where prompts are completed by OpenAI's protocol, or in /v2, "
+            "where tensors are taken by the Open Inference Protocol; give such a one, http://127.0.0.1:8000/v1"
         )
     flow = plugins.find_flow(PROTOCOLS[last])
     own: dict[str, Option] = {"url": address}

@@ -15,7 +15,9 @@ class Way(NamedTuple):
 WAYS = {
     "alone": Way("one request at a time", "its weights, its arithmetic or the context that it reads are others"),
     "again": Way("the same once more", "its prefix cache does not keep what it read"),
-    "branched": Way("behind a beginning that an earlier prompt shares", "its prefix cache gives what is not the prompt's"),
+    "branched": Way(
+        "behind a beginning that an earlier prompt shares", "its prefix cache gives what is not the prompt's"
+    ),
     "together": Way("beside others at the same time", "requests of a batch are not independent, or padding is seen"),
     "generated": Way("as a text goes on that it generates", "its cache, or the positions behind it, are wrong"),
     "text": Way("with the prompt as text", "its tokenizer is another one"),

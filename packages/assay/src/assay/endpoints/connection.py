@@ -65,7 +65,9 @@ class Connection:
                     yield self._read(line[5:])
                 if time.monotonic() > deadline:
                     raise self._late()
-            raise EndpointBroke(f"{self.address}: the stream ended after {seen} events, without its end: it was cut off")
+            raise EndpointBroke(
+                f"{self.address}: the stream ended after {seen} events, without its end: it was cut off"
+            )
         finally:
             self._close()
 
@@ -84,6 +86,8 @@ class Connection:
     def _parsed(self, response: http.client.HTTPResponse) -> Any:
         try:
             content = response.read(LARGEST_BYTES)
+            if response.length:
+                raise http.client.IncompleteRead(content, response.length)
         except TimeoutError:
             self._close()
             raise self._late() from None
@@ -96,7 +100,9 @@ class Connection:
         try:
             value = json.loads(content)
         except ValueError:
-            raise EndpointBroke(f"{self.address} answered {content[:60]!r}, which is not JSON: is it a service of this kind?") from None
+            raise EndpointBroke(
+                f"{self.address} answered {content[:60]!r}, which is not JSON: is it a service of this kind?"
+            ) from None
         self._answered += 1
         return value
 
@@ -162,20 +168,25 @@ class Connection:
 
     def _refused(self, status: int, told: str, path: str) -> Exception:
         if status in (401, 403):
-            return UsageError(f"{self.address} does not let us in (status {status}: {told}): put its key into ASSAY_ENDPOINT_KEY")
+            return UsageError(
+                f"{self.address} does not let us in (status {status}: {told}): put its key into ASSAY_ENDPOINT_KEY"
+            )
         if status in _REFUSED:
             return UsageError(f"{self.address}{path} refuses the request (status {status}): {told}")
         return EndpointBroke(f"{self.address}{path} failed (status {status}): {told}")
 
     def _late(self) -> EndpointFailed:
         return EndpointFailed(
-            f"{self.address} did not answer in {self._timeout_s:g} s: it hangs, or give it more with --option timeout_s=SECONDS", late=True
+            f"{self.address} did not answer in {self._timeout_s:g} s: it hangs, or give it more with --option timeout_s=SECONDS",
+            late=True,
         )
 
     def _broke(self, error: Exception) -> Exception:
-        told = str(error) or type(error).__name__
+        told = " ".join(str(error).split()) or type(error).__name__
         if self._answered:
-            return EndpointBroke(f"{self.address} went away after {self._answered} answers ({told}): read the log of the service")
+            return EndpointBroke(
+                f"{self.address} went away after {self._answered} answers ({told}): read the log of the service"
+            )
         return EndpointFailed(f"nothing answers at {self.address} ({told}): start the service, or correct its address")
 
 

@@ -15,6 +15,8 @@ from assay.errors import EndpointBroke, UsageError
 from assay.ports.prompts import Completion, Top
 
 _BY_NUMBER = "token_id:"
+
+
 class Vocabulary:
     """Tokens by the text that each gives alone; those that share a text are left out."""
 
@@ -126,7 +128,9 @@ class OpenAi:
     def _tops(self, choice: Mapping[str, Any]) -> list[Top]:
         said = choice.get("logprobs") or {}
         if "content" in said:
-            rows = [{one["token"]: one["logprob"] for one in row.get("top_logprobs", ())} for row in said["content"] or ()]
+            rows = [
+                {one["token"]: one["logprob"] for one in row.get("top_logprobs", ())} for row in said["content"] or ()
+            ]
         else:
             rows = [row or {} for row in said.get("top_logprobs") or ()]
         return [self._numbered(row) for row in rows]

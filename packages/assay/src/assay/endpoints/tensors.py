@@ -39,7 +39,12 @@ class TensorService:
     def infer(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Every output by name. Raises Unsupported for a type that JSON does not carry."""
         inputs = [
-            {"name": name, "shape": list(array.shape), "datatype": _datatype(name, array), "data": array.ravel().tolist()}
+            {
+                "name": name,
+                "shape": list(array.shape),
+                "datatype": _datatype(name, array),
+                "data": array.ravel().tolist(),
+            }
             for name, array in tensors.items()
         ]
         body = self._connection.post(self._path + "/infer", {"inputs": inputs})

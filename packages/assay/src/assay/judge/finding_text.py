@@ -189,7 +189,9 @@ _MADE: dict[FindingCode, Callable[[Values], dict[str, object]]] = {
     },
     FindingCode.SERVED: lambda of: {
         **WAYS[str(of["way"])]._asdict(),
-        "also": f" (and asked {', '.join(WAYS[str(one)].asked for one in _listed(of['others']))})" if of["others"] else "",
+        "also": f" (and asked {', '.join(WAYS[str(one)].asked for one in _listed(of['others']))})"
+        if of["others"]
+        else "",
     },
     FindingCode.SERVICE_RULE: lambda of: {"broken": RULES[str(of["rule"])]},
     FindingCode.ACCEPTED: lambda of: {"wrong_use": _WRONG_USES[str(of["use"])].format(**of)},

@@ -170,7 +170,6 @@ async def _events(service: Service, answer: Answer, form: _Form) -> AsyncIterato
             yield _event(form.body(held.text, [held], None))
         held = piece
         if service.troubled("truncated") and answer.made > 2:
-            await pieces.aclose()
             raise ConnectionResetError("planted")
         if service.troubled("dies") and service.asked > 3:
             os._exit(9)
@@ -206,8 +205,15 @@ class _Form:
             choice["text"] = text
         if self.said.get("return_token_ids") and not self._service.troubled("no-ids"):
             choice["token_ids"] = [one.token.number for one in pieces]
-        kind = "chat.completion.chunk" if stream and self._chat else "chat.completion" if self._chat else "text_completion"
-        return {"id": f"request-{self._service.asked}", "object": kind, "model": self._service.settings.name, "choices": [choice]}
+        kind = (
+            "chat.completion.chunk" if stream and self._chat else "chat.completion" if self._chat else "text_completion"
+        )
+        return {
+            "id": f"request-{self._service.asked}",
+            "object": kind,
+            "model": self._service.settings.name,
+            "choices": [choice],
+        }
 
     def _logprobs(self, pieces: list[Piece]) -> dict[str, Any] | None:
         if self._most is None or not pieces:

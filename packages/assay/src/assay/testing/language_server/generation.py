@@ -31,7 +31,9 @@ class Piece:
 class Answer:
     """What is generated for one prompt."""
 
-    def __init__(self, words: Words, faults: frozenset[str], said: Mapping[str, Any], ids: list[int], context: int) -> None:
+    def __init__(
+        self, words: Words, faults: frozenset[str], said: Mapping[str, Any], ids: list[int], context: int
+    ) -> None:
         stop = said.get("stop") or ()
         self.words, self.faults, self.ids = words, faults, ids
         self.most = int(said.get("max_tokens") or said.get("max_completion_tokens") or 16)

@@ -64,7 +64,9 @@ class Network:
             x = self._kept(x + attended)
             inner = self._norm(x, name + "between")
             gate = inner @ weights[name + "gate.weight"].T
-            x = self._kept(x + (self._silu(gate) * (inner @ weights[name + "up.weight"].T)) @ weights[name + "down.weight"].T)
+            x = self._kept(
+                x + (self._silu(gate) * (inner @ weights[name + "up.weight"].T)) @ weights[name + "down.weight"].T
+            )
         logits = self._norm(x, "last") @ self.output.T
         if "logit-scale" in faults:
             logits = logits / np.float32(1.02)
@@ -125,16 +127,19 @@ class Network:
         angles = (positions[:, None, :, None] * scale) * base ** (-np.arange(half) / half)
         cosine, sine = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
         one, other = x[..., :half], x[..., half:]
-        return np.concatenate([one * cosine - other * sine, other * cosine + one * sine], axis=-1)
+        turned: Array = np.concatenate([one * cosine - other * sine, other * cosine + one * sine], axis=-1)
+        return turned
 
     def _norm(self, x: Array, name: str) -> Array:
         epsilon = np.float32(1e-4 if "norm-epsilon" in self.faults else _EPSILON)
-        return self._kept(x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + epsilon) * self.weights[name + ".weight"])
+        return self._kept(
+            x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + epsilon) * self.weights[name + ".weight"]
+        )
 
     def _silu(self, x: Array) -> Array:
         if "silu-approximated" in self.faults:
-            return x * (0.5 + 0.5 * np.tanh(np.float32(0.49) * x))
-        return x / (1 + np.exp(-x))
+            return np.asarray(x * (0.5 + 0.5 * np.tanh(np.float32(0.49) * x)))
+        return np.asarray(x / (1 + np.exp(-x)))
 
     def _kept(self, x: Array) -> Array:
         for name, kind in (("float16", np.float16), ("bfloat16", ml_dtypes.bfloat16)):
@@ -148,10 +153,10 @@ def _heads(x: Array) -> Array:
 
 def _softmax(scores: Array) -> Array:
     raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return raised / raised.sum(axis=-1, keepdims=True)
+    return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
 
 
 def _rounded(array: Array, steps: int) -> Array:
     """To a grid of its own for each row."""
     step = np.maximum(np.abs(array).max(axis=-1, keepdims=True), np.float32(1e-12)) / np.float32(steps)
-    return (np.round(array / step) * step).astype(np.float32)
+    return np.asarray(np.round(array / step) * step, np.float32)

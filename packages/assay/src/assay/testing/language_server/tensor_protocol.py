@@ -22,18 +22,28 @@ def metadata(name: str, network: Network) -> dict[str, Any]:
     past = [{"name": f"past_key_values.{one}", "datatype": "FP32", "shape": cache} for one in _parts(network)]
     present = [{"name": f"present.{one}", "datatype": "FP32", "shape": cache} for one in _parts(network)]
     logits = {"name": "logits", "datatype": "FP32", "shape": [-1, -1, network.vocabulary]}
-    return {"name": name, "versions": ["1"], "platform": "numpy", "inputs": inputs + past, "outputs": [logits, *present]}
+    return {
+        "name": name,
+        "versions": ["1"],
+        "platform": "numpy",
+        "inputs": inputs + past,
+        "outputs": [logits, *present],
+    }
 
 
 def infer(network: Network, said: dict[str, Any]) -> dict[str, Any]:
     """The outputs for the inputs of a request. Raises KeyError and ValueError for others than the model takes."""
     given = {
-        one["name"]: np.asarray(one["data"], np.int64 if one["datatype"] == "INT64" else np.float32).reshape(one["shape"])
+        one["name"]: np.asarray(one["data"], np.int64 if one["datatype"] == "INT64" else np.float32).reshape(
+            one["shape"]
+        )
         for one in said["inputs"]
     }
     past = [given[f"past_key_values.{one}"] for one in _parts(network)]
-    logits, present = network.run(*(given[one] for one in _IDS), past)
-    outputs = {"logits": logits} | {f"present.{one}": array for one, array in zip(_parts(network), present, strict=True)}
+    logits, present = network.run(given[_IDS[0]], given[_IDS[1]], given[_IDS[2]], past)
+    outputs = {"logits": logits} | {
+        f"present.{one}": array for one, array in zip(_parts(network), present, strict=True)
+    }
     return {"outputs": [_tensor(name, array) for name, array in outputs.items()]}
 
 

@@ -25,8 +25,7 @@ class Words:
         if isinstance(prompt, str):
             text = prompt.lower() if "tokenizer-case" in self._faults else prompt
             return list(self._tokenizer.encode(text).ids)
-        ids = list(prompt)
-        return ids
+        return list(prompt)
 
     def fed(self, ids: list[int]) -> list[int]:
         """What the network is given for these."""
@@ -54,7 +53,7 @@ class Words:
             messages = [one for one in messages if one.get("role") != "system"]
         if "template-order" in self._faults:
             messages = messages[::-1]
-        return Template(template).render(messages=messages)
+        return str(Template(template).render(messages=messages))
 
 
 class Pieces:
@@ -77,9 +76,8 @@ class Pieces:
             self.stopped = True
             self.text = self.text[: at + len(stop) * ("stop-kept" in self._faults)]
             return self.rest()
-        if self.text.endswith(_BROKEN):
-            if "stream-bytes" not in self._faults:
-                return ""
+        if self.text.endswith(_BROKEN) and "stream-bytes" not in self._faults:
+            return ""
         held = max((len(stop) for stop in self._stops), default=1) - 1
         if "stream-bytes" in self._faults:
             return self._words.token(number)

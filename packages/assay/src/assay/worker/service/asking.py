@@ -61,7 +61,11 @@ def together(service: PromptService, oracle: Oracle) -> list[Place]:
     with ThreadPoolExecutor(CLIENTS) as clients:
         answers = list(clients.map(lambda one: service.complete(one[1], 4), asked))
     oracle.learn(beginning + (answer.ids or ()) for (_, beginning), answer in zip(asked, answers, strict=True))
-    return [place for (number, beginning), answer in zip(asked, answers, strict=True) for place in _at("together", number, beginning, answer)]
+    return [
+        place
+        for (number, beginning), answer in zip(asked, answers, strict=True)
+        for place in _at("together", number, beginning, answer)
+    ]
 
 
 def generated(service: PromptService, oracle: Oracle) -> tuple[list[Place], list[tuple[Prompt, Completion]]]:

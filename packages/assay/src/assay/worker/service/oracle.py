@@ -12,7 +12,7 @@ from assay.core.job import VerifyJob
 from assay.core.schedules import NAMES
 from assay.errors import UsageError
 from assay.models.goldens import Golden
-from assay.models.own_data.prompts.signature import IDS, LOGITS, signature_of
+from assay.models.own_data.prompts.signature import IDS, LOGITS, Signature, signature_of
 from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.ports import Tensor
 from assay.task_metrics.language import log_probabilities
@@ -25,10 +25,10 @@ Prompt = tuple[int, ...]
 class Oracle:
     """`prompts` are those of the case. Of each beginning that was asked for, the log-probabilities of the next token."""
 
-    job: VerifyJob
-    golden: Golden
-    noise: Tensor
+    source: Path
+    signature: Signature
     prompts: list[Prompt]
+    noise: Tensor = field(default_factory=lambda: np.zeros(0))
     _known: dict[Prompt, Tensor] = field(default_factory=dict)
     _noise: dict[Prompt, Tensor] = field(default_factory=dict)
 
@@ -37,9 +37,8 @@ class Oracle:
         new = [text for text in dict.fromkeys(map(tuple, texts)) if text not in self._known]
         if not new:
             return
-        signature = signature_of(self.job.case.model, self.golden.lock.state)
-        calls = [signature.call(np.array([text]), np.ones((1, len(text)), np.int64), first=True) for text in new]
-        for text, logs in zip(new, log_probabilities(evaluate(Path(self.job.case.model.source), calls), LOGITS), strict=True):
+        calls = [self.signature.call(np.array([text]), np.ones((1, len(text)), np.int64), first=True) for text in new]
+        for text, logs in zip(new, log_probabilities(evaluate(self.source, calls), LOGITS), strict=True):
             for length in range(1, len(text) + 1):
                 self._known[text[:length]] = logs[0, length - 1]
 
@@ -57,10 +56,12 @@ def oracle_of(job: VerifyJob, golden: Golden, judging: ToleranceComparator) -> O
     """Raises UsageError where the inputs of the case are no prompts. Noise is that of the derived tolerance, at
     other beginnings than those of the prompts the largest of each token there; none where no tolerance was derived."""
     if "schedule" not in golden.labels or any(IDS not in sample for sample in golden.inputs):
-        raise UsageError("the service continues prompts, and the inputs of this model are none: give them with --inputs FILE")
+        raise UsageError(
+            "the service continues prompts, and the inputs of this model are none: give them with --inputs FILE"
+        )
     whole = [number for number, schedule in enumerate(golden.labels["schedule"]) if schedule == NAMES.index("whole")]
     prompts = [tuple(map(int, golden.inputs[one][IDS][0])) for one in whole]
-    found = Oracle(job, golden, np.zeros(0), prompts)
+    found = Oracle(Path(job.case.model.source), signature_of(job.case.model, golden.lock.state), prompts)
     deviations = judging.profile.deviation if judging.profile is not None else []
     for number, prompt in zip(whole, prompts, strict=True):
         logs = log_probabilities([golden.outputs[number]], LOGITS)[0][0]

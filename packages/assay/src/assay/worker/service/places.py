@@ -59,7 +59,13 @@ def judged(place: Place, oracle: Oracle, places: int) -> Judged:
             worst, top, sizes = token, {token: least, **top}, {token: size, **sizes}
     chosen = _by_choice(place, oracle, limit)
     found = Judged(
-        place, sizes[worst] / limit, worst, float(logs[worst]), top[worst], _divergence(top, logs), tuple(sizes.values())
+        place,
+        sizes[worst] / limit,
+        worst,
+        float(logs[worst]),
+        top[worst],
+        _divergence(top, logs),
+        tuple(sizes.values()),
     )
     return found if chosen.used <= max(1.0, found.used) else chosen
 
@@ -95,7 +101,11 @@ def budget(found: Sequence[Judged]) -> float:
     by_prompt: dict[tuple[str, int], list[float]] = {}
     for one in found:
         by_prompt.setdefault((one.place.way, one.place.prompt), []).extend(one.errors)
-    norms = [math.sqrt(sum(error**2 for error in errors) / len(errors)) / _NORM for errors in (every, *by_prompt.values()) if errors]
+    norms = [
+        math.sqrt(sum(error**2 for error in errors) / len(errors)) / _NORM
+        for errors in (every, *by_prompt.values())
+        if errors
+    ]
     return max([one.used for one in found] + norms, default=0.0)
 
 

@@ -120,7 +120,9 @@ def token_rules(service: PromptService, oracle: Oracle, tokenizer: Any) -> tuple
     return findings, places
 
 
-def chat_rules(service: PromptService, oracle: Oracle, tokenizer: Any, template: str) -> tuple[list[Finding], list[Place]]:
+def chat_rules(
+    service: PromptService, oracle: Oracle, tokenizer: Any, template: str
+) -> tuple[list[Finding], list[Place]]:
     """A chat becomes the text that its template makes of it."""
     from jinja2 import Template
 

@@ -26,13 +26,22 @@ from assay.worker.stages import Stages
 
 
 def verify_service(
-    job: VerifyJob, lowered: Lowered, engine: ContinuesPrompts, golden: Golden, judging: ToleranceComparator, stages: Stages
+    job: VerifyJob,
+    lowered: Lowered,
+    engine: ContinuesPrompts,
+    golden: Golden,
+    judging: ToleranceComparator,
+    stages: Stages,
 ) -> VerifyResult:
     """Raises as the service fails; UsageError where the inputs of the case are no prompts."""
     oracle = oracle_of(job, golden, judging)
-    blank = msgspec.structs.replace(empty_result(job, Outcome.OK), facts=lowered.facts(engine), reference=reference_of(job))
+    blank = msgspec.structs.replace(
+        empty_result(job, Outcome.OK), facts=lowered.facts(engine), reference=reference_of(job)
+    )
     if not oracle.noise.size:
-        return msgspec.structs.replace(blank, unproven="no tolerance was derived for its logits, and answers of a service need one")
+        return msgspec.structs.replace(
+            blank, unproven="no tolerance was derived for its logits, and answers of a service need one"
+        )
     with stages.enter(Stage.RUN):
         places, findings, metrics = _asked(engine, oracle)
     with stages.enter(Stage.COMPARE):
@@ -75,7 +84,9 @@ def _distinct(findings: Sequence[Finding]) -> list[Finding]:
 
 def _comparison(found: Sequence[Judged], judging: ToleranceComparator) -> Comparison:
     worst = sorted(found, key=lambda one: one.used, reverse=True)[:3]
-    elements = [WorstElement((one.place.prompt, len(one.place.beginning), one.token), one.expected, one.actual) for one in worst]
+    elements = [
+        WorstElement((one.place.prompt, len(one.place.beginning), one.token), one.expected, one.actual) for one in worst
+    ]
     apart = [abs(one.actual - one.expected) for one in found if one.errors]
     learnt = judging.profile is not None and bool(judging.profile.header.learnt)
     return Comparison(
@@ -111,12 +122,14 @@ def _notes(found: Sequence[Judged], oracle: Oracle, engine: ContinuesPrompts) ->
     notes = []
     if found and not any(one.errors for one in found):
         notes.append(
-            "the service gives no log-probabilities: only the tokens that it chose were judged, and a temperature or a small error is not seen"
+            "the service gives no log-probabilities: only the tokens that it chose were judged, and a small error is not seen"
         )
     if ways := blind(found, oracle):
         notes.append(f"answers to other prompts would pass, too, asked {', '.join(ways)}: nothing is proved by these")
     if engine.tokenizer is None:
-        notes.append("no tokenizer was named: text, its tokens and chat were not looked at; add --tokenizer tokenizer.json")
+        notes.append(
+            "no tokenizer was named: text, its tokens and chat were not looked at; add --tokenizer tokenizer.json"
+        )
     elif not engine.settings["chat_template"]:
         notes.append("no chat template was named: chat was not looked at; add --option chat_template=FILE")
     return tuple(notes)

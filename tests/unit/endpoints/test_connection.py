@@ -1,0 +1,169 @@
+"""Whatever a service does to its client is one sentence, of the right kind."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from assay.endpoints.connection import Connection
+from assay.endpoints.openai import OpenAi, Vocabulary
+from assay.errors import EndpointBroke, EndpointFailed, UsageError
+from served_model import client, serving
+
+
+def _sentence(error: pytest.ExceptionInfo[BaseException]) -> str:
+    text = str(error.value)
+    assert "\n" not in text
+    return text
+
+
+def test_nothing_listens() -> None:
+    with pytest.raises(EndpointFailed) as error:
+        client("http://127.0.0.1:9/v1")
+    assert _sentence(error) == (
+        "nothing answers at http://127.0.0.1:9/v1 ([Errno 111] Connection refused): start the service, or correct its address"
+    )
+
+
+def test_no_address() -> None:
+    with pytest.raises(UsageError, match="'ftp://there' is no address of a service"):
+        Connection("ftp://there")
+
+
+def test_it_is_slow() -> None:
+    with serving(troubles=("slow",), slow_s=2.0) as address:
+        service = client(address, timeout_s=0.2)
+        with pytest.raises(EndpointFailed) as error:
+            service.complete([1, 2], 1)
+    assert error.value.late
+    assert "did not answer in 0.2 s" in _sentence(error)
+
+
+def test_it_is_busy_now_and_then() -> None:
+    with serving(troubles=("busy",)) as address:
+        service = client(address)
+        assert [len(service.complete([1, 2], 1).ids or ()) for _ in range(12)] == [1] * 12
+
+
+def test_it_is_always_unavailable() -> None:
+    with serving(troubles=("unavailable",)) as address, pytest.raises(EndpointFailed) as error:
+        client(address).complete([1, 2], 1)
+    assert "was busy 5 times (status 503: the model is being loaded)" in _sentence(error)
+
+
+def test_another_model() -> None:
+    with serving() as address, pytest.raises(UsageError) as error:
+        client(address, model="huge")
+    assert "serves no model 'huge'; it serves tiny" in _sentence(error)
+
+
+def test_a_prompt_beyond_the_context_and_a_token_beyond_the_vocabulary() -> None:
+    with serving() as address:
+        service = client(address)
+        with pytest.raises(UsageError) as error:
+            service.complete([1] * 300, 1)
+        assert "maximum context length is 256 tokens" in _sentence(error)
+        with pytest.raises(UsageError, match="Token id 9999 is out of vocabulary"):
+            service.complete([9999], 1)
+
+
+def test_a_stream_that_is_cut_off() -> None:
+    with serving(troubles=("truncated",)) as address:
+        service = client(address)
+        with pytest.raises(EndpointBroke) as error:
+            service.complete([1, 2], 8, stream=True)
+    assert "events" in _sentence(error) or "went away" in _sentence(error)
+
+
+def test_a_certificate_that_nobody_trusts(tmp_path: Path) -> None:
+    with _tls_server(tmp_path) as port, pytest.raises(EndpointFailed) as error:
+        Connection(f"https://127.0.0.1:{port}/v1").get("/models")
+    assert (
+        "its certificate is not trusted (self-signed certificate): name the authority's file in SSL_CERT_FILE"
+        in _sentence(error)
+    )
+
+
+def test_no_tokenizer(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is no file; give the tokenizer"):
+        Vocabulary(str(tmp_path / "none.json"))
+
+
+ANSWERS = {
+    "not JSON": (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", EndpointBroke, "which is not JSON"),
+    "another protocol": (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", EndpointBroke, "answered without 'data'"),
+    "no entry": (b"HTTP/1.1 401 No\r\nContent-Length: 2\r\n\r\n{}", UsageError, "put its key into ASSAY_ENDPOINT_KEY"),
+    "a fault": (b"HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nxx", EndpointBroke, "failed (status 500): xx"),
+    "cut short": (
+        b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{",
+        EndpointFailed,
+        "IncompleteRead(1 bytes read, 98 more expected)",
+    ),
+    "no HTTP": (b"220 mail\r\n", EndpointFailed, "nothing answers"),
+}
+
+
+@pytest.mark.parametrize("what", ANSWERS)
+def test_it_answers_otherwise(what: str) -> None:
+    content, kind, sentence = ANSWERS[what]
+    with _answering(content) as port, pytest.raises(kind) as error:
+        OpenAi(Connection(f"http://127.0.0.1:{port}/v1", timeout_s=2.0), "", Vocabulary(""))
+    assert sentence in _sentence(error)
+
+
+@contextmanager
+def _answering(content: bytes) -> Iterator[int]:
+    """A server that says the same to everybody."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer() -> None:
+            for _ in range(2):
+                try:
+                    other, _ = listening.accept()
+                except OSError:
+                    return
+                with other:
+                    other.recv(65536)
+                    other.sendall(content)
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        yield listening.getsockname()[1]
+
+
+@contextmanager
+def _tls_server(folder: Path) -> Iterator[int]:
+    import datetime
+    import ssl
+
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
+    today = datetime.datetime.now(datetime.UTC)
+    built = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key()).serial_number(1)
+    built = built.not_valid_before(today).not_valid_after(today + datetime.timedelta(days=1))
+    (folder / "cert.pem").write_bytes(built.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    (folder / "key.pem").write_bytes(private)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer() -> None:
+            try:
+                other, _ = listening.accept()
+                context.wrap_socket(other, server_side=True).close()
+            except OSError:
+                pass
+
+        threading.Thread(target=answer, daemon=True).start()
+        yield listening.getsockname()[1]

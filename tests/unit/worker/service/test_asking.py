@@ -1,0 +1,119 @@
+"""What is asked of a service shows a planted fault, and a right service passes: by the thinnest way that sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from assay.core.finding import Finding
+from assay.judge.finding_text import finding_text
+from assay.ports.prompts import PromptService
+from assay.worker.service.asking import alone, generated, together
+from assay.worker.service.oracle import Oracle
+from assay.worker.service.places import blind, budget, difference, judge_all
+from assay.worker.service.rules import chat_rules, draw_rules, seed_rules, text_rules, token_rules
+from served_model import TEMPLATE, TOKENIZER, client, oracle, serving
+
+
+def _tokenizer() -> object:
+    from tokenizers import Tokenizer
+
+    return Tokenizer.from_file(str(TOKENIZER))
+
+
+def _differs(places: list, oracle: Oracle) -> list[Finding]:
+    found = difference(judge_all(places, oracle))
+    return [found] if found is not None else []
+
+
+def _alone(service: PromptService, oracle: Oracle) -> list[Finding]:
+    return _differs(alone(service, oracle), oracle)
+
+
+def _together(service: PromptService, oracle: Oracle) -> list[Finding]:
+    return _differs(together(service, oracle), oracle)
+
+
+def _generated(service: PromptService, oracle: Oracle) -> list[Finding]:
+    return _differs(generated(service, oracle)[0], oracle)
+
+
+def _texts(service: PromptService, oracle: Oracle) -> list[Finding]:
+    return list(text_rules(service, _tokenizer(), generated(service, oracle)[1]))
+
+
+def _seeds(service: PromptService, oracle: Oracle) -> list[Finding]:
+    return list(seed_rules(service, oracle))
+
+
+def _draws(service: PromptService, oracle: Oracle) -> list[Finding]:
+    return draw_rules(service, oracle, 300)[0]
+
+
+def _tokens(service: PromptService, oracle: Oracle) -> list[Finding]:
+    findings, places = token_rules(service, oracle, _tokenizer())
+    return [*findings, *_differs(places, oracle)]
+
+
+def _chat(service: PromptService, oracle: Oracle) -> list[Finding]:
+    findings, places = chat_rules(service, oracle, _tokenizer(), str(TEMPLATE))
+    return [*findings, *_differs(places, oracle)]
+
+
+WAYS = (_alone, _together, _generated, _texts, _seeds, _draws, _tokens, _chat)
+SHOWS: dict[str, tuple[Callable[[PromptService, Oracle], list[Finding]], str]] = {
+    "head-int8": (_alone, "one request at a time"),
+    "stale-prefix": (_alone, "a beginning that an earlier prompt shares"),
+    "padding-leak": (_together, "beside others at the same time"),
+    "cache-off-by-one": (_generated, "as a text goes on that it generates"),
+    "stop-kept": (_texts, "a stop string does not end the text where it should"),
+    "limit-one-more": (_texts, "asked for a number of tokens it generates another: expected 24, got 25"),
+    "seed-ignored": (_seeds, "one seed gives two texts"),
+    "sampler-temperature": (_draws, "not distributed as the model says"),
+    "tokenizer-case": (_tokens, "its tokenizer"),
+    "template-system": (_chat, "the template makes"),
+}
+
+
+SLOW = ("head-int8", "limit-one-more", "seed-ignored", "tokenizer-case")
+
+
+@pytest.mark.parametrize("fault", [pytest.param(one, marks=[pytest.mark.slow] if one in SLOW else []) for one in SHOWS])
+def test_a_fault_is_shown_by_its_way(fault: str) -> None:
+    way, sentence = SHOWS[fault]
+    with serving(fault) as address:
+        found = way(client(address), oracle())
+    assert found
+    assert sentence in " ".join(map(finding_text, found))
+
+
+def test_a_right_service_passes_in_every_way() -> None:
+    with serving() as address:
+        service = client(address)
+        right = oracle()
+        assert [way.__name__ for way in WAYS if way(service, right)] == []
+
+
+def test_answers_of_another_place_would_not_pass() -> None:
+    right = oracle()
+    with serving() as address:
+        found = judge_all(alone(client(address), right), right)
+    assert 0.0 < budget(found) < 0.5
+    assert blind(found, right) == []
+    right.noise[:] = 1e3  # a tolerance that lets everything pass is told
+    right._noise.clear()
+    assert blind(judge_all([one.place for one in found], right), right) == ["alone", "again", "branched"]
+
+
+def test_without_log_probabilities_the_tokens_are_judged_by_the_margin_of_the_oracle() -> None:
+    with serving("mask-loses-previous", troubles=("no-logprobs",)) as address:
+        assert "the log-probability" in finding_text(_alone(client(address), oracle())[0])
+    with serving(troubles=("no-logprobs",)) as address:
+        assert _alone(client(address), oracle()) == []
+
+
+def test_an_endless_answer_is_ended_and_told() -> None:
+    with serving(troubles=("endless",)) as address:
+        found = _texts(client(address), oracle())
+    assert found[0].facts["rule"] == "limit"
