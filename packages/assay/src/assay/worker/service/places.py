@@ -30,7 +30,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedPlace:
     """The worst token of a place: `used` of what is allowed."""
 
     place: Place
@@ -42,7 +42,7 @@ class Judged:
     errors: tuple[float, ...]
 
 
-def judged(place: Place, oracle: Oracle, places: int) -> Judged:
+def judged(place: Place, oracle: Oracle, places: int) -> JudgedPlace:
     """`places` is how many there are: among more, a larger error is chance."""
     logs, deviation = oracle.logs(place.beginning), oracle.deviation(place.beginning)
     top = {token: value for token, value in place.top.items() if 0 <= token < len(logs)}
@@ -58,7 +58,7 @@ def judged(place: Place, oracle: Oracle, places: int) -> Judged:
         if size > sizes[worst]:
             worst, top, sizes = token, {token: least, **top}, {token: size, **sizes}
     chosen = _by_choice(place, oracle, limit)
-    found = Judged(
+    found = JudgedPlace(
         place,
         sizes[worst] / limit,
         worst,
@@ -70,15 +70,15 @@ def judged(place: Place, oracle: Oracle, places: int) -> Judged:
     return found if chosen.used <= max(1.0, found.used) else chosen
 
 
-def _by_choice(place: Place, oracle: Oracle, limit: float) -> Judged:
+def _by_choice(place: Place, oracle: Oracle, limit: float) -> JudgedPlace:
     """By the token that it chose: another than the most probable is excused where noise may decide between the two."""
     logs, deviation = oracle.logs(place.beginning), oracle.deviation(place.beginning)
     best = int(np.argmax(logs))
     chosen = best if place.chosen is None else place.chosen
     if not 0 <= chosen < len(logs):
-        return Judged(place, math.inf, chosen, -math.inf, 0.0, math.inf, ())
+        return JudgedPlace(place, math.inf, chosen, -math.inf, 0.0, math.inf, ())
     margin = float(logs[best] - logs[chosen]) / float(deviation[best] + deviation[chosen])
-    return Judged(place, margin / limit, chosen, float(logs[chosen]), float(logs[best]), 0.0, ())
+    return JudgedPlace(place, margin / limit, chosen, float(logs[chosen]), float(logs[best]), 0.0, ())
 
 
 def _divergence(top: Top, logs: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
@@ -90,12 +90,12 @@ def _divergence(top: Top, logs: np.ndarray[tuple[int], np.dtype[np.float64]]) ->
     return max(0.0, float(np.exp(right) @ (right - given)) + rest[0] * math.log(rest[0] / rest[1]))
 
 
-def judge_all(places: Sequence[Place], oracle: Oracle) -> list[Judged]:
+def judge_all(places: Sequence[Place], oracle: Oracle) -> list[JudgedPlace]:
     """In the same order."""
     return [judged(place, oracle, len(places)) for place in places]
 
 
-def budget(found: Sequence[Judged]) -> float:
+def budget(found: Sequence[JudgedPlace]) -> float:
     """Of what is allowed: at the worst place, of the worst prompt, and of all together."""
     every = [error for one in found for error in one.errors]
     by_prompt: dict[tuple[str, int], list[float]] = {}
@@ -109,7 +109,7 @@ def budget(found: Sequence[Judged]) -> float:
     return max([one.used for one in found] + norms, default=0.0)
 
 
-def difference(found: Sequence[Judged]) -> Finding | None:
+def difference(found: Sequence[JudgedPlace]) -> Finding | None:
     """The first way in which it answers otherwise, at its worst place."""
     ways = [way for way in WAYS if budget([one for one in found if one.place.way == way]) > 1.0]
     if not ways:
@@ -133,7 +133,7 @@ def difference(found: Sequence[Judged]) -> Finding | None:
     return Finding("service", "logits", FindingCode.SERVED, seen)
 
 
-def blind(found: Sequence[Judged], oracle: Oracle) -> list[str]:
+def blind(found: Sequence[JudgedPlace], oracle: Oracle) -> list[str]:
     """Ways in which answers would pass for those of another place: nothing is proved by them."""
     ways = []
     for way in dict.fromkeys(one.place.way for one in found):

@@ -20,7 +20,7 @@ from assay.worker.engine.lower import Lowered
 from assay.worker.inputs.load_inputs import reference_of
 from assay.worker.service.asking import alone, generated, together
 from assay.worker.service.oracle import Oracle, oracle_of
-from assay.worker.service.places import Judged, Place, blind, budget, difference, judge_all
+from assay.worker.service.places import JudgedPlace, Place, blind, budget, difference, judge_all
 from assay.worker.service.rules import chat_rules, draw_rules, seed_rules, text_rules, token_rules
 from assay.worker.stages import Stages
 
@@ -82,7 +82,7 @@ def _distinct(findings: Sequence[Finding]) -> list[Finding]:
     return [*first.values()]
 
 
-def _comparison(found: Sequence[Judged], judging: ToleranceComparator) -> Comparison:
+def _comparison(found: Sequence[JudgedPlace], judging: ToleranceComparator) -> Comparison:
     worst = sorted(found, key=lambda one: one.used, reverse=True)[:3]
     elements = [
         WorstElement((one.place.prompt, len(one.place.beginning), one.token), one.expected, one.actual) for one in worst
@@ -101,7 +101,7 @@ def _comparison(found: Sequence[Judged], judging: ToleranceComparator) -> Compar
     )
 
 
-def _metrics(found: Sequence[Judged]) -> dict[str, float]:
+def _metrics(found: Sequence[JudgedPlace]) -> dict[str, float]:
     """Means hide a fault of one prompt: the worst place and the worst prompt stand beside them."""
     if not found:
         return {}
@@ -118,7 +118,7 @@ def _metrics(found: Sequence[Judged]) -> dict[str, float]:
     }
 
 
-def _notes(found: Sequence[Judged], oracle: Oracle, engine: ContinuesPrompts) -> tuple[str, ...]:
+def _notes(found: Sequence[JudgedPlace], oracle: Oracle, engine: ContinuesPrompts) -> tuple[str, ...]:
     notes = []
     if found and not any(one.errors for one in found):
         notes.append(
