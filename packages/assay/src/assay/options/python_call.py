@@ -21,7 +21,6 @@ class CheckKeywords(TypedDict, total=False):
     config: str | Path | None
     flows: Sequence[str]
     options: Mapping[str, Value]
-    endpoint: str
     transforms: Sequence[str]
     reference: str | Path | None
     golden: str | Path | None
@@ -64,6 +63,7 @@ class CheckKeywords(TypedDict, total=False):
     reports: Mapping[str, str | Path]
     alerts: str
     history: str | Path
+    endpoint: str
     save_inputs: str | Path
     save_outputs: str | Path
     trace: bool

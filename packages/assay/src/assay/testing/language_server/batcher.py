@@ -165,7 +165,8 @@ class Batcher:
         logits, present = self._network.run(ids, mask, positions, cache)
         for row, sequence in enumerate(group):
             sequence.cache = [one[row : row + 1][:, :, mask[row] > 0] for one in present]
-            if "stale-slot" in self._faults and sequence.made and self._left_behind is not None:
+            kept = sequence.cache[1].shape[2]
+            if "stale-slot" in self._faults and sequence.made and self._left_behind is not None and kept > 2:
                 sequence.cache[1] = sequence.cache[1].copy()
                 sequence.cache[1][:, :, 2] = self._left_behind
         return logits[:, -1]
