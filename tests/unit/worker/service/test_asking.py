@@ -6,14 +6,17 @@ from collections.abc import Callable
 
 import pytest
 
+from assay.backends.endpoint import PromptEndpoint
 from assay.core.finding import Finding
+from assay.core.flow import Flow
+from assay.endpoints.openai import OpenAi
 from assay.judge.finding_text import finding_text
 from assay.ports.prompts import PromptService
 from assay.worker.service.asking import alone, generated, together
 from assay.worker.service.oracle import Oracle
 from assay.worker.service.places import blind, budget, difference, judge_all
 from assay.worker.service.rules import chat_rules, draw_rules, seed_rules, text_rules, token_rules
-from served_model import TEMPLATE, TOKENIZER, client, oracle, serving
+from served_model import MODEL, TEMPLATE, TOKENIZER, client, oracle, serving
 
 
 def _tokenizer() -> object:
@@ -56,8 +59,10 @@ def _tokens(service: PromptService, oracle: Oracle) -> list[Finding]:
     return [*findings, *_differs(places, oracle)]
 
 
-def _chat(service: PromptService, oracle: Oracle) -> list[Finding]:
-    findings, places = chat_rules(service, oracle, _tokenizer(), str(TEMPLATE))
+def _chat(service: OpenAi, oracle: Oracle) -> list[Finding]:
+    options = {"url": service.address, "tokenizer": str(TOKENIZER), "chat_template": str(TEMPLATE)}
+    engine = PromptEndpoint().lower(MODEL, Flow("served", "openai", options))
+    findings, places = chat_rules(engine, oracle)
     return [*findings, *_differs(places, oracle)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -141,6 +142,16 @@ class PromptEngine:
             )
         rows = [self.service.complete(row.tolist(), 1) for row in np.asarray(tensors["input_ids"])]
         return {"next_token": np.array([one.ids[0] if one.ids else -1 for one in rows])}
+
+    def chat_text(self, messages: Sequence[Mapping[str, str]]) -> str:
+        """By the file that `chat_template` names. Raises UsageError where it cannot be read."""
+        from jinja2.sandbox import SandboxedEnvironment
+
+        path = Path(str(self.settings["chat_template"]))
+        if not path.is_file():
+            raise UsageError(f"the chat template {path} is no file; give the template of the model")
+        template = SandboxedEnvironment().from_string(path.read_text("utf-8").rstrip("\n"))
+        return template.render(messages=messages, add_generation_prompt=True)
 
     def save(self, folder: Path) -> None:
         """The address."""

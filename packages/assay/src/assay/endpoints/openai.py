@@ -46,6 +46,7 @@ class OpenAi:
 
     def __init__(self, connection: Connection, model: str, vocabulary: Vocabulary, most: int = 5) -> None:
         self._connection, self._vocabulary, self._most = connection, vocabulary, most
+        self.address = connection.address
         known = [str(one.get("id")) for one in _listed(connection.get("/models"), "data")]
         self.model = model or (known[0] if known else "")
         if known and self.model not in known:

@@ -64,3 +64,7 @@ class ContinuesPrompts(Engine, Protocol):
     def settings(self) -> Mapping[str, Option]:
         """`draws` and `chat_template`."""
         ...
+
+    def chat_text(self, messages: Sequence[Mapping[str, str]]) -> str:
+        """What the chat template makes of these messages, the answer opened."""
+        ...

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from assay.core.finding import Fact, Finding, FindingCode, facts
-from assay.ports.prompts import Completion, PromptService
+from assay.ports.prompts import Completion, ContinuesPrompts, PromptService
 from assay.worker.service.asking import CLIENTS, GENERATED
 from assay.worker.service.oracle import Oracle, Prompt
 from assay.worker.service.places import Place
@@ -120,17 +119,12 @@ def token_rules(service: PromptService, oracle: Oracle, tokenizer: Any) -> tuple
     return findings, places
 
 
-def chat_rules(
-    service: PromptService, oracle: Oracle, tokenizer: Any, template: str
-) -> tuple[list[Finding], list[Place]]:
+def chat_rules(engine: ContinuesPrompts, oracle: Oracle) -> tuple[list[Finding], list[Place]]:
     """A chat becomes the text that its template makes of it."""
-    from jinja2 import Template
-
     findings, places = [], []
-    written = Template(Path(template).read_text("utf-8").rstrip("\n"))
     for messages in (_MESSAGES, _MESSAGES[-1:]):
-        ids = tuple(tokenizer.encode(written.render(messages=messages, add_generation_prompt=True)).ids)
-        answer = service.chat(messages, 1)
+        ids = tuple(engine.tokenizer.encode(engine.chat_text(messages)).ids)
+        answer = engine.service.chat(messages, 1)
         oracle.learn([ids])
         if answer.prompt_tokens not in (None, len(ids)):
             findings.append(broken("chat_tokens", len(ids), answer.prompt_tokens or 0))

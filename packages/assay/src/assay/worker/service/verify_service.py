@@ -68,7 +68,7 @@ def _asked(engine: ContinuesPrompts, oracle: Oracle) -> tuple[list[Place], list[
         told, asked = token_rules(service, oracle, tokenizer)
         findings, places = findings + told, places + asked
         if engine.settings["chat_template"]:
-            told, asked = chat_rules(service, oracle, tokenizer, str(engine.settings["chat_template"]))
+            told, asked = chat_rules(engine, oracle)
             findings, places = findings + told, places + asked
     drawn, metrics = draw_rules(service, oracle, int(engine.settings["draws"]))
     return places, _distinct(findings + drawn), metrics
