@@ -196,6 +196,15 @@ def test_unnamed_sizes_are_traced_at_those_that_will_be_fed(tmp_path: Path) -> N
     assert _run(open_program(path), x=fed)["y"].tolist() == [[[[19 * 25 + 19]]]]
 
 
+def test_a_dimension_that_tracing_fixes_has_the_size_that_will_be_fed(tmp_path: Path) -> None:
+    """A recurrent layer is traced step by step: at one step it is another program than at two."""
+    weights = {"w": np.full((1, 8, 1), 0.5, np.float32), "r": np.full((1, 8, 2), 0.5, np.float32)}
+    text = "g (float[steps, 1, 1] x) => (float[1, 1, 2] y) { _, y = LSTM<hidden_size=2>(x, w, r) }"
+    for steps in (1, 3):
+        path = convert_to(_file(tmp_path, text, weights=weights), "torch", tmp_path, shapes={"x": (steps, 1, 1)})
+        assert _run(open_program(path), x=np.ones((steps, 1, 1), np.float32))["y"].shape == (1, 1, 2)
+
+
 def test_a_program_is_compiled_with_sizes_that_it_takes(tmp_path: Path) -> None:
     program = _program(tmp_path, _WINDOW)
     args, kwargs = compile_inputs(program)

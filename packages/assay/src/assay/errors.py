@@ -156,6 +156,10 @@ class Unsupported(Lowering):
         self.cause = cause
 
 
+class WrongShape(ValueError):
+    """An engine was fed a shape that it does not take. Where the model takes it, the engine was built for others alone."""
+
+
 class Undelegated(Lowering):
     """Operators were left to another device, and the flow forbids that. The text names them."""
 

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
+from assay.backends.check_inputs import check_inputs
 from assay.core.case import Contract
 from assay.core.engine_info import EngineInfo
-from assay.errors import Lowering, Unsupported
+from assay.core.model import TensorSpec
+from assay.errors import Lowering, Unsupported, WrongShape
 from assay.models.goldens import Golden
 from assay.numerics.tolerance.arithmetic import arithmetic_of
 from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Header
 from assay.ports import Tensor, Tensors
+from assay.testing.builders import make_model
 from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.verify.answers import answers
 from assay.worker.verify.call_inputs import Feeds
 from assay.worker.verify.call_log import CallLog
+
+MODEL = msgspec.structs.replace(make_model(), inputs=(TensorSpec("x", "float32", ("rows", 2)),))
 
 
 class OneRow:
@@ -58,7 +64,7 @@ class Careless(OneRow):
 def test_what_is_no_answer_is_told_in_words(answer: object, said: str) -> None:
     golden = _golden([1], labelled=0)
     with pytest.raises(Lowering, match=said):
-        answers(_log(Careless(answer), golden), golden)
+        answers(_log(Careless(answer), golden), golden, MODEL)
 
 
 def _log(engine: OneRow, golden: Golden) -> CallLog:
@@ -73,7 +79,7 @@ def _golden(rows: list[int], labelled: int) -> Golden:
 
 def test_the_companions_own_sizes_are_left_out_and_told() -> None:
     golden = _golden([1, 1, 1, 2, 2], labelled=3)
-    found, told = answers(_log(OneRow(), golden), golden)
+    found, told = answers(_log(OneRow(), golden), golden, MODEL)
     assert len(found) == 3
     assert told == ("2 samples of the golden's companion were left out, for this engine: made for 1 row",)
     shorter = golden.first(len(found))
@@ -85,7 +91,7 @@ def test_the_companions_own_sizes_are_left_out_and_told() -> None:
 def test_a_sample_of_the_set_itself_is_never_left_out(labelled: int) -> None:
     golden = _golden([1, 1, 1, 2, 2], labelled)
     with pytest.raises(Unsupported, match="made for 1 row"):
-        answers(_log(OneRow(), golden), golden)
+        answers(_log(OneRow(), golden), golden, MODEL)
 
 
 def test_what_was_not_answered_is_not_held_against_the_tolerance() -> None:
@@ -97,3 +103,20 @@ def test_what_was_not_answered_is_not_held_against_the_tolerance() -> None:
     assert (shorter.header.samples, len(shorter.oracle), len(shorter.deviation), len(shorter.margins)) == (3, 3, 3, 3)
     assert judging.first(9).profile is judging.profile
     assert ToleranceComparator(Contract()).first(1).profile is None
+
+
+class Narrow(OneRow):
+    """Built for two rows."""
+
+    def run(self, tensors: Tensors) -> dict[str, Tensor]:
+        check_inputs(tensors, [TensorSpec("x", "float32", (2, 2))])
+        return dict(tensors)
+
+
+def test_a_size_that_the_model_takes_and_the_engine_does_not_is_unsupported() -> None:
+    golden = _golden([1], labelled=0)
+    with pytest.raises(Unsupported, match=r"takes 2x2\. It was built for those sizes alone"):
+        answers(_log(Narrow(), golden), golden, MODEL)
+    fixed = msgspec.structs.replace(MODEL, inputs=(TensorSpec("x", "float32", (2, 2)),))
+    with pytest.raises(WrongShape):
+        answers(_log(Narrow(), golden), golden, fixed)

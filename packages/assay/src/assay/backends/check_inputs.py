@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from assay.core.dtype import dtype_name
 from assay.core.model import TensorSpec
+from assay.errors import WrongShape
 from assay.ports import Tensors
 
 
 def check_inputs(tensors: Tensors, specs: Sequence[TensorSpec]) -> None:
     """Names, dtypes and fixed dimensions must be the declared ones; a symbol or "?" takes any size.
 
-    Raises ValueError with the first input that differs. An empty shape is a scalar, as in ONNX.
+    Raises ValueError with the first input that differs, WrongShape where it is of another shape. An empty shape is a scalar, as in ONNX.
     """
     for spec in specs:
         if spec.name not in tensors:
@@ -26,7 +27,7 @@ def check_inputs(tensors: Tensors, specs: Sequence[TensorSpec]) -> None:
         if not fits:
             wanted_shape = "x".join(str(dimension) for dimension in spec.shape) or "scalar"
             got_shape = "x".join(str(dimension) for dimension in array.shape) or "scalar"
-            raise ValueError(f'Input "{spec.name}" has shape {got_shape}; the model takes {wanted_shape}.')
+            raise WrongShape(f'Input "{spec.name}" has shape {got_shape}; the model takes {wanted_shape}.')
     extra = sorted(set(tensors) - {spec.name for spec in specs})
     if extra:
         raise ValueError(f'Input "{extra[0]}" is fed, but the model has no such input.')

@@ -109,7 +109,8 @@ _SIZES = (16, 64, 224)
 
 
 def _exported(module: Any, signature: Model, shapes: Shapes | None) -> torch.export.ExportedProgram:
-    """Traced with dynamic dimensions; where that fails, for the shapes that will be fed, or for batch 1."""
+    """Traced with dynamic dimensions; where that fails, or fixes another size than will be fed, for the shapes that will be fed, or
+    for batch 1."""
     symbolic = [one for spec in signature.inputs for one in spec.shape if isinstance(one, str)]
     if not symbolic:
         return _traced(module, signature.inputs, _example_shapes(signature, 1, 16, None), dynamic=False)
@@ -117,7 +118,9 @@ def _exported(module: Any, signature: Model, shapes: Shapes | None) -> torch.exp
     first: Lowering | None = None
     for size in _SIZES if rest else _SIZES[:1]:
         try:
-            return _traced(module, signature.inputs, _example_shapes(signature, 2, size, shapes), dynamic=True)
+            traced = _traced(module, signature.inputs, _example_shapes(signature, 2, size, shapes), dynamic=True)
+            if _takes(traced, signature, shapes):
+                return traced
         except Unsupported:
             raise
         except Lowering as error:
@@ -129,6 +132,18 @@ def _exported(module: Any, signature: Model, shapes: Shapes | None) -> torch.exp
         return _traced(module, signature.inputs, fixed, dynamic=False)
     except Lowering as error:
         raise (first or error) from error
+
+
+def _takes(exported: torch.export.ExportedProgram, signature: Model, shapes: Shapes | None) -> bool:
+    """Whether these shapes can be fed to it: a graph may fix a dimension that its file leaves open to the size of the example."""
+    from assay.models.program import describe
+
+    taken = zip(signature.inputs, describe(exported).inputs, strict=True)
+    return not shapes or all(
+        not isinstance(size, int) or size == fed
+        for declared, own in taken
+        for size, fed in zip(own.shape, shapes.get(declared.name, own.shape), strict=False)
+    )
 
 
 def _example_shapes(signature: Model, batch: int, size: int, shapes: Shapes | None) -> dict[str, tuple[int, ...]]:

@@ -197,5 +197,11 @@ def _output_names(exported: torch.export.ExportedProgram, count: int) -> list[st
 def _spec(name: str, value: Any, symbols: Mapping[str, str]) -> TensorSpec:
     from assay.onnx_to_torch.dtypes import name_of
 
-    shape = tuple(size if isinstance(size, int) else symbols.get(str(size), str(size)) for size in value.shape)
-    return TensorSpec(name, name_of(value.dtype), shape)
+    return TensorSpec(name, name_of(value.dtype), tuple(_size(one, symbols) for one in value.shape))
+
+
+def _size(size: Any, symbols: Mapping[str, str]) -> int | str:
+    """A number, too, where tracing has fixed a symbol to one."""
+    if isinstance(size, int) or str(size).isdigit():
+        return int(size)
+    return symbols.get(str(size), str(size))

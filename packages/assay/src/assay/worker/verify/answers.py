@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 
 from assay.core.finding import Finding
 from assay.core.job import VerifyJob
-from assay.errors import NotRunnable, Unsupported
+from assay.core.model import Model
+from assay.errors import NotRunnable, Unsupported, WrongShape
 from assay.models.goldens import Golden
 from assay.numerics.steps import at_sample, each_sample
-from assay.ports import Engine, Tensor
+from assay.ports import Engine, Tensor, Tensors
 from assay.worker.engine.sequences import run_free
 from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.verify.call_inputs import Feeds
@@ -34,7 +35,7 @@ class Answered:
 def answered(job: VerifyJob, engine: Engine, rewritten: TransformedModel, golden: Golden) -> Answered:
     """Raises as the engine does."""
     log = CallLog(engine, Feeds(rewritten, golden.inputs, job.case.inputs.layout))
-    actual, untaken = answers(log, golden)
+    actual, untaken = answers(log, golden, job.case.model)
     golden = golden.first(len(actual))
     probed = perturb_input(job, engine, rewritten, golden)
     found = Answered(golden, actual, log, probed, untaken)
@@ -47,16 +48,38 @@ def answered(job: VerifyJob, engine: Engine, rewritten: TransformedModel, golden
     return found
 
 
-def answers(log: CallLog, golden: Golden) -> tuple[list[dict[str, Tensor]], tuple[str, ...]]:
+def _asked(log: CallLog, sample: int, golden: Golden, model: Model) -> dict[str, Tensor]:
+    """Raises Unsupported for a size that the model takes and the engine was not built for."""
+    try:
+        return log.ask(sample)
+    except WrongShape as error:
+        if _is_taken(golden.inputs[sample], model):
+            raise Unsupported(f"{error} It was built for those sizes alone: give others with --dim.") from error
+        raise
+
+
+def _is_taken(sample: Tensors, model: Model) -> bool:
+    """Whether these are shapes that the model declares."""
+    return all(
+        len(spec.shape) == sample[spec.name].ndim
+        and all(
+            size == fed for size, fed in zip(spec.shape, sample[spec.name].shape, strict=True) if isinstance(size, int)
+        )
+        for spec in model.inputs
+        if spec.name in sample
+    )
+
+
+def answers(log: CallLog, golden: Golden, model: Model) -> tuple[list[dict[str, Tensor]], tuple[str, ...]]:
     """One answer for each sample. Samples of a companion have sizes of their own: an engine built for one size leaves
     them out, and that is told; a sample of the set itself that is refused is the engine's outcome."""
     count = len(golden.inputs)
     own = len(next(iter(golden.labels.values()))) if golden.labels else count
-    found = [log.ask(sample) for sample in each_sample(range(own), count)]
+    found = [_asked(log, sample, golden, model) for sample in each_sample(range(own), count)]
     for sample in range(own, count):
         at_sample(len(found) + 1, count)
         try:
-            found.append(log.ask(sample))
+            found.append(_asked(log, sample, golden, model))
         except (Unsupported, NotRunnable) as error:
             left = f"{count - len(found)} samples of the golden's companion were left out, for this engine: {error}"
             return found, (left,)
