@@ -33,6 +33,8 @@
         ├── Unavailable           a library or device is missing
         ├── EndpointBroke         a service that answered before went away, or answers by no protocol
         └── PeerFailed            the other process of a comparison failed, this one is well
+
+WrongShape is a ValueError that engines raise: fed what they do not take.
 """
 
 from __future__ import annotations
