@@ -14,7 +14,7 @@ from assay.core.region import RegionError
 from assay.core.result import RegionResult
 from assay.ports import Backend, OptionSpec
 from assay.testing.builders import make_job
-from assay.triage.passes import Brought, find_cures
+from assay.triage.passes import Brought, Cure, _culprits_first, find_cures
 from assay.triage.script import _defined
 
 SWITCHES = OptionSpec("flags", "", tried=("fuse=no", "fold=no"))
@@ -66,3 +66,10 @@ def test_the_script_sets_the_variables_before_it_imports_the_library() -> None:
         "    os.environ['MAX_ISA'] = 'avx2'",
         "    import library",
     ]
+
+
+def test_of_passes_that_are_wrong_only_together_the_last_is_named() -> None:
+    prepares, rewrites = (Cure("pass", (name,), {}, culprit=False) for name in ("prepares", "rewrites"))
+    culprit = Cure("pass", ("culprit",), {}, culprit=True)
+    assert _culprits_first([prepares, rewrites]) == [rewrites, prepares]
+    assert _culprits_first([prepares, culprit])[0] is culprit

@@ -9,6 +9,9 @@ import pytest
 from assay.environments.releases import ScriptRun
 from assay.triage.script import DONE, state_in
 from assay.triage.since import History, State, scan
+from assay.triage.symptom import Symptom
+
+REFUSED = "unsupported refused Exception Attempt to replace the existing tensor"
 
 RELEASES = [f"1.{minor}.{patch}" for minor in range(10) for patch in range(4)]
 LATER = time.monotonic() + 3600
@@ -63,6 +66,10 @@ def test_a_scan_without_time_says_that_it_is_not_complete() -> None:
     [
         (ScriptRun(0, DONE), "values", State.RIGHT),
         (ScriptRun(1, DONE), "values", State.WRONG),
+        (ScriptRun(1, "RuntimeException: replace the existing tensor"), REFUSED, State.WRONG),
+        (ScriptRun(1, "Unsupported model IR version: 10"), REFUSED, State.UNTESTABLE),
+        (ScriptRun(1, DONE), REFUSED, State.UNTESTABLE),
+        (ScriptRun(0, DONE), REFUSED, State.RIGHT),
         (ScriptRun(1, "Traceback"), "values", State.UNTESTABLE),
         (ScriptRun(None), "values", State.UNTESTABLE),
         (ScriptRun(-11), "crash SIGSEGV", State.WRONG),
@@ -70,4 +77,4 @@ def test_a_scan_without_time_says_that_it_is_not_complete() -> None:
     ],
 )
 def test_a_traceback_is_no_verdict_on_a_release(run: ScriptRun, symptom: str, state: State) -> None:
-    assert state_in(run, symptom) is state
+    assert state_in(run, Symptom(symptom)) is state

@@ -72,8 +72,7 @@ class OnnxRuntime:
     def passes_run(self, model: Path, flow: Flow) -> tuple[str, ...]:
         """From the log of one session. The rules of a rule-based transformer are not logged: all that are known may have run."""
         options = resolve_options(self.options, flow)
-        made = session_options(str(options["optimization"]), positive(options, "threads", flow), options)
-        return optimizers_run(model, made)
+        return optimizers_run(model, str(options["optimization"]), positive(options, "threads", flow), options)
 
     def after_passes(self, model: Path, flow: Flow, folder: Path) -> Path:
         """What a session writes as its optimized graph."""

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import os
+import json
 import re
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from assay.backends.onnxruntime_session import LEVELS, PROVIDER, session
+from assay.backends.onnxruntime_session import LEVELS, PROVIDER, session, session_options
 from assay.core.flow import Option
 
-_MODIFIED = re.compile(r"GraphTransformer (\S+) modified: 1")
+_RAN = re.compile(r"GraphTransformer (\S+) modified: (\d)(?: with status: (\w+))?")
+_BEGUN = re.compile(r"Applying graph transformer (\S+) on step")
 _RULES = "RuleBasedTransformer"
+_LISTS = "import sys; from assay.backends.onnxruntime_passes import log_session; log_session(sys.argv[1])"
 REWRITE_RULES = (
     "CastChainElimination", "CastElimination", "ClipQuantRewrite", "ConvAddFusion", "ConvBNFusion", "ConvMulFusion",
     "DivMulFusion", "EliminateDropout", "EliminateIdentity", "EliminateSlice", "ExpandElimination", "FuseReluClip",
@@ -25,31 +26,55 @@ REWRITE_RULES = (
 """Names that `disabled_optimizers` takes, of what the rule-based transformers hold (1.31.1). No log names them, and a name that a
 version does not know is ignored by it."""
 
+TRANSFORMERS = (
+    "Level1_RuleBasedTransformer", "Level2_RuleBasedTransformer", "ConstantFolding", "ConstantSharing",
+    "CommonSubexpressionElimination", "TransposeOptimizer", "TransposeOptimizer_CPUExecutionProvider", "NchwcTransformer",
+    "NhwcTransformer", "ConvActivationFusion", "ConvAddActivationFusion", "GemmActivationFusion", "MatMulAddFusion",
+    "MatmulTransposeFusion", "MatMulScaleFusion", "MatMulActivationFusion", "MatMulNBitsFusion", "MatMulIntegerToFloatFusion",
+    "DynamicQuantizeMatMulFusion", "QDQPropagationTransformer", "QDQS8ToU8Transformer", "QDQSelectorActionTransformer",
+    "QDQFinalCleanupTransformer", "DoubleQDQPairsRemover", "EnsureUniqueDQForNodeUnit", "WeightBiasQuantization", "WhereDummyDq",
+    "LayerNormFusion", "LayerNormFusionL1", "LayerNormFusionL2", "SimplifiedLayerNormFusion", "SkipLayerNormFusion",
+    "BiasSkipLayerNormFusion", "EmbedLayerNormFusion", "AttentionFusion", "GroupQueryAttentionFusion", "GeluFusion",
+    "GeluFusionL1", "GeluFusionL2", "FastGeluFusion", "QuickGeluFusion", "BiasGeluFusion", "BiasSoftmaxFusion",
+    "BiasDropoutFusion", "GatherToSplitFusion", "GatherToSliceFusion", "GatherSliceToSplitFusion", "ReshapeFusion",
+    "FreeDimensionOverrideTransformer",
+    "SliceConcatToSpaceToDepthFusion", "CastFloat16Transformer", "InsertCastTransformer", "RemoveDuplicateCastTransformer",
+)  # fmt: skip
+"""Of the sessions of 1.15 to 1.31 on a CPU."""
 
-def optimizers_run(model: Path, options: Any) -> tuple[str, ...]:
-    """In the order in which they changed the model; before a rule-based one all its rules, which are not logged."""
-    options.log_severity_level = 0
-    with _native_errors() as log:
-        session(model, options)
-        found = list(dict.fromkeys(_MODIFIED.findall(log.read_text(errors="replace"))))
+
+def optimizers_run(model: Path, level: str, threads: int, options: Mapping[str, Option]) -> tuple[str, ...]:
+    """In the order in which they changed the model; before a rule-based one all its rules, which are not logged. The session is made in
+    a process of its own: where that dies, what it has logged up to then is the answer."""
+    asked = json.dumps([str(model), level, threads, dict(options)])
+    with tempfile.TemporaryDirectory(prefix="log-") as folder:
+        path = Path(folder) / "log"
+        with path.open("wb") as file:
+            ended = subprocess.run([sys.executable, "-c", _LISTS, asked], stdout=file, stderr=file, check=False)
+        return parse_log(path.read_text(errors="replace"), failed=ended.returncode != 0)
+
+
+def parse_log(text: str, *, failed: bool = False) -> tuple[str, ...]:
+    """The optimizers that changed a model, by the log of its session, and the one in which it failed. Where the log names none that
+    ran, or not the one in which the session failed: all that are known."""
+    begun, ran = _BEGUN.findall(text), _RAN.findall(text)
+    found = list(dict.fromkeys(name for name, changed, status in ran if changed == "1" or status not in ("", "OK")))
+    if failed and begun:
+        found += [
+            name for name in begun[-1:] if name not in found and text.rfind(f"{name} modified") < text.rfind(name)
+        ]
+    elif failed or not ran:
+        found += [name for name in TRANSFORMERS if name not in found]
     at = next((place for place, name in enumerate(found) if _RULES in name), len(found))
     return (*found[:at], *(REWRITE_RULES if at < len(found) else ()), *found[at:])
 
 
-@contextmanager
-def _native_errors() -> Iterator[Path]:
-    """A file that gets what native code writes to standard error meanwhile."""
-    with tempfile.TemporaryDirectory(prefix="log-") as folder:
-        path = Path(folder) / "log"
-        sys.stderr.flush()
-        kept = os.dup(2)
-        try:
-            with path.open("wb") as file:
-                os.dup2(file.fileno(), 2)
-            yield path
-        finally:
-            os.dup2(kept, 2)
-            os.close(kept)
+def log_session(asked: str) -> None:
+    """Makes a session that logs all it does, for `optimizers_run`."""
+    model, level, threads, options = json.loads(asked)
+    made = session_options(level, threads, options)
+    made.log_severity_level = 0
+    session(Path(model), made)
 
 
 def plain_code(options: Mapping[str, Option]) -> str:

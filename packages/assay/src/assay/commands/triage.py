@@ -140,7 +140,8 @@ def _red(
     run: Run, judgement: RunVerdict, only: str, results: Mapping[str, Result]
 ) -> tuple[list[VerifyJob], list[str]]:
     """The jobs to look into, and a sentence for each red one that triage has no way for. Raises UsageError."""
-    red = {one.job_key: one for one in judgement.verdicts if one.job_key and _is_red(one, results)}
+    named = bool(only) or len(run.jobs) == 1
+    red = {one.job_key: one for one in judgement.verdicts if one.job_key and _is_red(one, results, named=named)}
     jobs = {job.key: job for job in run.jobs}
     if only and only not in jobs:
         raise UsageError(f"run {run.id} has no job {only!r}; `assay report {run.id}` names them")
@@ -162,11 +163,14 @@ def _red(
     return [*found.values()], left
 
 
-def _is_red(verdict: Verdict, results: Mapping[str, Result]) -> bool:
-    """Also what differs from the reference and nobody vouches for: where it differs is what decides it."""
+def _is_red(verdict: Verdict, results: Mapping[str, Result], *, named: bool) -> bool:
+    """Also what differs from the reference and nobody vouches for: where it differs is what decides it. A refusal is none, unless the user
+    named that job alone: then the question is what is refused."""
     if verdict.word in RED:
         return True
     result = results.get(verdict.job_key)
+    if named and result is not None and result.outcome is Outcome.UNSUPPORTED:
+        return True
     differs = result is not None and result.outcome is Outcome.MISMATCH
     return verdict.word is VerdictStatus.INCONCLUSIVE and differs
 

@@ -208,8 +208,8 @@ def _causes(
     services: Services,
     tell: Callable[[str], None],
 ) -> tuple[Cause, ...]:
-    """Of each model that is wrong in the new release alone."""
-    wrong = {one.model for one in changes if one.answers is Answers.WRONG}
+    """Of each model that is wrong, or refused, in the new release alone."""
+    wrong = {one.model for one in changes if one.answers in (Answers.WRONG, Answers.NEWLY_REFUSED)}
     results = {one.job_key: one for one in checked.results}
     causes: list[Cause] = []
     for job in checked.run.jobs:

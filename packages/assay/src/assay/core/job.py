@@ -196,7 +196,7 @@ class RegionJob(EngineJob, frozen=True, kw_only=True, tag="verify_region"):
     are the parts, each the places of its nodes in the graph; `outputs` what the model gives ("": what leaves the parts); `taps` are
     inner values that it gives besides. `derive`: judged by a tolerance; False: errors alone. What is off by less than `screen` (relative
     L2) is right without one. `edits` are made first, and all values are evaluated again. `list_passes`: say which passes of the backend
-    change the model. `each_pass`: say what the model
+    change the model, and nothing else. `each_pass`: say what the model
     is worth after each. `after`: it is first rewritten by the passes of that flow. `attempt` counts when the same is asked again. The
     model and its values are left in `save_dir` ("": nowhere)."""
 

@@ -35,7 +35,8 @@ def crashed(job: Job, stage: Stage, code: int | None, *, nearly_full: bool) -> R
     return _result(job, stage, Outcome.CRASH, Cause.OTHER, f"the process {what} {where}")
 
 
-def _may_be_sent(result: Result) -> bool:
+def may_be_sent(result: Result) -> bool:
+    """Whether it ended by a signal that anybody may have sent."""
     return bool(result.signal) and result.signal not in {one.name for one in FAULTS}
 
 
@@ -86,9 +87,9 @@ def after_retry(first: Result, second: Result) -> Result:
     says nothing of the job until the repeat ends by it too."""
     if second.outcome is Outcome.CRASH:
         sent = " both times; whether the process sent it to itself or somebody else did is not known"
-        detail = f"{second.detail}{sent}" if _may_be_sent(second) and second.signal == first.signal else second.detail
+        detail = f"{second.detail}{sent}" if may_be_sent(second) and second.signal == first.signal else second.detail
         return msgspec.structs.replace(second, attempts=2, detail=detail)
-    if _may_be_sent(first):
+    if may_be_sent(first):
         note = f"it was run again: the first time it ended by {first.detail}, which anybody may have sent"
         return msgspec.structs.replace(second, attempts=2, warnings=(*second.warnings, note))
     detail = (

@@ -12,7 +12,7 @@ from dataclasses import replace
 import msgspec
 
 from assay.core.environment import Interpreter
-from assay.core.job import Job
+from assay.core.job import Job, RegionJob
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
 from assay.core.step import UNKNOWN
@@ -266,7 +266,7 @@ class Supervisor:
         job = lane.pending.job
         full = lane.peak_bytes > MACHINE_BYTES // 2
         result = failed_result.crashed(job, lane.stage, lane.process.exit_code(), nearly_full=full)
-        if result.outcome is Outcome.CRASH and lane.pending.crashed is None:
+        if result.outcome is Outcome.CRASH and lane.pending.crashed is None and not _says_it_all(lane, result):
             crashed = msgspec.structs.replace(result, log=lane.process.log())
             self._repeat(lane, replace(lane.pending, crashed=crashed))
             return
@@ -311,3 +311,9 @@ class Supervisor:
         self._finished.append(result)
         if not keep or pending.crashed is not None:
             self._staff.retire(lane)
+
+
+def _says_it_all(lane: Lane, result: Result) -> bool:
+    """A part of a graph in a process that had no other job: a repeat would be the same. One that anybody may have ended is repeated."""
+    job = lane.pending.job if lane.pending is not None else None
+    return isinstance(job, RegionJob) and not lane.process.jobs_done and not failed_result.may_be_sent(result)

@@ -16,7 +16,7 @@ from assay.ports import Backend
 from assay.triage.cause import Pattern
 from assay.triage.graph import Graph, Places
 from assay.triage.prober import Prober
-from assay.triage.symptom import Symptom
+from assay.triage.symptom import Symptom, refusal_of
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Context:
     def prober(self) -> Prober:
         """Of the parts of the model."""
         job = other_kind(self.job, RegionJob, values_dir=str(self.folder / "values"), windows=())
-        return Prober(self.services, job, self.deadline)
+        return Prober(self.services, job, self.deadline, refusal=self.end.kind if self.end.is_refusal else "")
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def end_error(result: RegionResult) -> float:
 def end_of(result: Result) -> Symptom:
     """What is wrong at the outputs of the model, as far as a size can be given."""
     if result.outcome is not Outcome.MISMATCH:
-        return Symptom(f"{result.outcome.value} {result.signal}".strip())
+        return refusal_of(result) or Symptom(f"{result.outcome.value} {result.signal}".strip())
     findings = getattr(result, "findings", ())
     wrong = {one.output for one in findings}
     compared = [one for one in comparisons_of(result) if not one.at]

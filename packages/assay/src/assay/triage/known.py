@@ -28,8 +28,9 @@ class KnownCauses:
         self._folder = folder / "triage"
 
     def of_verdict(self, job: VerifyJob, result: Result) -> list[Cause]:
-        """Those of the same model, flow and versions, whose pages are still there; none where anything differs."""
-        return self._read(_key(job, result))
+        """Those of the same model, flow and versions, whose pages are still there; none where anything differs, or where the versions
+        are not known: a process that died told none."""
+        return self._read(_key(job, result)) if result.versions else []
 
     def of_request(self, key: str) -> list[Cause]:
         """Those of all red verdicts of the same request."""
@@ -61,7 +62,8 @@ class KnownCauses:
 
     def keep(self, job: VerifyJob, result: Result, causes: Sequence[Cause]) -> None:
         """What was established; a search that ended early is made again the next time."""
-        self._write(_key(job, result), causes)
+        if result.versions:
+            self._write(_key(job, result), causes)
         for cause in causes:
             if cause.pattern is None or cause.known_as or Doubt.SLIPPED in cause.doubts:
                 continue

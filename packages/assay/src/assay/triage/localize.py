@@ -13,7 +13,7 @@ from assay.core.outcome import Outcome
 from assay.core.region import RegionError
 from assay.triage.graph import Graph, Places
 from assay.triage.prober import Prober
-from assay.triage.symptom import Symptom, symptom_of
+from assay.triage.symptom import Symptom
 
 WIDTHS = (1, 2, 4, 8, 16, 32)
 
@@ -75,7 +75,7 @@ async def wrong_windows(graph: Graph, prober: Prober, windows: Sequence[Places])
             *await wrong_windows(graph, prober, windows[middle:]),
         ]
     if result.outcome is not Outcome.OK:
-        seen = symptom_of(result)
+        seen = prober.symptom_of(result)
         return [Suspect(windows[0], seen)] if seen is not None else []
     return [_suspect(windows[one.window], one) for one in result.errors if one.kind]
 

@@ -23,7 +23,7 @@ from assay.triage.passes import Brought, find_cures
 from assay.triage.prober import OutOfTime, Prober
 from assay.triage.reduce import minimize, shortest_prefix
 from assay.triage.shrink import Edits, shrink
-from assay.triage.symptom import Symptom, symptom_of
+from assay.triage.symptom import Symptom
 
 EDITED = 64.0
 """As `symptom.WITHIN`, where sizes and numbers change and a cure says whether it is the same failure."""
@@ -60,7 +60,7 @@ class Part:
         if not output:
             return cls(whole, whole.graph.outputs[0], suspect.places, suspect.symptom, None)
         places = whole.graph.before(output, suspect.places)
-        again = symptom_of(await whole.prober.ask([places], outputs=(output,)))
+        again = whole.prober.symptom_of(await whole.prober.ask([places], outputs=(output,)))
         if again is None:
             return None
         explains = await _explained(whole, places)
@@ -118,7 +118,7 @@ class Part:
         return await find_cures(context.backend, context.job.flow, ask, self._is_like)
 
     def _is_like(self, result: RegionResult) -> bool:
-        return self.symptom.is_like(symptom_of(result))
+        return self.symptom.is_like(self.whole.prober.symptom_of(result))
 
     async def _fewest(self, brought: Brought) -> None:
         """Fails as before with the least that fails, and is right under the cure: the same defect."""
@@ -135,12 +135,12 @@ class Part:
             return self._is_like(result) and await right(places, self.output)
 
         async def fails_at(value: str, places: Places) -> bool:
-            seen = symptom_of(await prober.ask([places], brought.flow, outputs=(value,)))
+            seen = prober.symptom_of(await prober.ask([places], brought.flow, outputs=(value,)))
             return seen is not None and seen.kind == self.symptom.kind and await right(places, value)
 
         if graph.size(self.small) > 1:
             output, best = await shortest_prefix(graph, self.output, self.places, fails_at)
-            symptom = symptom_of(await prober.ask([best], brought.flow, outputs=(output,)))
+            symptom = prober.symptom_of(await prober.ask([best], brought.flow, outputs=(output,)))
             if symptom is not None:
                 self.output, self.small, self.symptom = output, best, symptom
         self.small = await minimize(graph, self.output, self.small, fails, self._keep)
@@ -176,7 +176,7 @@ class Part:
             shutil.rmtree(raw, ignore_errors=True)
 
     def _is_like_edited(self, result: RegionResult, guarded: bool) -> bool:
-        seen = symptom_of(result)
+        seen = self.whole.prober.symptom_of(result)
         if not guarded or seen is None or seen.kind != "values" or self.symptom.kind != "values":
             return self.symptom.is_like(seen)
         return self.symptom.size / EDITED <= seen.size <= self.symptom.size * EDITED
@@ -217,7 +217,7 @@ class Part:
             model=context.job.case.name,
             flow=context.job.flow.name,
             backend=context.job.flow.backend,
-            versions=self.whole.result.versions,
+            versions=self.whole.result.versions or self.whole.prober.versions,
             where=Where.NODE if single else Where.COMBINATION,
             end=context.end,
             symptom=self.symptom,

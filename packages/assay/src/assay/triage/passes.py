@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -47,11 +47,13 @@ async def find_cures(backend: Backend, flow: Flow, ask: Asks, fails: Callable[[R
     """Whether passes can be switched is the backend's matter; the values of its options are tried in any case."""
     if isinstance(backend, SwitchesPasses):
         found = await _by_passes(backend, backend.options, flow, ask, fails)
-        if found.cures:
+        if any(one.kind == "pass" for one in found.cures):
             return found
-        options = await _by_options(backend, found.flow, ask)
-        return Brought(found.flow, options.cures, found.kernel and not options.cures, found.tried + options.tried)
-    return await _by_options(backend, flow, ask)
+        levels = {name for level in backend.levels for name in level}
+        options = await _by_options(backend, found.flow, ask, levels)
+        cures = (*options.cures, *found.cures)
+        return Brought(found.flow, cures, found.kernel and not cures, found.tried + options.tried)
+    return await _by_options(backend, flow, ask, set())
 
 
 async def _by_passes(
@@ -80,12 +82,19 @@ async def _by_passes(
         if _is_right(await ask(without)):
             alone.append(Cure("pass", (name,), _changed(lowest, without)))
     alone = [await _with_culprit(backend, lowest, names, one, ask, fails) for one in alone] if alone[1:] else alone
-    alone.sort(key=lambda one: one.culprit is False)
+    alone = _culprits_first(alone)
     if alone:
         return Brought(lowest, (*alone, level_cure), tried=len(names))
     together = await _together(backend, lowest, names, ask)
     cures = (Cure("pass", together, _changed(lowest, backend.without_passes(lowest, together))),) if together else ()
     return Brought(lowest, (*cures, level_cure), tried=len(names))
+
+
+def _culprits_first(cures: Sequence[Cure]) -> list[Cure]:
+    """Then those of which it is not known. Of passes that are wrong only together the last one: those before it prepare the pattern."""
+    known = [one for one in cures if one.culprit is not None]
+    together = [one for one in reversed(known) if not one.culprit]
+    return [*(one for one in known if one.culprit), *(one for one in cures if one.culprit is None), *together]
 
 
 async def _with_culprit(
@@ -117,8 +126,8 @@ async def _together(backend: SwitchesPasses, flow: Flow, names: Sequence[str], a
     return tuple(left)
 
 
-async def _by_options(backend: Backend, flow: Flow, ask: Asks) -> Brought:
-    """Each other value of each option that has few, and those that it names."""
+async def _by_options(backend: Backend, flow: Flow, ask: Asks, done: Collection[str]) -> Brought:
+    """Each other value of each option that has few, and those that it names; those in `done` were tried."""
     cures: list[Cure] = []
     tried = 0
 
@@ -131,7 +140,7 @@ async def _by_options(backend: Backend, flow: Flow, ask: Asks) -> Brought:
             Cure("hardware" if spec.of_processor else "option", (f"{spec.name}={value}",), options) if right else None
         )
 
-    for spec in backend.options:
+    for spec in (one for one in backend.options if one.name not in done):
         values = _others(spec, flow.options.get(spec.name, spec.default))
         if spec.of_processor:
             cures += await _widest(values, lambda value, spec=spec: cure(spec, value))  # type: ignore[misc]

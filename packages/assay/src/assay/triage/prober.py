@@ -14,6 +14,7 @@ from assay.core.job import RegionJob
 from assay.core.result import RegionResult
 from assay.errors import HarnessError
 from assay.pipeline.services import Services
+from assay.triage.symptom import Symptom, refusal_of, symptom_of
 
 
 class OutOfTime(HarnessError):
@@ -22,12 +23,16 @@ class OutOfTime(HarnessError):
 
 @dataclass
 class Prober:
-    """`job` is the question that all others are made from. `asked` counts those that were not known already."""
+    """`job` is the question that all others are made from. `asked` counts those that were not known already. `refusal` is the kind of
+    symptom of a model that the backend refuses ("": another is looked for, and what is refused says nothing). `versions` are those that
+    answered."""
 
     services: Services
     job: RegionJob
     deadline: float
     asked: int = 0
+    refusal: str = ""
+    versions: dict[str, str] = field(default_factory=dict)
     _known: dict[str, RegionResult] = field(default_factory=dict)
 
     def screen(self, error: float) -> None:
@@ -45,8 +50,15 @@ class Prober:
             result = await self.services.jobs.run(job)
             assert isinstance(result, RegionResult)
             self._known[job.key] = result
+            self.versions = result.versions or self.versions
         return self._known[job.key]
+
+    def symptom_of(self, result: RegionResult) -> Symptom | None:
+        """Also that the part is refused as the model is, where that is looked for."""
+        refused = refusal_of(result) if self.refusal else None
+        return refused if refused is not None and refused.kind == self.refusal else symptom_of(result)
 
     def on(self, values_dir: str) -> Prober:
         """The same, of another graph."""
-        return Prober(self.services, replace(self.job, values_dir=values_dir), self.deadline, self.asked, self._known)
+        job = replace(self.job, values_dir=values_dir)
+        return Prober(self.services, job, self.deadline, self.asked, self.refusal, self.versions, self._known)

@@ -15,6 +15,7 @@ from assay.environments.releases import ScriptRun
 from assay.ports import Backend, ShowsPlainUse
 from assay.triage.cause import Cause
 from assay.triage.since import State
+from assay.triage.symptom import Symptom, same_words
 
 NAME = "repro.py"
 SCRIPT_S = 120.0
@@ -122,17 +123,21 @@ def run_script(path: str, interpreter: Interpreter, arm: str) -> ScriptRun:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ScriptRun(None)
-    return ScriptRun(done.returncode, done.stdout)
+    return ScriptRun(done.returncode, done.stdout if DONE in done.stdout else done.stdout + done.stderr)
 
 
 def _clean(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if not name.startswith("PYTHONPATH")}
 
 
-def state_in(run: ScriptRun, symptom: str) -> State:
-    """What the end of the script says of a release. A traceback ends with 1 as well, and says nothing of the defect."""
+def state_in(run: ScriptRun, symptom: Symptom) -> State:
+    """What the end of the script says of a release. A traceback ends with 1 as well, and says nothing of the defect, unless it is the
+    defect."""
     code = run.exit_code
-    if symptom.startswith("crash"):
+    if symptom.is_refusal:
+        refused = code == 1 and DONE not in run.output and same_words(symptom.kind, run.output)
+        return State.RIGHT if code == 0 else State.WRONG if refused else State.UNTESTABLE
+    if symptom.kind.startswith("crash"):
         return State.WRONG if code is not None and code < 0 else State.RIGHT if code == 0 else State.UNTESTABLE
     if code == 0:
         return State.RIGHT

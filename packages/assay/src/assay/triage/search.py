@@ -17,7 +17,7 @@ from assay.triage.known import occurrences
 from assay.triage.localize import SCREEN, SHARE, Suspect, suspects, wrong_windows
 from assay.triage.part import Part
 from assay.triage.prober import OutOfTime, Prober
-from assay.triage.symptom import WITHIN, Symptom, symptom_of
+from assay.triage.symptom import WITHIN, Symptom, refusal_of, symptom_of
 
 MOST_CAUSES = 3
 """Of one verdict."""
@@ -75,7 +75,7 @@ async def _again(context: Context, graph: Graph, prober: Prober) -> tuple[Region
 def _repeats(context: Context, result: RegionResult) -> bool:
     """Whether the model fails again when it is built from its graph, as large as before."""
     if result.outcome is not Outcome.OK:
-        return (symptom_of(result) or Symptom("")).kind == context.end.kind
+        return (refusal_of(result) or symptom_of(result) or Symptom("")).kind == context.end.kind
     error = end_error(result)
     as_large = context.end.kind == "values" and error >= context.end.size / WITHIN and error > 0.0
     return as_large or any(one.kind for one in result.errors)
@@ -98,7 +98,7 @@ async def _part(whole: Whole, avoid: Places) -> Part | None:
         return None
     worst = max(whole.result.errors, key=lambda one: one.rel_l2, default=None)
     if worst is None:
-        seen = symptom_of(whole.result)
+        seen = whole.prober.symptom_of(whole.result)
         return Part(whole, whole.graph.outputs[0], whole.everything, seen, None) if seen is not None else None
     places = whole.graph.before(worst.output)
     symptom = Symptom(worst.kind or "values", worst.output, worst.rel_l2, worst.budget)

@@ -7,12 +7,19 @@ import re
 
 import msgspec
 
-from assay.core.outcome import Outcome
+from assay.core.outcome import Cause, Outcome
 from assay.core.region import RegionError
-from assay.core.result import RegionResult
+from assay.core.result import RegionResult, Result
 
+MOST_TEXT = 100
+"""Letters of what a backend says that tell one refusal from another."""
+SAME_WORDS = 0.7
+"""The share of its words from which a refusal is the same in another release."""
 WITHIN = 8.0
 """The factor within which an error has kept its size."""
+
+_CAUSES = {word for one in Cause for word in one.value.split("_")}
+_REFUSED = (Outcome.ERROR, Outcome.UNSUPPORTED, Outcome.UNDELEGATED)
 
 
 class Symptom(msgspec.Struct, frozen=True):
@@ -25,6 +32,11 @@ class Symptom(msgspec.Struct, frozen=True):
     budget: float | None = None
     iteration: int = 0
     iterations: int = 0
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the backend raised an error, or did not take it."""
+        return self.kind.partition(" ")[0] in _REFUSED
 
     def is_like(self, other: Symptom | None) -> bool:
         """Whether the other is the same failure."""
@@ -47,9 +59,9 @@ def symptom_of(result: RegionResult) -> Symptom | None:
     return None
 
 
-def refusal_of(result: RegionResult) -> Symptom | None:
-    """Of a part that the backend does not take: its words without numbers and names."""
-    if result.outcome in (Outcome.ERROR, Outcome.UNSUPPORTED, Outcome.UNDELEGATED):
+def refusal_of(result: Result) -> Symptom | None:
+    """Of a model or a part that the backend does not take: its words without numbers and names."""
+    if result.outcome in _REFUSED:
         return Symptom(f"{result.outcome.value} {result.cause.value} {_without_numbers(result.detail)}")
     return None
 
@@ -59,5 +71,12 @@ def _gravity(error: RegionError) -> float:
 
 
 def _without_numbers(text: str) -> str:
-    words = re.sub(r"'[^']*'|\"[^\"]*\"|[\w./-]*\d[\w./-]*", "", text)
-    return " ".join(words.split())[:80]
+    text = re.sub(r"'[^']*'|\"[^\"]*\"", "", text)
+    words = [one for one in text.split() if not re.search(r"\d|/|::|[\[\]&]", one) and re.search(r"\w", one)]
+    return " ".join(words)[:MOST_TEXT].rpartition(" ")[0] if len(" ".join(words)) > MOST_TEXT else " ".join(words)
+
+
+def same_words(kind: str, text: str) -> bool:
+    """Whether a text has what that refusal says."""
+    words = set(re.findall(r"[A-Za-z]{4,}", kind.partition(" ")[2])) - _CAUSES
+    return sum(one in text for one in words) >= SAME_WORDS * len(words)

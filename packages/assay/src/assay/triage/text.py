@@ -44,7 +44,15 @@ def title_of(cause: Cause) -> str:
 
 
 def _wrong(cause: Cause) -> str:
-    return _KINDS.get(cause.symptom.kind, cause.symptom.kind)
+    return wrong(cause.symptom)
+
+
+def wrong(symptom: Symptom) -> str:
+    """What is wrong, in a few words."""
+    if symptom.is_refusal:
+        outcome, _, said = symptom.kind.partition(" ")
+        return f"{'an error' if outcome == 'error' else 'refused'} ({said.partition(' ')[2] or said})"
+    return _KINDS.get(symptom.kind, symptom.kind)
 
 
 def _by(cause: Cause) -> str:
@@ -58,7 +66,7 @@ def red(job_key: str, end: Symptom) -> str:
     budget = "" if end.budget is None else f", {end.budget:.3g} times its tolerance"
     where_ = f" at output {end.output!r}" if end.output else ""
     far = f" (relative error {end.size:.2g}{budget})" if end.kind == "values" else ""
-    return f"{job_key}: {_KINDS.get(end.kind, end.kind)}{where_}{far}; looking for the cause"
+    return f"{job_key}: {wrong(end)}{where_}{far}; looking for the cause"
 
 
 def lines(cause: Cause) -> Iterator[str]:

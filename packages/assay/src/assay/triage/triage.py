@@ -80,7 +80,7 @@ def _finished(cause: Cause, context: Context) -> Cause:
     interpreter = context.services.interpreter(context.job.flow.environment)
     doubts = [*cause.doubts]
     failing = run_script(path, interpreter, "fails")
-    if failing.exit_code != 1:
+    if state_in(failing, cause.symptom) is not State.WRONG:
         doubts.append(Doubt.SCRIPT_UNCONFIRMED)
     if cause.cures and run_script(path, interpreter, "cured").exit_code != 0:
         doubts.append(Doubt.CURE_UNCONFIRMED)
@@ -95,7 +95,7 @@ def with_builds(cause: Cause, builds: Builds, deadline: float, tell: Callable[[s
     def probe(name: str) -> State:
         interpreter = builds.made(name)
         run = run_script(cause.script, interpreter, "fails") if interpreter else None
-        state = state_in(run, cause.symptom.kind) if run else State.UNTESTABLE
+        state = state_in(run, cause.symptom) if run else State.UNTESTABLE
         tell(f"{builds.unit} {name}: {state.value}")
         return state
 
@@ -113,7 +113,7 @@ def with_since(cause: Cause, backend: Backend, deadline: float, tell: Callable[[
     here = cause.versions.get(packages[0], "")
 
     def probe(version: str) -> State:
-        state = state_in(run_with_release(cause.script, packages, version, RELEASE_S, DONE), cause.symptom.kind)
+        state = state_in(run_with_release(cause.script, packages, version, RELEASE_S, DONE), cause.symptom)
         tell(f"{packages[0]} {version}: {state.value}")
         return state
 

@@ -53,6 +53,8 @@ def verify_region(job: RegionJob, stages: Stages) -> RegionResult:
         asked = _asked(job, path)
         if job.save_dir:
             save_region(Path(job.save_dir), region, wide)
+    if job.list_passes:
+        return replace(empty_result(job), passes=_passes(asked, path, stages))
     if job.after is not None:
         asked = _rewritten(asked, job.after, path, folder, stages)
     lowered = lower(asked, stages)
@@ -62,18 +64,24 @@ def verify_region(job: RegionJob, stages: Stages) -> RegionResult:
     with stages.enter(Stage.COMPARE):
         errors = [_error(number, window, region, given, wide, job) for number, window in enumerate(region.windows)]
         backend = lowered.backend
-        listed = job.list_passes and isinstance(backend, SwitchesPasses)
-        passes = backend.passes_run(path, asked.flow) if listed and isinstance(backend, SwitchesPasses) else ()
         after_each = _after_each(backend, path, asked, region, wide) if job.each_pass else ()
     sizes, tensors = sizes_of(region)
     return replace(
         empty_result(job),
         errors=tuple(errors),
-        passes=tuple(passes),
         after_each=after_each,
         sizes=sizes,
         tensors=tensors,
     )
+
+
+def _passes(asked: RegionJob, path: Path, stages: Stages) -> tuple[str, ...]:
+    """() where the backend has none that can be left out."""
+    with stages.enter(Stage.IMPORT):
+        backend: Backend = backend_class(asked.flow.backend)()
+        backend.prepare()
+    with stages.enter(Stage.LOWER):
+        return tuple(backend.passes_run(path, asked.flow)) if isinstance(backend, SwitchesPasses) else ()
 
 
 def _after_each(backend: Backend, path: Path, asked: RegionJob, region: Region, wide: Values) -> tuple[AfterPass, ...]:
