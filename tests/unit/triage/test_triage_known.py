@@ -82,3 +82,12 @@ def test_a_search_that_ended_early_is_made_again(tmp_path: Path) -> None:
     known = KnownCauses(tmp_path)
     known.keep(job, result, [cause(tmp_path / "page", Doubt.OUT_OF_TIME)])
     assert not known.of_verdict(job, result)
+
+
+def test_of_a_process_that_died_the_pattern_alone_is_kept(tmp_path: Path) -> None:
+    job, result = make_job(), replace(make_result(), versions={})
+    assert isinstance(job, VerifyJob)
+    known = KnownCauses(tmp_path)
+    known.keep(job, result, [cause(tmp_path / "page")])
+    assert not known.of_verdict(job, result), "of which release is not known"
+    assert known.patterns("onnxruntime")

@@ -68,6 +68,7 @@ class KnownCauses:
             if cause.pattern is None or cause.known_as or Doubt.SLIPPED in cause.doubts:
                 continue
             pattern = msgspec.structs.replace(cause.pattern, folder=cause.folder)
+            self._folder.mkdir(parents=True, exist_ok=True)
             name = value_digest((pattern.backend, pattern.operators, pattern.edges))[:16]
             (self._folder / f"pattern-{name}.json").write_bytes(msgspec.json.encode(pattern))
 
