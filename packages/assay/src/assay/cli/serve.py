@@ -20,8 +20,25 @@ def serve(
         list[str] | None,
         typer.Option(metavar="NAME", help="Name by which browsers may call it, beside the address. Repeatable."),
     ] = None,
+    trust_proxy: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ADDRESS", help="Address or network of a proxy whose header says who asks. Repeatable."),
+    ] = None,
+    user_header: Annotated[str, typer.Option(help="Header in which the proxy names who asks.")] = "X-Forwarded-User",
+    operator: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Who may mute alerts, as the proxy names them. Repeatable.")
+    ] = None,
     title: Annotated[str, typer.Option(help="What the pages are headed with.")] = "Assay",
 ) -> None:
     from assay.web.serve import serve as run
 
-    run(history, host, port, tuple(allow_host or ()), title)
+    run(
+        history,
+        host,
+        port,
+        tuple(allow_host or ()),
+        title,
+        proxies=tuple(trust_proxy or ()),
+        operators=tuple(operator or ()),
+        user_header=user_header,
+    )

@@ -28,14 +28,14 @@ def list_alerts(history: str) -> list[Alert]:
         return store.alerts()
 
 
-def mute_alert(identity: str, until: datetime, reason: str, history: str) -> Alert:
-    """Nothing of it is told until then; what is still open is told again then. Raises UsageError."""
+def mute_alert(identity: str, until: datetime, reason: str, history: str, *, who: str = "") -> Alert:
+    """Nothing of it is told until then; what is still open is told again then. `who` wants so ("": who runs this). Raises UsageError."""
     now = datetime.now(UTC)
     if not reason.strip():
         raise UsageError("a mute needs a reason: give --reason")
     if not now < until <= now + LONGEST_MUTE:
         raise UsageError(f"a mute must end in the future, within a year, not at {until:%Y-%m-%d %H:%M}")
-    mute = Mute(until.astimezone(UTC).isoformat(timespec="seconds"), reason, getpass.getuser())
+    mute = Mute(until.astimezone(UTC).isoformat(timespec="seconds"), reason, who or getpass.getuser())
     return _changed(identity, history, lambda alert: replace(alert, mute=mute, waiting=(), told=()))
 
 

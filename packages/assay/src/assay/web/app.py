@@ -16,12 +16,14 @@ from starlette.staticfiles import StaticFiles
 
 from assay.errors import AssayError, HarnessError, RunNotFound, StoreUnreachable, UsageError
 from assay.web import render
+from assay.web.actions import Actions
 from assay.web.answer import NotFound
 from assay.web.badge import badge
 from assay.web.feed import feed
 from assay.web.hosts import OnlyTheseHosts
 from assay.web.openapi import describe
 from assay.web.pages import PAGES, View
+from assay.web.sign_in import Forbidden, KnowsWhoAsks
 from assay.web.site import Site
 
 _LOG = logging.getLogger("assay.web")
@@ -29,25 +31,31 @@ LONGEST_QUERY = 4000
 FORMATS = ("html", "json", "csv")
 
 
-def make_app(site: Site, hosts: Collection[str]) -> Starlette:
-    """`hosts` are names by which browsers may call it; see `OnlyTheseHosts`."""
+def make_app(site: Site, hosts: Collection[str], actions: Actions | None = None) -> Starlette:
+    """`hosts` are names by which browsers may call it; see `OnlyTheseHosts`. Without `actions` nothing can be changed."""
     routes: list[BaseRoute] = [
-        *(Route(page.path, _handler(site, page.view), methods=["GET"]) for page in PAGES),
-        *(Route(page.api, _handler(site, page.view, "json"), methods=["GET"]) for page in PAGES),
+        *(Route(page.path, _handler(site, page.view, actions), methods=["GET"]) for page in PAGES),
+        *(Route(page.api, _handler(site, page.view, actions, "json"), methods=["GET"]) for page in PAGES),
         Route("/api/v1/openapi.json", _in_thread(lambda _: render.data(describe())), methods=["GET"]),
         Route("/badge.svg", _in_thread(lambda request: badge(site, request.query_params)), methods=["GET"]),
         Route("/changes.atom", _in_thread(lambda request: feed(site, str(request.base_url))), methods=["GET"]),
+        *(actions.routes() if actions else ()),
         Route("/healthz", _healthz, methods=["GET"]),
         Mount("/static", StaticFiles(directory=render.STATIC), name="static"),
     ]
     return Starlette(
         routes=routes,
-        middleware=[Middleware(OnlyTheseHosts, hosts=hosts)],
+        middleware=[
+            Middleware(OnlyTheseHosts, hosts=hosts),
+            Middleware(KnowsWhoAsks, sign_in=actions.sign_in if actions else None),
+        ],
         exception_handlers={AssayError: _refused(site), HTTPException: _not_there(site), Exception: _broken(site)},
     )
 
 
-def _handler(site: Site, view: View, always: str = "") -> Callable[[Request], Awaitable[Response]]:
+def _handler(
+    site: Site, view: View, actions: Actions | None, always: str = ""
+) -> Callable[[Request], Awaitable[Response]]:
     def answered(request: Request) -> Response:
         if len(request.url.query) > LONGEST_QUERY:
             raise UsageError(f"the address is longer than {LONGEST_QUERY:,} characters")
@@ -62,7 +70,9 @@ def _handler(site: Site, view: View, always: str = "") -> Callable[[Request], Aw
             return render.table(answer, request.url.path.strip("/").replace("/", "-") or "now")
         if wanted == "csv":
             raise UsageError("this page has no table: leave format=csv out")
-        return render.page(answer.template, {**frame(site, request), **answer.values})
+        return render.page(
+            answer.template, {**frame(site, request), "actor": _actor(request, actions), **answer.values}
+        )
 
     return _in_thread(answered)
 
@@ -83,11 +93,22 @@ def frame(site: Site, request: Request) -> dict[str, object]:
     return {"title": site.title, "path": request.url.path, "query": query, "menu": menu}
 
 
+def _actor(request: Request, actions: Actions | None) -> dict[str, object] | None:
+    """Who is signed in, for the templates; None for nobody."""
+    name = request.state.user if actions else ""
+    if not actions or not name:
+        return None
+    sign_in = actions.sign_in
+    return {"name": name, "may_act": name in sign_in.operators, "token": sign_in.token(name)}
+
+
 async def _healthz(_: Request) -> Response:
     return render.data({"alive": True})
 
 
 def _code(error: AssayError) -> int:
+    if isinstance(error, Forbidden):
+        return 403
     if isinstance(error, RunNotFound | NotFound):
         return 404
     if isinstance(error, UsageError):

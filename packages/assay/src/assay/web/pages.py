@@ -11,6 +11,7 @@ import msgspec
 from assay.core.trend import Trend
 from assay.ports import RunSummary
 from assay.ports.browsing import MatrixPage
+from assay.web.alerts import Alerts, alerts
 from assay.web.answer import MOST_PAGES, Answer
 from assay.web.compare import Compared, compare
 from assay.web.matrix import matrix
@@ -116,5 +117,6 @@ PAGES = (
         (Parameter("q", "What to look for."),),
         menu="Search",
     ),
+    Page("/alerts", alerts, "Causes that people were told of, and mutes.", Alerts, menu="Alerts"),
     Page("/result", result, "One cell of one run, judged.", parameters=(_CASE, _FLOW, _RUN)),
 )

@@ -14,22 +14,36 @@ from assay.ports import Browsable
 from assay.web.hosts import known_hosts
 
 
-def serve(history: str, host: str, port: int, allowed: Sequence[str] = (), title: str = "Assay") -> None:
+def serve(
+    history: str,
+    host: str,
+    port: int,
+    allowed: Sequence[str] = (),
+    title: str = "Assay",
+    *,
+    proxies: Sequence[str] = (),
+    operators: Sequence[str] = (),
+    user_header: str = "",
+) -> None:
     """Raises UsageError where it cannot listen, where a package is missing, and where this kind of history has no pages; RunNotFound,
     StoreError where there is no history."""
     try:
         import uvicorn
 
+        from assay.web.actions import Actions
         from assay.web.app import make_app
+        from assay.web.sign_in import HEADER, sign_in_of
         from assay.web.site import Site
     except ModuleNotFoundError as error:
         raise UsageError(f"the dashboard needs {error.name}: pip install 'assay[serve]'") from None
     folder = Path(DEFAULT_HISTORY if "://" in history else history)
+    sign_in = sign_in_of(proxies, operators, user_header or HEADER)
     with open_to_read(history) as store:
         if not isinstance(store, Browsable):
             raise UsageError(f"{history} is a kind of history that has no pages")
         listener = _listen(host, port)
-        app = make_app(Site(store, folder, title), known_hosts(host, allowed))
+        actions = Actions(history, folder, sign_in) if sign_in else None
+        app = make_app(Site(store, folder, title), known_hosts(host, allowed), actions)
         address = f"[{host}]" if ":" in host else host
         print(f"http://{address}:{listener.getsockname()[1]}/  (Ctrl-C ends it)", flush=True)
         logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")

@@ -1,0 +1,278 @@
+"""A large history, made up of results of real shape, and how long `assay serve` takes for each page of it; then many readers beside
+writers."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import statistics
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import msgspec
+import psutil
+from msgspec.structs import replace
+from sqlalchemy import Connection, text
+
+from assay.core.outcome import Outcome
+from assay.core.result import AnyResult
+from assay.core.run import Run
+from assay.judge.verdicts import judge
+from assay.stores.ingest import chunks
+from assay.stores.sql import SqlStore
+from assay.testing.builders import make_comparison, make_job, make_measurement, make_result, make_run
+from assay.web.address import address
+
+PATTERNS = 8
+"""Runs whose results the others have, too."""
+COPY = (
+    'INSERT INTO runs (number, id, started_at, status, command, "commit", machine, payload) '
+    "VALUES (:n, :id, :at, 'complete', 'assay run operators', :commit, :machine, :payload)",
+    "INSERT INTO run_summary SELECT :n, jobs, recorded, word, passed, failed, other FROM run_summary WHERE run = :from",
+    'INSERT INTO results (run, job_key, "case", flow, kind, outcome, stage, seconds, payload) '
+    'SELECT :n, job_key, "case", flow, kind, outcome, stage, seconds, payload FROM results WHERE run = :from',
+    "INSERT INTO result_codes SELECT code, :n, job_key, about FROM result_codes WHERE run = :from",
+)
+FLOWS = tuple(f"backend{number}-f16" for number in range(10))
+BEGIN = datetime(2024, 11, 1, 2, tzinfo=UTC)
+PAGES = (
+    "now",
+    "matrix",
+    "matrix of a run",
+    "filtered matrix",
+    "runs",
+    "result",
+    "trend",
+    "compare",
+    "search",
+    "badge",
+    "json",
+)
+
+
+def run_id(number: int) -> str:
+    return f"{started(number):%Y%m%dT%H%M%S}-{number:06x}"
+
+
+def started(number: int) -> datetime:
+    return BEGIN + timedelta(hours=4 * number)
+
+
+class Made:
+    """The jobs of a run, and the results that each may have: one that is well, and one that is not."""
+
+    def __init__(self, cells: int) -> None:
+        cases = [f"operators/op{number // 10}-case{number}" for number in range(cells // len(FLOWS))]
+        kinds = {case: "measure" if place % 10 == 0 else "verify" for place, case in enumerate(cases)}
+        self.jobs = tuple(make_job(case, flow, kinds[case]) for case in cases for flow in FLOWS)
+        self.well = [_well(make_result(job.case.name, job.flow.name, job.kind)) for job in self.jobs]
+        self.wrong = [_wrong(one) for one in self.well]
+        self.random = random.Random(7)
+        self.red = {place for place in range(len(self.jobs)) if place % 97 == 0}
+
+    def results(self) -> list[AnyResult]:
+        """Of the next run: few change."""
+        for _ in range(3):
+            self.red ^= {self.random.randrange(len(self.jobs))}
+        return [self.wrong[place] if place in self.red else one for place, one in enumerate(self.well)]
+
+
+def _well(one: AnyResult) -> AnyResult:
+    if one.kind == "measure":
+        return replace(one, measurements=(make_measurement(calls=60),))
+    return replace(one, comparisons=(make_comparison(), make_comparison("boxes")))
+
+
+def _wrong(one: AnyResult) -> AnyResult:
+    told = {"outcome": Outcome.MISMATCH, "detail": "output 'scores' differs"}
+    return (
+        replace(one, **told)
+        if one.kind == "measure"
+        else replace(one, **told, comparisons=(make_comparison(budget_used=3.0),))
+    )
+
+
+def fill(store: SqlStore, made: Made, seconds: float, runs: int) -> int:
+    """Runs are added until there are so many, or so much time is over. The first and the last are recorded as a run of Assay does; those
+    between have the results of one of the first, copied by the database. Returns how many there are."""
+    began, number = time.monotonic(), PATTERNS
+    for first in range(PATTERNS):
+        record(store, made, first)
+    jobs = [msgspec.Raw(msgspec.msgpack.encode(job)) for job in made.jobs]
+    while number < runs - 2 and time.monotonic() - began < seconds:
+        run = _run(made, number)
+        whole = msgspec.msgpack.decode(msgspec.msgpack.encode(replace(run, jobs=())), type=dict[str, msgspec.Raw])
+        payload = zlib.compress(msgspec.msgpack.encode({**whole, "jobs": jobs}), 1)
+        values = {
+            "n": number + 1,
+            "id": run.id,
+            "at": run.started_at,
+            "commit": run.commit,
+            "machine": run.machine.kind,
+        }
+        values |= {"payload": payload, "jobs": len(jobs), "from": number % PATTERNS + 1}
+
+        def write(connection: Connection, values: dict[str, object] = values) -> None:
+            for statement in COPY:
+                connection.execute(text(statement), values)
+
+        store.write(write)
+        number += 1
+    for last in (number, number + 1):
+        record(store, made, last)
+    return number + 2
+
+
+def record(store: SqlStore, made: Made, number: int) -> None:
+    """As a run of Assay does."""
+    run, found = _run(made, number), made.results()
+    store.open_run(run)
+    for some in chunks(found):
+        store.record(run.id, some)
+    planned = [job.key for job in made.jobs]
+    store.close_run(run.id, "complete", judge(found, run.policy, planned=planned, today=started(number).date()))
+
+
+def _run(made: Made, number: int) -> Run:
+    return make_run(
+        run_id(number), made.jobs, started_at=started(number).isoformat(), commit=f"{number:08x}" * 5, status="complete"
+    )
+
+
+@contextmanager
+def serving(folder: str) -> Iterator[tuple[str, psutil.Process]]:
+    command = [sys.executable, "-m", "assay", "serve", "--history", folder, "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        found = re.match(r"(http\S+)/ ", server.stdout.readline())
+        assert found, "it did not start"
+        try:
+            yield found[1], psutil.Process(server.pid)
+        finally:
+            server.terminate()
+
+
+def addresses(made: Made, runs: int, chance: random.Random) -> dict[str, Callable[[], str]]:
+    """A page of each kind, another one each time."""
+
+    def cell() -> dict[str, str]:
+        job = chance.choice(made.jobs)
+        return {"case": job.case.name, "flow": job.flow.name}
+
+    def some_run() -> str:
+        return run_id(chance.randrange(runs))
+
+    return {
+        "now": lambda: "/",
+        "matrix": lambda: address("/matrix", page=chance.randint(1, max(1, len(made.jobs) // len(FLOWS) // 50))),
+        "matrix of a run": lambda: address("/matrix", run=some_run()),
+        "filtered matrix": lambda: address("/matrix", case=f"op{chance.randrange(40)}-", outcome="mismatch"),
+        "runs": lambda: address("/runs", page=chance.randint(1, max(1, min(runs // 50, 20)))),
+        "result": lambda: address("/result", **cell(), run=some_run()),
+        "trend": lambda: address("/trend", **cell()),
+        "compare": lambda: address("/compare", run=run_id(chance.randrange(1, runs))),
+        "search": lambda: address("/search", q=f"{chance.randrange(runs):08x}"),
+        "badge": lambda: address("/badge.svg", **cell()),
+        "json": lambda: address("/api/v1/matrix", run=some_run()),
+    }
+
+
+def get(base: str, path: str) -> tuple[float, int]:
+    began = time.monotonic()
+    with urllib.request.urlopen(base + path, timeout=300) as answer:
+        size = len(answer.read())
+    return 1e3 * (time.monotonic() - began), size
+
+
+def p95(values: list[float]) -> float:
+    return statistics.quantiles(values, n=20, method="inclusive")[-1] if len(values) > 1 else values[0]
+
+
+def pages(base: str, server: psutil.Process, asked: dict[str, Callable[[], str]], tries: int) -> None:
+    print("page | p50 ms | p95 ms | processor ms | kB")
+    for name in PAGES:
+        before, taken, size = sum(server.cpu_times()[:2]), [], 0
+        for _ in range(tries if name != "compare" else min(tries, 5)):
+            ms, found = get(base, asked[name]())
+            taken.append(ms)
+            size = max(size, found)
+        cpu = 1e3 * (sum(server.cpu_times()[:2]) - before) / len(taken)
+        print(f"{name} | {statistics.median(taken):.0f} | {p95(taken):.0f} | {cpu:.0f} | {size / 1e3:.0f}", flush=True)
+
+
+def crowd(
+    base: str, folder: str, asked: dict[str, Callable[[], str]], made: Made, runs: int, seconds: float, readers: int
+) -> None:
+    """Readers of all pages but the comparison, each with a second between two pages, beside one who records all the time."""
+    taken: list[float] = []
+    failed: list[str] = []
+    until = time.monotonic() + seconds
+    wanted = [asked[name] for name in PAGES if name != "compare"]
+
+    def read(number: int) -> None:
+        chance = random.Random(number)
+        while time.monotonic() < until:
+            try:
+                taken.append(get(base, chance.choice(wanted)())[0])
+            except OSError as error:
+                failed.append(str(error))
+            time.sleep(1.0)
+
+    def write() -> None:
+        store, number = SqlStore(str(Path(folder) / "history.db")), runs
+        while time.monotonic() < until:
+            record(store, made, number)
+            number += 1
+        store.close()
+        print(f"{(number - runs) * len(made.jobs) / seconds:.0f} results/s were recorded beside")
+
+    threads = [threading.Thread(target=write), *(threading.Thread(target=read, args=(one,)) for one in range(readers))]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    print(f"{readers} readers, {len(taken)} pages: p95 {p95(taken):.0f} ms, {len(failed)} errors {failed[:1]}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=4000)
+    parser.add_argument("--cells", type=int, default=5000)
+    parser.add_argument("--seconds", type=float, default=180.0, help="for making the history")
+    parser.add_argument("--tries", type=int, default=40)
+    parser.add_argument("--crowd", type=float, default=20.0, help="seconds with many readers beside a writer")
+    parser.add_argument("--readers", type=int, default=50)
+    parser.add_argument("--folder", default="", help="where the history is made [a temporary folder]")
+    arguments = parser.parse_args()
+    with TemporaryDirectory() as temporary:
+        folder = arguments.folder or temporary
+        made = Made(arguments.cells)
+        store = SqlStore(str(Path(folder) / "history.db"))
+        began = time.monotonic()
+        runs = fill(store, made, arguments.seconds, arguments.runs)
+        store.close()
+        size = (Path(folder) / "history.db").stat().st_size / 1e9
+        total = runs * len(made.jobs)
+        print(
+            f"{total:,} results in {runs} runs, {size:.1f} GB, made in {time.monotonic() - began:.0f} s, load {os.getloadavg()[0]:.1f}"
+        )
+        asked = addresses(made, runs, random.Random(3))
+        with serving(folder) as (base, server):
+            pages(base, server, asked, arguments.tries)
+            if arguments.crowd:
+                crowd(base, folder, asked, made, runs, arguments.crowd, arguments.readers)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""Who may change what: nobody unless a proxy is named, and then operators alone, with a form of ours; each change leaves a line."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from assay.commands.composition import open_to_read
+from assay.core.alert import Alert, AlertKind
+from assay.errors import UsageError
+from assay.stores.sql import SqlStore
+from assay.web.actions import AUDIT, Actions
+from assay.web.app import make_app
+from assay.web.sign_in import sign_in_of
+from assay.web.site import Site
+from dashboard_history import HOSTILE, RED, run_id
+
+PROXY, STRANGER = "10.0.0.7", "10.0.0.8"
+FORM = {"id": "7c1d90be", "days": "3", "reason": "known, <b>issue 7</b>"}
+
+
+@pytest.fixture
+def folder(history: str, tmp_path: Path) -> Path:
+    made = tmp_path / "writable"
+    shutil.copytree(history, made)
+    store = SqlStore(str(made / "history.db"))
+    alert = Alert(
+        *("7c1d90be", AlertKind.BLOCK, "mismatch", f"{RED} on tvm: {HOSTILE}", {f"{RED}|tvm|verify": 1}),
+        *(run_id(11), "2026-11-21T02:15:00+00:00", run_id(11), "2026-11-21T02:15:00+00:00"),
+    )
+    store.change_alerts(lambda alerts: [*alerts, alert])
+    store.close()
+    return made
+
+
+@pytest.fixture
+def ask(folder: Path) -> Iterator[object]:
+    sign_in = sign_in_of(["10.0.0.0/29"], ["ann"])
+    assert sign_in is not None
+    with open_to_read(str(folder)) as store:
+        app = make_app(Site(store, folder), {"testserver"}, Actions(str(folder), folder, sign_in))
+
+        def asked(method: str, path: str, user: str = "", address: str = PROXY, **more: object) -> object:
+            client = TestClient(app, client=(address, 5000), raise_server_exceptions=False, follow_redirects=False)
+            headers = {**({"X-Forwarded-User": user} if user else {}), **more.pop("headers", {})}  # type: ignore[dict-item]
+            return client.request(method, path, headers=headers, **more)  # type: ignore[arg-type]
+
+        yield asked
+
+
+def token(ask: object, user: str) -> str:
+    found = re.search(r'name="token" value="(\w+)"', ask("GET", "/alerts", user).text)  # type: ignore[operator]
+    return found[1] if found else ""
+
+
+def test_an_operator_mutes_and_unmutes(ask, folder: Path) -> None:  # type: ignore[no-untyped-def]
+    assert ask("POST", "/alerts/mute", "ann", data={**FORM, "token": token(ask, "ann")}).status_code == 303
+    text = ask("GET", "/alerts", "ann").text
+    assert "by ann: known, &lt;b&gt;issue 7&lt;/b&gt;" in text
+    assert "<b>issue" not in text
+    assert ask("POST", "/alerts/unmute", "ann", data={"id": FORM["id"], "token": token(ask, "ann")}).status_code == 303
+    assert "Muted until" not in ask("GET", "/alerts").text
+    lines = [json.loads(line) for line in (folder / AUDIT).read_text().splitlines()]
+    assert [(one["who"], one["action"], one["about"]) for one in lines] == [
+        ("ann", "mute", "7c1d90be"),
+        ("ann", "unmute", "7c1d90be"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("user", "change", "code", "said"),
+    [
+        ("bob", {}, 403, "may change nothing"),
+        ("", {}, 403, "nobody is signed in"),
+        ("ann", {"token": "0" * 64}, 403, "not of this server"),
+        ("ann", {"token": ""}, 403, "not of this server"),
+        ("ann", {"days": "0"}, 400, "from 1 to 365"),
+        ("ann", {"days": "9" * 40}, 400, "from 1 to 365"),
+        ("ann", {"reason": " "}, 400, "needs a reason"),
+        ("ann", {"id": "nobody"}, 400, "no alert has the id"),
+        ("ann", {"reason": "x" * 9000}, 400, "at most 8,192 bytes"),
+    ],
+)
+def test_what_is_refused_changes_nothing(
+    ask, folder: Path, user: str, change: dict[str, str], code: int, said: str
+) -> None:  # type: ignore[no-untyped-def]
+    form = {**FORM, "token": token(ask, "ann"), **change}
+    answer = ask("POST", "/alerts/mute", user, data=form)
+    assert answer.status_code == code
+    assert said in answer.text
+    assert "Muted until" not in ask("GET", "/alerts").text
+
+
+def test_the_form_of_another_site_is_refused(ask) -> None:  # type: ignore[no-untyped-def]
+    form = {**FORM, "token": token(ask, "ann")}
+    assert ask("POST", "/alerts/mute", "ann", data=form, headers={"sec-fetch-site": "cross-site"}).status_code == 403
+    assert ask("POST", "/alerts/mute", "ann", json=form).status_code == 400
+
+
+def test_a_header_of_a_stranger_is_refused(ask) -> None:  # type: ignore[no-untyped-def]
+    for path in ("/", "/alerts", "/api/v1/now"):
+        assert ask("GET", path, "ann", STRANGER).status_code == 403
+        assert ask("GET", path, "", STRANGER).status_code == 200
+    assert not token(ask, "bob")
+
+
+def test_a_change_that_cannot_be_written_down_is_not_made(ask, folder: Path) -> None:  # type: ignore[no-untyped-def]
+    (folder / AUDIT).mkdir()
+    answer = ask("POST", "/alerts/mute", "ann", data={**FORM, "token": token(ask, "ann")})
+    assert answer.status_code == 503
+    assert "nothing was changed" in answer.text
+    assert "Muted until" not in ask("GET", "/alerts").text
+
+
+def test_without_a_proxy_there_is_nothing_to_change(client: TestClient) -> None:
+    assert client.post("/alerts/mute", data=FORM, headers={"X-Forwarded-User": "ann"}).status_code == 404
+    with pytest.raises(UsageError, match="needs --trust-proxy"):
+        sign_in_of([], ["ann"])
+    with pytest.raises(UsageError, match="give an address"):
+        sign_in_of(["proxy.example"], [])
+    assert sign_in_of([], []) is None
