@@ -6,7 +6,6 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Generator
-from contextlib import suppress
 from dataclasses import replace
 
 import msgspec
@@ -21,11 +20,12 @@ from assay.errors import EnvironmentFailed, WorkerFailed
 from assay.launch import failed_result
 from assay.launch.changed_process import with_notes
 from assay.launch.idle import IdleWorkers
-from assay.launch.job_queue import JobQueue, Pending, WorkerKey, leaves_as_it_was, worker_key
+from assay.launch.job_queue import JobQueue, Pending, WorkerKey, leaves_as_it_was
 from assay.launch.lane import Lane
 from assay.launch.leases import Leases
 from assay.launch.prefork import Preforked
 from assay.launch.staff import START_LIMIT_S, Event, Staff
+from assay.launch.start_ahead import start_ahead
 from assay.launch.tree_memory import MACHINE_BYTES
 from assay.launch.watch import Watch, unwatched
 from assay.ports import JobSource
@@ -55,7 +55,7 @@ class Supervisor:
         idle: IdleWorkers | None = None,
         watch: Watch = unwatched,
     ) -> None:
-        self._told, self._done, self._total = watch, 0, 0
+        self._progress, self._done, self._total = watch, 0, 0
         self._recycle = recycle
         leases = leases or Leases((), exclusive=False)
         self._staff = Staff(workers, interpreter, leases, ahead or Preforked(), idle or IdleWorkers())
@@ -68,7 +68,8 @@ class Supervisor:
         try:
             while self._take(source) or any(lane.pending for lane in self._staff.lanes):
                 self._assign_all()
-                self._prepare(source)
+                if not self._waiting:
+                    start_ahead(self._staff, source.expected())
                 if not self._finished:
                     self._wait()
                 while self._finished:
@@ -96,18 +97,6 @@ class Supervisor:
             short.sort(key=lambda kind: (staff.at_work(kind) > 0, -self._waiting.count(kind)))
             if not any(self._start(kind) for kind in short):
                 break
-
-    def _prepare(self, source: JobSource) -> None:
-        """A core that would be idle starts the worker of a job that is still to come."""
-        staff = self._staff
-        if self._waiting or staff.at_work() >= staff.workers:
-            return
-        for kind in map(worker_key, source.expected()):
-            plain = not kind.environment and kind.device == "cpu"
-            if plain and not any(lane.kind == kind for lane in staff.lanes):
-                with suppress(EnvironmentFailed, WorkerFailed):  # told when a job needs it
-                    staff.start(kind, alone=False)
-                return
 
     def _start(self, kind: WorkerKey) -> bool:
         """False where it must wait. Jobs of an environment that cannot be had have their answer at once."""
@@ -138,7 +127,7 @@ class Supervisor:
         lane.stage, lane.step, lane.peak_bytes = Stage.START, UNKNOWN, 0
         lane.jobs_before = lane.process.jobs_done
         lane.allow(pending.job.limits.timeout_s)
-        self._told(pending.job, Stage.START, self._done, self._total, UNKNOWN)
+        self._progress(pending.job, Stage.START, self._done, self._total, UNKNOWN)
         try:
             lane.process.send(pending.job)
         except OSError:
@@ -222,7 +211,7 @@ class Supervisor:
 
     def _look(self, lane: Lane, job: Job) -> None:
         if lane.advance(job.limits):
-            self._told(job, lane.stage, self._done, self._total, lane.step)
+            self._progress(job, lane.stage, self._done, self._total, lane.step)
 
     def _watch(self, lane: Lane, now: float) -> None:
         lane.process.cut_log()
@@ -306,7 +295,7 @@ class Supervisor:
         pending = lane.pending
         assert pending is not None
         result = failed_result.completed(result, pending, lane.process.log(), lane.jobs_before)
-        self._told(pending.job, None, self._done + 1, self._total, UNKNOWN)
+        self._progress(pending.job, None, self._done + 1, self._total, UNKNOWN)
         lane.pending = None
         self._finished.append(result)
         if not keep or pending.crashed is not None:
