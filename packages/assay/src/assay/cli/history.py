@@ -10,7 +10,7 @@ import typer
 
 from assay.cli.common import History, Reports, finish, progress_bar, read_reports
 from assay.cli.from_options import shown
-from assay.options.groups import DEFAULT_HISTORY, REPORTS, WorkerOptions
+from assay.options.groups import DEFAULT_HISTORY, REPORTS, PlaceOptions, WorkerOptions
 
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, the beginning of one, or `last`.")]
 
@@ -156,6 +156,7 @@ def resume(
     run: RunId = "last",
     report: Reports = None,
     workers: Annotated[int, shown(WorkerOptions, "workers")] = 0,
+    on: Annotated[str, shown(PlaceOptions, "on")] = "",
     history: History = DEFAULT_HISTORY,
 ) -> None:
     from assay.commands.alerting import SEND, rules_for, with_alerts
@@ -167,7 +168,7 @@ def resume(
     rules = rules_for(SEND, None)
     with (
         progress_bar() as progress,
-        open_services(history, workers=workers, progress=progress, recorded=True) as services,
+        open_services(history, workers=workers, progress=progress, recorded=True, on=on) as services,
     ):
         checked = with_alerts(go_on(run, services), services, rules, SEND)
     for destination in where:

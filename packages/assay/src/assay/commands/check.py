@@ -65,7 +65,7 @@ def run_check(options: CheckOptions, progress: Progress = SILENT, idle: IdleWork
     history = options.history or (near_place(config.history) if config else DEFAULT_HISTORY)
     recycle = recycle_of(options)
     with open_services(
-        history, workers=options.workers, recycle=recycle, progress=progress, config=config, idle=idle
+        history, workers=options.workers, recycle=recycle, progress=progress, config=config, idle=idle, on=options.on
     ) as services:
         if options.compare_run:
             request = replace(request, baseline=services.store.run(options.compare_run).id)
@@ -83,5 +83,7 @@ def prepared(options: CheckOptions, progress: Progress) -> Iterator[tuple[Reques
     request = request_of(options, config)
     history = options.history or (near_place(config.history) if config else DEFAULT_HISTORY)
     recycle = recycle_of(options)
-    with open_services(history, workers=options.workers, recycle=recycle, progress=progress, config=config) as services:
+    with open_services(
+        history, workers=options.workers, recycle=recycle, progress=progress, config=config, on=options.on
+    ) as services:
         yield request, services

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import plugins
 from assay.commands.blobs import open_shared_files
-from assay.errors import NotWritable, RunNotFound, StoreError
+from assay.errors import NotWritable, RunNotFound, StoreError, UsageError
 from assay.options.groups import DEFAULT_HISTORY, WorkerOptions
 from assay.pipeline.job_graph import JobGraph
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.services import Services
-from assay.ports import Store
+from assay.ports import Launcher, Store
 
 if TYPE_CHECKING:
     from assay.config.assay_toml import Config
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from assay.launch.prefork import Preforked
 
 LAUNCHERS = "assay.launchers"
+HERE = ("pool", "fresh")
+"""Those of this machine."""
 RECYCLE = 100
 """Jobs of one process, unless each is to have its own."""
 STORES = "assay.stores"
@@ -45,12 +47,14 @@ def open_services(
     recorded: bool = False,
     ahead: Preforked | None = None,
     idle: IdleWorkers | None = None,
+    on: str = "",
 ) -> Iterator[Services]:
     """`history` is a folder, or a postgresql+psycopg:// URL (then the folder beside it is `.assay`); the
     store of a third party, called NAME, is picked by `NAME://...`. `config` names
     environments; without it, ./assay.toml does. Their locks lie in `locks`, by default the history's folder. With
     `recorded`, for commands that read, a folder without a history is refused instead of made. Workers started `ahead` are
-    the first that verify; those that are `idle`, of a command that began with them, are used first."""
+    the first that verify; those that are `idle`, of a command that began with them, are used first. `on` names the machines
+    where jobs run ("": where `config` says, else here)."""
     from assay.commands.environments import open_environments
     from assay.launch.gpus import gpus
     from assay.stores.journal import Journal, journal_held, read_journal
@@ -61,12 +65,19 @@ def open_services(
         raise RunNotFound(f"there is no history in {folder}; `assay check` makes one, or give another with --history")
     _make(folder)
     environments = open_environments(locks or folder, config)
-    warm, fresh = plugins.load(LAUNCHERS, "pool"), plugins.load(LAUNCHERS, "fresh")
     with ExitStack() as opened:
         store = opened.enter_context(_store(history))
         files = opened.enter_context(open_shared_files(folder, store, config))
-        pool = opened.enter_context(warm(workers, recycle, environments.interpreter, gpus(), ahead, progress.at, idle))
-        alone = fresh(2, environments.interpreter, gpus(), progress.at, pool.end_idle)
+        if place := on or (config.on if config else ""):
+            kind = launchers_of(place)
+            address = place.partition("://")[2]
+            pool, alone = opened.enter_context(kind(address, workers, recycle, environments.interpreter, progress.at))
+        else:
+            warm, fresh = plugins.load(LAUNCHERS, "pool"), plugins.load(LAUNCHERS, "fresh")
+            pool = opened.enter_context(
+                warm(workers, recycle, environments.interpreter, gpus(), ahead, progress.at, idle)
+            )
+            alone = fresh(2, environments.interpreter, gpus(), progress.at, pool.end_idle)
         yield Services(
             folder=folder,
             store=store,
@@ -80,6 +91,20 @@ def open_services(
             gpus=tuple(map(str, gpus())),
             files=files,
         )
+
+
+def launchers_of(place: str) -> Callable[..., AbstractContextManager[tuple[Launcher, Launcher]]]:
+    """What `--on` names. Raises UsageError for what nobody offers, UnknownName where a package is missing."""
+    name = place.partition("://")[0]
+    known = [one for one in plugins.names(LAUNCHERS) if one not in HERE]
+    if name == "slurm":
+        raise UsageError("--on slurm shares out the cases of suites: it goes with `assay run`; leave it out")
+    if name not in known:
+        raise UsageError(
+            f'nothing runs jobs on "{place}": give --on {", ".join(known)}, or leave it out to run them here'
+        )
+    found: Callable[..., AbstractContextManager[tuple[Launcher, Launcher]]] = plugins.load(LAUNCHERS, name)
+    return found
 
 
 @contextmanager

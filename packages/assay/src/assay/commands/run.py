@@ -15,6 +15,7 @@ from assay.commands.backend_options import with_options
 from assay.commands.caches import enforce_cache_limit
 from assay.commands.composition import open_services, recycle_of
 from assay.commands.reporting import destinations
+from assay.commands.slurm import is_slurm, run_on_slurm
 from assay.commands.sources import NamedModels
 from assay.config.assay_toml import FREE_TO_DELEGATE, load_policy
 from assay.core.flow import Flow, Option
@@ -31,6 +32,7 @@ from assay.pipeline.open_run import Checked
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.run_suites import SuiteRequest, with_opset
 from assay.pipeline.run_suites import run_suites as run_pipeline
+from assay.pipeline.shares import read_shares
 from assay.pipeline.suite_select import Selection, parse_shard
 from assay.ports import HasVariants, Suite
 
@@ -42,11 +44,18 @@ RECYCLE = 2000
 
 def run_suites(options: RunOptions, progress: Progress = SILENT, ahead: Preforked | None = None) -> Checked:
     """The whole of `assay run`, its printing apart. Raises UsageError, BrokenFlow, FewerCases."""
+    if is_slurm(options.on):
+        return run_on_slurm(options, progress)
     reports = destinations(options.reports)
     request = _request(options)
     rules = rules_for(options.alerts, None)
     with open_services(
-        options.history, workers=options.workers, recycle=recycle_of(options, RECYCLE), progress=progress, ahead=ahead
+        options.history,
+        workers=options.workers,
+        recycle=recycle_of(options, RECYCLE),
+        progress=progress,
+        ahead=ahead,
+        on=options.on,
     ) as services:
         if options.compare_run:
             request = dataclasses.replace(request, baseline=services.store.run(options.compare_run).id)
@@ -129,6 +138,7 @@ def _request(options: RunOptions) -> SuiteRequest:
     policy = load_policy(options.policy or Path(FREE_TO_DELEGATE))
     if not options.skip_unavailable:
         policy = msgspec.structs.replace(policy, fail_on=tuple(dict.fromkeys((*policy.fail_on, "unavailable"))))
+    shares = read_shares(options.shares) if options.shares else {}
     names = [suite.name for suite in suites]
     lanes = [*flows, *(with_opset(flow, options.adapt_opset) for flow in flows if options.adapt_opset)]
     known = expectations(options.expectations, [flow.name for flow in lanes], names)
@@ -140,7 +150,12 @@ def _request(options: RunOptions) -> SuiteRequest:
         suites=suites,
         flows=flows,
         seed=options.seed,
-        selection=Selection(filters=options.filters, dtypes=options.dtypes, shard=parse_shard(options.shard)),
+        selection=Selection(
+            filters=options.filters,
+            dtypes=options.dtypes,
+            shard=parse_shard(options.shard),
+            shares=shares,
+        ),
         policy=policy,
         limits=limits,
         command=options.command,

@@ -76,6 +76,7 @@ class Config(msgspec.Struct, frozen=True):
     flows: tuple[Flow, ...] = ()
     environments: tuple[EnvironmentSpec, ...] = ()
     limits: Limits = Limits()
+    on: str = ""
     cache_bytes: int = MOST_BYTES
     samples_weeks: int = 0
     files_weeks: int = 0
@@ -119,6 +120,7 @@ def load_config(path: Path) -> Config:
             for name, one in parsed.environments.items()
         ),
         limits=changed_limits(Limits(), _said(LimitOptions, "limits", parsed.limits)),
+        on=parsed.launch.on,
         cache_bytes=parsed.cache.max_size,
         samples_weeks=parsed.retention.samples_weeks,
         files_weeks=parsed.retention.files_weeks,

@@ -224,6 +224,10 @@ class AlertsFile(_Table):
         return self
 
 
+class LaunchFile(_Table):
+    on: str = ""
+
+
 class ConfigFile(_Table):
     history: Annotated[str, Field(min_length=1)] = ".assay"
     store: str = ""
@@ -232,6 +236,7 @@ class ConfigFile(_Table):
     flow: dict[CellName, FlowFile] = {}
     environments: dict[EnvironmentName, EnvironmentFile] = {}
     limits: LimitsFile = LimitsFile()
+    launch: LaunchFile = LaunchFile()
     cache: CacheFile = CacheFile()
     retention: RetentionFile = RetentionFile()
     measure: MeasureFile = MeasureFile()

@@ -168,6 +168,19 @@ class WorkerOptions:
 
 
 @option_group
+class PlaceOptions:
+    """On which machines jobs run."""
+
+    on: str = option(
+        "",
+        "Where jobs run: slurm, slurm://PARTITION, or a launcher of a plug-in [this machine].",
+        metavar="ENGINE",
+        toml="launch.on",
+        once=True,
+    )
+
+
+@option_group
 class CompareRunOptions:
     """What a run is compared with."""
 

@@ -14,6 +14,7 @@ from assay.options.groups import (
     HistoryOptions,
     MemoryOptions,
     OnlyOptions,
+    PlaceOptions,
     PolicyOptions,
     RepeatOptions,
     ReportOptions,
@@ -43,6 +44,7 @@ class RunOptions(
     FlowOptions,
     SuiteOptions,
     WorkerOptions,
+    PlaceOptions,
     PolicyOptions,
     ReportOptions,
     TimeoutOptions,
@@ -65,6 +67,10 @@ class RunOptions(
     measure_seconds: float = option(0.1, "Sampling time per case and flow, in seconds.", least=0.01)
     expectations: Path = option(
         Path("expectations"), "Folder with expected outcomes, one file per flow: FLOW.toml.", metavar="FOLDER"
+    )
+    shards: int = option(4, "With --on slurm: how many tasks share the cases.", least=1, once=True)
+    shares: Path | None = option(
+        None, "With --shard: a file that says which share a case is in.", metavar="FILE", once=True
     )
     save: Path | None = option(None, "Save the run to a file for `assay merge`.", metavar="FILE", once=True)
     skip_unavailable: bool = option(False, "Skip flows that are not installed, instead of failing.")

@@ -23,7 +23,7 @@ from assay.pipeline.services import Services
 from assay.pipeline.suite_select import parse_shard
 
 _MARK = b"assay run 1\n"
-LOCAL = ("history", "workers")
+LOCAL = ("history", "workers", "shares", "on", "shards")
 """Options that may differ from machine to machine."""
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from assay.core.case import Case
@@ -15,11 +15,12 @@ from assay.errors import NothingSelected, UsageError
 @dataclass(frozen=True, kw_only=True)
 class Selection:
     """Empty: everything. `filters` are globs on the name, with its suite or without; `dtypes` of any input or output;
-    `shard` is (number from 1, of how many)."""
+    `shard` is (number from 1, of how many); `shares` says which one a case is in, where its digest does not."""
 
     filters: tuple[str, ...] = ()
     dtypes: tuple[str, ...] = ()
     shard: tuple[int, int] = (1, 1)
+    shares: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def narrows(self) -> bool:
@@ -55,7 +56,7 @@ def select(cases: Sequence[Case], wanted: Selection, *, only: str = "") -> list[
                 f"no case has --dtype {' '.join(wanted.dtypes)}; the types here are {', '.join(known)}"
             )
     number, total = wanted.shard
-    kept = [case for case in kept if share_of(case.name, total) == number]
+    kept = [case for case in kept if wanted.shares.get(case.name, share_of(case.name, total)) == number]
     if not kept:
         raise NothingSelected(f"--shard {number}/{total} holds no case; make fewer shards")
     return kept

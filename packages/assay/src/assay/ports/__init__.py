@@ -34,7 +34,7 @@ from assay.ports.blobs import BlobInfo, Blobs, KeepsFolders
 from assay.ports.browsing import Browsable, CellQuery, JobState, MatrixJob, MatrixPage, Standing
 from assay.ports.engine import DeviceTimed, Engine, ProfilesOperators, SelfTimed, SupportsBind, Traced
 from assay.ports.generator import GeneratedCase, Generator
-from assay.ports.launcher import JobList, JobSource, Launcher, Sandbox
+from assay.ports.launcher import JobList, JobSource, Launcher, Launchers, Sandbox
 from assay.ports.metric import Metric
 from assay.ports.report import Report
 from assay.ports.store import KeepsAlerts, PastResult, RollsUp, RunSearch, RunSummary, Store
@@ -66,6 +66,7 @@ __all__ = [
     "KeepsAlerts",
     "KeepsFolders",
     "Launcher",
+    "Launchers",
     "LoadsWithLess",
     "MatrixJob",
     "MatrixPage",

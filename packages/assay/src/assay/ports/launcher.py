@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import TracebackType
 from typing import Protocol
 
 from assay.core.job import Job
@@ -51,6 +52,22 @@ class Launcher(Protocol):
     def launch(self, source: JobSource) -> Generator[Result, None, None]:
         """Takes what is ready at the start and after each result. Ends when nothing is ready and nothing runs. Closing it
         stops all workers and leaves no process behind."""
+        ...
+
+
+class Launchers(Protocol):
+    """Machines of an engine that is there already: what `--on NAME`, or `NAME://ADDRESS`, opens (group `assay.launchers`). Its type is
+    called with the address, the workers of each machine (0: one per core), the jobs of one worker process, a function from the name of an
+    environment to its interpreter, and one to which progress is reported (`assay.launch.watch.Watch`). Raises UsageError, WorkerFailed."""
+
+    def __enter__(self) -> tuple[Launcher, Launcher]:
+        """One that shares jobs out, and one whose jobs have a machine to themselves: always the same one, so that times compare."""
+        ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        """Nothing is left on any machine."""
         ...
 
 
