@@ -91,6 +91,7 @@ def load_config(path: Path) -> Config:
 
     Raises BadPolicy with one sentence a line, for every mistake found: file, line, dotted key, what to do.
     """
+    from assay.config.option_keys import option_values
     from assay.config.schema import ConfigFile
     from assay.config.toml_errors import read
 
@@ -120,7 +121,7 @@ def load_config(path: Path) -> Config:
             for name, one in parsed.environments.items()
         ),
         limits=changed_limits(Limits(), _said(LimitOptions, "limits", parsed.limits)),
-        on=parsed.launch.on,
+        on=option_values("launch", parsed.launch)["on"],
         cache_bytes=parsed.cache.max_size,
         samples_weeks=parsed.retention.samples_weeks,
         files_weeks=parsed.retention.files_weeks,

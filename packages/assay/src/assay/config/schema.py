@@ -224,8 +224,9 @@ class AlertsFile(_Table):
         return self
 
 
+@with_option_keys("launch")
 class LaunchFile(_Table):
-    on: str = ""
+    pass
 
 
 class ConfigFile(_Table):

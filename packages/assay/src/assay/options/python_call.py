@@ -57,6 +57,7 @@ class CheckKeywords(TypedDict, total=False):
     repeat_share: float | None
     workers: int
     fresh_processes: bool
+    on: str
     policy: str | Path | None
     require: Sequence[str]
     compare_run: str
