@@ -105,10 +105,11 @@ def _wrong(one: AnyResult) -> AnyResult:
 
 def fill(store: SqlStore, made: Made, seconds: float, runs: int) -> int:
     """Runs are added until there are so many, or so much time is over. The first and the last are recorded as a run of Assay does; those
-    between have the results of one of the first, copied by the database. Returns how many there are."""
-    began, number = time.monotonic(), PATTERNS
-    for first in range(PATTERNS):
-        record(store, made, first)
+    between have the results of one of the first, copied by the database. What the history has already stays. Returns how many there are."""
+    began, number = time.monotonic(), len(store.runs(10**9))
+    while number < PATTERNS:
+        record(store, made, number)
+        number += 1
     jobs = [msgspec.Raw(msgspec.msgpack.encode(job)) for job in made.jobs]
     while number < runs - 2 and time.monotonic() - began < seconds:
         run = _run(made, number)
@@ -265,7 +266,8 @@ def main() -> None:
         size = (Path(folder) / "history.db").stat().st_size / 1e9
         total = runs * len(made.jobs)
         print(
-            f"{total:,} results in {runs} runs, {size:.1f} GB, made in {time.monotonic() - began:.0f} s, load {os.getloadavg()[0]:.1f}"
+            f"{total:,} results in {runs} runs, {size:.1f} GB, made in {time.monotonic() - began:.0f} s, load {os.getloadavg()[0]:.1f}",
+            flush=True,
         )
         asked = addresses(made, runs, random.Random(3))
         with serving(folder) as (base, server):

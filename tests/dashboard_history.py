@@ -29,6 +29,12 @@ def run_id(number: int) -> str:
 def dashboard_history(folder: Path) -> str:
     """The folder, as --history takes it."""
     store = SqlStore(str(folder / "history.db"))
+    fill_history(store)
+    store.close()
+    return str(folder)
+
+
+def fill_history(store: SqlStore) -> None:
     for number in range(RUNS):
         jobs = tuple(make_job(case, flow, kind) for case in CASES for flow in FLOWS for kind in _kinds(case))
         run = make_run(
@@ -41,8 +47,6 @@ def dashboard_history(folder: Path) -> str:
         found = [_result(job, number) for job in jobs]
         store.record(run.id, found)
         store.close_run(run.id, "complete", _judged(found, jobs))
-    store.close()
-    return str(folder)
 
 
 def _kinds(case: str) -> tuple[str, ...]:

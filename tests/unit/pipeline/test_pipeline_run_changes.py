@@ -7,7 +7,7 @@ from typing import cast
 
 from assay.core.result import Result
 from assay.judge.changes import cell_changes
-from assay.pipeline.run_changes import _with_past
+from assay.pipeline.run_changes import with_past
 from assay.pipeline.services import Services
 from assay.testing.builders import make_measurement, make_result, make_run
 
@@ -21,7 +21,7 @@ def test_a_trend_has_no_latency_of_another_batch() -> None:
     store = SimpleNamespace(
         runs=lambda limit: [SimpleNamespace(id=one) for one in reversed(before)], results=lambda run, jobs: before[run]
     )
-    found = _with_past(
+    found = with_past(
         cell_changes(_timed(1), _timed(1)), (), make_run(id="d"), cast(Services, SimpleNamespace(store=store))
     )
     past = {one.metric: len(one.past) for cell in found for one in cell.deltas}

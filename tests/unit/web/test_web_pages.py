@@ -65,6 +65,7 @@ def test_now_tells_programs_the_same(client: TestClient) -> None:
         ("word=inconclusive", {UNDECIDED}),
         (f"run={run_id(0)}&outcome=crash", {GREEN}),
         (f"run={run_id(0)}&outcome=mismatch", set()),
+        ("run=last&word=fail", {RED, FLAKY, HOSTILE}),
         ("flow=tvm&word=fail", {RED, FLAKY, HOSTILE}),
         ("case=%25", set()),
     ],

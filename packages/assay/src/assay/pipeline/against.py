@@ -16,9 +16,9 @@ PREVIOUS = "previous"
 """Instead of a run's name."""
 
 
-def against(told: str, checked: Checked, services: Services) -> Checked:
-    """The checked run with what changed since the run that is named, or since the `previous` one with the same cells. Raises RunNotFound,
-    and UsageError where the two have no case on one flow in common."""
+def against(told: str, checked: Checked, services: Services, *, past: bool = True) -> Checked:
+    """The checked run with what changed since the run that is named, or since the `previous` one with the same cells. `past` as in
+    `changes_between`. Raises RunNotFound, and UsageError where the two have no case on one flow in common."""
     new = checked.run
     old = _previous(checked, services) if told == PREVIOUS else services.store.run(told)
     if old.id == new.id:
@@ -29,7 +29,7 @@ def against(told: str, checked: Checked, services: Services) -> Checked:
             f"run {old.id} is about other models: it has {_first(theirs)}, run {new.id} has {_first(ours)}; name a run with the same "
             "cases and flows, `assay runs` lists them"
         )
-    changes = changes_between(old, new, checked.results, checked.judgement, services)
+    changes = changes_between(old, new, checked.results, checked.judgement, services, past=past)
     return dataclasses.replace(checked, judgement=replace(checked.judgement, changes=changes))
 
 

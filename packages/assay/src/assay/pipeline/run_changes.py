@@ -58,14 +58,14 @@ def with_changes(
 
 
 def changes_between(
-    old: Run, new: Run, results: Sequence[Result], judgement: RunVerdict, services: Services
+    old: Run, new: Run, results: Sequence[Result], judgement: RunVerdict, services: Services, *, past: bool = True
 ) -> RunChanges:
-    """Of two runs of the history, with commits and versions between, and the values of the runs before them."""
+    """Of two runs of the history, with commits and versions between, and, with `past`, the values of the runs before them."""
     before = list(services.store.results(old.id))
     cells = cell_changes(before, results, old_words=_words(old, before), verdicts=judgement.verdicts)
     return RunChanges(
         f"run {old.id}",
-        _with_past(cells, {one.job_key for one in (*before, *results)}, new, services),
+        with_past(cells, {one.job_key for one in (*before, *results)}, new, services) if past else tuple(cells),
         old.started_at,
         new.started_at,
         old.commit,
@@ -86,10 +86,11 @@ def _words(run: Run, results: Sequence[Result]) -> dict[str, str]:
     return {one.job_key: one.word.value for one in found.verdicts}
 
 
-def _with_past(
+def with_past(
     cells: Sequence[CellChange], jobs: Collection[str], new: Run, services: Services
 ) -> tuple[CellChange, ...]:
-    """Latency and throughput only of runs that timed the batch of this one."""
+    """With the values of earlier runs, from results with these job keys. Latency and throughput only of runs that timed the batch of
+    this one."""
     past: dict[tuple[str, str, str], list[float]] = {}
     batch = {(cell.case, cell.flow): cell.batches[1] for cell in cells}
     looked_at = [one.id for one in services.store.runs(PAST_LOOKED_AT) if one.id < new.id][:PAST_RUNS]

@@ -120,6 +120,10 @@ class Browsable(Protocol):
         changed last."""
         ...
 
+    def run_facts(self, run_id: str) -> Run:
+        """The run without its jobs: of a large one they are most of what is to be read. `run_id` as in `Store.run`."""
+        ...
+
     def cell_runs(self, case: str, flow: str, limit: int) -> Sequence[MatrixJob]:
         """What became of the jobs of a cell, the newest run first."""
         ...

@@ -182,7 +182,8 @@ def _asked(query: CellQuery, number: int) -> list[ColumnElement[bool]]:
     if query.outcome:
         asked.append(table.outcome == query.outcome)
     if query.word:
-        same = exists().where(_state.job_key == results.c.job_key, _state.run == number, _state.word == query.word)
+        said = case_state.alias("said").c
+        same = exists().where(said.job_key == results.c.job_key, said.run == number, said.word == query.word)
         asked.append(same if number else _state.word == query.word)
     return asked
 
@@ -267,5 +268,10 @@ def only_cell(payload: bytes, case: str, flow: str) -> bytes:
         asks = _ASKS.decode(raw)
         if asks.case.name == case and asks.flow.name == flow:
             kept.append(raw)
+    return with_jobs(payload, kept)
+
+
+def with_jobs(payload: bytes, jobs: Sequence[msgspec.Raw]) -> bytes:
+    """The same run as msgpack, with these jobs in place of its own."""
     whole: dict[str, msgspec.Raw] = msgspec.msgpack.decode(payload, type=dict[str, msgspec.Raw])
-    return msgspec.msgpack.encode({**whole, "jobs": kept})
+    return msgspec.msgpack.encode({**whole, "jobs": jobs})

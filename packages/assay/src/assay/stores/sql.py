@@ -154,6 +154,14 @@ class SqlStore:
         with self.reading() as connection:
             return browsing.said(connection, text, looked_at, limit)
 
+    def run_facts(self, run_id: str) -> Run:
+        """With its present status."""
+        with self.reading() as connection:
+            number = find_run(connection, run_id, self.name)
+            row = connection.execute(select(runs.c.payload, runs.c.status).where(runs.c.number == number)).one()
+            run = _RUNS.decode(browsing.with_jobs(zlib.decompress(row.payload), ()))
+            return replace(run, status=row.status)
+
     def cell_runs(self, case: str, flow: str, limit: int) -> Sequence[MatrixJob]:
         """Without words: those of earlier runs are not kept."""
         with self.reading() as connection:

@@ -47,6 +47,8 @@ def serve(
         address = f"[{host}]" if ":" in host else host
         print(f"http://{address}:{listener.getsockname()[1]}/  (Ctrl-C ends it)", flush=True)
         logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+        # What a page raises is logged by the application; a page that is cut off at the end is nobody's fault.
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         # A connection that sends nothing is closed by the server, and there is an end to how many there are.
         config = uvicorn.Config(
             app, log_config=None, access_log=False, server_header=False, proxy_headers=False, timeout_keep_alive=15,

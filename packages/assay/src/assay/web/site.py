@@ -57,5 +57,5 @@ class Site:
     folder: Path
     title: str = "Assay"
     moving: Cache = field(default_factory=lambda: Cache(2.0))
-    settled: Cache = field(default_factory=lambda: Cache(3600.0))
+    settled: Cache = field(default_factory=lambda: Cache(3600.0, most=16))
     cells: Cache = field(default_factory=lambda: Cache(3600.0, most=24))

@@ -54,7 +54,7 @@ def _old(site: Site) -> list[StaleBaseline]:
 
 
 def _in_trouble(site: Site, newest: RunSummary) -> list[StaleBaseline]:
-    run = site.settled.get(("baselines", newest.id), lambda: site.store.run(newest.id).baselines)
+    run = site.settled.get(("baselines", newest.id), lambda: site.store.run_facts(newest.id).baselines)
     return [StaleBaseline(one.model.name, one.flow.name, one.trouble) for one in run if one.trouble]
 
 

@@ -1,0 +1,78 @@
+"""What the dashboard asks, on either database: the same of both, and nothing is written."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.errors import RunNotFound, StoreError
+from assay.ports import Browsable, CellQuery
+from assay.stores.sql import SqlStore
+from dashboard_history import CASES, FLAKY, FLOWS, GREEN, HOSTILE, RED, RUNS, UNDECIDED, WELL, fill_history, run_id
+from databases import location, postgresql, postgresql_server
+
+__all__ = ["location", "postgresql", "postgresql_server"]
+
+
+def test_a_history_is_browsed(location: str) -> None:
+    written = SqlStore(location)
+    fill_history(written)
+    written.close()
+    store = SqlStore(location, read_only=True)
+    try:
+        assert isinstance(store, Browsable)
+        _standing(store)
+        _matrix(store)
+        _cells(store)
+        assert [(job.case, line) for job, line in store.said("60 S", 100, 9)] == [(FLAKY, "60 s are over")]
+        with pytest.raises(StoreError):
+            store.open_run(store.run_facts("last"))
+    finally:
+        store.close()
+
+
+def _standing(store: SqlStore) -> None:
+    found = store.standing(days=7.0, looked_at=30, limit=25)
+    assert found.recent == run_id(RUNS - 8)
+    assert {one.case for one in found.red} == {RED, FLAKY, HOSTILE}
+    assert {one.case for one in found.newly_red} == {RED, FLAKY}
+    assert {(one.case, one.flow) for one in found.newly_green} == {(GREEN, flow) for flow in FLOWS}
+    assert {one.case for one in found.inconclusive} == {UNDECIDED}
+    assert [(one.case, one.turns, one.results) for one in found.turning] == [(FLAKY, RUNS - 1, RUNS)]
+    assert sum(one.jobs for one in found.counts) == len(FLOWS) * (len(CASES) + 1)
+    assert len(store.standing(days=0.5, looked_at=30, limit=25).newly_red) == 2
+    assert not store.standing(days=7.0, looked_at=1, limit=25).turning
+    assert len(store.standing(days=7.0, looked_at=30, limit=1).red) == 1
+
+
+def _matrix(store: SqlStore) -> None:
+    whole = store.matrix(CellQuery(), 0, 50, 0, 8)
+    assert (set(whole.cases), whole.flows) == (set(CASES), FLOWS)
+    assert len(whole.jobs) == len(FLOWS) * (len(CASES) + 1)
+    pages = [store.matrix(CellQuery(), first, 4, 0, 2) for first in (0, 4, 8)]
+    assert [one.more_cases for one in pages] == [True, False, False]
+    assert [name for one in pages for name in one.cases] == list(whole.cases)
+    assert pages[0].more_flows
+    then = store.matrix(CellQuery(run=run_id(0), outcome="crash"), 0, 50, 0, 8)
+    assert then.cases == (GREEN,)
+    assert {one.word for one in then.jobs} == {""}
+    assert store.matrix(CellQuery(run="last", word="fail", flow="TVM"), 0, 50, 0, 8).flows == ("tvm",)
+    assert store.matrix(CellQuery(case=WELL[:4]), 0, 50, 0, 8).cases == (WELL,)
+    assert store.matrix(CellQuery(case=WELL[:4], exact=True), 0, 50, 0, 8).cases == ()
+    assert store.matrix(CellQuery(case="%"), 0, 50, 0, 8).cases == ()
+    with pytest.raises(RunNotFound):
+        store.matrix(CellQuery(run="2099"), 0, 50, 0, 8)
+
+
+def _cells(store: SqlStore) -> None:
+    run, found = store.cell("", WELL, "tvm")
+    assert run.id == run_id(RUNS - 1)
+    assert (
+        [job.key for job in run.jobs] == [one.job_key for one in found] == [f"{WELL}|tvm|verify", f"{WELL}|tvm|measure"]
+    )
+    earlier, _ = store.cell(run_id(3), WELL, "tvm")
+    assert (earlier.id, earlier.status) == (run_id(3), "complete")
+    assert store.run_facts(run_id(3)).jobs == ()
+    assert [one.run for one in store.cell_runs(RED, "tvm", 3)] == [run_id(RUNS - n) for n in (1, 2, 3)]
+    for missing in (("", "nobody", "tvm"), (run_id(3), WELL, "nobody")):
+        with pytest.raises(RunNotFound):
+            store.cell(*missing)
