@@ -26,6 +26,11 @@ COMMANDS = (
         "3 undecided.",
     ),
     Command(
+        "load",
+        "assay.cli.load:load",
+        "A service under load: latency from when a request was due, throughput, goodput; or which of two services is slower.",
+    ),
+    Command(
         "run",
         "assay.cli.run:run",
         "Run suites over flows: every case a black box, isolated, compared, recorded, judged.",

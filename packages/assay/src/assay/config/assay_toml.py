@@ -19,6 +19,7 @@ from assay.core.environment import EnvironmentSpec
 from assay.core.flow import Flow
 from assay.core.limits import Limits, Measuring
 from assay.core.policy import Expectation, Goal, Policy
+from assay.core.service import Service
 from assay.errors import BadPolicy
 from assay.models.cache_eviction import MOST_BYTES
 from assay.models.named_sources import is_named
@@ -75,6 +76,7 @@ class Config(msgspec.Struct, frozen=True):
     use: tuple[str, ...] = ()
     flows: tuple[Flow, ...] = ()
     environments: tuple[EnvironmentSpec, ...] = ()
+    services: tuple[Service, ...] = ()
     limits: Limits = Limits()
     on: str = ""
     cache_bytes: int = MOST_BYTES
@@ -119,6 +121,10 @@ def load_config(path: Path) -> Config:
         environments=tuple(
             EnvironmentSpec(name, tuple(one.requires), one.python, str(_beside(path, one.lock)) if one.lock else "")
             for name, one in parsed.environments.items()
+        ),
+        services=tuple(
+            Service(name, one.url, one.start, one.health, one.stop, one.model, one.ready_s)
+            for name, one in parsed.service.items()
         ),
         limits=changed_limits(Limits(), _said(LimitOptions, "limits", parsed.limits)),
         on=option_values("launch", parsed.launch)["on"],

@@ -75,6 +75,15 @@ class FlowFile(_Table):
     allowances: list[AllowanceName] = []
 
 
+class ServiceFile(_Table):
+    url: Annotated[str, Field(pattern=r"^https?://.+")]
+    start: str = ""
+    health: str = ""
+    stop: str = ""
+    model: str = ""
+    ready_s: Annotated[float, Field(gt=0)] = 60.0
+
+
 class EnvironmentFile(_Table):
     requires: Annotated[list[Requirement], Field(min_length=1)]
     python: PythonVersion = ""
@@ -235,6 +244,7 @@ class ConfigFile(_Table):
     model: list[ModelFile] = []
     flows: FlowsFile = FlowsFile()
     flow: dict[CellName, FlowFile] = {}
+    service: dict[CellName, ServiceFile] = {}
     environments: dict[EnvironmentName, EnvironmentFile] = {}
     limits: LimitsFile = LimitsFile()
     launch: LaunchFile = LaunchFile()

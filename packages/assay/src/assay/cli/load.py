@@ -1,0 +1,82 @@
+"""`assay load`: a service under load, alone or against another."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from assay.cli.from_options import from_options, read_options
+from assay.options.load import LoadOptions
+
+if TYPE_CHECKING:
+    from assay.commands.load import Loaded
+
+_EXITS = {"pass": 0, "fail": 1}
+_SHOWN = (
+    "requests",
+    "errors",
+    "throughput_per_s",
+    "goodput_per_s",
+    "ttft_p50_ms",
+    "ttft_p99_ms",
+    "itl_p50_ms",
+    "e2e_p50_ms",
+    "e2e_p99_ms",
+)
+
+
+@from_options(LoadOptions)
+def load(given: Mapping[str, Any]) -> None:
+    from assay.commands.load import run_load
+
+    options = read_options(LoadOptions, given)
+    found = run_load(options, lambda text: print(text, file=sys.stderr, flush=True))
+    _print(found)
+    if options.output is not None:
+        options.output.write_text(json.dumps(_figures(found), indent=1), "utf-8")
+        print(f"figures: {options.output}")
+    raise typer.Exit(_EXITS.get(found.word.value, 3))
+
+
+def _print(found: Loaded) -> None:
+    for rate, summary in found.curve.points if found.curve is not None else ():
+        title = summary.source or f"{rate:g} requests a second"
+        print(title)
+        for name in (*_SHOWN, *sorted(summary.metrics.keys() - set(_SHOWN))):
+            if name in summary.metrics:
+                between = summary.intervals.get(name)
+                told = f"  ({between[0]:.4g} to {between[1]:.4g})" if between else ""
+                print(f"  {name:24} {summary.metrics[name]:10.4g}{told}")
+        for error, count in summary.errors.items():
+            print(f"  {count} x {error}")
+        for note in summary.notes:
+            print(f"  note: {note}")
+    if found.curve is not None and found.curve.knee is not None:
+        print(f"knee: {found.curve.knee:g} requests a second, the greatest throughput over latency")
+    for reason in found.reasons:
+        print(reason)
+    print(found.word.value.upper())
+
+
+def _figures(found: Loaded) -> dict[str, Any]:
+    if found.comparison is not None:
+        one = found.comparison
+        pairs = [{"ratios": pair.ratios, "new_first": pair.new_first, "trouble": pair.trouble} for pair in one.pairs]
+        return {"verdict": found.word.value, "word": one.word, "old": one.old, "new": one.new, "pairs": pairs}
+    assert found.curve is not None
+    points = [
+        {
+            "rate": None if math.isnan(rate) else rate,
+            "metrics": one.metrics,
+            "intervals": one.intervals,
+            "errors": one.errors,
+            "notes": one.notes,
+        }
+        for rate, one in found.curve.points
+    ]
+    return {"verdict": found.word.value, "reasons": found.reasons, "points": points, "knee_per_s": found.curve.knee}

@@ -1,0 +1,31 @@
+"""Latency against load: the same requests at rising rates, and the rate beyond which waiting grows faster than what is served."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from assay.serving.summary import LoadSummary
+
+
+@dataclass(frozen=True)
+class Curve:
+    """`points` by the rate that was asked for. `knee` is the rate of the greatest power, throughput over latency (Kleinrock, ICC 1979);
+    None where it is the largest that was measured: then it lies beyond."""
+
+    points: tuple[tuple[float, LoadSummary], ...]
+    knee: float | None
+
+
+def curve(rates: Sequence[float], load: Callable[[float], LoadSummary]) -> Curve:
+    """From the lowest rate on. It ends where more than half of the requests fail."""
+    points: list[tuple[float, LoadSummary]] = []
+    for rate in sorted(rates):
+        found = load(rate)
+        points.append((rate, found))
+        if 2 * found.metrics["errors"] > found.metrics["requests"]:
+            break
+    answered = [(rate, found.metrics) for rate, found in points if found.metrics.get("e2e_mean_ms")]
+    power = [(metrics["throughput_per_s"] / metrics["e2e_mean_ms"], rate) for rate, metrics in answered]
+    best = max(power)[1] if len(power) >= 3 else None
+    return Curve(tuple(points), None if not power or best == power[-1][1] else best)

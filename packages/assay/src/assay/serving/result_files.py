@@ -1,0 +1,200 @@
+"""Result files of other load generators, as the figures of one load: what they say, and what they cannot prove.
+
+Each reader knows a file by the keys that are in it. Times become milliseconds.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from assay.errors import UsageError
+from assay.serving.summary import LoadSummary
+
+_NO_INTERVAL = "one run: how far another would be off is not known, so that a limit is judged without an interval"
+_PERCENTILES = ("50", "90", "95", "99")
+Read = Callable[[Any], dict[str, float]]
+
+
+def read_results(path: Path) -> LoadSummary:
+    """Raises UsageError for a file that is none of these tools'."""
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read ({error}); give a result file of {', '.join(TOOLS)}") from None
+    for tool, (knows, read, note) in TOOLS.items():
+        value = _parsed(text, path)
+        if not knows(value):
+            continue
+        try:
+            metrics = {name: float(number) for name, number in read(value).items() if number is not None}
+        except (KeyError, TypeError, ValueError, IndexError, StopIteration) as error:
+            raise UsageError(
+                f"{path} looks like a result of {tool}, and {error!r} is missing in it: another version?"
+            ) from None
+        return LoadSummary(metrics, {}, {}, (_NO_INTERVAL, *filter(None, [note])), tool)
+    raise UsageError(f"{path} is a result file of none of these: {', '.join(TOOLS)}")
+
+
+def _parsed(text: str, path: Path) -> Any:
+    """JSON, the rows of a CSV file, or the text itself."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        pass
+    if path.suffix == ".csv":
+        return list(csv.DictReader(text.splitlines()))
+    return text
+
+
+def _has(*keys: str) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, Mapping) and all(key in value for key in keys)
+
+
+def _vllm(said: Mapping[str, Any]) -> dict[str, float]:
+    found = {
+        "requests": said.get("num_prompts", said["completed"]),
+        "errors": said.get("num_prompts", said["completed"]) - said["completed"],
+        "throughput_per_s": said["request_throughput"],
+        "tokens_per_s": said.get("output_throughput"),
+        "goodput_per_s": said.get("request_goodput"),
+    }
+    for own, theirs in (("ttft", "ttft"), ("itl", "itl"), ("tpot", "tpot"), ("e2e", "e2el")):
+        found[f"{own}_mean_ms"] = said.get(f"mean_{theirs}_ms")
+        found |= {f"{own}_p{percent}_ms": said.get(f"p{percent}_{theirs}_ms") for percent in _PERCENTILES}
+        found[f"{own}_p50_ms"] = said.get(f"p50_{theirs}_ms", said.get(f"median_{theirs}_ms"))
+    return found
+
+
+def _guidellm(said: Mapping[str, Any]) -> dict[str, float]:
+    metrics = said["benchmarks"][0]["metrics"]
+    good = {
+        name: one["successful"] for name, one in metrics.items() if isinstance(one, Mapping) and "successful" in one
+    }
+    totals = metrics.get("request_totals", {})
+    found = {
+        "requests": totals.get("total"),
+        "errors": totals.get("errored"),
+        "throughput_per_s": good["requests_per_second"]["mean"],
+        "tokens_per_s": good.get("output_tokens_per_second", {}).get("mean"),
+    }
+    own = {
+        "ttft": ("time_to_first_token_ms", 1.0),
+        "itl": ("inter_token_latency_ms", 1.0),
+        "e2e": ("request_latency", 1e3),
+    }
+    for name, (theirs, scale) in own.items():
+        if (one := good.get(theirs)) is None:
+            continue
+        found[f"{name}_mean_ms"] = scale * one["mean"]
+        percentiles = one.get("percentiles", {})
+        found |= {f"{name}_p{p}_ms": scale * percentiles[f"p{p}"] for p in _PERCENTILES if f"p{p}" in percentiles}
+    return found
+
+
+def _aiperf(said: Mapping[str, Any]) -> dict[str, float]:
+    """AIPerf, and GenAI-Perf before it: a table for each figure, with its unit."""
+    found: dict[str, float] = {}
+    count = said.get("request_count", {})
+    errors = said.get("error_request_count", {}).get("avg", 0.0)
+    found |= {"requests": count["avg"] + errors, "errors": errors} if "avg" in count else {}
+    found["throughput_per_s"] = said["request_throughput"]["avg"]
+    found["tokens_per_s"] = said.get("output_token_throughput", {}).get("avg")
+    found["goodput_per_s"] = said.get("goodput", {}).get("avg")
+    for name, theirs in (("ttft", "time_to_first_token"), ("itl", "inter_token_latency"), ("e2e", "request_latency")):
+        if (one := said.get(theirs)) is None:
+            continue
+        scale = {"ms": 1.0, "s": 1e3, "us": 1e-3, "ns": 1e-6}[one.get("unit", "ms")]
+        found[f"{name}_mean_ms"] = scale * one["avg"]
+        found |= {f"{name}_p{p}_ms": scale * one[f"p{p}"] for p in _PERCENTILES if f"p{p}" in one}
+    return found
+
+
+def _trtexec_times(rows: list[Mapping[str, float]]) -> dict[str, float]:
+    """`--exportTimes`: a row for each call."""
+    import numpy as np
+
+    samples = np.array([float(row["latencyMs"]) for row in rows])
+    found = {"requests": len(samples), "e2e_mean_ms": samples.mean()}
+    return found | {f"e2e_p{p}_ms": np.quantile(samples, int(p) / 100) for p in _PERCENTILES}
+
+
+_TRTEXEC = re.compile(r"\[I\] (?P<name>Latency|Throughput): (?P<rest>.*)")
+
+
+def _trtexec_text(text: str) -> dict[str, float]:
+    lines = {one["name"]: one["rest"] for one in _TRTEXEC.finditer(text)}
+    found = {"throughput_per_s": float(lines["Throughput"].split()[0])}
+    said = lines["Latency"]
+    found["e2e_mean_ms"] = float(re.findall(r"mean = ([\d.]+) ms", said)[0])
+    found["e2e_p50_ms"] = float(re.findall(r"median = ([\d.]+) ms", said)[0])
+    return found | {
+        f"e2e_p{p}_ms": float(value) for p, value in re.findall(r"percentile\((\d+)%\) = ([\d.]+) ms", said)
+    }
+
+
+def _perf_analyzer(rows: list[Mapping[str, str]]) -> dict[str, float]:
+    """`-f FILE`: the row of the greatest load; microseconds."""
+    row = rows[-1]
+    found = {"throughput_per_s": float(row["Inferences/Second"])}
+    found |= {f"e2e_p{p}_ms": float(row[f"p{p} latency"]) / 1e3 for p in _PERCENTILES if row.get(f"p{p} latency")}
+    if row.get("Avg latency"):
+        found["e2e_mean_ms"] = float(row["Avg latency"]) / 1e3
+    return found
+
+
+_LOADGEN = re.compile(r"^(?P<name>[^:\n]+?)\s*:\s*(?P<value>\S+)\s*$", re.MULTILINE)
+
+
+def _loadgen(text: str) -> dict[str, float]:
+    """`mlperf_log_summary.txt`: nanoseconds."""
+    said = {one["name"].strip(): one["value"] for one in _LOADGEN.finditer(text)}
+    found = {"valid": float(said["Result is"] == "VALID")}
+    rates = (
+        "Completed samples per second",
+        "Samples per second",
+        "Scheduled samples per second",
+        "QPS w/o loadgen overhead",
+    )
+    if (told := next((one for one in rates if one in said), None)) is not None:
+        found["throughput_per_s"] = float(said[told])
+    for name, theirs in (("e2e", "latency (ns)"), ("ttft", "first token latency (ns)")):
+        if f"Mean {theirs}" in said or f"Mean {theirs[0].upper()}{theirs[1:]}" in said:
+            found[f"{name}_mean_ms"] = float(said.get(f"Mean {theirs}", "nan")) / 1e6
+        for p in _PERCENTILES:
+            key = f"{p}.00 percentile {theirs}"
+            found |= {f"{name}_p{p}_ms": float(said[key]) / 1e6} if key in said else {}
+    return found
+
+
+def _rows_with(name: str) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and bool(value) and isinstance(value[0], Mapping) and name in value[0]
+
+
+def _text_with(*parts: str) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and all(part in value for part in parts)
+
+
+_CLOSED = "a closed loop: the next call waits for the last, and what waits in a queue is not in these times"
+TOOLS: dict[str, tuple[Callable[[Any], bool], Callable[[Any], Mapping[str, Any]], str]] = {
+    "vLLM bench": (
+        _has("request_throughput", "completed"),
+        _vllm,
+        "times count from when a request was sent, not from when it was due",
+    ),
+    "GuideLLM": (_has("benchmarks"), _guidellm, "the first benchmark of the file is read"),
+    "AIPerf": (
+        lambda value: _has("request_throughput")(value) and isinstance(value["request_throughput"], Mapping),
+        _aiperf,
+        "",
+    ),
+    "trtexec --exportTimes": (_rows_with("latencyMs"), _trtexec_times, _CLOSED),
+    "trtexec": (_text_with("[I] Latency:", "[I] Throughput:"), _trtexec_text, _CLOSED),
+    "perf_analyzer": (_rows_with("Inferences/Second"), _perf_analyzer, "the row of the greatest load is read"),
+    "LoadGen": (_text_with("Result is", "percentile latency (ns)"), _loadgen, ""),
+}
+"""By name: how its files are known, how they are read, and what they cannot prove."""

@@ -1,0 +1,105 @@
+"""Two services of known speed: slower is found, the same is called so, and what nobody can decide stays open."""
+
+from __future__ import annotations
+
+import random
+import sys
+
+import msgspec
+import pytest
+
+from assay.core.service import Service
+from assay.core.speed import SpeedRule, interim_looks
+from assay.errors import EndpointFailed, UsageError
+from assay.serving.comparison import Comparison, compare_services
+from assay.serving.generator import Load, Sent
+from assay.serving.started import Started, started
+
+RULE = SpeedRule(min_slowdown=0.05, margin=0.1, looks=interim_looks(20))
+OLD, NEW = Service("old", "http://127.0.0.1:1/v1"), Service("new", "http://127.0.0.1:2/v1")
+_BODY = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
+_TOKEN = b'data: {"choices": [{"text": "a"}]}\n'
+
+
+def compared(factor: float, spread: float, seed: int = 1, failing: bool = False) -> Comparison:
+    """`factor` slower, each block off by `spread`, each process by as much."""
+    draw = random.Random(seed)
+    process: dict[tuple[str, int], float] = {}
+
+    def block(running: Started, service: Service, number: int) -> Load:
+        own = process.setdefault((service.name, number // 2), draw.gauss(0, spread))
+        size = 0.05 * (factor if service is NEW else 1.0) * 2.718 ** (own + draw.gauss(0, spread))
+        sent = []
+        for at in range(5):
+            first, last = at + size, at + 2 * size
+            done = _BODY + _TOKEN
+            parts = [(first, done), (last, _TOKEN + b"data: [DONE]\n")]
+            sent.append(
+                Sent(float(at), float(at), parts, last, "connection lost" if failing and service is NEW else "")
+            )
+        return Load(sent, 0.0, 5.0)
+
+    return compare_services(OLD, NEW, block, rule=RULE, objectives={"ttft": 60.0}, seed=seed)
+
+
+def test_a_tenth_slower_is_found() -> None:
+    found = compared(1.10, 0.01)
+    assert found.word == "slower"
+    assert found.answers["ttft_p50"].word == "slower"
+    assert found.new["ttft_p50"] > found.old["ttft_p50"]
+
+
+def test_the_same_is_the_same() -> None:
+    assert compared(1.0, 0.01).word in ("same", "inconclusive")
+    assert compared(1.0, 0.01).answers["ttft_p50"].word == "same"
+
+
+def test_what_is_too_restless_stays_open() -> None:
+    assert compared(1.03, 0.4).word == "inconclusive"
+
+
+def test_equal_services_are_not_called_slower() -> None:
+    assert [seed for seed in range(4) if compared(1.0, 0.1, seed).word == "slower"] == []
+
+
+@pytest.mark.slow
+def test_equal_services_are_called_slower_in_none_of_five_hundred() -> None:
+    assert [seed for seed in range(500) if compared(1.0, 0.1, seed).word == "slower"] == []
+
+
+def test_sides_are_swapped_as_often_as_not() -> None:
+    firsts = [one.new_first for one in compared(1.03, 0.4).pairs]
+    assert len(firsts) == 20
+    assert sum(firsts) == 10
+
+
+def test_a_service_that_fails_is_not_timed() -> None:
+    with pytest.raises(EndpointFailed, match="service 'new' failed 5 of 5 requests: connection lost"):
+        compared(1.0, 0.01, failing=True)
+
+
+def _service(code: str) -> Service:
+    return Service("own", "http://127.0.0.1:9/v1", start=f'{sys.executable} -c "{code}"', ready_s=5.0)
+
+
+def test_one_that_ends_at_once_says_why() -> None:
+    with (
+        pytest.raises(EndpointFailed, match="ended with 3 before it answered: no weights"),
+        started(_service("print('no weights'); raise SystemExit(3)")),
+    ):
+        pass
+
+
+def test_one_that_never_answers_is_ended() -> None:
+    service = msgspec.structs.replace(_service("import time; time.sleep(60)"), ready_s=0.3)
+    with (
+        pytest.raises(EndpointFailed, match=r"did not answer at http://127\.0\.0\.1:9/v1/models in 0\.3 s"),
+        started(service),
+    ):
+        pass
+
+
+def test_a_command_that_is_none() -> None:
+    service = Service("own", "http://127.0.0.1:9/v1", start="/no/such/program")
+    with pytest.raises(UsageError, match="cannot be started"), started(service):
+        pass

@@ -1,0 +1,131 @@
+"""The load generator against a server that answers as it is told: times count from when a request was due."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from assay.serving.answers import answers_of
+from assay.serving.generator import Load, Sent, generate
+from assay.serving.requests import Mix
+from assay.serving.summary import summarize
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+
+
+def _chunk(data: bytes) -> bytes:
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+TOKEN = _chunk(b'data: {"choices": [{"text": "a"}]}\n\n')
+END = _chunk(b"data: [DONE]\n\n") + b"0\r\n\r\n"
+Script = list[tuple[float, bytes]]
+"""Seconds to wait, and what is sent then; b"" closes."""
+
+
+@contextmanager
+def answering(script: Script) -> Iterator[str]:
+    """A server that says the same to each request, one at a time on each connection."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while await reader.readuntil(b"}"):
+                for wait, data in script:
+                    await asyncio.sleep(wait)
+                    if not data:
+                        return
+                    writer.write(data)
+                    await writer.drain()
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    loop = asyncio.new_event_loop()
+    server = loop.run_until_complete(asyncio.start_server(serve, "127.0.0.1", 0))
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    finally:
+
+        async def end() -> None:
+            server.close()
+            mine = asyncio.current_task()
+            tasks = [one for one in asyncio.all_tasks() if one is not mine]
+            for one in tasks:
+                one.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+        asyncio.run_coroutine_threadsafe(end(), loop).result(5)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(5)
+        loop.close()
+
+
+def _load(script: Script, times: list[float], timeout_s: float = 5.0) -> Load:
+    with answering(script) as address:
+        return generate(Mix(address, "tiny", [[1, 2]], (3,)), times, timeout_s=timeout_s)
+
+
+def test_the_first_token_and_the_gaps_are_timed() -> None:
+    load = _load([(0.0, HEAD), (0.1, TOKEN), (0.05, TOKEN), (0.0, END)], [0.0, 0.02])
+    for one in answers_of(load):
+        assert one.error == ""
+        assert one.tokens == 2
+        assert 0.1 <= one.first_s < 2.0
+        assert 0.04 <= one.gaps_s[0] < 2.0
+        assert one.whole_s >= one.first_s + 0.04
+    metrics = summarize(load, {"ttft": 1.0}).metrics
+    assert (metrics["requests"], metrics["errors"], metrics["goodput_per_s"]) == (2.0, 0.0, 0.0)
+
+
+def test_a_request_does_not_wait_for_those_before() -> None:
+    load = _load([(0.0, HEAD), (0.3, TOKEN + END)], [0.0, 0.01, 0.02, 0.03])
+    assert max(one.sent for one in load.requests) < 0.25
+    assert [one.error for one in answers_of(load)] == [""] * 4
+
+
+TROUBLES: dict[str, Script] = {
+    "status 503": [(0.0, b"HTTP/1.1 503 No\r\nContent-Length: 2\r\n\r\n{}")],
+    "the stream was cut off": [(0.0, HEAD + TOKEN + b"0\r\n\r\n")],
+    "connection lost": [(0.0, HEAD + TOKEN), (0.0, b"")],
+    "no token came": [(0.0, HEAD + END)],
+    "no answer in 0.2 s": [(0.0, HEAD), (3.0, TOKEN)],
+}
+
+
+@pytest.mark.parametrize("error", TROUBLES)
+def test_a_trouble_is_counted(error: str) -> None:
+    load = _load(TROUBLES[error], [0.0], timeout_s=0.2 if "0.2" in error else 5.0)
+    assert [one.error for one in answers_of(load)] == [error]
+    assert summarize(load).errors == {error: 1}
+
+
+def test_nothing_listens() -> None:
+    load = generate(Mix("http://127.0.0.1:9/v1", "tiny", ["a"]), [0.0, 0.01], timeout_s=2.0)
+    assert summarize(load).errors == {"no connection": 2}
+
+
+def test_what_was_sent_late_counts_as_waiting() -> None:
+    body = b"HTTP/1.1 200 OK\r\n\r\n" + b'{"usage": {"completion_tokens": 7}}'
+    late = Sent(due=1.0, sent=1.5, parts=[(1.6, body)], ended=1.6)
+    (answer,) = answers_of(Load([late], 0.0, 1.0))
+    assert answer.whole_s == pytest.approx(0.6)
+    assert answer.tokens == 7
+    assert any("the sender itself was late" in note for note in summarize(Load([late], 0.0, 1.0)).notes)
+
+
+def test_a_percentile_has_an_interval_and_none_is_told_from_too_few() -> None:
+    body = b"HTTP/1.1 200 OK\r\n\r\n{}"
+    sent = [Sent(0.0, 0.0, [(0.001 * at, body)], 0.001 * at) for at in range(1, 101)]
+    found = summarize(Load(sent, 0.0, 1.0))
+    low, high = found.intervals["e2e_p50_ms"]
+    assert low < 45 < found.metrics["e2e_p50_ms"] < 55 < high
+    assert "e2e_p90_ms" in found.metrics
+    assert "e2e_p99_ms" not in found.metrics
+    assert any("e2e_p99_ms needs 459 answers, and there are 100" in note for note in found.notes)

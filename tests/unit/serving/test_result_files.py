@@ -1,0 +1,145 @@
+"""Result files of other load generators, in the shapes in which each tool writes them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from assay.commands.load import run_load
+from assay.core.verdict import VerdictStatus
+from assay.errors import UsageError
+from assay.options.load import LoadOptions
+from assay.serving.result_files import read_results
+
+_SPREAD = {"mean": 20.0, "percentiles": {"p50": 19.0, "p99": 40.0}}
+FILES = {
+    "vLLM bench": (
+        "result.json",
+        json.dumps(
+            {
+                "num_prompts": 100,
+                "completed": 98,
+                "request_throughput": 9.5,
+                "output_throughput": 300.0,
+                "mean_ttft_ms": 21.0,
+                "median_ttft_ms": 20.0,
+                "p99_ttft_ms": 50.0,
+            }
+        ),
+        {"errors": 2.0, "throughput_per_s": 9.5, "ttft_p50_ms": 20.0, "ttft_p99_ms": 50.0},
+    ),
+    "GuideLLM": (
+        "benchmarks.json",
+        json.dumps(
+            {
+                "benchmarks": [
+                    {
+                        "metrics": {
+                            "request_totals": {"successful": 9, "errored": 1, "incomplete": 0, "total": 10},
+                            "requests_per_second": {"successful": {"mean": 4.0}},
+                            "time_to_first_token_ms": {"successful": _SPREAD},
+                            "request_latency": {"successful": {"mean": 1.5, "percentiles": {"p50": 1.4}}},
+                        }
+                    }
+                ]
+            }
+        ),
+        {"requests": 10.0, "errors": 1.0, "ttft_p50_ms": 19.0, "e2e_mean_ms": 1500.0, "e2e_p50_ms": 1400.0},
+    ),
+    "AIPerf": (
+        "profile_export_aiperf.json",
+        json.dumps(
+            {
+                "request_throughput": {"unit": "requests/sec", "avg": 7.0},
+                "request_count": {"unit": "requests", "avg": 50.0},
+                "time_to_first_token": {"unit": "ms", "avg": 11.0, "p50": 10.0, "p99": 30.0},
+                "request_latency": {"unit": "s", "avg": 0.2, "p99": 0.4},
+            }
+        ),
+        {"requests": 50.0, "throughput_per_s": 7.0, "ttft_p99_ms": 30.0, "e2e_mean_ms": 200.0, "e2e_p99_ms": 400.0},
+    ),
+    "trtexec --exportTimes": (
+        "times.json",
+        json.dumps([{"startInMs": 0.0, "latencyMs": 1.0 + at / 100, "computeMs": 1.0} for at in range(101)]),
+        {"requests": 101.0, "e2e_p50_ms": 1.5, "e2e_mean_ms": 1.5},
+    ),
+    "trtexec": (
+        "trtexec.log",
+        "[11/26/2026-10:00:00] [I] Throughput: 812.5 qps\n[11/26/2026-10:00:00] [I] Latency: min = 1.1 ms, max = 2.5 ms, "
+        "mean = 1.25 ms, median = 1.24 ms, percentile(90%) = 1.3 ms, percentile(99%) = 1.9 ms\n",
+        {"throughput_per_s": 812.5, "e2e_p50_ms": 1.24, "e2e_p99_ms": 1.9},
+    ),
+    "perf_analyzer": (
+        "perf.csv",
+        "Concurrency,Inferences/Second,Client Send,p50 latency,p90 latency,p95 latency,p99 latency\n1,100,10,900,950,980,1000\n"
+        "2,150,10,1800,1900,1950,2000\n",
+        {"throughput_per_s": 150.0, "e2e_p50_ms": 1.8, "e2e_p99_ms": 2.0},
+    ),
+    "LoadGen": (
+        "mlperf_log_summary.txt",
+        "SUT name : PySUT\nScenario : Server\nScheduled samples per second : 99.5\nResult is : VALID\n"
+        "Mean latency (ns)                : 2500000\n50.00 percentile latency (ns)   : 2400000\n"
+        "99.00 percentile latency (ns)   : 5000000\n",
+        {"valid": 1.0, "throughput_per_s": 99.5, "e2e_mean_ms": 2.5, "e2e_p50_ms": 2.4, "e2e_p99_ms": 5.0},
+    ),
+}
+
+
+@pytest.mark.parametrize("tool", FILES)
+def test_a_file_is_read(tool: str, tmp_path: Path) -> None:
+    name, content, expected = FILES[tool]
+    (tmp_path / name).write_text(content)
+    found = read_results(tmp_path / name)
+    assert found.source == tool
+    assert {key: pytest.approx(found.metrics[key]) for key in expected} == expected
+    assert any("without an interval" in note for note in found.notes)
+
+
+def test_it_is_judged_by_limits(tmp_path: Path) -> None:
+    name, content, _ = FILES["vLLM bench"]
+    (tmp_path / name).write_text(content)
+
+    def verdict(*limits: str) -> VerdictStatus:
+        return run_load(LoadOptions(results=tmp_path / name, require=limits)).word
+
+    assert verdict("ttft_p50_ms <= 20", "throughput_per_s >= 9") is VerdictStatus.PASS
+    assert verdict("ttft_p99_ms <= 49") is VerdictStatus.FAIL
+    assert verdict("itl_p99_ms <= 49") is VerdictStatus.INCONCLUSIVE  # the file does not say
+
+
+BAD = {
+    "not there": (None, "cannot be read"),
+    "another file": ("{}", "is a result file of none of these: vLLM bench"),
+    "another version": (
+        json.dumps({"benchmarks": [{}]}),
+        "looks like a result of GuideLLM, and KeyError('metrics') is missing",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_what_is_none_is_one_sentence(what: str, tmp_path: Path) -> None:
+    content, sentence = BAD[what]
+    if content is not None:
+        (tmp_path / "file.json").write_text(content)
+    with pytest.raises(UsageError) as error:
+        read_results(tmp_path / "file.json")
+    assert sentence in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (LoadOptions(), "which service?"),
+        (LoadOptions(address="http://127.0.0.1:9/v1", require=("fast",)), "is not FIGURE <= NUMBER"),
+        (LoadOptions(address="http://127.0.0.1:9/v1", objectives=("ttft",)), "is not NAME=MS"),
+        (LoadOptions(against="old"), "two services are compared"),
+    ],
+)
+def test_wrong_usage_is_one_sentence(options: LoadOptions, sentence: str) -> None:
+    with pytest.raises(UsageError) as error:
+        run_load(options)
+    assert sentence in str(error.value)
+    assert "\n" not in str(error.value)
