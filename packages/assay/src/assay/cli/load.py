@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import signal
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from assay.options.load import LoadOptions
 if TYPE_CHECKING:
     from assay.commands.load import Loaded
 
+_TERMINATED = 143
 _EXITS = {"pass": 0, "fail": 1}
 _SHOWN = (
     "requests",
@@ -35,6 +37,7 @@ def load(given: Mapping[str, Any]) -> None:
     from assay.commands.load import run_load
 
     options = read_options(LoadOptions, given)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))  # services that were started are ended
     found = run_load(options, lambda text: print(text, file=sys.stderr, flush=True))
     _print(found)
     if options.output is not None:

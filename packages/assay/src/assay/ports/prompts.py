@@ -20,7 +20,7 @@ class Completion:
     text: str
     ids: tuple[int, ...] | None
     tops: tuple[Top, ...]
-    reason: str
+    finish: str
     prompt_tokens: int | None
     generated: int | None
     pieces: tuple[str, ...] = ()

@@ -30,13 +30,13 @@ def answers_of(load: Load) -> list[Answer]:
 def _answer(sent: Sent) -> Answer:
     late = max(0.0, sent.sent - sent.due) if sent.sent >= 0 else 0.0
     if sent.error or sent.ended < 0:
-        return Answer(late, -1.0, -1.0, 0, (), _short(sent.error) or "no answer")
+        return Answer(late, -1.0, -1.0, 0, (), sent.error or "no answer")
     whole = b"".join(part for _, part in sent.parts)
     status = whole[9:12].decode(errors="replace")
     if not status.startswith("2"):
         return Answer(late, -1.0, -1.0, 0, (), f"status {status}")
     if b"text/event-stream" not in whole.partition(b"\r\n\r\n")[0].lower():
-        return Answer(late, sent.ended - sent.due, sent.ended - sent.due, _told(whole), (), "")
+        return Answer(late, sent.ended - sent.due, sent.ended - sent.due, _usage(whole), (), "")
     times = _events(sent.parts)
     if b"data: [DONE]" not in whole:
         return Answer(late, -1.0, -1.0, len(times), (), "the stream was cut off")
@@ -67,13 +67,9 @@ def _has_text(line: bytes) -> bool:
     return any("text" in one or (one.get("delta") or {}).get("content") for one in choices)
 
 
-def _told(whole: bytes) -> int:
+def _usage(whole: bytes) -> int:
     try:
         body = json.loads(whole.partition(b"\r\n\r\n")[2])
         return int(body["usage"]["completion_tokens"])
     except (ValueError, KeyError, TypeError):
         return 0
-
-
-def _short(error: str) -> str:
-    return error.partition(":")[0] if error.startswith("no connection") else error

@@ -55,9 +55,13 @@ def alone(service: PromptService, oracle: Oracle) -> list[Place]:
 
 
 def together(service: PromptService, oracle: Oracle) -> list[Place]:
-    """All at the same time, in another order, with a few tokens each, so that long and short ones are stepped side by side."""
-    asked = _beginnings(oracle, 6)
-    asked = [asked[at] for at in np.random.default_rng(7).permutation(len(asked))]
+    """All at the same time, in another order, with a few tokens each, so that long and short ones are stepped side by side. Each begins
+    with a token of its own: what a prefix cache knows already would be read alone, without padding."""
+    draw = np.random.default_rng(7)
+    known = _beginnings(oracle, 6)
+    firsts = draw.choice(len(oracle.noise), len(known), replace=len(known) > len(oracle.noise))
+    fresh = [(number, (int(first), *start[1:])) for (number, start), first in zip(known, firsts, strict=True)]
+    asked = [fresh[at] for at in draw.permutation(len(fresh))]
     with ThreadPoolExecutor(CLIENTS) as clients:
         answers = list(clients.map(lambda one: service.complete(one[1], 4), asked))
     oracle.learn(beginning + (answer.ids or ()) for (_, beginning), answer in zip(asked, answers, strict=True))

@@ -34,10 +34,10 @@ def text_rules(service: PromptService, tokenizer: Any, answers: Answers) -> Iter
     """Of the texts that it generated, and of the same asked once more, streamed and stopped."""
     for start, whole in answers:
         count = len(whole.ids) if whole.ids is not None else whole.generated
-        if whole.reason != "stop" and count is not None and count != GENERATED:
+        if whole.finish != "stop" and count is not None and count != GENERATED:
             yield broken("limit", GENERATED, count)
-        if count == GENERATED and whole.reason != "length":
-            yield broken("reason", "'length'", repr(whole.reason))
+        if count == GENERATED and whole.finish != "length":
+            yield broken("reason", "'length'", repr(whole.finish))
         if whole.ids is not None and tokenizer is not None and whole.text != tokenizer.decode(list(whole.ids)):
             yield broken("text", repr(tokenizer.decode(list(whole.ids))), repr(whole.text))
         streamed = service.complete(start, GENERATED, stream=True)
@@ -58,8 +58,8 @@ def _stops(service: PromptService, start: Prompt, whole: Completion) -> Iterator
         found = service.complete(start, GENERATED, stop=[stop], stream=stream)
         if found.text != expected:
             yield broken("stop", repr(expected), repr(found.text))
-        elif found.reason != "stop":
-            yield broken("reason", "'stop'", repr(found.reason))
+        elif found.finish != "stop":
+            yield broken("reason", "'stop'", repr(found.finish))
 
 
 def seed_rules(service: PromptService, oracle: Oracle) -> Iterator[Finding]:
