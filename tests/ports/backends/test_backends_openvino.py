@@ -50,6 +50,14 @@ def test_several_names_of_one_tensor(write: Any) -> None:
     assert list(outputs) == ["d", "a", "c"]
 
 
+def test_two_outputs_that_openvino_takes_for_one_tensor(write: Any) -> None:
+    text = "g (float[2] x) => (float[2] d, float[2] c) { c = Cos(x)\n d = Dropout(c) }"
+    outputs = OpenVINO().lower(write(text), _FLOW).run({"x": np.array([0.0, 1.0], np.float32)})
+    assert {*outputs} == {"d", "c"}
+    np.testing.assert_allclose(outputs["d"], np.cos([0, 1]), rtol=1e-5)
+    np.testing.assert_array_equal(outputs["d"], outputs["c"])
+
+
 def _reloaded(model: Path, folder: Path) -> Any:
     folder.mkdir()
     OpenVINO().lower(model, _FLOW).save(folder)

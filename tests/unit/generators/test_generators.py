@@ -17,7 +17,7 @@ DIGESTS = {
     "equalities": (3, "37d03bb3a13ec9e6"),
     "near-misses": (3, "82b958e99a18b875"),
     "operator-pairs": (2, "b9b2142c3be901e8"),
-    "patterns": (2, "0d034700689aedb5"),
+    "patterns": (3, "c38f2466ba93f046"),
     "qdq-graphs": (3, "6cf06b33f8dd32a7"),
     "random-graphs": (3, "f8f563f739c18300"),
     "sweep": (4, "8af0520cf8088d4f"),

@@ -256,7 +256,10 @@ def _specs(ports: Sequence[Any], declared: Sequence[str]) -> list[TensorSpec]:
         names = port.get_names()
         # An imported blob has forgotten the name of an input that goes straight to an output: then its place tells.
         place = declared[index] if len(ports) == len(declared) else port.get_any_name()
-        ours = next((name for name in declared if name in names and name not in taken), place)
+        left = [name for name in declared if name not in taken]
+        # Two outputs that are one tensor, such as x and Dropout(x), have one name here.
+        free = left[0] if place in taken and left else place
+        ours = next((name for name in left if name in names), free)
         specs.append(_spec(port, ours))
     return specs
 

@@ -10,7 +10,9 @@ from pathlib import Path
 from assay import plugins
 from assay.commands.backend_options import with_options
 from assay.commands.composition import open_services
+from assay.core.digest import sha256_bytes
 from assay.core.flow import Flow
+from assay.core.limits import Limits
 from assay.errors import UnknownName, UsageError
 from assay.fuzz.corpus import Arm, Bucket, Corpus, Session
 from assay.fuzz.session import Fuzzing
@@ -18,8 +20,11 @@ from assay.options.fuzz import FuzzOptions
 from assay.options.groups import DEFAULT_HISTORY
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.provenance import usable_cores
+from assay.suites.subprocess_run import describe_exit, run_in_subprocess
 
 GENERATORS = "assay.generators"
+MINER, MINING_S = "assay.generators.mine_models", 600
+"""The module that reads a user's models, and the most seconds that it may take."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,8 @@ def run_fuzz(
     flows = with_options([_flow(name) for name in options.flows or ("onnxruntime",)], options.options)
     corpus = corpus_of(options.corpus, options.history)
     session = _opened(corpus, options.seed, flows, options.generators)
+    if options.near is not None:
+        take_models(options.near, corpus, session)
     workers = options.workers or usable_cores()
     with open_services(options.history or DEFAULT_HISTORY, workers=workers, progress=progress) as services:
         for flow in flows:
@@ -61,6 +68,31 @@ def run_fuzz(
         fuzzing = Fuzzing(corpus, session, flows, services, tell, chosen)
         fuzzing.run(options.seconds, workers, options.cases)
     return Fuzzed(session, tuple(fuzzing.new), corpus.folder)
+
+
+def take_models(folder: Path, corpus: Corpus, session: Session) -> None:
+    """The patterns of the models below the folder, kept in the corpus. Raises UsageError where there are none, and where the session has
+    cases that were made without them."""
+    if not folder.is_dir():
+        raise UsageError(f"--near {folder} is no folder; name one with ONNX models")
+    corpus.folder.mkdir(parents=True, exist_ok=True)
+    new = corpus.near.with_suffix(".new")
+    done = run_in_subprocess(MINER, str(folder), str(new), seconds=MINING_S)
+    if done.returncode:
+        raise UsageError(
+            f"the models below {folder} could not be read: {describe_exit(done, Limits(timeout_s=MINING_S))}"
+        )
+    if not int(done.stdout.split()[-1]):
+        new.unlink()
+        raise UsageError(f"no model below {folder} has two nodes beside each other whose shapes are fixed and known")
+    digest = sha256_bytes(new.read_bytes())[:16]
+    if session.near != digest and any(arm.next for arm in session.arms.values()):
+        new.unlink()
+        raise UsageError(
+            f"the corpus {corpus.folder} has cases that were made near to other models, or to none; give another folder with --corpus"
+        )
+    new.replace(corpus.near)
+    session.near = digest
 
 
 def _flow(name: str) -> Flow:

@@ -233,7 +233,8 @@ class RegionJob(EngineJob, frozen=True, kw_only=True, tag="verify_region"):
 class ScreenJob(Job, frozen=True, kw_only=True, tag="screen"):
     """Make the cases of a generator from the index `first` on, at most `count`, and for `seconds`; evaluate each in float64, run
     it and compare. Suspects are left in the folder `corpus`. The index under way stands in the file `progress`, for who finds the worker
-    dead. Cases whose index is a multiple of `derive_each` are judged by the derived tolerance, suspects or not (0: none)."""
+    dead. Cases whose index is a multiple of `derive_each` are judged by the derived tolerance, suspects or not (0: none). `near` is a file
+    of patterns of a user's models ("": none)."""
 
     generator: str
     version: int
@@ -244,6 +245,7 @@ class ScreenJob(Job, frozen=True, kw_only=True, tag="screen"):
     corpus: str
     progress: str
     derive_each: int = 50
+    near: str = ""
 
     @property
     def key(self) -> str:

@@ -72,7 +72,8 @@ class Waiting(msgspec.Struct, frozen=True):
 
 
 class Session(msgspec.Struct):
-    """The whole state. `looked` says, by signature, into how many suspects was looked and which buckets they came to."""
+    """The whole state. `looked` says, by signature, into how many suspects was looked and which buckets they came to. `near` is the digest
+    of the patterns of a user's models ("": none)."""
 
     seed: int
     onnx: str = ""
@@ -87,6 +88,7 @@ class Session(msgspec.Struct):
     looking_s: float = 0.0
     runs: int = 0
     format: int = FORMAT
+    near: str = ""
 
     @property
     def cpu_s(self) -> float:
@@ -104,6 +106,11 @@ class Corpus:
     def suspects(self) -> Path:
         """Models and inputs of cases that looked wrong."""
         return self.folder / "suspects"
+
+    @property
+    def near(self) -> Path:
+        """Patterns of the models that cases come near to."""
+        return self.folder / "near.json"
 
     def read(self) -> Session | None:
         """None where nothing was done yet. Raises UsageError for a folder that holds something else."""

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from assay import plugins
 from assay.core.case import Inputs
 from assay.core.data import Data
 from assay.core.flow import Flow
@@ -22,7 +21,6 @@ from assay.judge.witnesses import Side, side_of
 from assay.pipeline.check import check
 from assay.pipeline.request import ModelRequest, Request
 from assay.pipeline.services import Services
-from assay.ports.generator import Generator
 from assay.triage.cause import Cause
 from assay.triage.text import title_of, workaround
 from assay.triage.triage import RedVerdict, triage_verdict
@@ -94,9 +92,10 @@ class Look:
         if path.exists():
             return True
         from assay.generators.files import keep_case
+        from assay.generators.open_generator import open_generator
 
         case = one.suspect.case
-        generator: Generator = plugins.load("assay.generators", case.generator)()
+        generator = open_generator(case.generator, str(self._corpus.near) if self._corpus.near.exists() else "")
         made = generator.make(case.seed, case.index) if generator.version == case.version else None
         if made is None:
             return False

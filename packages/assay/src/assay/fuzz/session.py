@@ -121,6 +121,7 @@ class Fuzzing:
             seconds=seconds,
             corpus=str(self.corpus.suspects.absolute()),
             progress=str(path),
+            near=str(self.corpus.near.absolute()) if self.session.near else "",
         )
 
     def _count(self, arm: Arm, job: ScreenJob, result: Result) -> None:

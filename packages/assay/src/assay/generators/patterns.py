@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from assay.generators.build import LARGEST, Build, Operand
 from assay.generators.compose import finished
 from assay.generators.draws import Draws
 from assay.generators.equalities import disguise
-from assay.generators.mined import MinedNode, MinedPattern, MinedValue, own_patterns
+from assay.generators.mined import MinedNode, MinedPattern, MinedValue, decode, own_patterns
 from assay.generators.operators import forms
 from assay.generators.schemas import NotMade
 from assay.generators.values import draw_values
@@ -32,6 +33,11 @@ KIN = (
     ("Unsqueeze", "Squeeze"),
 )
 """Operators of which one may stand for another: they read alike."""
+BROADCAST = frozenset((
+    *("Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Sum", "Mean", "Where", "Equal", "Less", "Greater", "And", "Or", "PRelu"),
+    *("LessOrEqual", "GreaterOrEqual"),
+))  # fmt: skip
+"""Operators whose operands may have any rank."""
 FACTORS = (0.5, 2.0, -1.0, 1.5, 0.75)
 
 
@@ -39,11 +45,15 @@ class Patterns:
     """`patterns` are those of ONNX's functions, or those of a folder of models (`assay fuzz --near`)."""
 
     name = "patterns"
-    version = 2
+    version = 3
     about = "subgraphs of function bodies or of your models, with operands, attributes, constants, operators or types changed"
 
     def __init__(self, patterns: Sequence[MinedPattern] | None = None) -> None:
         self._patterns = own_patterns() if patterns is None else tuple(patterns)
+
+    def near(self, patterns: Path) -> Patterns:
+        """See `ports.NearModels`."""
+        return Patterns(decode(patterns.read_bytes()))
 
     def make(self, seed: int, index: int) -> GeneratedCase | None:
         """See `ports.Generator`."""
@@ -109,7 +119,12 @@ def _changed(build: Build, node: MinedNode, reads: list[Operand | None]) -> list
         return _node(build, draws.one_of(kin), reads, node)
     if way == 3 and (stored := [at for at, one in enumerate(reads) if one is not None and one.constant is not None]):
         at = draws.one_of(stored)
-        return _node(build, node.operator, [*reads[:at], _other_constant(build, reads[at]), *reads[at + 1 :]], node)
+        return _node(
+            build,
+            node.operator,
+            [*reads[:at], _other_constant(build, reads[at], node.operator), *reads[at + 1 :]],
+            node,
+        )
     if way == 4:
         return _node(build, node.operator, [one if one is None else disguise(build, one) for one in reads], node)
     if way == 5 and (fed := [at for at, one in enumerate(reads) if one is not None and one.constant is None]):
@@ -156,8 +171,9 @@ def _other_attribute(build: Build, node: MinedNode, reads: Sequence[Operand | No
     return found
 
 
-def _other_constant(build: Build, one: Operand | None) -> Operand:
-    """Other numbers, another rank, or an input of the graph in its place. Whole numbers steer: they are left as they are or shuffled."""
+def _other_constant(build: Build, one: Operand | None, operator: str) -> Operand:
+    """Other numbers, another rank where operands are broadcast, or an input of the graph in its place. Whole numbers steer: they are
+    left as they are or shuffled."""
     assert one is not None
     draws, array = build.draws, np.asarray(one.constant)
     way = draws.below(4)
@@ -165,8 +181,8 @@ def _other_constant(build: Build, one: Operand | None) -> Operand:
         return build.constant(np.asarray(draws.shuffled(array.reshape(-1).tolist()), array.dtype).reshape(array.shape))
     if way == 0 and array.dtype.kind != "b":
         return build.constant((array * draws.one_of(FACTORS)).astype(array.dtype))
-    if way == 1:
+    if way == 1 and operator in BROADCAST:
         return build.constant(array.reshape((1,) * draws.between(0, 2) + array.shape))
-    if way == 2 and array.size == 1:
+    if way == 2 and array.size == 1 and operator in BROADCAST:
         return build.constant(array.reshape(()))
     return build.input(array)

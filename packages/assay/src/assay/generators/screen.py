@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
-from assay import plugins
 from assay.core.empty_result import empty_result
 from assay.core.job import ScreenJob
 from assay.core.outcome import Stage
@@ -21,6 +20,7 @@ from assay.errors import Lowering, UsageError
 from assay.generators.case_values import CaseValues
 from assay.generators.comparison import Far, compare, judge
 from assay.generators.files import keep_case
+from assay.generators.open_generator import open_generator
 from assay.generators.parts import shorter, single_nodes
 from assay.generators.unspecified import unspecified
 from assay.ports import Backend
@@ -36,7 +36,7 @@ MOST_ATTRIBUTES = 16
 def screen(job: ScreenJob, stages: Stages) -> ScreenResult:
     """Ends after `job.count` cases or `job.seconds`, whichever is first. A case that ends the process ends the job: the file
     `job.progress` names it."""
-    generator: Generator = plugins.load("assay.generators", job.generator)()
+    generator = open_generator(job.generator, job.near)
     if generator.version != job.version:
         raise UsageError(
             f"generator {job.generator!r} is of version {generator.version} here, and {job.version} is asked for"

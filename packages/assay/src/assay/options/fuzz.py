@@ -22,4 +22,7 @@ class FuzzOptions(FlowOptions, WorkerOptions, ConfiguredHistoryOptions):
     corpus: Path | None = option(
         None, "Folder of the session, which a later call goes on with [fuzz, in the history].", metavar="FOLDER"
     )
+    near: Path | None = option(
+        None, "Folder of ONNX models whose subgraphs are taken, and changed a step at a time.", metavar="FOLDER"
+    )
     command: str = "assay fuzz"

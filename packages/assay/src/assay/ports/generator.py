@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from assay.ports.values import Tensor
 
@@ -36,4 +37,14 @@ class Generator(Protocol):
     def make(self, seed: int, index: int) -> GeneratedCase | None:
         """The case of that seed and index, byte for byte the same on every machine, whatever was made before. None where these
         numbers lead to no valid model: cheap, and not a failure. No backend is imported."""
+        ...
+
+
+@runtime_checkable
+class NearModels(Protocol):
+    """A generator whose cases can come near to the models of a user (`assay fuzz --near`)."""
+
+    def near(self, patterns: Path) -> Generator:
+        """The same generator on the patterns of that file, which `assay.generators.mined` wrote. A case is then named by the digest of
+        the file, too."""
         ...

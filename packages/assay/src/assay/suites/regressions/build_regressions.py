@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper, parser
 
-from assay.core.case import Case, Inputs
+from assay.core.case import Case, Contract, Inputs
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
 from assay.suites.cache import write_index
@@ -47,7 +47,12 @@ def _case(one: Regression, folder: Path) -> Case:
         reason="what is right was checked by hand",
         created_at="",
     )
-    return Case(name=f"regressions/{one.name}", model=model, inputs=Inputs(golden=str(folder / "golden"), samples=1))
+    return Case(
+        name=f"regressions/{one.name}",
+        model=model,
+        inputs=Inputs(golden=str(folder / "golden"), samples=1),
+        contract=Contract(published=True),
+    )
 
 
 def model_of(one: Regression) -> tuple[Any, dict[str, Array]]:

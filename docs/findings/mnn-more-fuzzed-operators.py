@@ -1,0 +1,154 @@
+"""MNN 3.6.1, CPU, precision "high": more operators that are answered wrongly, and crashes.
+
+Expected: numpy's answers, or the evaluator's of ONNX. Got: until opset 12 LogSoftmax sums over one axis and not over all from `axis` on;
+negative indices count from nowhere; nearest_mode, select_last_index and SAME_LOWER are not looked at; halves are not rounded to even; Mean
+and Shrink compute something else; a pool without `strides` divides by 0 (SIGFPE), one along three axes reads foreign memory (SIGSEGV). Each
+runs in a process of its own. Found by `assay fuzz --flow mnn-f32 --seed 5` (generators near-misses and equalities) and by writing down the
+nodes beside those.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import MNN
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+Array = np.ndarray[Any, Any]
+CONVERT = "import sys, _tools; _tools.mnnconvert(['MNNConvert', *sys.argv[1:]])"
+KINDS = {"float32": MNN.Halide_Type_Float, "int32": MNN.Halide_Type_Int, "uint8": MNN.Halide_Type_Uint8}
+rng = np.random.default_rng(0)
+
+
+def drawn(*shape: int) -> Array:
+    return rng.standard_normal(shape).astype(np.float32)
+
+
+def answers(model: onnx.ModelProto, fed: dict[str, Array]) -> Array:
+    """Of MNN, in the shape that it says."""
+    with tempfile.TemporaryDirectory() as name:
+        onnx.save(model, f"{name}/model.onnx")
+        words = ["-f", "ONNX", "--modelFile", "model.onnx", "--MNNModel", "model.mnn", "--bizCode", "finding"]
+        command = [sys.executable, "-c", CONVERT, *words, "--keepInputFormat"]
+        subprocess.run(command, cwd=name, capture_output=True, check=False)
+        net = MNN.Interpreter(str(Path(name) / "model.mnn"))
+    session = net.createSession({"numThread": 1, "precision": "high"})
+    hosts = []
+    for key, array in fed.items():
+        net.resizeTensor(net.getSessionInput(session, key), array.shape)
+        hosts.append((key, MNN.Tensor(array.shape, KINDS[array.dtype.name], array, MNN.Tensor_DimensionType_Caffe)))
+    net.resizeSession(session)
+    for key, host in hosts:
+        net.getSessionInput(session, key).copyFrom(host)
+    net.runSession(session)
+    out = net.getSessionOutput(session, "y")
+    dtype = next(name for name, kind in KINDS.items() if kind == out.getDataType())
+    host = MNN.Tensor(
+        out.getShape(), out.getDataType(), np.zeros(out.getShape(), dtype), MNN.Tensor_DimensionType_Caffe
+    )
+    out.copyToHostTensor(host)
+    return np.array(host.getNumpyData()).reshape(out.getShape())
+
+
+def compared(model: onnx.ModelProto, fed: dict[str, Array], expected: Array, found: Any) -> None:
+    got = answers(model, fed)
+    if got.shape != expected.shape:
+        found.put(f"shape {got.shape} instead of {expected.shape}")
+        return
+    off = float(np.abs(got.astype(float) - expected.astype(float)).max())
+    found.put(f"off by {off:.2g}" if off > 1e-3 else "")
+
+
+def wrong(
+    kind: str,
+    fed: dict[str, Array],
+    constants: dict[str, Array | None] | None = None,
+    opset: int = 18,
+    expected: Array | None = None,
+    **attributes: object,
+) -> str:
+    """What is wrong with the answer, "" if nothing; `constants` follow the inputs."""
+    held = {name: array for name, array in (constants or {}).items() if array is not None}
+    names = [*fed, *(name if name in held else "" for name in constants or {})]
+    element = helper.np_dtype_to_tensor_dtype(np.dtype("float32") if kind == "DequantizeLinear" else fed["x"].dtype)
+    graph = helper.make_graph(
+        [helper.make_node(kind, names, ["y"], **attributes)],
+        "one",
+        [
+            helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(one.dtype), one.shape)
+            for name, one in fed.items()
+        ],
+        [helper.make_tensor_value_info("y", element, None)],
+        [numpy_helper.from_array(array, name) for name, array in held.items()],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    if expected is None:
+        expected = np.asarray(ReferenceEvaluator(model).run(None, fed)[0])
+    context = multiprocessing.get_context("fork")
+    found = context.SimpleQueue()
+    child = context.Process(target=compared, args=(model, fed, expected, found))
+    child.start()
+    child.join(60)
+    if child.exitcode != 0:
+        return f"ended with exit code {child.exitcode}"
+    return str(found.get())
+
+
+row = np.array([1.0, 2, 3, 4], np.float32)
+square, cube, column = drawn(1, 2, 4, 4), drawn(1, 2, 4, 4, 4), row.reshape(1, 1, 4, 1)
+logits, pair = drawn(2, 3, 4), drawn(3, 2)
+powers = np.exp(logits.astype(np.float64))
+signed = np.array([-1, -0.6, -0.3, 0, 0.2, 0.6, 2], np.float32)
+blocks = cube.reshape(1, 2, 2, 2, 2, 2, 2, 2).max((3, 5, 7))
+
+found = {
+    "LogSoftmax of opset 11": wrong(
+        "LogSoftmax", {"x": logits}, opset=11, axis=1, expected=np.log(powers / powers.sum((1, 2), keepdims=True))
+    ),
+    "MaxPool without strides": wrong("MaxPool", {"x": square}, opset=11, kernel_shape=[1, 1], expected=square),
+    "MaxPool along three axes": wrong(
+        "MaxPool", {"x": cube}, opset=11, kernel_shape=[2, 2, 2], strides=[2, 2, 2], expected=blocks
+    ),
+    "MaxPool: SAME_LOWER": wrong(
+        "MaxPool", {"x": column}, opset=11, auto_pad="SAME_LOWER", kernel_shape=[2, 1], strides=[1, 1], expected=column
+    ),
+    "Mean of two": wrong("Mean", {"x": pair, "z": 2 * pair}, opset=13, expected=1.5 * pair),
+    "Shrink": wrong("Shrink", {"x": signed}, opset=9, expected=np.where(np.abs(signed) > 0.5, signed, 0)),
+    "Resize: nearest_mode": wrong(
+        "Resize",
+        {"x": column},
+        {"roi": None, "scales": np.array([1, 1, 2, 1], np.float32)},
+        opset=13,
+        mode="nearest",
+        coordinate_transformation_mode="asymmetric",
+        nearest_mode="ceil",
+        expected=np.float32([1, 2, 2, 3, 3, 4, 4, 4]).reshape(1, 1, 8, 1),
+    ),
+    "Round of halves": wrong(
+        "Round", {"x": np.array([0.5, 1.5, 2.5], np.float32)}, opset=11, expected=np.float32([0, 2, 2])
+    ),
+    "GatherElements: negative indices": wrong(
+        "GatherElements", {"x": row}, {"i": np.array([0, -3])}, opset=13, axis=0, expected=row[:2]
+    ),
+    "OneHot: negative indices": wrong(
+        "OneHot",
+        {"x": np.array([-1, 1, 0], np.int32)},
+        {"depth": np.array(3), "values": np.array([0, 1], np.float32)},
+        opset=11,
+        expected=np.eye(3, dtype=np.float32)[[2, 1, 0]],
+    ),
+    "ArgMax: select_last_index": wrong(
+        "ArgMax", {"x": 0 * row[None]}, opset=13, axis=1, select_last_index=1, keepdims=0, expected=np.array([3])
+    ),
+}
+for what, value in found.items():
+    print(f"{what}: {value or 'right'}")
+sys.exit(int(any(found.values())))
