@@ -34,6 +34,7 @@ from assay.suites.models import Models
 from assay.suites.onnx_functions import OnnxFunctions
 from assay.suites.onnx_node import OnnxNode
 from assay.suites.operators import Operators
+from assay.suites.regressions import Regressions
 from assay.testing.faulty_backend import Faulty, FaultyEngine
 from assay.testing.miscompiler import Miscompiler
 from assay.transforms.coreml_int8 import CoremlInt8
@@ -83,7 +84,7 @@ TRANSFORMS: list[type[ports.Transform]] = [
 PARTLY: list[type[ports.PartlyCalibrated]] = [CoremlInt8, VulkanInt8, XnnpackInt8]
 
 SUITES: list[type[ports.Suite]] = [
-    EdgeCases, Folder, Gradients, Mined, Models, OnnxFunctions, OnnxNode, Operators,
+    EdgeCases, Folder, Gradients, Mined, Models, OnnxFunctions, OnnxNode, Operators, Regressions,
 ]  # fmt: skip
 JUDGING: list[type[ports.JudgesMissingFiles]] = [Folder]
 VARIANTS: ports.HasVariants = Models
