@@ -4,6 +4,7 @@ writers."""
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import random
 import re
@@ -212,6 +213,17 @@ def pages(base: str, server: psutil.Process, asked: dict[str, Callable[[], str]]
         print(f"{name} | {statistics.median(taken):.0f} | {p95(taken):.0f} | {cpu:.0f} | {size / 1e3:.0f}", flush=True)
 
 
+def write_runs(folder: str, cells: int, first: int, seconds: float) -> None:
+    """As many as can be recorded in that time."""
+    made, store, number = Made(cells), SqlStore(str(Path(folder) / "history.db")), first
+    began = time.monotonic()
+    while time.monotonic() - began < seconds:
+        record(store, made, number)
+        number += 1
+    print(f"{(number - first) * cells / (time.monotonic() - began):.0f} results/s were recorded beside", flush=True)
+    store.close()
+
+
 def crowd(
     base: str, folder: str, asked: dict[str, Callable[[], str]], made: Made, runs: int, seconds: float, readers: int
 ) -> None:
@@ -230,18 +242,12 @@ def crowd(
                 failed.append(str(error))
             time.sleep(1.0)
 
-    def write() -> None:
-        store, number = SqlStore(str(Path(folder) / "history.db")), runs
-        while time.monotonic() < until:
-            record(store, made, number)
-            number += 1
-        store.close()
-        print(f"{(number - runs) * len(made.jobs) / seconds:.0f} results/s were recorded beside")
-
-    threads = [threading.Thread(target=write), *(threading.Thread(target=read, args=(one,)) for one in range(readers))]
-    for one in threads:
+    threads = [threading.Thread(target=read, args=(one,)) for one in range(readers)]
+    arguments = (folder, len(made.jobs), runs, seconds)
+    writer = multiprocessing.get_context("spawn").Process(target=write_runs, args=arguments)
+    for one in (writer, *threads):
         one.start()
-    for one in threads:
+    for one in (writer, *threads):
         one.join()
     print(f"{readers} readers, {len(taken)} pages: p95 {p95(taken):.0f} ms, {len(failed)} errors {failed[:1]}")
 

@@ -26,9 +26,8 @@ def cell_changes(
     """Cells of the new results in their order, then those that only the old ones have. `old_words` are verdicts by job key."""
     before, after = _by_cell(old), _by_cell(new)
     said = {one.job_key: one for one in verdicts}
-    return tuple(
-        _change(cell, before.get(cell, []), after.get(cell, []), old_words, said) for cell in {**after, **before}
-    )
+    words = (old_words, {key: one.word.value for key, one in said.items()})
+    return tuple(_change(cell, before.get(cell, []), after.get(cell, []), words, said) for cell in {**after, **before})
 
 
 def baseline_metrics(old: Iterable[Result], new: Sequence[Result]) -> dict[str, float]:
@@ -51,7 +50,11 @@ def _by_cell(results: Sequence[Result]) -> dict[Cell, list[Result]]:
 
 
 def _change(
-    cell: Cell, old: list[Result], new: list[Result], old_words: Mapping[str, str], said: Mapping[str, Verdict]
+    cell: Cell,
+    old: list[Result],
+    new: list[Result],
+    words: tuple[Mapping[str, str], Mapping[str, str]],
+    said: Mapping[str, Verdict],
 ) -> CellChange:
     before, after = _facts(old), _facts(new)
     batches = (smallest_batch(old), smallest_batch(new))
@@ -64,10 +67,7 @@ def _change(
         gone_warnings=_beyond(old, new) if new else (),
         lost_fusion=_lost(old, new),
         engine=tuple(differences(before, after)) if before and after else (),
-        verdicts=(
-            _worst(old_words, old),
-            _worst({key: one.word.value for key, one in said.items()}, new),
-        ),
+        verdicts=(_worst(words[0], old), _worst(words[1], new)),
         decision=next((said[one.job_key].reason for one in new if speeds_of(one) and one.job_key in said), ""),
     )
 
