@@ -83,6 +83,17 @@ def test_a_symbol_that_is_not_the_batch_needs_a_size(write: Any) -> None:
         engine.run({"x": _IMAGE[:1, :, :4]})
 
 
+def test_inputs_of_several_batches_are_unsupported(write: Any) -> None:
+    pool = "MaxPool<kernel_shape=[2, 2], strides=[2, 2]>"
+    text = f"g (float[n, 3, 8, 8] x, float[m, 3, 8, 8] h) => (float[n, 3, 4, 4] y, float[m, 3, 4, 4] z) {{ y = {pool}(x)\n z = {pool}(h) }}"
+    engine = Ncnn().lower(write(text), _FLOW)
+    assert engine.run({"x": _IMAGE, "h": _IMAGE})["z"].shape == (2, 3, 4, 4)
+    with pytest.raises(Unsupported, match="for one batch, and these have 1, 2 rows"):
+        engine.run({"x": _IMAGE, "h": _IMAGE[:1]})
+    with pytest.raises(ValueError, match="at least 1, not of 0"):
+        engine.run({"x": _IMAGE[:0], "h": _IMAGE[:0]})
+
+
 def test_the_sizes_of_the_samples_are_built_for(write: Any) -> None:
     model = write("g (float[n, 3, h, 8] x) => (float[n, 3, h, 8] y) { y = Relu(x) }")
     flow = Flow(name="fed", backend="ncnn", sample_sizes={"x[0]": (1, 1, 1), "x[2]": (4, 8, 16)})

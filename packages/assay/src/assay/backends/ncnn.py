@@ -109,16 +109,21 @@ class NcnnEngine:
         }
 
     def run(self, tensors: Tensors) -> dict[str, Tensor]:
-        """Raises ValueError for an input of another dtype or shape, for an empty batch, or for batches that differ: ncnn
-        reads past the end. Unsupported for a size that the model takes and the network was not made for."""
+        """Raises ValueError for an input of another dtype or shape, or for an empty batch: ncnn reads past the end. Unsupported for a
+        size that the model takes and the network was not made for, and for inputs whose first sizes differ."""
         check_inputs(tensors, [*(blob.spec for blob in self._network.inputs), *self._network.unread])
         for blob in self._network.inputs:
             _check_sizes(blob, tensors[blob.spec.name])
         import ncnn
 
         batches = {tensors[blob.spec.name].shape[blob.batch] for blob in self._network.inputs if blob.batch is not None}
-        if len(batches) > 1 or 0 in batches:
-            raise ValueError(f"ncnn takes one batch of at least 1, not {sorted(batches)}.")
+        if 0 in batches:
+            raise ValueError("ncnn takes a batch of at least 1, not of 0.")
+        if len(batches) > 1:
+            sizes = ", ".join(map(str, sorted(batches)))
+            raise Unsupported(
+                f"pnnx takes the first axis of every input for one batch, and these have {sizes} rows.", cause="other"
+            )
         with self._net.create_extractor() as extractor:
             for blob in self._network.inputs:
                 array = np.ascontiguousarray(tensors[blob.spec.name], dtype=blob.fed)
