@@ -78,3 +78,9 @@ def test_a_scan_without_time_says_that_it_is_not_complete() -> None:
 )
 def test_a_traceback_is_no_verdict_on_a_release(run: ScriptRun, symptom: str, state: State) -> None:
     assert state_in(run, Symptom(symptom)) is state
+
+
+def test_what_begins_wrong_may_have_begun_before() -> None:
+    lost = {RELEASES[0]: State.UNTESTABLE}
+    assert History({**lost, RELEASES[1]: State.WRONG}).begins_wrong
+    assert not History({**lost, RELEASES[1]: State.RIGHT, RELEASES[2]: State.WRONG}).begins_wrong

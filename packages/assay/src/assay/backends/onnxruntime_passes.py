@@ -95,6 +95,6 @@ def plain_code(options: Mapping[str, Option]) -> str:
     more = f", disabled_optimizers={disabled!r}" if disabled else ""
     lines += [
         f'    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["{PROVIDER}"]{more})',
-        "    return dict(zip([one.name for one in session.get_outputs()], session.run(None, inputs), strict=True))",
+        "    return dict(zip([one.name for one in session.get_outputs()], session.run(None, inputs)))",
     ]
     return "\n".join(lines) + "\n"

@@ -19,7 +19,7 @@ from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
-from assay.errors import RunNotFound, UsageError
+from assay.errors import EnvironmentFailed, RunNotFound, UsageError
 from assay.options.check import check_options
 from assay.options.groups import DEFAULT_HISTORY
 from assay.options.triage import TriageOptions
@@ -98,7 +98,10 @@ def _triaged(options: TriageOptions, progress: Progress, tell: Callable[[str], N
             if options.since:
                 backend = plugins.load("assay.backends", verdict.job.flow.backend)()
                 later = time.monotonic() + options.time_limit_s
-                found = [with_since(one, backend, later, tell) for one in found]
+                try:
+                    found = [with_since(one, backend, later, tell) for one in found]
+                except EnvironmentFailed as error:
+                    left.append(f"since when is not known: {error}")
             if builds is not None:
                 found = [with_builds(one, builds, math.inf, tell) for one in found]
             causes += found

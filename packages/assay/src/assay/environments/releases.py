@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 
 import msgspec
 
@@ -14,6 +18,10 @@ from assay.environments.pip_config import client_variables, pip_settings, uv_arg
 from assay.errors import EnvironmentFailed
 
 LIST_S = 60.0
+INSTALL_S = 120.0
+SHELL_SIGNAL = 128
+OLDER_PYTHONS = ("3.10", "3.9", "3.8")
+"""Whose wheels are of releases that were made before those for the Pythons of Assay."""
 _PLAIN = re.compile(r"\d+(\.\d+)*(\.post\d+)?")
 COMPANIONS: tuple[tuple[str, ...], ...] = (("numpy", "onnx"), ("numpy<2", "onnx<1.17"))
 """What is installed beside a release, in the order tried: old ones say that they take any numpy, and take none of today."""
@@ -26,9 +34,11 @@ class ScriptRun(msgspec.Struct, frozen=True):
     output: str = ""
 
 
-def list_releases(package: str) -> list[str]:
-    """Those with a wheel for this Python and machine, oldest first. Raises EnvironmentFailed where the registry cannot be asked."""
+def list_releases(package: str, python: str = "") -> list[str]:
+    """Those with a wheel for this Python, or that minor version (`3.9`), and this machine, oldest first. Raises EnvironmentFailed where
+    the registry cannot be asked."""
     command = [sys.executable, "-m", "pip", "index", "versions", package, "--only-binary=:all:"]
+    command += ["--python-version", python] if python else []
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=LIST_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -41,28 +51,104 @@ def list_releases(package: str) -> list[str]:
     return sorted(plain, key=release_key)
 
 
+def releases_at_hand(package: str) -> list[str]:
+    """Those that uv keeps from an earlier installation for this Python, oldest first: what can be tried without the registry."""
+    folder = _uv_cache()
+    tag = python_tag()
+    kept = [path.name for path in folder.glob(f"wheels-v*/**/{package}/*")] if folder is not None else []
+    found = {name.split("-")[0] for name in kept if tag in name or "-abi3-" in name or "-py3-" in name}
+    return sorted((one for one in found if _PLAIN.fullmatch(one)), key=release_key)
+
+
+def python_tag() -> str:
+    """Of this Python, as wheels have it."""
+    return f"cp{sys.version_info.major}{sys.version_info.minor}"
+
+
+def _uv_cache() -> Path | None:
+    program = find_uv()
+    if not program:
+        return None
+    done = _run([program, "cache", "dir", "--no-config"], LIST_S, dict(os.environ))
+    path = Path(done.output.strip().splitlines()[0]) if done.exit_code == 0 and done.output.strip() else None
+    return path if path is not None and path.is_dir() else None
+
+
+def older_releases(package: str, known: Sequence[str]) -> dict[str, str]:
+    """Releases older than all that are known, each with the newest Python that it has a wheel for; none where the registry does not
+    tell."""
+    found: dict[str, str] = {}
+    for python in OLDER_PYTHONS:
+        try:
+            listed = list_releases(package, python)
+        except EnvironmentFailed:
+            continue
+        older = [one for one in listed if not known or release_key(one) < release_key(known[0])]
+        found |= {one: python for one in older if one not in found}
+    return dict(sorted(found.items(), key=lambda item: release_key(item[0])))
+
+
 def release_key(version: str) -> tuple[int, ...]:
     """By which releases are sorted."""
     return tuple(int(part) for part in re.findall(r"\d+", version))
 
 
-def run_with_release(script: str, packages: Sequence[str], version: str, limit_s: float, works: str) -> ScriptRun:
+def run_with_release(
+    script: str,
+    packages: Sequence[str],
+    version: str,
+    limit_s: float,
+    works: str,
+    *,
+    python: str = "",
+    offline: bool = False,
+) -> ScriptRun:
     """The script with all `packages` at that version. `works` is text that its output has where it came to its end: without it the
-    next of `COMPANIONS` is tried. Raises EnvironmentFailed without uv."""
+    next of `COMPANIONS` is tried. `python` is a minor version, which uv finds or gets; "": this one. `offline`: from what uv keeps.
+    Raises EnvironmentFailed without uv."""
     program = find_uv()
     if not program:
         raise EnvironmentFailed(f"releases are installed by uv, which is not here; run `{INSTALL_UV}`")
     settings = pip_settings()
     last = ScriptRun(None)
+    if python and not has_python(python):
+        return last
     for companions in COMPANIONS:
         wanted = [*(f"{package}=={version}" for package in packages), *companions]
-        command = [program, "run", "--quiet", "--no-project", "--isolated", "--no-python-downloads"]
-        command += ["--python", sys.executable, "--no-config", *uv_arguments(settings, resolving=False)]
+        command = [
+            program,
+            "run",
+            "--quiet",
+            "--no-project",
+            "--isolated",
+            "--no-config",
+            "--python",
+            python or sys.executable,
+        ]
+        command += [] if python else ["--no-python-downloads"]
+        command += ["--offline"] if offline else []
+        command += uv_arguments(settings, resolving=False)
         command += [word for one in wanted for word in ("--with", one)]
-        last = _run([*command, "python", "-I", script], limit_s, client_variables(settings))
+        last = _with_signal(_run([*command, "python", "-I", script], limit_s, client_variables(settings)))
         if works in last.output or (last.exit_code or 0) < 0:
             return last
     return last
+
+
+@cache
+def has_python(minor: str) -> bool:
+    """Whether uv finds that Python on this machine, or can install it: asked once."""
+    program, quiet = find_uv(), ["--quiet", "--no-config"]
+    found = _run([program, "python", "find", *quiet, "--no-python-downloads", minor], LIST_S, dict(os.environ))
+    if found.exit_code == 0:
+        return True
+    return _run([program, "python", "install", *quiet, minor], INSTALL_S, dict(os.environ)).exit_code == 0
+
+
+def _with_signal(run: ScriptRun) -> ScriptRun:
+    """uv ends as shells do where what it runs is killed: with 128 and the number of the signal."""
+    killed = run.exit_code is not None and SHELL_SIGNAL < run.exit_code < SHELL_SIGNAL + signal.NSIG
+    return msgspec.structs.replace(run, exit_code=SHELL_SIGNAL - (run.exit_code or 0)) if killed else run
 
 
 def _run(command: Sequence[str], limit_s: float, variables: dict[str, str]) -> ScriptRun:

@@ -32,6 +32,7 @@ class Doubt(enum.StrEnum):
     NO_SWITCHES = "no_switches"
     SLIPPED = "slipped"
     NO_SCRIPT = "no_script"
+    NO_SCRIPT_OF_UNSTABLE = "no_script_of_unstable"
     SCRIPT_UNCONFIRMED = "script_unconfirmed"
     CURE_UNCONFIRMED = "cure_unconfirmed"
 

@@ -10,13 +10,14 @@ from pathlib import Path
 from assay import plugins
 from assay.core.job import RegionJob, ValuesJob, VerifyJob, other_kind
 from assay.core.outcome import Outcome
-from assay.core.result import RegionResult, Result, ValuesResult, comparisons_of
+from assay.core.result import RegionResult, Result, ValuesResult, VerifyResult, comparisons_of
+from assay.judge.repeats_text import instability
 from assay.pipeline.services import Services
 from assay.ports import Backend
 from assay.triage.cause import Pattern
 from assay.triage.graph import Graph, Places
 from assay.triage.prober import Prober
-from assay.triage.symptom import Symptom, refusal_of
+from assay.triage.symptom import UNSTABLE, Symptom, refusal_of
 
 
 @dataclass
@@ -77,6 +78,9 @@ def end_error(result: RegionResult) -> float:
 
 def end_of(result: Result) -> Symptom:
     """What is wrong at the outputs of the model, as far as a size can be given."""
+    steady = not isinstance(result, VerifyResult) or result.outcome is not Outcome.OK or not instability(result)
+    if result.outcome is Outcome.NONDETERMINISTIC or not steady:
+        return Symptom(UNSTABLE)
     if result.outcome is not Outcome.MISMATCH:
         return refusal_of(result) or Symptom(f"{result.outcome.value} {result.signal}".strip())
     findings = getattr(result, "findings", ())

@@ -49,14 +49,15 @@ async def _by_width(graph: Graph, prober: Prober, avoid: Places) -> list[Suspect
         if width > len(order) and width > 1:
             break
         halves = [0] if width == 1 else [0, width // 2]
-        routes = [wrong_windows(graph, prober, _windows(graph, order, width, start)) for start in halves]
+        routes = [wrong_windows(graph, prober, windows_of(graph, order, width, start)) for start in halves]
         found = [one for each in await prober.services.jobs.all_of(routes) for one in each]
         if found:
             return sorted(found, key=lambda one: -(one.symptom.budget or one.symptom.size))
     return []
 
 
-def _windows(graph: Graph, order: Sequence[int], width: int, start: int) -> list[Places]:
+def windows_of(graph: Graph, order: Sequence[int], width: int, start: int) -> list[Places]:
+    """So many nodes each in that order, the first behind `start` of them."""
     pieces = [order[at : at + width] for at in range(start, len(order), width)]
     if start:
         pieces.append(order[:start])

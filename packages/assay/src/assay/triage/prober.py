@@ -25,7 +25,7 @@ class OutOfTime(HarnessError):
 class Prober:
     """`job` is the question that all others are made from. `asked` counts those that were not known already. `refusal` is the kind of
     symptom of a model that the backend refuses ("": another is looked for, and what is refused says nothing). `versions` are those that
-    answered."""
+    answered. Each question is asked up to `tries` times, where the model fails seldom."""
 
     services: Services
     job: RegionJob
@@ -33,6 +33,7 @@ class Prober:
     asked: int = 0
     refusal: str = ""
     versions: dict[str, str] = field(default_factory=dict)
+    tries: int = 1
     _known: dict[str, RegionResult] = field(default_factory=dict)
 
     def screen(self, error: float) -> None:
@@ -40,7 +41,16 @@ class Prober:
         self.job = replace(self.job, screen=error)
 
     async def ask(self, windows: Sequence[Collection[int]], flow: Flow | None = None, **said: Any) -> RegionResult:
-        """What the flow (that of the job, unless another is named) makes of these parts. Raises OutOfTime."""
+        """What the flow (that of the job, unless another is named) makes of these parts; of `tries`, the first that fails. Raises
+        OutOfTime."""
+        result = await self._ask(windows, flow, said)
+        for attempt in range(1, 1 if "attempt" in said else self.tries):
+            if self.symptom_of(result) is not None:
+                break
+            result = await self._ask(windows, flow, {**said, "attempt": attempt})
+        return result
+
+    async def _ask(self, windows: Sequence[Collection[int]], flow: Flow | None, said: dict[str, Any]) -> RegionResult:
         asked = tuple(tuple(sorted(one)) for one in windows)
         job = replace(self.job, windows=asked, flow=flow or self.job.flow, **said)
         if job.key not in self._known:
@@ -61,4 +71,6 @@ class Prober:
     def on(self, values_dir: str) -> Prober:
         """The same, of another graph."""
         job = replace(self.job, values_dir=values_dir)
-        return Prober(self.services, job, self.deadline, self.asked, self.refusal, self.versions, self._known)
+        return Prober(
+            self.services, job, self.deadline, self.asked, self.refusal, self.versions, self.tries, self._known
+        )

@@ -5,6 +5,8 @@ every value in float64 -> does the whole fail again? -> suspects -> (a part: cur
 
 from __future__ import annotations
 
+import math
+
 from msgspec.structs import replace
 
 from assay.core.outcome import Outcome
@@ -17,7 +19,8 @@ from assay.triage.known import occurrences
 from assay.triage.localize import SCREEN, SHARE, Suspect, suspects, wrong_windows
 from assay.triage.part import Part
 from assay.triage.prober import OutOfTime, Prober
-from assay.triage.symptom import WITHIN, Symptom, refusal_of, symptom_of
+from assay.triage.symptom import UNSTABLE, WITHIN, Symptom, refusal_of, symptom_of
+from assay.triage.unstable import RUNS, find_unstable
 
 MOST_CAUSES = 3
 """Of one verdict."""
@@ -28,6 +31,10 @@ LEFT = 0.2
 MOST_SUSPECTS = 8
 TRIES = 5
 """Of a model that does not fail again at once."""
+SURE = 2
+"""Of one that fails at once."""
+MISSED = 0.02
+MOST_TRIES = 20
 
 
 async def find_causes(context: Context) -> list[Cause]:
@@ -39,10 +46,14 @@ async def find_causes(context: Context) -> list[Cause]:
     everything = frozenset(range(len(graph.nodes)))
     causes: list[Cause] = []
     try:
+        if context.end.kind == UNSTABLE:
+            unstable = await find_unstable(context, graph, prober)
+            return [unstable or replace(_unlocated(context, graph, Doubt.NOT_REPEATED), tries=RUNS, failed=0)]
         result, tries, failed = await _again(context, graph, prober)
         if not failed:
             missing = _unlocated(context, graph, Doubt.NOT_REPEATED, result.detail)
             return [replace(missing, tries=tries, failed=0)]
+        prober.tries = tries_for(failed / tries)
         whole = Whole(context, graph, prober, everything, result)
         avoid: Places = frozenset()
         while len(causes) < MOST_CAUSES:
@@ -60,14 +71,20 @@ async def find_causes(context: Context) -> list[Cause]:
     return causes or [_unlocated(context, graph, Doubt.NOT_LOCALIZED)]
 
 
+def tries_for(share: float) -> int:
+    """How often what fails in that share of its tries is asked, so that it is missed once in fifty."""
+    return 1 if share >= 1.0 else min(MOST_TRIES, math.ceil(math.log(MISSED) / math.log(1.0 - share)))
+
+
 async def _again(context: Context, graph: Graph, prober: Prober) -> tuple[RegionResult, int, int]:
-    """The model, built from its graph: a result that fails, if there is one, of how many tries, and how many failed. It is asked once,
-    and `TRIES` times where that one is right."""
+    """The model, built from its graph: a result that fails, if there is one, of how many tries, and how many failed. Wrong values are asked
+    for `SURE` times, and `TRIES` times where one of these is right; a crash was repeated by the check."""
     whole = [frozenset(range(len(graph.nodes)))]
     results = [await prober.ask(whole, outputs=graph.outputs, derive=False)]
-    if not _repeats(context, results[0]) and results[0].outcome is Outcome.OK:
-        for attempt in range(1, TRIES):
-            results.append(await prober.ask(whole, outputs=graph.outputs, derive=False, attempt=attempt))
+    for attempt in range(1, TRIES if results[0].outcome is Outcome.OK else 1):
+        if attempt == SURE and all(_repeats(context, one) for one in results):
+            break
+        results.append(await prober.ask(whole, outputs=graph.outputs, derive=False, attempt=attempt))
     failed = [one for one in results if _repeats(context, one)]
     return (failed or results)[0], len(results), len(failed)
 

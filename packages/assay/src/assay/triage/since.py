@@ -24,11 +24,12 @@ class State(enum.StrEnum):
 
 class History(msgspec.Struct, frozen=True):
     """`states` by release, oldest first. `complete`: every release beside a change was tried, and each minor one. `unit` is what one is
-    called, where a user makes them: build or commit."""
+    called, where a user makes them: build or commit. `at_hand`: the registry did not answer, and those that were kept were tried."""
 
     states: dict[str, State] = {}
     complete: bool = False
     unit: str = "release"
+    at_hand: bool = False
 
     @property
     def first_bad(self) -> str:
@@ -42,6 +43,12 @@ class History(msgspec.Struct, frozen=True):
         changes = [later for earlier, later in _changes(self.states, State.WRONG, State.RIGHT)]
         known = [state for state in self.states.values() if state is not State.UNTESTABLE]
         return changes[-1] if changes and known[-1] is State.RIGHT else ""
+
+    @property
+    def begins_wrong(self) -> bool:
+        """Whether the oldest that could be tested is wrong: it may have begun before."""
+        known = [state for state in self.states.values() if state is not State.UNTESTABLE]
+        return bool(known) and known[0] is State.WRONG
 
     @property
     def is_monotone(self) -> bool:

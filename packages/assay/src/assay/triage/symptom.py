@@ -15,6 +15,8 @@ MOST_TEXT = 100
 """Letters of what a backend says that tell one refusal from another."""
 SAME_WORDS = 0.7
 """The share of its words from which a refusal is the same in another release."""
+UNSTABLE = "unstable"
+"""The kind of what gives other answers to the same inputs."""
 WITHIN = 8.0
 """The factor within which an error has kept its size."""
 
@@ -23,8 +25,8 @@ _REFUSED = (Outcome.ERROR, Outcome.UNSUPPORTED, Outcome.UNDELEGATED)
 
 
 class Symptom(msgspec.Struct, frozen=True):
-    """`kind` is that of a `RegionError`, or an outcome with its signal or text. `output` is the value that is wrong, "" where nothing
-    came back; `size` its relative L2 error; `iteration` as in `RegionError`."""
+    """`kind` is that of a `RegionError`, UNSTABLE, or an outcome with its signal or text. `output` is the value that is
+    wrong, "" where nothing came back; `size` its relative L2 error; `iteration` as in `RegionError`."""
 
     kind: str
     output: str = ""

@@ -20,6 +20,7 @@ _DOUBTS = {
     Doubt.NO_SWITCHES: "this backend has nothing that can be switched off",
     Doubt.SLIPPED: "the small model is made right by other options than the part that it was made from: it may show another defect",
     Doubt.NO_SCRIPT: "no script was written: this backend does not say how it is called without Assay",
+    Doubt.NO_SCRIPT_OF_UNSTABLE: "no script was written: it would run the model once, and runs differ",
     Doubt.SCRIPT_UNCONFIRMED: "the script did not fail when it was run by itself",
     Doubt.CURE_UNCONFIRMED: "the script did not pass with the workaround",
 }
@@ -33,6 +34,7 @@ _KINDS = {
     "lowest": "the largest finite number in place of an infinity",
     "shape": "a wrong shape",
     "missing": "no output",
+    "unstable": "answers that differ from run to run",
 }
 
 
@@ -205,7 +207,9 @@ def since(cause: Cause) -> str:
     history = cause.since
     tried = [one for one in history.states if history.states[one] is not State.UNTESTABLE]
     if len(tried) < 2:
-        return ""
+        return (
+            "not known: the registry could not be reached, and no other release is at hand" if history.at_hand else ""
+        )
     parts = [f"{history.first_bad} is the first bad {history.unit}" if history.first_bad else _always(history, tried)]
     if history.good_again:
         parts.append(f"{history.good_again} is right again")
@@ -214,6 +218,8 @@ def since(cause: Cause) -> str:
     lost = [one for one, state in history.states.items() if state is State.UNTESTABLE]
     if lost:
         parts.append(f"{len(lost)} could not be tested ({', '.join(lost[:4])}{' ...' if lost[4:] else ''})")
+    if history.at_hand:
+        parts.append("the registry could not be reached, so that only releases at hand were tried")
     if not history.complete:
         parts.append("the time was over before all were tried")
     return "; ".join(parts)

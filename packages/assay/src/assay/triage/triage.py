@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,14 @@ from msgspec.structs import replace
 
 from assay.core.job import VerifyJob
 from assay.core.result import Result
-from assay.environments.releases import list_releases, run_with_release
+from assay.environments.releases import (
+    list_releases,
+    older_releases,
+    release_key,
+    releases_at_hand,
+    run_with_release,
+)
+from assay.errors import EnvironmentFailed
 from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.provenance import this_machine
 from assay.pipeline.services import Services
@@ -25,7 +33,8 @@ from assay.triage.known import KnownCauses
 from assay.triage.pages import write_pages
 from assay.triage.script import DONE, run_script, state_in, write_script
 from assay.triage.search import find_causes
-from assay.triage.since import State, scan
+from assay.triage.since import History, State, scan
+from assay.triage.symptom import UNSTABLE
 from assay.triage.text import red, title_of
 
 RELEASE_S = 180.0
@@ -71,7 +80,7 @@ async def _searched(context: Context) -> list[Cause]:
 
 def _finished(cause: Cause, context: Context) -> Cause:
     """With its script, run by itself before anybody sees it."""
-    if not cause.nodes:
+    if not cause.nodes or cause.symptom.kind == UNSTABLE:
         return cause
     flow = replace(context.job.flow, transforms=())
     path = write_script(cause, context.backend, flow, title_of(cause))
@@ -109,14 +118,27 @@ def with_since(cause: Cause, backend: Backend, deadline: float, tell: Callable[[
     if not cause.script or not isinstance(backend, ShowsPlainUse) or Doubt.SCRIPT_UNCONFIRMED in cause.doubts:
         return cause
     packages = backend.plain_packages
-    releases = list_releases(packages[0])
-    here = cause.versions.get(packages[0], "")
+    here, pythons, offline = cause.versions.get(packages[0], ""), dict[str, str](), False
+    try:
+        releases = list_releases(packages[0])
+    except EnvironmentFailed as error:
+        releases, offline = sorted({*releases_at_hand(packages[0]), *filter(None, [here])}, key=release_key), True
+        tell(f"{error}: {len(releases)} releases are at hand")
 
     def probe(version: str) -> State:
-        state = state_in(run_with_release(cause.script, packages, version, RELEASE_S, DONE), cause.symptom)
-        tell(f"{packages[0]} {version}: {state.value}")
+        python = pythons.get(version, "")
+        run = run_with_release(cause.script, packages, version, RELEASE_S, DONE, python=python, offline=offline)
+        state = state_in(run, cause.symptom)
+        tell(f"{packages[0]} {version}{f' on Python {python}' if python else ''}: {state.value}")
         return state
 
-    found = replace(cause, since=scan(releases, probe, deadline, here))
+    history = scan(releases, probe, deadline, here)
+    if history.begins_wrong and not offline and time.monotonic() < deadline:
+        pythons = older_releases(packages[0], releases)
+        older = scan([*pythons, releases[0]], probe, deadline, releases[0]) if pythons else History(complete=True)
+        history = replace(
+            history, states={**older.states, **history.states}, complete=history.complete and older.complete
+        )
+    found = replace(cause, since=replace(history, at_hand=offline))
     write_pages(found)
     return found

@@ -1,0 +1,46 @@
+"""Releases of a package: those of other Pythons, those at hand, and how a script ended in one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.environments import releases
+from assay.environments.releases import ScriptRun, older_releases, releases_at_hand
+from assay.errors import EnvironmentFailed
+
+
+def test_a_script_that_was_killed_ended_by_its_signal() -> None:
+    assert releases._with_signal(ScriptRun(139)).exit_code == -11
+    assert releases._with_signal(ScriptRun(1)).exit_code == 1
+    assert releases._with_signal(ScriptRun(None)).exit_code is None
+
+
+def test_older_releases_are_those_of_the_newest_python_that_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = {"3.10": ["1.12.0", "1.15.0"], "3.9": ["1.9.0", "1.12.0"]}
+
+    def fake(package: str, python: str = "") -> list[str]:
+        if python not in listed:
+            raise EnvironmentFailed(f"{package} has none")
+        return listed[python]
+
+    monkeypatch.setattr(releases, "list_releases", fake)
+    assert older_releases("engine", ["1.15.0", "1.16.0"]) == {"1.9.0": "3.9", "1.12.0": "3.10"}
+
+
+def test_without_a_registry_what_uv_keeps_is_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tag = releases.python_tag()
+    for place in (
+        f"pypi/engine/1.10.0-{tag}-{tag}-linux",
+        f"index/0a/engine/1.9.0-{tag}-{tag}-linux",
+        "pypi/engine/1.8.0-cp27-x",
+    ):
+        (tmp_path / "wheels-v8" / place).mkdir(parents=True)
+    monkeypatch.setattr(releases, "_uv_cache", lambda: tmp_path)
+    assert releases_at_hand("engine") == ["1.9.0", "1.10.0"]
+
+
+def test_a_python_that_cannot_be_had_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(releases, "has_python", lambda minor: False)
+    assert releases.run_with_release("script.py", ["engine"], "1.0", 1.0, "", python="3.7") == ScriptRun(None)

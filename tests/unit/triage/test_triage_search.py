@@ -1,0 +1,50 @@
+"""What fails seldom is asked more often."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+from msgspec.structs import replace
+
+from assay.core.empty_result import empty_result
+from assay.core.job import RegionJob, other_kind
+from assay.core.outcome import Outcome
+from assay.core.region import RegionError
+from assay.core.result import RegionResult
+from assay.testing.builders import make_job, make_result
+from assay.triage.context import end_of
+from assay.triage.prober import Prober
+from assay.triage.search import MOST_TRIES, tries_for
+from assay.triage.symptom import UNSTABLE
+
+
+def test_what_fails_in_half_of_its_tries_is_asked_six_times() -> None:
+    assert [tries_for(share) for share in (1.0, 0.5, 0.01)] == [1, 6, MOST_TRIES]
+
+
+def test_an_answer_that_is_unstable_is_looked_into_as_such() -> None:
+    assert end_of(make_result(outcome=Outcome.NONDETERMINISTIC)).kind == UNSTABLE
+
+
+class Seldom:
+    """Jobs that fail in their third try."""
+
+    asked = 0
+
+    async def run(self, job: RegionJob) -> RegionResult:
+        self.asked += 1
+        errors = (RegionError(0, "y", "values", 9.0, 0.5),) if job.attempt == 2 else ()
+        return replace(empty_result(job), errors=errors)
+
+
+def test_a_part_is_asked_until_it_fails() -> None:
+    class Services:
+        jobs = Seldom()
+
+    job = other_kind(make_job(), RegionJob, values_dir="", windows=())
+    prober = Prober(cast("Any", Services()), job, float("inf"))
+    assert not asyncio.run(prober.ask([{0}])).errors
+    prober.tries = 6
+    assert asyncio.run(prober.ask([{0}])).errors
+    assert Services.jobs.asked == 3, "the first was known"
