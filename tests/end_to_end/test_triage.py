@@ -131,8 +131,8 @@ def test_a_real_defect_ends_in_a_script_that_fails_with_it_and_passes_without(tm
 def test_what_does_not_fail_again_is_said_with_how_often_it_was_tried(tmp_path: Path) -> None:
     once = str(tmp_path / "once")
     (cause,) = causes_of(padded(), tmp_path, "faulty", fault="lie", once_file=once)
-    assert (cause.doubts, cause.failed, cause.tries) == ((Doubt.NOT_REPEATED,), 0, 5)
-    assert any("0 of 5 tries failed" in line for line in lines(cause))
+    assert (cause.doubts, cause.failed, cause.tries) == ((Doubt.NOT_REPEATED,), 0, 8)
+    assert any("0 of 8 tries failed" in line for line in lines(cause))
 
 
 def test_a_run_without_a_red_job_is_refused_in_a_sentence(tmp_path: Path) -> None:

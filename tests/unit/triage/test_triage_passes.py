@@ -68,8 +68,9 @@ def test_the_script_sets_the_variables_before_it_imports_the_library() -> None:
     ]
 
 
-def test_of_passes_that_are_wrong_only_together_the_last_is_named() -> None:
+def test_of_passes_without_which_it_does_not_die_the_last_is_named() -> None:
     prepares, rewrites = (Cure("pass", (name,), {}, culprit=False) for name in ("prepares", "rewrites"))
     culprit = Cure("pass", ("culprit",), {}, culprit=True)
-    assert _culprits_first([prepares, rewrites]) == [rewrites, prepares]
-    assert _culprits_first([prepares, culprit])[0] is culprit
+    assert _culprits_first([prepares, rewrites], died=True) == [rewrites, prepares]
+    assert _culprits_first([prepares, rewrites], died=False) == [prepares, rewrites]
+    assert _culprits_first([prepares, culprit], died=False)[0] is culprit

@@ -82,7 +82,8 @@ async def _by_passes(
         if _is_right(await ask(without)):
             alone.append(Cure("pass", (name,), _changed(lowest, without)))
     alone = [await _with_culprit(backend, lowest, names, one, ask, fails) for one in alone] if alone[1:] else alone
-    alone = _culprits_first(alone)
+    died = (await ask(lowest)).outcome is not Outcome.OK
+    alone = _culprits_first(alone, died=died)
     if alone:
         return Brought(lowest, (*alone, level_cure), tried=len(names))
     together = await _together(backend, lowest, names, ask)
@@ -90,11 +91,11 @@ async def _by_passes(
     return Brought(lowest, (*cures, level_cure), tried=len(names))
 
 
-def _culprits_first(cures: Sequence[Cure]) -> list[Cure]:
-    """Then those of which it is not known. Of passes that are wrong only together the last one: those before it prepare the pattern."""
-    known = [one for one in cures if one.culprit is not None]
-    together = [one for one in reversed(known) if not one.culprit]
-    return [*(one for one in known if one.culprit), *(one for one in cures if one.culprit is None), *together]
+def _culprits_first(cures: Sequence[Cure], *, died: bool) -> list[Cure]:
+    """Then those of which it is not known, and those that only prepare. Where the engine died, passes are listed up to the one in which
+    it did: that one comes first of each."""
+    order = [*reversed(cures)] if died else [*cures]
+    return sorted(order, key=lambda one: (one.culprit is not True, one.culprit is False))
 
 
 async def _with_culprit(
