@@ -53,8 +53,8 @@ def report(
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """Show the causes of a session, new first, what was spent on which generator, and what was never reached."""
-    from assay.commands.fuzz import corpus_of, read_session
+    from assay.commands.fuzz import corpus_of, possible_forms, read_session
     from assay.fuzz.text import coverage_lines, lines
 
     session = read_session(corpus_of(corpus, history))
-    print("\n".join([*lines(session, set()), *coverage_lines(session)]))
+    print("\n".join([*lines(session, set()), *coverage_lines(session, possible_forms())]))

@@ -138,3 +138,11 @@ def read_session(corpus: Corpus) -> Session:
     if found is None:
         raise UsageError(f"nothing was fuzzed in {corpus.folder} yet: assay fuzz --flow FLOW --for 10m")
     return found
+
+
+def possible_forms() -> frozenset[str]:
+    """Every operator of the generators with each opset in which it changed: `Conv@11`."""
+    from assay.generators.operators import forms
+    from assay.generators.schemas import changes_of, schema_at
+
+    return frozenset(f"{name}@{schema_at(name, opset).since_version}" for name in forms() for opset in changes_of(name))

@@ -30,7 +30,7 @@ SILENT_STANDARD = {
     Unspecified.ROUNDED_STEP: "a quotient lies on the edge between two steps of the grid, and no type of the division is named",
     Unspecified.REPEATED_INDICES: "Scatter: what is written twice to one place depends on the order, which is undefined",
 }
-SHOWN = 8
+SHOWN, UNREACHED = 8, 40
 
 
 def lines(session: Session, new: Set[str]) -> Iterator[str]:
@@ -95,13 +95,22 @@ def _spent(session: Session) -> Iterator[str]:
 RAN = (Screened.RIGHT, Screened.SUSPECT, Screened.FAILED)
 
 
-def coverage_lines(session: Session) -> Iterator[str]:
-    """What was run on each flow, and what never was."""
+def coverage_lines(session: Session, possible: Set[str] = frozenset()) -> Iterator[str]:
+    """What was run on each flow, and what never was: `possible` are the forms by opset that the generators know ("Conv@11")."""
     for flow, seen in session.seen.items():
         operators = Counter(one.split(" ")[0] for one in seen)
         names = {one.partition("@")[0] for one in operators}
-        yield f"coverage on {flow}: {len(names)} operators, {len(operators)} of their forms by opset, {len(seen)} forms by type and rank"
+        attributes = sum(" ." in one for one in seen)
+        whole = f" of {len(possible)}" if possible else ""
+        yield (
+            f"coverage on {flow}: {len(names)} operators, {len(operators)}{whole} of their forms by opset, "
+            f"{len(seen) - attributes} forms by type and rank, {attributes} by attribute"
+        )
         refused = session.refused.get(flow, {})
         never = sorted({one.split(" ")[0] for one in refused if "+" not in one} - set(operators))
         if never:
             yield f"  always refused: {', '.join(never)}"
+        unreached = sorted(possible - set(operators) - set(never))
+        if unreached:
+            more = f" and {len(unreached) - UNREACHED} more" if len(unreached) > UNREACHED else ""
+            yield f"  never reached: {', '.join(unreached[:UNREACHED])}{more}"

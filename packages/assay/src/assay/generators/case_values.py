@@ -40,6 +40,7 @@ class CaseValues:
             for one in self.model.graph.output
         }
         opset = next(one.version for one in self.model.opset_import if one.domain == "")
+        self._opset = opset
         nodes = self.model.graph.node
         self.operators = tuple(f"{one.op_type}@{schema_at(one.op_type, opset).since_version}" for one in nodes)
         self.attributes = tuple(
@@ -117,12 +118,18 @@ class CaseValues:
         return known | {one.name: one.data_type for one in graph.initializer}
 
     def forms(self) -> Iterator[str]:
-        """What is covered by it: of each node its operator, type and rank."""
+        """What is covered by it: of each node its operator, type and rank, and its operator and each attribute ("Conv@11 .auto_pad=VALID")."""
         known = self.all()
         for node, operator in zip(self.model.graph.node, self.operators, strict=True):
             first = next((known[name] for name in node.input if name in known), None)
             if first is not None:
                 yield f"{operator} {dtype_name(first.dtype)} {first.ndim}"
+            for given in node.attribute:
+                found = _class(node.op_type, given, self._schema(node.op_type))
+                yield f"{operator} {found.removeprefix(node.op_type)}"
+
+    def _schema(self, operator: str) -> Any:
+        return schema_at(operator, self._opset)
 
 
 def _class(operator: str, attribute: Any, schema: Any) -> str:
