@@ -28,4 +28,4 @@ def test_coverage_says_what_was_refused_and_what_was_never_reached() -> None:
         == "coverage on flow: 2 operators, 2 of 5 of their forms by opset, 3 forms by type and rank, 1 by attribute"
     )
     assert more == ["  always refused: Det@11", "  never reached: Gelu@20, Mish@18"]
-    assert [*coverage_lines(session)][0].startswith("coverage on flow: 2 operators, 2 of their forms")
+    assert next(coverage_lines(session)).startswith("coverage on flow: 2 operators, 2 of their forms")

@@ -51,10 +51,21 @@ def report(
         Path | None, typer.Option("--corpus", metavar="FOLDER", help="Folder of the session [fuzz, in the history].")
     ] = None,
     history: History = DEFAULT_HISTORY,
+    issues: Annotated[
+        Path | None,
+        typer.Option("--issues", metavar="FOLDER", help="Write a text for each cause that had none yet, a file each."),
+    ] = None,
 ) -> None:
     """Show the causes of a session, new first, what was spent on which generator, and what was never reached."""
     from assay.commands.fuzz import corpus_of, possible_forms, read_session
     from assay.fuzz.text import coverage_lines, lines
 
-    session = read_session(corpus_of(corpus, history))
+    place = corpus_of(corpus, history)
+    session = read_session(place)
+    if issues is not None:
+        from assay.fuzz.issues import write_issues
+
+        for path in write_issues(session, issues):
+            print(f"issue: {path}")
+        place.write(session)
     print("\n".join([*lines(session, set()), *coverage_lines(session, possible_forms())]))

@@ -73,7 +73,7 @@ class Waiting(msgspec.Struct, frozen=True):
 
 class Session(msgspec.Struct):
     """The whole state. `looked` says, by signature, into how many suspects was looked and which buckets they came to. `near` is the digest
-    of the patterns of a user's models ("": none)."""
+    of the patterns of a user's models ("": none), `reported` are buckets that issues were written for."""
 
     seed: int
     onnx: str = ""
@@ -89,6 +89,7 @@ class Session(msgspec.Struct):
     runs: int = 0
     format: int = FORMAT
     near: str = ""
+    reported: list[str] = []
 
     @property
     def cpu_s(self) -> float:

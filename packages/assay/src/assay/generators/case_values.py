@@ -118,7 +118,7 @@ class CaseValues:
         return known | {one.name: one.data_type for one in graph.initializer}
 
     def forms(self) -> Iterator[str]:
-        """What is covered by it: of each node its operator, type and rank, and its operator and each attribute ("Conv@11 .auto_pad=VALID")."""
+        """What is covered by it: of each node its operator, type and rank, and each attribute ("Conv@11 .auto_pad=VALID")."""
         known = self.all()
         for node, operator in zip(self.model.graph.node, self.operators, strict=True):
             first = next((known[name] for name in node.input if name in known), None)
