@@ -6,15 +6,21 @@ import csv
 import io
 import json
 import re
+import shutil
 from html.parser import HTMLParser
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from starlette.testclient import TestClient
 
+from assay.commands.composition import open_to_read
+from assay.stores.sql import SqlStore
 from assay.web.address import address
+from assay.web.app import make_app
 from assay.web.pages import PAGES as TABLE
 from assay.web.render import STATIC
+from assay.web.site import Site
 from dashboard_history import COMMIT, FLAKY, GREEN, HOSTILE, RED, RUNS, UNDECIDED, WELL, run_id
 
 HOSTILE_RESULT = address("/result", case=HOSTILE, flow="tvm")
@@ -274,3 +280,17 @@ def test_nothing_but_reading_is_answered(client: TestClient) -> None:
 )
 def test_a_stranger_cannot_give_itself_our_address(client: TestClient, host: str, code: int) -> None:
     assert client.get("/healthz", headers={"host": host}).status_code == code
+
+
+def test_a_history_that_is_gone_is_one_sentence(history: str, tmp_path: Path) -> None:
+    shutil.copytree(history, tmp_path / "gone")
+    with open_to_read(str(tmp_path / "gone")) as store:
+        assert isinstance(store, SqlStore)
+        client = TestClient(make_app(Site(store, tmp_path), {"testserver"}), raise_server_exceptions=False)
+        assert client.get("/").status_code == 200
+        store.close()
+        (tmp_path / "gone" / "history.db").unlink()
+        for path in ("/matrix", "/runs", RESULT, "/search?q=x", "/badge.svg?case=x"):
+            answer = client.get(path)
+            assert answer.status_code == 503, path
+            assert "cannot be opened" in answer.text

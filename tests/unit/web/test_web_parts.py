@@ -43,6 +43,7 @@ def test_what_fails_is_not_kept() -> None:
     cache = Cache(60.0)
     with pytest.raises(ZeroDivisionError):
         cache.get("a", lambda: 1 / 0)
+    assert not cache._locks
     assert cache.get("a", lambda: 2.0) == 2.0
 
 

@@ -62,7 +62,8 @@ def _read(site: Site) -> Now:
     standing = site.store.standing(DAYS, LOOKED_AT, SHOWN)
     newest = next(iter(site.store.runs(1)), None)
     flows = _flows(standing.counts)
-    return Now(_answer(flows), newest, flows, standing, stale_baselines(site, newest))
+    stale = site.minutes.get("stale", lambda: stale_baselines(site, newest))
+    return Now(_answer(flows), newest, flows, standing, stale)
 
 
 def _flows(counts: Sequence[Count]) -> tuple[FlowCount, ...]:

@@ -35,7 +35,12 @@ class Cache:
         with own:
             found = self._known.get(key)
             if found is None or time.monotonic() - found[0] > self._seconds:
-                found = (time.monotonic(), make())
+                try:
+                    found = (time.monotonic(), make())
+                except BaseException:
+                    with self._lock:
+                        self._locks.pop(key, None)
+                    raise
                 self._put(key, found)
         value: Value = found[1]
         return value
@@ -51,11 +56,13 @@ class Cache:
 
 @dataclass(frozen=True)
 class Site:
-    """`folder` is the history's on this machine. `moving` keeps what changes with every run, `settled` what never changes again."""
+    """`folder` is the history's on this machine. `moving` keeps what changes with every run, `minutes` what takes
+    long to read, `settled` what never changes again, `cells` the history of some cells."""
 
     store: BrowsableStore
     folder: Path
     title: str = "Assay"
     moving: Cache = field(default_factory=lambda: Cache(2.0))
+    minutes: Cache = field(default_factory=lambda: Cache(60.0))
     settled: Cache = field(default_factory=lambda: Cache(3600.0, most=16))
     cells: Cache = field(default_factory=lambda: Cache(3600.0, most=24))
