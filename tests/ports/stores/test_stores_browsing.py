@@ -39,6 +39,9 @@ def _standing(store: SqlStore) -> None:
     assert {one.case for one in found.inconclusive} == {UNDECIDED}
     assert [(one.case, one.turns, one.results) for one in found.turning] == [(FLAKY, RUNS - 1, RUNS)]
     assert sum(one.jobs for one in found.counts) == len(FLOWS) * (len(CASES) + 1)
+    whole = store.standing(days=365.0, looked_at=30, limit=99)  # what has never been otherwise is not new
+    assert {one.case for one in whole.newly_red} == {RED, FLAKY}
+    assert {one.case for one in whole.newly_green} == {GREEN}
     assert len(store.standing(days=0.5, looked_at=30, limit=25).newly_red) == 2
     assert not store.standing(days=7.0, looked_at=1, limit=25).turning
     assert len(store.standing(days=7.0, looked_at=30, limit=1).red) == 1
