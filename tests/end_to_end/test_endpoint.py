@@ -23,7 +23,7 @@ def test_a_service_is_a_flow(tmp_path: Path) -> None:
             endpoint=address,
             inputs=prompts,
             tokenizer=TOKENIZER,
-            options={"draws": 60},
+            options={"draws": 0},
             measure=False,
             history=tmp_path / ".assay",
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,9 @@ _MESSAGES = (
     {"role": "assistant", "content": "A sequence."},
     {"role": "user", "content": "And a list?"},
 )
-_SIMULATED, _ALARM, _EXPECTED = 20000, 1e-4, 5.0
+_SIMULATED, _ALARM, _EXPECTED, _STARTS = 20000, 5e-5, 5.0, 4
+_AWAY = 4.5
+"""Standard errors: less than 1 in 100,000 by chance, with room for a mean of few hundred draws that is not quite normal."""
 Answers = Sequence[tuple[Prompt, Completion]]
 
 
@@ -73,34 +76,64 @@ def seed_rules(service: PromptService, oracle: Oracle) -> Iterator[Finding]:
 
 
 def draw_rules(service: PromptService, oracle: Oracle, draws: int) -> tuple[list[Finding], dict[str, float]]:
-    """Pearson's statistic of tokens that were drawn, against its distribution in 20,000 simulated samples; a correct service is beyond
-    the bound in 1 of 10,000 checks. The power is that for a temperature of 1.3."""
-    start = oracle.prompts[0]
+    """Pearson's statistic of tokens that were drawn behind the halves of some prompts, all together, against its distribution in 20,000
+    simulated samples; a correct service is beyond the bound in 1 of 10,000 checks. The power is that for a temperature of 1.3."""
+    starts = [prompt[: max(1, len(prompt) // 2)] for prompt in oracle.prompts[:_STARTS]]
+    each = draws // len(starts)
+    asked = [(start, 1000 + number) for start in starts for number in range(each)]
     with ThreadPoolExecutor(CLIENTS) as clients:
-        answers = list(
-            clients.map(lambda seed: service.complete(start, 1, temperature=1.0, seed=1000 + seed), range(draws))
-        )
-    drawn = [answer.ids[0] for answer in answers if answer.ids]
-    if not drawn:
-        return [], {}
-    logs = oracle.logs(start)
+        answers = list(clients.map(lambda one: service.complete(one[0], 1, temperature=1.0, seed=one[1]), asked))
+    random = np.random.default_rng(11)
+    seen, right, hotter = 0.0, np.zeros(_SIMULATED), np.zeros(_SIMULATED)
+    count = 0
+    for number, start in enumerate(starts):
+        drawn = [one.ids[0] for one in answers[number * each : (number + 1) * each] if one.ids]
+        if not drawn:
+            return [], {}
+        count += len(drawn)
+        statistic, cells, others = _pearson(oracle.logs(start), drawn)
+        seen += statistic
+        right += _statistics(random.multinomial(len(drawn), cells, _SIMULATED), cells, len(drawn))
+        hotter += _statistics(random.multinomial(len(drawn), others, _SIMULATED), cells, len(drawn))
+    bound = float(np.quantile(right, 1 - _ALARM))
+    findings = [broken("draws", f"at most {bound:.4g}", f"{seen:.4g} in {count} draws")] if seen > bound else []
+    away, hot = _surprise([oracle.logs(start) for start in starts], [one.ids[0] for one in answers if one.ids], each)
+    if abs(away) > _AWAY:
+        findings.append(broken("temperature", f"at most {_AWAY} standard errors away", f"{away:+.3g} in {count} draws"))
+    power = max(float(np.mean(hotter > bound)), NormalDist().cdf(abs(hot) - _AWAY))
+    return findings, {"draw_statistic": seen, "draw_bound": bound, "draw_away": away, "draw_power": power}
+
+
+def _surprise(logs: Sequence[Any], drawn: Sequence[int], each: int) -> tuple[float, float]:
+    """How far the mean log-probability of what was drawn is from that of right draws, in standard errors, and how far it would be at a
+    temperature of 1.3: it is what tells temperatures apart best (Neyman and Pearson 1933)."""
+    seen = right = hot = spread = 0.0
+    for number, row in enumerate(logs):
+        weights, hotter = np.exp(row), np.exp(row / 1.3)
+        mean = float(weights @ row)
+        seen += sum(float(row[token]) for token in drawn[number * each : (number + 1) * each])
+        right += each * mean
+        hot += each * float(hotter @ row) / float(hotter.sum())
+        spread += each * float(weights @ (row - mean) ** 2)
+    error = max(spread**0.5, 1e-9)
+    return (seen - right) / error, (hot - right) / error
+
+
+def _pearson(logs: Any, drawn: Sequence[int]) -> tuple[float, Any, Any]:
+    """The statistic, the probabilities of its cells, and those at a temperature of 1.3: tokens that are expected often enough have a cell
+    each, all others one together."""
     right, hotter = np.exp(logs), np.exp(logs / 1.3)
     hotter /= hotter.sum()
     own = np.flatnonzero(right * len(drawn) >= _EXPECTED)
-    cells = np.array([*right[own], 1 - right[own].sum()])
-    others = np.array([*hotter[own], 1 - hotter[own].sum()])
+    cells = np.array([*right[own], max(0.0, 1 - right[own].sum())])
+    others = np.array([*hotter[own], max(0.0, 1 - hotter[own].sum())])
     counts = np.array([*(drawn.count(int(token)) for token in own), 0])
     counts[-1] = len(drawn) - counts.sum()
-    random = np.random.default_rng(11)
+    return float(_statistics(counts, cells, len(drawn))), cells, others
 
-    def statistic(seen: Any) -> Any:
-        return ((seen - len(drawn) * cells) ** 2 / (len(drawn) * cells)).sum(axis=-1)
 
-    bound = float(np.quantile(statistic(random.multinomial(len(drawn), cells, _SIMULATED)), 1 - _ALARM))
-    power = float(np.mean(statistic(random.multinomial(len(drawn), others, 2000)) > bound))
-    seen = float(statistic(counts))
-    findings = [broken("draws", f"at most {bound:.4g}", f"{seen:.4g} in {len(drawn)} draws")] if seen > bound else []
-    return findings, {"draw_statistic": seen, "draw_bound": bound, "draw_power": power}
+def _statistics(seen: Any, cells: Any, draws: int) -> Any:
+    return ((seen - draws * cells) ** 2 / np.maximum(draws * cells, 1e-9)).sum(axis=-1)
 
 
 def token_rules(service: PromptService, oracle: Oracle, tokenizer: Any) -> tuple[list[Finding], list[Place]]:

@@ -1,0 +1,53 @@
+"""Draws of a service that samples by a known rule: the right one passes, and each other one is seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from assay.ports.prompts import Completion
+from assay.worker.service.oracle import Oracle
+from assay.worker.service.rules import draw_rules
+
+START = (1, 2, 3, 4)
+LOGITS = np.random.default_rng(2).normal(0, 2, 60)
+RULES = {
+    "right": lambda weights: weights,
+    "hotter": lambda weights: weights ** (1 / 1.3),
+    "colder": lambda weights: weights**1.3,
+    "top eight": lambda weights: np.where(weights >= np.sort(weights)[-8], weights, 0.0),
+    "one token less": lambda weights: np.where(np.arange(60) == np.argmax(weights), 0.1 * weights, weights),
+}
+
+
+class _Service:
+    """What is needed of one."""
+
+    def __init__(self, rule: str) -> None:
+        weights = RULES[rule](np.exp(LOGITS))
+        self._weights = weights / weights.sum()
+
+    def complete(self, prompt: Any, tokens: int, *, temperature: float, seed: int) -> Completion:
+        token = int(np.random.default_rng(seed).choice(60, p=self._weights))
+        return Completion("", (token,), (), "length", None, 1)
+
+
+def _drawn(rule: str) -> tuple[list[str], dict[str, float]]:
+    logs = LOGITS - np.log(np.exp(LOGITS).sum())
+    oracle = Oracle(None, None, [START, START])  # type: ignore[arg-type]
+    oracle._known[START[:2]] = logs
+    findings, metrics = draw_rules(_Service(rule), oracle, 400)  # type: ignore[arg-type]
+    return [str(one.facts["rule"]) for one in findings], metrics
+
+
+def test_a_right_service_passes_and_the_power_is_told() -> None:
+    found, metrics = _drawn("right")
+    assert found == []
+    assert metrics["draw_power"] > 0.9
+
+
+@pytest.mark.parametrize("rule", [one for one in RULES if one != "right"])
+def test_another_rule_is_seen(rule: str) -> None:
+    assert _drawn(rule)[0] != []
