@@ -108,6 +108,11 @@ def test_a_right_service_passes_in_every_way() -> None:
         assert [way.__name__ for way in WAYS if way(service, right)] == []
 
 
+def test_more_tokens_than_asked_for_are_no_places_of_the_oracle() -> None:
+    with serving("limit-one-more") as address:
+        assert _alone(client(address), oracle()) == []
+
+
 def test_answers_of_another_place_would_not_pass() -> None:
     right = oracle()
     with serving() as address:

@@ -15,17 +15,20 @@ PLACES = 12
 """Of each prompt, asked one by one."""
 GENERATED = 24
 """Tokens of a generated text."""
+_STEPS = 4
+"""Tokens of each of those that are asked together."""
 CLIENTS = 8
 """Requests at the same time."""
 
 
-def _at(way: str, prompt: int, beginning: Prompt, answer: Completion) -> list[Place]:
-    """A place for each token that was generated. Where nobody says which they are, the first log-probabilities are known at least."""
+def _at(way: str, prompt: int, beginning: Prompt, answer: Completion, most: int = 1) -> list[Place]:
+    """A place for each token that was generated, of those that were asked for. Where nobody says which they are, the first
+    log-probabilities are known at least."""
     ids = answer.ids
     if ids is None:
         return [Place(way, prompt, beginning, answer.tops[0], None)] if answer.tops and answer.tops[0] else []
     tops = answer.tops if len(answer.tops) == len(ids) else ({},) * len(ids)
-    return [Place(way, prompt, beginning + ids[:at], top, ids[at]) for at, top in enumerate(tops)]
+    return [Place(way, prompt, beginning + ids[:at], top, ids[at]) for at, top in enumerate(tops[:most])]
 
 
 def _beginnings(oracle: Oracle, most: int) -> list[tuple[int, Prompt]]:
@@ -63,12 +66,16 @@ def together(service: PromptService, oracle: Oracle) -> list[Place]:
     fresh = [(number, (int(first), *start[1:])) for (number, start), first in zip(known, firsts, strict=True)]
     asked = [fresh[at] for at in draw.permutation(len(fresh))]
     with ThreadPoolExecutor(CLIENTS) as clients:
-        answers = list(clients.map(lambda one: service.complete(one[1], 4), asked))
-    oracle.learn(beginning + (answer.ids or ()) for (_, beginning), answer in zip(asked, answers, strict=True))
-    return [
-        place
+        answers = list(clients.map(lambda one: service.complete(one[1], _STEPS), asked))
+    known_ids = range(len(oracle.noise))
+    pairs = [
+        (number, beginning, answer)
         for (number, beginning), answer in zip(asked, answers, strict=True)
-        for place in _at("together", number, beginning, answer)
+        if all(one in known_ids for one in answer.ids or ())
+    ]
+    oracle.learn(beginning + (answer.ids or ()) for _, beginning, answer in pairs)
+    return [
+        place for number, beginning, answer in pairs for place in _at("together", number, beginning, answer, _STEPS)
     ]
 
 
@@ -82,6 +89,6 @@ def generated(service: PromptService, oracle: Oracle) -> tuple[list[Place], list
         place
         for number, (start, answer) in enumerate(answers)
         if answer.ids is None or all(0 <= one < len(oracle.noise) for one in answer.ids)
-        for place in _at("generated", number, start, answer)
+        for place in _at("generated", number, start, answer, GENERATED)
     ]
     return found, answers
