@@ -98,7 +98,9 @@ def launchers_of(place: str) -> Callable[..., AbstractContextManager[tuple[Launc
     name = place.partition("://")[0]
     known = [one for one in plugins.names(LAUNCHERS) if one not in HERE]
     if name == "slurm":
-        raise UsageError("--on slurm shares out the cases of suites: it goes with `assay run`; leave it out")
+        raise UsageError(
+            "--on slurm shares out the cases of suites: it goes with `assay run`; give --on ray, or leave it out"
+        )
     if name not in known:
         raise UsageError(
             f'nothing runs jobs on "{place}": give --on {", ".join(known)}, or leave it out to run them here'

@@ -173,7 +173,7 @@ class PlaceOptions:
 
     on: str = option(
         "",
-        "Where jobs run: slurm, slurm://PARTITION, or a launcher of a plug-in [this machine].",
+        "Where jobs run: ray, ray://HOST:PORT of the head, slurm or slurm://PARTITION [this machine].",
         metavar="ENGINE",
         toml="launch.on",
         once=True,

@@ -1,0 +1,112 @@
+"""Launchers that are fed from outside, as on a machine of a cluster: jobs come in, results go out, as long as the process lives.
+
+Their supervisors run in one thread that lasts: a worker ends when the *thread* that started it ends (PR_SET_PDEATHSIG).
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+from assay.core.job import Job
+from assay.core.result import Result
+from assay.ports import Launcher
+
+MOST_RESULTS = 256
+"""Of one batch."""
+GATHER_S = 0.02
+
+
+@dataclass(frozen=True)
+class _Asked:
+    job: Job
+    alone: bool
+
+
+class _Closing(Exception):
+    """Raised where a launcher asks for the next job: it ends, and so do its workers."""
+
+
+class _Inbox:
+    """See `ports.JobSource`: the jobs for one of the two launchers, as they come. One for the other waits until this one is done."""
+
+    def __init__(self, asked: queue.SimpleQueue[_Asked | None], first: _Asked) -> None:
+        self._asked, self._alone = asked, first.alone
+        self.left: _Asked | None = first
+
+    def next_ready(self) -> Job | None:
+        one, self.left = self.left, None
+        if one is None:
+            try:
+                one = self._asked.get_nowait()
+            except queue.Empty:
+                return None
+            if one is None:
+                raise _Closing
+        if one.alone != self._alone:
+            self.left = one
+            return None
+        return one.job
+
+    def expected(self) -> Iterable[Job]:
+        """None is known before it comes."""
+        return ()
+
+
+class FedLauncher:
+    """`workers` do what is added, `alone` what is added as such. What a launcher raises is raised by `batches`."""
+
+    def __init__(self, workers: Launcher, alone: Launcher) -> None:
+        self._launchers = (workers, alone)
+        self._asked: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
+        self._given: queue.SimpleQueue[Result | BaseException | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="supervisor", daemon=True)
+        self._thread.start()
+
+    def add(self, jobs: Sequence[Job], *, alone: bool = False) -> None:
+        """They are taken within half a second, also while others run."""
+        for job in jobs:
+            self._asked.put(_Asked(job, alone))
+
+    def batches(self) -> Iterator[list[Result]]:
+        """What is there, as soon as anything is; ends when it is closed."""
+        while True:
+            batch = [self._given.get()]
+            if not self._asked.empty():
+                time.sleep(GATHER_S)  # more is to come: a batch costs as much as many results
+            while len(batch) < MOST_RESULTS and not self._given.empty():
+                batch.append(self._given.get())
+            if results := [one for one in batch if isinstance(one, Result)]:
+                yield results
+            for one in batch:
+                if one is None:
+                    return
+                if isinstance(one, BaseException):
+                    raise one
+
+    def close(self) -> None:
+        """Ends the workers; no process is left behind."""
+        self._asked.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            while (first := self._asked.get()) is not None:
+                self._launch(first)
+        except _Closing:
+            pass
+        except BaseException as error:  # noqa: BLE001 - the thread's last word: whoever reads the results raises it
+            self._given.put(error)
+        self._given.put(None)
+
+    def _launch(self, first: _Asked | None) -> None:
+        while first is not None:
+            inbox = _Inbox(self._asked, first)
+            with closing(self._launchers[first.alone].launch(inbox)) as results:
+                for result in results:
+                    self._given.put(result)
+            first = inbox.left

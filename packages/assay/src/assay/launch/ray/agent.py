@@ -1,0 +1,74 @@
+"""What runs on each node: a supervisor in a thread of its own, fed with jobs. Ray makes an actor of it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+import msgspec
+
+from assay.core.environment import Interpreter
+from assay.errors import EnvironmentFailed
+from assay.launch.fed import FedLauncher
+from assay.launch.gpus import gpus
+from assay.launch.pool import FreshProcess, Pool
+from assay.launch.ray.packets import Greeting, Parcel, Settings, pack_results, unpack_jobs
+
+
+def versions() -> str:
+    """What must be the same on every node: jobs and results are those of one version."""
+    return f"assay {metadata.version('assay')}, Python {'.'.join(platform.python_version_tuple()[:2])}"
+
+
+class Agent:
+    """One for each node. Jobs go in by `add`, results come out of `results`; `end` leaves no process behind."""
+
+    def __init__(self, settings: bytes, cores: int, wanted_versions: str) -> None:
+        said = msgspec.msgpack.decode(settings, type=Settings)
+        self._problem = self._enter(said, wanted_versions)
+        self._workers = said.workers or max(cores, 1)
+        self._interpreters: dict[str, Interpreter] = {}
+        self._failed: dict[str, str] = {}
+        pool = Pool(self._workers, said.recycle, self._interpreter, gpus())
+        pool.__enter__()  # idle workers wait for the next jobs, as long as the agent lives
+        self._pool = pool
+        self._launcher = FedLauncher(pool, FreshProcess(2, self._interpreter, gpus(), clear=pool.end_idle))
+
+    def _enter(self, settings: Settings, wanted_versions: str) -> str:
+        here = versions()
+        if here != wanted_versions:
+            return f"it has {here}, and the driver has {wanted_versions}: install the same on every node"
+        if not (Path(settings.folder) / settings.token).is_file():
+            return f"it does not see the folder {settings.folder}: put the project on a disk that all nodes share"
+        os.chdir(settings.folder)
+        return ""
+
+    def greet(self) -> bytes:
+        return msgspec.msgpack.encode(Greeting(platform.node(), self._workers, self._problem))
+
+    def add(self, parcel: bytes) -> None:
+        """Jobs, which are answered in any order."""
+        found = msgspec.msgpack.decode(parcel, type=Parcel)
+        self._interpreters |= found.interpreters
+        self._failed |= found.failed
+        self._launcher.add(unpack_jobs(found), alone=found.alone)
+
+    def results(self) -> Iterator[bytes]:
+        """Batches, as they come. Ends with `end`."""
+        for batch in self._launcher.batches():
+            yield pack_results(batch)
+
+    def end(self) -> None:
+        self._launcher.close()
+        self._pool.end_idle()
+
+    def _interpreter(self, environment: str) -> Interpreter:
+        if not environment:
+            return Interpreter(sys.executable)
+        if environment in self._failed:
+            raise EnvironmentFailed(self._failed[environment])
+        return self._interpreters[environment]

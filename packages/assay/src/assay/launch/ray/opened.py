@@ -1,0 +1,25 @@
+"""What `--on ray` opens: the launchers that share the nodes of a cluster."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from assay.launch.pool import InterpreterOf
+from assay.launch.ray.cluster import RayCluster
+from assay.launch.ray.pool import RayPool
+from assay.launch.watch import Watch
+
+
+class RayLaunchers:
+    """Implements `ports.Launchers`."""
+
+    def __init__(self, address: str, workers: int, recycle: int, interpreter: InterpreterOf, watch: Watch) -> None:
+        self._cluster = RayCluster(address, workers, recycle, interpreter, watch)
+
+    def __enter__(self) -> tuple[RayPool, RayPool]:
+        return RayPool(self._cluster), RayPool(self._cluster, alone=True)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._cluster.close()

@@ -1,0 +1,58 @@
+"""What crosses between the driver and the agents of its nodes: msgpack, no pickle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from assay.core.environment import Interpreter
+from assay.core.job import AnyJob, Job
+from assay.core.result import Result
+from assay.core.wire import Done, decode_answer, decode_job, encode
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """How an agent is to work. `workers` side by side (0: one per core that it has), `folder` where relative paths begin; `token` is the
+    name of a file in it by which an agent sees that it looks at the same disk."""
+
+    workers: int
+    recycle: int
+    folder: str
+    token: str
+
+
+class Greeting(msgspec.Struct, frozen=True):
+    """What an agent says of its node. `problem` is why it cannot be used, "" where it can."""
+
+    node: str
+    workers: int
+    problem: str = ""
+
+
+class Parcel(msgspec.Struct, frozen=True):
+    """Jobs for a node. `interpreters` are those of the environments that they name; `failed` says why there is none."""
+
+    jobs: tuple[bytes, ...]
+    alone: bool
+    interpreters: dict[str, Interpreter] = {}
+    failed: dict[str, str] = {}
+
+
+def pack_jobs(jobs: Iterable[Job]) -> tuple[bytes, ...]:
+    return tuple(map(encode, jobs))
+
+
+def unpack_jobs(parcel: Parcel) -> list[AnyJob]:
+    """Raises msgspec.DecodeError."""
+    return [decode_job(one) for one in parcel.jobs]
+
+
+def pack_results(results: Sequence[Result]) -> bytes:
+    return msgspec.msgpack.encode([encode(Done(one)) for one in results])  # type: ignore[arg-type]
+
+
+def unpack_results(body: bytes) -> list[Result]:
+    """Raises msgspec.DecodeError."""
+    answers = [decode_answer(one) for one in msgspec.msgpack.decode(body, type=list[bytes])]
+    return [one.result for one in answers if isinstance(one, Done)]

@@ -1,0 +1,96 @@
+"""A real Ray cluster on the loopback address: a head and another node, of one CPU each."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+TRIES = 6
+ADDRESS = "127.0.0.2"
+"""Of the loopback network; each node has its own. 127.0.0.1 is what Ray takes for a name of the machine's other address."""
+
+
+@dataclass
+class RayNodes:
+    """`address` is the head's; `second` is the process that started the other node."""
+
+    address: str
+    second: subprocess.Popen[bytes]
+
+    def kill_second(self) -> None:
+        """The node and all that runs on it, as where the power is cut."""
+        for one in [*psutil.Process(self.second.pid).children(recursive=True), psutil.Process(self.second.pid)]:
+            one.kill()
+        self.second.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind((ADDRESS, 0))
+        return int(one.getsockname()[1])
+
+
+def _start(folder: Path, address: str, *words: str) -> subprocess.Popen[bytes]:
+    command = [str(Path(sys.executable).with_name("ray")), "start", "--block", f"--node-ip-address={address}", *words]
+    variables = {
+        **os.environ,
+        "RAY_DISABLE_IMPORT_WARNING": "1",
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_memory_monitor_refresh_ms": "0",
+        "RAY_worker_niceness": "0",
+    }
+    variables |= {"RAY_TMPDIR": str(folder)}
+    sizes = ["--num-cpus=1", "--num-gpus=0", "--object-store-memory=100000000", "--disable-usage-stats"]
+    with (folder / f"log-{address}").open("wb") as log:
+        return subprocess.Popen([*command, *sizes], env=variables, stdout=log, stderr=log, start_new_session=True)
+
+
+@contextmanager
+def ray_cluster(nodes: int = 2) -> Iterator[RayNodes]:
+    """So many nodes of one CPU each, each with an address of its own."""
+    with tempfile.TemporaryDirectory(prefix="assay-ray-", dir="/tmp", ignore_cleanup_errors=True) as name:
+        folder, port = Path(name), _free_port()
+        address = f"{ADDRESS}:{port}"
+        started: list[subprocess.Popen[bytes]] = []
+        try:
+            head = ("--head", f"--port={port}", "--include-dashboard=false", f"--temp-dir={folder}")
+            started.append(_ready(folder, ADDRESS, *head))
+            for number in range(3, nodes + 2):
+                started.append(_ready(folder, f"127.0.0.{number}", f"--address={address}"))
+            yield RayNodes(address, started[-1])
+        finally:
+            for one in started:
+                _end(one)
+
+
+def _ready(folder: Path, address: str, *words: str) -> subprocess.Popen[bytes]:
+    """Ray gives a node 30 seconds to start, which may be too few on a busy machine: it is tried again."""
+    log = folder / f"log-{address}"
+    for _ in range(TRIES):
+        process = _start(folder, address, *words)
+        while process.poll() is None:
+            if b"Ray runtime started" in log.read_bytes():
+                return process
+            time.sleep(0.2)
+    raise AssertionError(log.read_text(errors="replace")[-2000:])
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        children = psutil.Process(process.pid).children(recursive=True)
+        os.killpg(process.pid, signal.SIGKILL)
+        for one in children:
+            if one.is_running():
+                one.kill()
+        process.wait()
