@@ -13,9 +13,9 @@ import msgspec
 
 from assay.core.environment import Interpreter
 from assay.errors import EnvironmentFailed
-from assay.launch.fed import FedLauncher
 from assay.launch.gpus import gpus
 from assay.launch.pool import FreshProcess, Pool
+from assay.launch.queued import QueuedLauncher
 from assay.launch.ray.packets import Greeting, Parcel, Settings, pack_results, unpack_jobs
 
 
@@ -36,7 +36,7 @@ class Agent:
         pool = Pool(self._workers, said.recycle, self._interpreter, gpus())
         pool.__enter__()  # idle workers wait for the next jobs, as long as the agent lives
         self._pool = pool
-        self._launcher = FedLauncher(pool, FreshProcess(2, self._interpreter, gpus(), clear=pool.end_idle))
+        self._launcher = QueuedLauncher(pool, FreshProcess(2, self._interpreter, gpus(), clear=pool.end_idle))
 
     def _enter(self, settings: Settings, wanted_versions: str) -> str:
         here = versions()

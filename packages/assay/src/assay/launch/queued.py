@@ -57,7 +57,7 @@ class _Inbox:
         return ()
 
 
-class FedLauncher:
+class QueuedLauncher:
     """`workers` do what is added, `alone` what is added as such. What a launcher raises is raised by `batches`."""
 
     def __init__(self, workers: Launcher, alone: Launcher) -> None:

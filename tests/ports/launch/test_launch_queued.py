@@ -8,8 +8,8 @@ from assay.core.case import Case
 from assay.core.flow import Flow
 from assay.core.job import NoopJob
 from assay.core.model import Model
-from assay.launch.fed import FedLauncher
 from assay.launch.pool import FreshProcess, Pool
+from assay.launch.queued import QueuedLauncher
 
 
 def _jobs(first: int, count: int) -> list[NoopJob]:
@@ -19,7 +19,7 @@ def _jobs(first: int, count: int) -> list[NoopJob]:
 
 def test_jobs_that_come_one_after_another_have_one_answer_each_and_nothing_is_left() -> None:
     before = set(psutil.Process().children(recursive=True))
-    fed = FedLauncher(Pool(1), FreshProcess(1))
+    fed = QueuedLauncher(Pool(1), FreshProcess(1))
     fed.add(_jobs(0, 20))
     fed.add(_jobs(20, 1), alone=True)
     keys: list[str] = []
