@@ -1,7 +1,7 @@
 """OpenVINO 2026.4.1, CPU: a mean over the last axis between two grids of eight bits answers wrongly in its last elements.
 
-Expected: the mean of the dequantized numbers, rounded to the second grid and kept within its ends (-128 and 127 steps). Got: other numbers in
-some elements, beyond the ends of the grid too; the quantizer is fused into the reduction. Without the second grid the answer is right. ONNX
+Expected: the mean of the dequantized numbers, rounded to the second grid and kept within its ends (-128 and 127 steps). Got: other
+numbers in some elements, beyond the ends of the grid too; the quantizer is fused into the reduction. Without the second grid the answer is right. ONNX
 Runtime is right. GlobalAveragePool, which becomes the same node, is wrong alike. Found by `assay fuzz --flow openvino-f32 --seed 3`
 (generator qdq-graphs).
 """

@@ -23,4 +23,12 @@ from assay.testing.builders import make_result
 )
 def test_what_differs_and_nobody_vouches_for_is_looked_into(word: VerdictStatus, outcome: Outcome, red: bool) -> None:
     result = replace(make_result(), outcome=outcome)
-    assert _is_red(Verdict(word, "", result.job_key), {result.job_key: result}) is red
+    verdict = Verdict(word, "", result.job_key)
+    assert _is_red(verdict, {result.job_key: result}, named=False) is red
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_refusal_is_looked_into_only_where_the_user_named_it(named: bool) -> None:
+    result = replace(make_result(), outcome=Outcome.UNSUPPORTED)
+    verdict = Verdict(VerdictStatus.SKIP, "", result.job_key)
+    assert _is_red(verdict, {result.job_key: result}, named=named) is named

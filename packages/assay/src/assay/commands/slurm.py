@@ -23,7 +23,7 @@ from assay.pipeline.open_run import Checked
 from assay.pipeline.progress import Progress
 from assay.pipeline.provenance import new_run_id
 from assay.pipeline.services import Services
-from assay.pipeline.shares import balanced, seconds_of_last_run, write_shares
+from assay.pipeline.shares import balanced, is_run, seconds_of_last_run, write_shares
 
 NAME = "slurm"
 LOOK_S = 2.0
@@ -42,7 +42,7 @@ def run_on_slurm(options: RunOptions, progress: Progress) -> Checked:
     """As `run_suites`. Raises UsageError for what Slurm refuses, WorkerFailed where no shard has results."""
     if options.shard != "1/1" or options.only:
         raise UsageError("--on slurm makes the shards itself: leave --shard and --only out")
-    if not options.command.startswith("assay run "):
+    if not is_run(options.command):
         raise UsageError("--on slurm repeats the command line of `assay run` on the nodes: call that")
     wanted = destinations(options.reports)
     rules = rules_for(options.alerts, None)

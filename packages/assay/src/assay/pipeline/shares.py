@@ -20,12 +20,17 @@ def seconds_of_last_run(command: str, store: Store) -> dict[str, float]:
     """What each case took in the last complete run of this command, whatever its shards; empty where there is none."""
     wanted = without_shard(command)[0]
     for summary in store.runs(LOOKED_AT):
-        if summary.status == "complete" and summary.command.startswith("assay run ") and _is(summary.command, wanted):
+        if summary.status == "complete" and is_run(summary.command) and _is(summary.command, wanted):
             try:
                 return _seconds(store.results(summary.id))
             except RunNotFound:
                 continue
     return {}
+
+
+def is_run(command: str) -> bool:
+    """Whether it is `assay run`, with whatever options."""
+    return command.split()[:2] == ["assay", "run"]
 
 
 def balanced(seconds: Mapping[str, float], total: int) -> dict[str, int]:
