@@ -48,12 +48,12 @@ from assay.transforms.vulkan_int8 import VulkanInt8
 from assay.transforms.xnnpack_int8 import XnnpackInt8
 
 BACKENDS: list[type[ports.Backend]] = [
-    ExecuTorch, Faulty, IREE, LiteRt, MNN, Miscompiler, Ncnn, OnnxRuntime, OnnxRuntimeQnn, OpenVINO, PromptEndpoint, Reference, TVM, TensorEndpoint,
-    TensorRT, Torch, Trtexec,
+    ExecuTorch, Faulty, IREE, LiteRt, MNN, Miscompiler, Ncnn, OnnxRuntime, OnnxRuntimeQnn, OpenVINO, PromptEndpoint, Reference, TVM,
+    TensorEndpoint, TensorRT, Torch, Trtexec,
 ]  # fmt: skip
 DYNAMIC: list[type[ports.Dynamic]] = [
-    ExecuTorch, Faulty, IREE, LiteRt, MNN, Miscompiler, Ncnn, OnnxRuntime, OnnxRuntimeQnn, OpenVINO, PromptEndpoint, Reference, TVM, TensorEndpoint,
-    TensorRT, Torch, Trtexec,
+    ExecuTorch, Faulty, IREE, LiteRt, MNN, Miscompiler, Ncnn, OnnxRuntime, OnnxRuntimeQnn, OpenVINO, PromptEndpoint, Reference, TVM,
+    TensorEndpoint, TensorRT, Torch, Trtexec,
 ]  # fmt: skip
 SIZED: list[type[ports.BuiltForSizes]] = [ExecuTorch, LiteRt, Ncnn, OnnxRuntimeQnn, TensorRT, Trtexec]
 NAMED: list[type[ports.NamesLibrary]] = [OnnxRuntimeQnn, Trtexec]
