@@ -62,7 +62,8 @@ class Line:
     def limit(self) -> float:
         """The distance at which the engine is another model. Two independent engines say it best: in float32 it is `FACTOR` times
         their distance, or as many unit roundoffs, and never below `PAIR_FACTOR` times it; in float16 and bfloat16 what rounded values
-        do says it (`STORED_FACTOR`), or what rounded weights do (`ROUNDED_FACTOR`); else the limit of the precision."""
+        do says it (`STORED_FACTOR`), or what rounded weights do (`ROUNDED_FACTOR`); else the limit of the precision. In a file that is
+        quantized itself, one value that falls to the next step moves the answers by more than two engines that agree differ."""
         if self.pair is None:
             return LIMITS["int8"] if self.quantized else self.usual
         if self.stored is not None and self.precision in UNIT_ROUNDOFFS:
@@ -70,7 +71,7 @@ class Line:
                 ROUNDED_FACTOR * UNIT_ROUNDOFFS[self.precision], STORED_FACTOR * self.stored, PAIR_FACTOR * self.pair
             )
         fine = self.usual
-        if self.precision == "float32":
+        if self.precision == "float32" and not self.quantized:
             fine = FACTOR * max(self.pair, UNIT_ROUNDOFF)
         elif self.rounded is not None and self.precision in UNIT_ROUNDOFFS:
             fine = ROUNDED_FACTOR * max(self.rounded, UNIT_ROUNDOFFS[self.precision])
