@@ -22,6 +22,7 @@
     │   │   ├── StoreUnreachable  its server does not answer
     │   │   └── BlobLost          a file that should be in a store of blobs is not there, or is damaged
     │   ├── WorkerFailed          workers cannot be started
+    │   ├── SlurmUnreachable      Slurm does not answer: its jobs go on
     │   ├── BrokenMetric          a plug-in's metric that cannot be imported or raises: infrastructure, the engine is not blamed
     │   ├── EndpointFailed        a service does not answer: infrastructure, or a timeout; its model is not blamed
     │   └── EnvironmentFailed     an environment cannot be resolved or built: its flows are unavailable, others go on
@@ -128,6 +129,10 @@ class BrokenMetric(HarnessError):
 
 class WorkerFailed(HarnessError):
     """Workers cannot be started."""
+
+
+class SlurmUnreachable(HarnessError):
+    """Slurm does not answer, or takes no more jobs. Those that it took go on, and are not taken out of its queue."""
 
 
 class EnvironmentFailed(HarnessError):

@@ -14,7 +14,7 @@ from pathlib import Path
 from assay.commands.alerting import rules_for, with_alerts
 from assay.commands.composition import open_services
 from assay.commands.reporting import destinations
-from assay.errors import UsageError, WorkerFailed
+from assay.errors import SlurmUnreachable, UsageError, WorkerFailed
 from assay.launch.slurm import SlurmArray
 from assay.options.arguments import without
 from assay.options.run import RunOptions
@@ -78,10 +78,11 @@ def _script(options: RunOptions, folder: Path) -> str:
     here = shlex.quote(str(folder))
     return f"""#!/bin/sh
 n=$SLURM_ARRAY_TASK_ID
+rm -f {here}/$n.part
 {shlex.quote(sys.executable)} -m assay {shlex.join(words)} --shard "$n/{options.shards}" --shares {here}/shares.json \\
   --history {here}/history-$n --save {here}/$n.part --alerts off
 code=$?
-[ -f {here}/$n.part ] && mv {here}/$n.part {here}/$n.run
+[ -f {here}/$n.part ] && mv {here}/$n.part
 [ $code -eq 1 ] && exit 0
 exit $code
 """
@@ -98,22 +99,32 @@ def _run(array: SlurmArray, script: str, folder: Path, total: int, progress: Pro
             time.sleep(LOOK_S if attempt or come else LOOK_S / 4)
             waiting = array.waiting()
             for number in sorted(every - come):
-                if (folder / f"{number}.run").is_file():
+                results = _results(folder / f"{number}.run")
+                if results is not None:
                     come.add(number)
-                    results = saved_run(folder / f"{number}.run")[1]
-                    progress.doing(
-                        f"shard {number} of {total} has come with {len(results)} results, {len(come)} shards in all"
-                    )
+                    progress.doing(f"shard {number} of {total} has come with {results} results, {len(come)} shards in all")
         if come == every:
             break
     return [folder / f"{number}.run" for number in sorted(come)]
 
 
+def _results(path: Path) -> int | None:
+    """How many came; None where none did. What cannot be read is of a disk that was full, or a node that went: it is made again."""
+    try:
+        return len(saved_run(path)[1]) if path.is_file() else None
+    except UsageError:
+        path.unlink(missing_ok=True)
+        return None
+
+
 @contextmanager
 def _ended(array: SlurmArray) -> Iterator[None]:
-    """Interrupted, nothing is left in the queue."""
+    """Interrupted, nothing is left in the queue. Where Slurm itself does not answer, its tasks are worth what they have done."""
     try:
         yield
+    except SlurmUnreachable:
+        raise
     except BaseException:
-        array.cancel()
+        if left := " ".join(array.cancel()):
+            print(f"assay: Slurm may have jobs of this run left: `scancel {left}` ends them", file=sys.stderr, flush=True)
         raise

@@ -5,12 +5,17 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from assay.errors import UsageError
+from assay.errors import SlurmUnreachable, UsageError
 
+PATIENCE_S = 600.0
+"""For a controller that does not answer: its tasks run on meanwhile."""
 _ANSWER_S = 60.0
+_FORGOTTEN = "Invalid job id"
+"""What Slurm says of a job that has ended some minutes ago."""
 _NUMBERS = re.compile(r"(\d+)(?:-(\d+))?")
 
 
@@ -24,32 +29,68 @@ class SlurmArray:
             )
         self._folder, self._partition = folder, partition
         self._submitted: list[str] = []
+        self._waiting: set[int] = set()
+        self._silent_since: float | None = None
 
     def submit(self, script: str, tasks: Collection[int]) -> None:
-        """Each of them runs `script` with its number in $SLURM_ARRAY_TASK_ID. Raises UsageError where Slurm refuses it."""
+        """Each of them runs `script` with its number in $SLURM_ARRAY_TASK_ID. Raises UsageError where Slurm refuses it, SlurmUnreachable
+        where it took others before."""
         path = self._folder / "tasks.sh"
         path.write_text(script)
         numbers = ",".join(map(str, sorted(tasks)))
         words = ["--parsable", "--requeue", "--job-name=assay", f"--array={numbers}", f"--chdir={Path.cwd()}"]
         words += [f"--output={self._folder}/%a.log", "--open-mode=append"]
         words += [f"--partition={self._partition}"] if self._partition else []
-        self._submitted.append(_ask("sbatch", *words, str(path)).strip().partition(";")[0])
+        try:
+            said = _ask("sbatch", *words, str(path))
+        except _Failed as error:
+            if self._submitted:
+                raise SlurmUnreachable(f"Slurm does not take shards {numbers} again ({error}); {self._left()}") from None
+            raise UsageError(str(error)) from None
+        self._submitted.append(said.strip().partition(";")[0])
+        self._waiting = set(tasks)
 
     def waiting(self) -> set[int]:
-        """The tasks that wait or run."""
+        """The tasks that wait or run. Where Slurm does not answer, those of its last answer, for some minutes: then raises
+        SlurmUnreachable."""
         if not self._submitted:
             return set()
-        # A job that has ended is forgotten after some minutes: then it is an error to ask for it alone.
-        lines = _ask("squeue", "--noheader", "--me", "--format=%F %K").splitlines()
+        try:
+            # A job that has ended is forgotten after some minutes: then it is an error to ask for it alone.
+            lines = _ask("squeue", "--noheader", "--me", "--format=%F %K").splitlines()
+        except _Failed as error:
+            now = time.monotonic()
+            self._silent_since = now if self._silent_since is None else self._silent_since
+            if now - self._silent_since < PATIENCE_S:
+                return set(self._waiting)
+            raise SlurmUnreachable(f"{error}, for {PATIENCE_S / 60:.0f} minutes; {self._left()}") from None
+        self._silent_since = None
         own = [line.split() for line in lines]
-        return {
+        self._waiting = {
             number for words in own if len(words) == 2 and words[0] in self._submitted for number in _tasks(words[1])
         }
+        return set(self._waiting)
 
-    def cancel(self) -> None:
-        """Nothing is left of it."""
+    def cancel(self) -> list[str]:
+        """The jobs that may be left, for Slurm did not take that."""
+        left = []
         for one in self._submitted:
-            subprocess.run(["scancel", one], capture_output=True, timeout=_ANSWER_S)
+            try:
+                _ask("scancel", one)
+            except _Failed as error:
+                left += [one] if _FORGOTTEN not in str(error) else []
+        return left
+
+    def _left(self) -> str:
+        jobs = " ".join(self._submitted)
+        return (
+            f"its jobs go on: when `squeue --me` shows none of {jobs} any more, `assay merge {self._folder}/*.run` judges what came; "
+            f"`scancel {jobs}` ends them"
+        )
+
+
+class _Failed(Exception):
+    """A program of Slurm did not do what it was asked. The text says why."""
 
 
 def _tasks(said: str) -> set[int]:
@@ -64,9 +105,10 @@ def _ask(*command: str) -> str:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_ANSWER_S, errors="replace")
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise UsageError(f"Slurm does not answer ({command[0]}: {error}): is slurmctld running?") from None
+        raise _Failed(f"Slurm does not answer ({command[0]}: {error}): is slurmctld running?") from None
     if done.returncode:
-        raise UsageError(f"Slurm refuses the jobs: {_reason(done.stderr.splitlines())}")
+        did = "refuses the jobs" if command[0] == "sbatch" else f"does not answer {command[0]}"
+        raise _Failed(f"Slurm {did}: {_reason(done.stderr.splitlines())}")
     return done.stdout
 
 

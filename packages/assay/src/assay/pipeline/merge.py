@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shlex
 import zlib
 from collections.abc import Sequence
@@ -33,11 +35,15 @@ class _Saved(msgspec.Struct, frozen=True):
 
 
 def save_run(path: Path, checked: Checked) -> None:
-    """The run with all its results in one file. Raises NotWritable."""
+    """The run with all its results in one file, which is whole or not there. Raises NotWritable."""
     body = zlib.compress(msgspec.msgpack.encode(_Saved(checked.run, cast("tuple[AnyResult, ...]", checked.results))), 6)
+    part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        path.write_bytes(_MARK + body)
+        part.write_bytes(_MARK + body)
+        part.replace(path)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
         raise NotWritable(f"{path} cannot be written ({error.strerror}); give another file") from None
 
 
