@@ -59,7 +59,9 @@ def test_a_controller_that_starts_again_is_waited_for(tmp_path: Path, monkeypatc
     now[0] = 2 * slurm.PATIENCE_S
     assert array.waiting() == {2}, "its silence is counted from its last answer"
     now[0] = 4 * slurm.PATIENCE_S
-    with pytest.raises(SlurmUnreachable, match=r"Unable to contact.*its jobs go on: .* of 12 .*`assay merge .*/\*\.run`"):
+    with pytest.raises(
+        SlurmUnreachable, match=r"Unable to contact.*its jobs go on: .* of 12 .*`assay merge .*/\*\.run`"
+    ):
         array.waiting()
     _program(tmp_path, "sbatch", "exit 1")
     with pytest.raises(SlurmUnreachable, match="does not take shards 2 again"):

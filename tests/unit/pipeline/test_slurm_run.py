@@ -72,9 +72,7 @@ def test_a_save_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.Monkey
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
-def test_a_silent_slurm_keeps_its_tasks(
-    array: SlurmArray, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_silent_slurm_keeps_its_tasks(array: SlurmArray, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     array.submit("", {1})
     with pytest.raises(SlurmUnreachable), command._ended(array):
         raise SlurmUnreachable("it does not answer")

@@ -102,7 +102,9 @@ def _run(array: SlurmArray, script: str, folder: Path, total: int, progress: Pro
                 results = _results(folder / f"{number}.run")
                 if results is not None:
                     come.add(number)
-                    progress.doing(f"shard {number} of {total} has come with {results} results, {len(come)} shards in all")
+                    progress.doing(
+                        f"shard {number} of {total} has come with {results} results, {len(come)} shards in all"
+                    )
         if come == every:
             break
     return [folder / f"{number}.run" for number in sorted(come)]
@@ -126,5 +128,7 @@ def _ended(array: SlurmArray) -> Iterator[None]:
         raise
     except BaseException:
         if left := " ".join(array.cancel()):
-            print(f"assay: Slurm may have jobs of this run left: `scancel {left}` ends them", file=sys.stderr, flush=True)
+            print(
+                f"assay: Slurm may have jobs of this run left: `scancel {left}` ends them", file=sys.stderr, flush=True
+            )
         raise

@@ -45,7 +45,9 @@ class SlurmArray:
             said = _ask("sbatch", *words, str(path))
         except _Failed as error:
             if self._submitted:
-                raise SlurmUnreachable(f"Slurm does not take shards {numbers} again ({error}); {self._left()}") from None
+                raise SlurmUnreachable(
+                    f"Slurm does not take shards {numbers} again ({error}); {self._left()}"
+                ) from None
             raise UsageError(str(error)) from None
         self._submitted.append(said.strip().partition(";")[0])
         self._waiting = set(tasks)
