@@ -21,8 +21,9 @@ _BODY = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
 _TOKEN = b'data: {"choices": [{"text": "a"}]}\n'
 
 
-def compared(factor: float, spread: float, seed: int = 1, failing: bool = False) -> Comparison:
-    """`factor` slower, each block off by `spread`, each process by as much."""
+def compared(factor: float, spread: float, seed: int = 1, failing: int = 0, tokens: int = 2) -> Comparison:
+    """`factor` slower, each block off by `spread`, each process by as much. The new one fails `failing` of five requests,
+    and gives `tokens` in each answer."""
     draw = random.Random(seed)
     process: dict[tuple[str, int], float] = {}
 
@@ -33,9 +34,10 @@ def compared(factor: float, spread: float, seed: int = 1, failing: bool = False)
         for at in range(5):
             first, last = at + size, at + 2 * size
             done = _BODY + _TOKEN
-            parts = [(first, done), (last, _TOKEN + b"data: [DONE]\n")]
+            rest = _TOKEN * (tokens - 1 if service is NEW else 1)
+            parts = [(first, done), (last, rest + b"data: [DONE]\n")]
             sent.append(
-                Sent(float(at), float(at), parts, last, "connection lost" if failing and service is NEW else "")
+                Sent(float(at), float(at), parts, last, "connection lost" if at < failing and service is NEW else "")
             )
         return Load(sent, 0.0, 5.0)
 
@@ -75,7 +77,21 @@ def test_sides_are_swapped_as_often_as_not() -> None:
 
 def test_a_service_that_fails_is_not_timed() -> None:
     with pytest.raises(EndpointFailed, match="service 'new' failed 5 of 5 requests: connection lost"):
-        compared(1.0, 0.01, failing=True)
+        compared(1.0, 0.01, failing=5)
+
+
+def test_one_that_fails_more_is_slower() -> None:
+    found = compared(0.8, 0.01, failing=2)
+    assert found.failed[0] == 0
+    assert found.failed[1] == 2 * found.sent // 5
+    assert found.word == "slower"
+
+
+def test_shorter_answers_are_no_faster_ones() -> None:
+    found = compared(0.8, 0.01, tokens=1)
+    assert found.word == "inconclusive"
+    assert [*found.troubles] == ["answers of the old and of the new differ in length: 2 and 1 tokens each"]
+    assert len(found.pairs) == RULE.looks[0]
 
 
 def _service(code: str) -> Service:

@@ -94,7 +94,8 @@ TROUBLES: dict[str, Script] = {
     "status 503": [(0.0, b"HTTP/1.1 503 No\r\nContent-Length: 2\r\n\r\n{}")],
     "the stream was cut off": [(0.0, HEAD + TOKEN + b"0\r\n\r\n")],
     "connection lost": [(0.0, HEAD + TOKEN), (0.0, b"")],
-    "no token came": [(0.0, HEAD + END)],
+    "no token came": [(0.0, HEAD + _chunk(b'data: {"choices": [{"text": ""}]}\n\n') + END)],
+    "error: out of memory": [(0.0, HEAD + TOKEN + _chunk(b'data: {"error": {"message": "out of memory"}}\n\n') + END)],
     "no answer in 0.2 s": [(0.0, HEAD), (3.0, TOKEN)],
 }
 
@@ -129,3 +130,34 @@ def test_a_percentile_has_an_interval_and_none_is_told_from_too_few() -> None:
     assert "e2e_p90_ms" in found.metrics
     assert "e2e_p99_ms" not in found.metrics
     assert any("e2e_p99_ms needs 459 answers, and there are 100" in note for note in found.notes)
+
+
+def test_an_event_may_be_split_over_chunks_and_parts() -> None:
+    event, end = b'data: {"choices": [{"text": "a"}]}\n\n', b"data: [DONE]\n\n"
+    split = _chunk(event[:20]) + _chunk(event[20:] + end[:9]) + _chunk(end[9:]) + b"0\r\n\r\n"
+    stream = HEAD + split
+    for cut in range(1, len(stream)):
+        parts = [(1.0, stream[:cut]), (2.0, stream[cut:])]
+        (answer,) = answers_of(Load([Sent(0.0, 0.0, parts, 2.0)], 0.0, 2.0))
+        assert (answer.error, answer.tokens) == ("", 1), cut
+        assert answer.first_s == (1.0 if cut > stream.index(b"]}\n") + 2 else 2.0), cut
+
+
+def test_empty_text_is_no_first_token() -> None:
+    role = b'data: {"choices": [{"text": ""}]}\n\n'
+    body = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
+    token = b'data: {"choices": [{"text": "a"}]}\n\ndata: [DONE]\n\n'
+    (answer,) = answers_of(Load([Sent(0.0, 0.0, [(1.0, body + role), (2.0, token)], 2.0)], 0.0, 2.0))
+    assert (answer.first_s, answer.tokens) == (2.0, 1)
+
+
+def test_failed_requests_wait_for_ever() -> None:
+    body = b"HTTP/1.1 200 OK\r\n\r\n{}"
+    sent = [Sent(0.0, 0.0, [(0.001, body)], 0.001, "" if at < 40 else "connection lost") for at in range(100)]
+    found = summarize(Load(sent, 0.0, 1.0))
+    assert found.metrics["e2e_p50_ms"] == found.metrics["ttft_p50_ms"] == float("inf")
+    assert found.metrics["e2e_mean_ms"] == pytest.approx(1.0)
+    sent = [Sent(0.0, 0.0, [(0.001, body)], 0.001, "" if at < 60 else "connection lost") for at in range(100)]
+    found = summarize(Load(sent, 0.0, 1.0))
+    assert found.metrics["e2e_p50_ms"] == pytest.approx(1.0)
+    assert found.metrics["e2e_p90_ms"] == float("inf")

@@ -73,8 +73,8 @@ FILES = {
     ),
     "perf_analyzer": (
         "perf.csv",
-        "Concurrency,Inferences/Second,Client Send,p50 latency,p90 latency,p95 latency,p99 latency\n1,100,10,900,950,980,1000\n"
-        "2,150,10,1800,1900,1950,2000\n",
+        "Concurrency,Inferences/Second,Client Send,p50 latency,p90 latency,p95 latency,p99 latency\n10,150,10,1800,1900,1950,2000\n"
+        "9,100,10,900,950,980,1000\n",
         {"throughput_per_s": 150.0, "e2e_p50_ms": 1.8, "e2e_p99_ms": 2.0},
     ),
     "LoadGen": (
@@ -104,9 +104,11 @@ def test_it_is_judged_by_limits(tmp_path: Path) -> None:
     def verdict(*limits: str) -> VerdictStatus:
         return run_load(LoadOptions(results=tmp_path / name, require=limits)).word
 
-    assert verdict("ttft_p50_ms <= 20", "throughput_per_s >= 9") is VerdictStatus.PASS
-    assert verdict("ttft_p99_ms <= 49") is VerdictStatus.FAIL
-    assert verdict("itl_p99_ms <= 49") is VerdictStatus.INCONCLUSIVE  # the file does not say
+    some = "errors <= 2"
+    assert verdict("ttft_p50_ms <= 20", "throughput_per_s >= 9") is VerdictStatus.FAIL  # two requests failed
+    assert verdict("ttft_p50_ms <= 20", "throughput_per_s >= 9", some) is VerdictStatus.PASS
+    assert verdict("ttft_p99_ms <= 49", some) is VerdictStatus.FAIL
+    assert verdict("itl_p99_ms <= 49", some) is VerdictStatus.INCONCLUSIVE  # the file does not say
 
 
 BAD = {

@@ -70,16 +70,29 @@ def _figures(found: Loaded) -> dict[str, Any]:
     if found.comparison is not None:
         one = found.comparison
         pairs = [{"ratios": pair.ratios, "new_first": pair.new_first, "trouble": pair.trouble} for pair in one.pairs]
-        return {"verdict": found.word.value, "word": one.word, "old": one.old, "new": one.new, "pairs": pairs}
+        return {
+            "verdict": found.word.value,
+            "word": one.word,
+            "old": one.old,
+            "new": one.new,
+            "failed": one.failed,
+            "sent": one.sent,
+            "pairs": pairs,
+        }
     assert found.curve is not None
     points = [
         {
             "rate": None if math.isnan(rate) else rate,
-            "metrics": one.metrics,
-            "intervals": one.intervals,
+            "metrics": {name: _finite(value) for name, value in one.metrics.items()},
+            "intervals": {name: [*map(_finite, value)] for name, value in one.intervals.items()},
             "errors": one.errors,
             "notes": one.notes,
         }
         for rate, one in found.curve.points
     ]
     return {"verdict": found.word.value, "reasons": found.reasons, "points": points, "knee_per_s": found.curve.knee}
+
+
+def _finite(value: float) -> float | None:
+    """JSON has no infinity: null is a percentile that lies among failed requests."""
+    return value if math.isfinite(value) else None

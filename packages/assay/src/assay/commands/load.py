@@ -44,6 +44,7 @@ class Loaded:
 def run_load(options: LoadOptions, told: Callable[[str], None] = lambda text: None) -> Loaded:
     """The whole of `assay load`, its printing apart. Raises UsageError, and EndpointFailed where a service does not answer."""
     limits = [_limit(text) for text in options.require]
+    _check_usage(options)
     objectives = dict(_objective(text) for text in options.objectives)
     if options.results is not None:
         return _judged(Curve(((math.nan, read_results(options.results)),), None), limits)
@@ -79,6 +80,11 @@ def _compared(options: LoadOptions, objectives: dict[str, float], told: Callable
     found = compare_services(old, new, block, rule=rule, objectives=objectives, seed=options.seed, told=told)
     words = {"slower": VerdictStatus.FAIL, "inconclusive": VerdictStatus.INCONCLUSIVE}
     reasons = [f"{found.word}: {new.name} against {old.name}, {len(found.pairs)} restarts of both"]
+    reasons += [f"{count} x not counted: {trouble}" for trouble, count in found.troubles.items()]
+    if any(found.failed):
+        reasons.append(
+            f"failed requests: {found.failed[0]} of the old, {found.failed[1]} of the new, of {found.sent} each"
+        )
     for name, answer in found.answers.items():
         percent = 100 * math.expm1(answer.mean)
         low, high = (100 * math.expm1(one) for one in (answer.low, answer.high))
@@ -88,30 +94,65 @@ def _compared(options: LoadOptions, objectives: dict[str, float], told: Callable
     return Loaded(words.get(found.word, VerdictStatus.PASS), tuple(reasons), comparison=found)
 
 
-def _judged(found: Curve, limits: Sequence[tuple[str, str, float]]) -> Loaded:
+Limit = tuple[str, str, float]
+"""A figure, <= or >=, and a number."""
+
+
+def _check_usage(options: LoadOptions) -> None:
+    """What would be ignored, or fail after the measurement, is said before it."""
+    if options.against and options.require:
+        raise UsageError("--require is judged on one service; with --against leave it out, the comparison decides")
+    if options.against and len(options.rates) > 1:
+        raise UsageError(f"with --against one --rate is measured, and there are {len(options.rates)}; give one")
+    if options.output is not None and not options.output.absolute().parent.is_dir():
+        raise UsageError(f"--output {options.output}: its folder is missing; make it first")
+
+
+def _judged(found: Curve, limits: Sequence[Limit]) -> Loaded:
     """Each point keeps every limit; a figure that its samples do not allow keeps none, and decides nothing. An interval that holds the
-    limit is inconclusive."""
-    fails, open_ = [], []
+    limit is inconclusive. Failed requests fail a point that has no limit on `errors`, and more than half of them any."""
+    fails: list[str] = []
+    open_: list[str] = []
     for rate, summary in found.points:
+        more, others = _point(summary, limits)
         where = "" if math.isnan(rate) else f"at {rate:g} a second: "
-        for name, operator, limit in limits:
-            seen = summary.metrics.get(name)
-            if seen is None:
-                open_.append(f"{where}{name} is not known; there are {', '.join(sorted(summary.metrics))}")
-                continue
-            low, high = summary.intervals.get(name, (seen, seen))
-            if (low > limit) if operator == "<=" else (high < limit):
-                fails.append(f"{where}{name} is {seen:.4g}, allowed is {operator} {limit:g}")
-            elif (high > limit) if operator == "<=" else (low < limit):
-                open_.append(
-                    f"{where}{name} is {seen:.4g} ({low:.4g} to {high:.4g}), too few to decide {operator} {limit:g}: measure longer"
-                )
-        if limits and "sender_late_p99_ms" in summary.metrics and is_late(summary.metrics):
-            open_.append(f"{where}the sender itself was late: no limit is decided")
-        if summary.metrics.get("errors", 0.0) == summary.metrics.get("requests", 1.0):
-            fails.append(f"{where}no request was answered: {', '.join(summary.errors)}")
+        fails += [where + reason for reason in more]
+        open_ += [where + reason for reason in others]
+    if found.skipped:
+        rates = ", ".join(f"{rate:g}" for rate in found.skipped)
+        open_.append(f"not measured, since more than half failed at a lower rate: {rates} a second")
     word = VerdictStatus.FAIL if fails else VerdictStatus.INCONCLUSIVE if open_ else VerdictStatus.PASS
     return Loaded(word, (*fails, *open_), found)
+
+
+def _point(summary: LoadSummary, limits: Sequence[Limit]) -> tuple[list[str], list[str]]:
+    """Why it fails, and what is not decided."""
+    fails: list[str] = []
+    open_: list[str] = []
+    metrics = summary.metrics
+    errors, requests = metrics.get("errors", 0.0), metrics.get("requests", math.inf)
+    kinds = f": {', '.join(summary.errors)}" if summary.errors else ""
+    if errors == requests:
+        fails.append(f"no request was answered{kinds}")
+    elif errors > 0 and (2 * errors > requests or all(name != "errors" for name, _, _ in limits)):
+        fails.append(f'{errors:g} of {requests:g} requests failed{kinds}; allow some with --require "errors <= NUMBER"')
+    if metrics.get("valid") == 0.0:
+        return fails, [*open_, "the tool itself calls this run invalid: no limit is decided"]
+    if limits and "sender_late_p99_ms" in metrics and is_late(metrics):
+        return fails, [*open_, "the sender itself was late: no limit is decided"]
+    for name, operator, limit in limits:
+        seen = metrics.get(name)
+        if seen is None or math.isnan(seen):
+            open_.append(f"{name} is not known; there are {', '.join(sorted(metrics))}")
+            continue
+        low, high = summary.intervals.get(name, (seen, seen))
+        if (low > limit) if operator == "<=" else (high < limit):
+            fails.append(f"{name} is {seen:.4g}, allowed is {operator} {limit:g}")
+        elif (high > limit) if operator == "<=" else (low < limit):
+            open_.append(
+                f"{name} is {seen:.4g} ({low:.4g} to {high:.4g}), too few to decide {operator} {limit:g}: measure longer"
+            )
+    return fails, open_
 
 
 def _mix(options: LoadOptions, running: Started, service: Service) -> Mix:
@@ -151,10 +192,14 @@ def _objective(text: str) -> tuple[str, float]:
     return name, limit
 
 
-def _limit(text: str) -> tuple[str, str, float]:
+def _limit(text: str) -> Limit:
     parts = _LIMIT.fullmatch(text)
-    if parts is None:
+    try:
+        limit = float(parts[3]) if parts is not None else math.nan
+    except ValueError:
+        limit = math.nan
+    if parts is None or not math.isfinite(limit):
         raise UsageError(
             f'--require {text!r} is not FIGURE <= NUMBER or FIGURE >= NUMBER; write for example "ttft_p50_ms <= 200"'
         )
-    return parts[1], parts[2], float(parts[3])
+    return parts[1], parts[2], limit

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from assay.errors import EndpointBroke, EndpointFailed, UsageError
 
@@ -26,8 +26,7 @@ class Connection:
 
     def __init__(self, address: str, *, timeout_s: float = 30.0, key: str = "") -> None:
         self._opened_all: list[http.client.HTTPConnection] = []
-        parts = urlsplit(address)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        if (parts := _parts_of(address)) is None:
             raise UsageError(f"{address!r} is no address of a service; give one such as http://127.0.0.1:8000/v1")
         self.address, self._parts, self._timeout_s = address.rstrip("/"), parts, timeout_s
         self._headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
@@ -188,6 +187,16 @@ class Connection:
                 f"{self.address} went away after {self._answered} answers ({told}): read the log of the service"
             )
         return EndpointFailed(f"nothing answers at {self.address} ({told}): start the service, or correct its address")
+
+
+def _parts_of(address: str) -> SplitResult | None:
+    """None where it is no address."""
+    try:
+        parts = urlsplit(address)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of a port that is none
+        return None
+    return parts if good else None
 
 
 def _wait_s(response: http.client.HTTPResponse) -> float:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from assay.serving.generator import Load, Sent
+
+_CHUNKED = re.compile(rb"^transfer-encoding:[^\r\n]*chunked", re.IGNORECASE | re.MULTILINE)
+_SIZE = re.compile(rb"[0-9a-fA-F]+")
+_DONE, _SHOWN = "[DONE]", 100
+Parts = Sequence[tuple[float, bytes]]
+"""What came, and when."""
 
 
 @dataclass(frozen=True)
@@ -31,45 +39,89 @@ def _answer(sent: Sent) -> Answer:
     late = max(0.0, sent.sent - sent.due) if sent.sent >= 0 else 0.0
     if sent.error or sent.ended < 0:
         return Answer(late, -1.0, -1.0, 0, (), sent.error or "no answer")
-    whole = b"".join(part for _, part in sent.parts)
-    status = whole[9:12].decode(errors="replace")
+    head, parts = _body(sent.parts)
+    status = head[9:12].decode(errors="replace")
     if not status.startswith("2"):
         return Answer(late, -1.0, -1.0, 0, (), f"status {status}")
-    if b"text/event-stream" not in whole.partition(b"\r\n\r\n")[0].lower():
-        return Answer(late, sent.ended - sent.due, sent.ended - sent.due, _usage(whole), (), "")
-    times = _events(sent.parts)
-    if b"data: [DONE]" not in whole:
-        return Answer(late, -1.0, -1.0, len(times), (), "the stream was cut off")
+    whole = b"".join(data for _, data in parts)
+    if b"text/event-stream" not in head.lower():
+        said, after = _parsed(whole), sent.ended - sent.due
+        return Answer(late, after, after, _usage(said), (), _told(said))
+    events = _events(parts)
+    error = next(filter(None, (_told(said) for _, said in events)), "")
+    times = [at for at, said in events if _has_text(said)]
+    if error or not any(said == _DONE for _, said in events):
+        return Answer(late, -1.0, -1.0, len(times), (), error or "the stream was cut off")
     if not times:
         return Answer(late, -1.0, -1.0, 0, (), "no token came")
     gaps = tuple(after - before for before, after in pairwise(times))
     return Answer(late, times[0] - sent.due, sent.ended - sent.due, len(times), gaps, "")
 
 
-def _events(parts: Sequence[tuple[float, bytes]]) -> list[float]:
-    """When each event with text came: when the last byte of its line did."""
-    times: list[float] = []
+def _body(parts: Parts) -> tuple[bytes, list[tuple[float, bytes]]]:
+    """The head, and what the body says, its chunks joined (RFC 9112, 7.1): each byte when it came."""
+    whole = b"".join(data for _, data in parts)
+    head, _, rest = whole.partition(b"\r\n\r\n")
+    begin = len(whole) - len(rest)
+    spans = _chunks(whole, begin) if _CHUNKED.search(head) else [(begin, len(whole))]
+    found: list[tuple[float, bytes]] = []
+    at = 0
+    for when, data in parts:
+        end = at + len(data)
+        text = b"".join(whole[max(at, low) : min(end, high)] for low, high in spans if low < end and at < high)
+        found += [(when, text)] if text else []
+        at = end
+    return head, found
+
+
+def _chunks(whole: bytes, at: int) -> list[tuple[int, int]]:
+    """Where the data of each chunk lies; up to the first that is none."""
+    found: list[tuple[int, int]] = []
+    while (line := whole.find(b"\r\n", at)) >= 0:
+        size = whole[at:line].partition(b";")[0].strip()
+        if _SIZE.fullmatch(size) is None or int(size, 16) == 0:
+            break
+        found.append((line + 2, min(len(whole), line + 2 + int(size, 16))))
+        at = found[-1][1] + 2
+    return found
+
+
+def _events(parts: Parts) -> list[tuple[float, Any]]:
+    """What each event says, and when the last byte of its line came."""
+    found: list[tuple[float, Any]] = []
     rest = b""
     for at, data in parts:
         *lines, rest = (rest + data).split(b"\n")
-        times += [at for line in lines if line.startswith(b"data:") and _has_text(line)]
-    return times
+        found += [(at, _parsed(line[5:])) for line in lines if line.startswith(b"data:")]
+    return found
 
 
-def _has_text(line: bytes) -> bool:
-    """Whether a token is in it: not the end, a role or a count."""
-    if b"[DONE]" in line:
-        return False
+def _parsed(text: bytes) -> Any:
+    if text.strip() == _DONE.encode():
+        return _DONE
     try:
-        choices = json.loads(line[5:]).get("choices") or ()
-    except (ValueError, AttributeError):
-        return False
-    return any("text" in one or (one.get("delta") or {}).get("content") for one in choices)
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
-def _usage(whole: bytes) -> int:
+def _told(said: Any) -> str:
+    """The error that it tells; "" for none."""
+    error = said.get("error") if isinstance(said, dict) else None
+    if not error:
+        return ""
+    text = str(error.get("message") or error) if isinstance(error, dict) else str(error)
+    return f"error: {' '.join(text.split())[:_SHOWN]}"
+
+
+def _has_text(said: Any) -> bool:
+    """Whether a token is in it: not the end, a role, a count, or no text."""
+    choices = said.get("choices") if isinstance(said, dict) else None
+    return any(one.get("text") or (one.get("delta") or {}).get("content") for one in choices or ())
+
+
+def _usage(said: Any) -> int:
     try:
-        body = json.loads(whole.partition(b"\r\n\r\n")[2])
-        return int(body["usage"]["completion_tokens"])
+        return int(said["usage"]["completion_tokens"])
     except (ValueError, KeyError, TypeError):
         return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 from assay.core.service import Service
 from assay.core.speed import SpeedRule
 from assay.errors import EndpointFailed
+from assay.serving.answers import Answer as Reply
 from assay.serving.answers import answers_of
 from assay.serving.generator import Load, generate
 from assay.serving.requests import Mix
@@ -25,6 +27,8 @@ from assay.stats.sequential_test import Answer, decide
 METRICS = ("ttft_p50", "ttft_mean", "itl_p50", "e2e_p50", "goodput")
 """What the rule decides of. A p99 of a block is its largest sample: it is shown, and decides nothing."""
 _FLOOR_MS = 0.05
+_ALARM, _UNEQUAL = 1e-3, 0.01
+"""Chance of a false word on failed requests; share of tokens by which answers of both may differ."""
 
 
 @dataclass(frozen=True)
@@ -45,16 +49,40 @@ class Comparison:
     pairs: tuple[Pair, ...]
     old: dict[str, float] = field(default_factory=dict)
     new: dict[str, float] = field(default_factory=dict)
+    failed: tuple[int, int] = (0, 0)
+    """Requests of the old and of the new service without a good answer, of `sent` to each."""
+    sent: int = 0
+
+    @property
+    def troubles(self) -> dict[str, int]:
+        """How many pairs do not count, by why."""
+        return dict(Counter(one.trouble for one in self.pairs if one.trouble))
 
     @property
     def word(self) -> str:
-        """Slower where any metric surely is; the same, or faster, where all are decided."""
+        """Slower where any metric surely is, or more requests fail; the same, or faster, where all are decided."""
         words = [one.word for one in self.answers.values()]
-        if "slower" in words:
+        if "slower" in words or _more_fail(self.failed, self.sent):
             return "slower"
-        if not words or "inconclusive" in words:
+        if not words or "inconclusive" in words or self.failed[1] > self.failed[0]:
             return "inconclusive"
         return "faster" if "faster" in words else "same"
+
+
+def _more_fail(failed: tuple[int, int], sent: int) -> bool:
+    """Whether the new one surely fails more often: Fisher's exact test (Fisher 1935, 21)."""
+    from scipy.stats import hypergeom
+
+    return bool(hypergeom.sf(failed[1] - 1, 2 * sent, sum(failed), sent) < _ALARM) if failed[1] > failed[0] else False
+
+
+@dataclass
+class _Seen:
+    """What all blocks gave, of the old and of the new."""
+
+    figures: tuple[list[dict[str, float]], list[dict[str, float]]] = field(default_factory=lambda: ([], []))
+    failed: list[int] = field(default_factory=lambda: [0, 0])
+    sent: int = 0
 
 
 Block = Callable[[Started, Service, int], Load]
@@ -75,7 +103,7 @@ def compare_services(
     """Pairs until every metric is decided, or the rule's last look is past. Raises EndpointFailed where a service cannot be started, or
     gives an error to more than half of the requests."""
     pairs: list[Pair] = []
-    seen: tuple[list[dict[str, float]], list[dict[str, float]]] = ([], [])
+    seen = _Seen()
     order = random.Random(seed)
     firsts: list[bool] = []
     while True:
@@ -89,9 +117,20 @@ def compare_services(
             f"pair {len(pairs)}: {', '.join(f'{name} {one.word}' for name, one in answers.items()) or pairs[-1].trouble}"
         )
         done = answers and all(one.word != "inconclusive" for one in answers.values())
-        if done or len(good) >= rule.looks[-1] or len(pairs) >= 2 * rule.looks[-1]:
-            figures = [{name: median(one[name] for one in side) for name in side[0]} if side else {} for side in seen]
-            return Comparison(answers, tuple(pairs), *figures)
+        none = not good and len(pairs) >= rule.looks[0]
+        if done or none or len(good) >= rule.looks[-1] or len(pairs) >= 2 * rule.looks[-1]:
+            old_medians, new_medians = map(_medians, seen.figures)
+            failed = (seen.failed[0], seen.failed[1])
+            return Comparison(answers, tuple(pairs), old_medians, new_medians, failed, seen.sent)
+
+
+def _medians(blocks: Sequence[dict[str, float]]) -> dict[str, float]:
+    return {name: median(one[name] for one in blocks) for name in _common(blocks)}
+
+
+def _common(blocks: Sequence[dict[str, float]]) -> list[str]:
+    """Figures that each block has."""
+    return [name for name in blocks[0] if all(name in one for one in blocks)] if blocks else []
 
 
 def _decided(pairs: Sequence[Pair], rule: SpeedRule) -> dict[str, Answer]:
@@ -112,10 +151,11 @@ def _pair(
     turns: int,
     number: int,
     objectives: dict[str, float],
-    seen: tuple[list[dict[str, float]], list[dict[str, float]]],
+    seen: _Seen,
 ) -> Pair:
     sides = [(1, new), (0, old)] if new_first else [(0, old), (1, new)]
     figures: dict[int, list[dict[str, float]]] = {0: [], 1: []}
+    given: dict[int, list[Reply]] = {0: [], 1: []}
     trouble = ""
     with ExitStack() as stack:
         running = {side: stack.enter_context(started(service)) for side, service in sides}
@@ -123,31 +163,42 @@ def _pair(
             block(running[side], service, -1)  # warm
         for turn in range(turns):
             for side, service in sides if turn % 2 == 0 else sides[::-1]:
-                load = block(running[side], service, number * turns + turn)
+                answers = answers_of(block(running[side], service, number * turns + turn))
                 if not running[side].alive:
                     raise EndpointFailed(
                         f"service {service.name!r} ended in the middle of a block: start it by hand and read what it says"
                     )
-                found = _figures(load, service, objectives)
-                late = is_late(
-                    {"sender_late_p99_ms": late_ms(answers_of(load)), "ttft_p50_ms": found.get("ttft_p50", 0.0)}
-                )
+                found = _figures(answers, service, objectives)
+                late = is_late({"sender_late_p99_ms": late_ms(answers), "ttft_p50_ms": found.get("ttft_p50", 0.0)})
                 trouble = trouble or ("the sender was late" if late else "")
                 figures[side].append(found)
+                given[side] += answers
     for side in (0, 1):
-        seen[side].extend(figures[side])
-    names = figures[0][0].keys() & figures[1][0].keys()
+        seen.figures[side].extend(figures[side])
+        seen.failed[side] += sum(bool(one.error) for one in given[side])
+    seen.sent += len(given[0])
     both = list(zip(figures[1], figures[0], strict=True))
-    return Pair({name: fmean(_ratio(name, *one) for one in both) for name in sorted(names)}, new_first, trouble)
+    names = sorted(_common([*figures[0], *figures[1]]))
+    ratios = {name: fmean(_ratio(name, *one) for one in both) for name in names}
+    return Pair(ratios, new_first, trouble or _unequal(given[0], given[1]))
+
+
+def _unequal(old: Sequence[Reply], new: Sequence[Reply]) -> str:
+    """Said where the answers to the same requests have other numbers of tokens: shorter ones are no faster ones."""
+    good = [(one.tokens, other.tokens) for one, other in zip(old, new, strict=True) if not one.error + other.error]
+    mine, others = sum(one for one, _ in good), sum(other for _, other in good)
+    if abs(mine - others) <= _UNEQUAL * max(mine, others):
+        return ""
+    counts = f"{mine / len(good):.3g} and {others / len(good):.3g}"
+    return f"answers of the old and of the new differ in length: {counts} tokens each"
 
 
 def _ratio(name: str, new: dict[str, float], old: dict[str, float]) -> float:
-    one, other = max(new.get(name, 0.0), _FLOOR_MS), max(old.get(name, 0.0), _FLOOR_MS)
+    one, other = max(new[name], _FLOOR_MS), max(old[name], _FLOOR_MS)
     return math.log(other / one) if name == "goodput" else math.log(one / other)
 
 
-def _figures(load: Load, service: Service, objectives: dict[str, float]) -> dict[str, float]:
-    answers = answers_of(load)
+def _figures(answers: Sequence[Reply], service: Service, objectives: dict[str, float]) -> dict[str, float]:
     good = [one for one in answers if not one.error]
     if 2 * len(good) < len(answers):
         first = next(one.error for one in answers if one.error)
@@ -156,7 +207,8 @@ def _figures(load: Load, service: Service, objectives: dict[str, float]) -> dict
         )
     samples = samples_of(good)
     found = {f"{name}_p50": median(some) for name, some in samples.items() if some}
-    found["ttft_mean"] = fmean(samples["ttft"])
+    if samples["ttft"]:
+        found["ttft_mean"] = fmean(samples["ttft"])
     if objectives:
         found["goodput"] = float(sum(keeps(one, objectives) for one in good))
     return found

@@ -11,10 +11,11 @@ from assay.serving.summary import LoadSummary
 @dataclass(frozen=True)
 class Curve:
     """`points` by the rate that was asked for. `knee` is the rate of the greatest power, throughput over latency (Kleinrock, ICC 1979);
-    None where it is the largest that was measured: then it lies beyond."""
+    None where it is the largest that was measured: then it lies beyond. `skipped` are rates beyond one at which more than half failed."""
 
     points: tuple[tuple[float, LoadSummary], ...]
     knee: float | None
+    skipped: tuple[float, ...] = ()
 
 
 def curve(rates: Sequence[float], load: Callable[[float], LoadSummary]) -> Curve:
@@ -28,4 +29,5 @@ def curve(rates: Sequence[float], load: Callable[[float], LoadSummary]) -> Curve
     answered = [(rate, found.metrics) for rate, found in points if found.metrics.get("e2e_mean_ms")]
     power = [(metrics["throughput_per_s"] / metrics["e2e_mean_ms"], rate) for rate, metrics in answered]
     best = max(power)[1] if len(power) >= 3 else None
-    return Curve(tuple(points), None if not power or best == power[-1][1] else best)
+    skipped = tuple(sorted(rates)[len(points) :])
+    return Curve(tuple(points), None if not power or best == power[-1][1] else best, skipped)

@@ -139,12 +139,16 @@ def _trtexec_text(text: str) -> dict[str, float]:
 
 def _perf_analyzer(rows: list[Mapping[str, str]]) -> dict[str, float]:
     """`-f FILE`: the row of the greatest load; microseconds."""
-    row = rows[-1]
+    row = max(rows, key=_load_of)
     found = {"throughput_per_s": float(row["Inferences/Second"])}
     found |= {f"e2e_p{p}_ms": float(row[f"p{p} latency"]) / 1e3 for p in _PERCENTILES if row.get(f"p{p} latency")}
     if row.get("Avg latency"):
         found["e2e_mean_ms"] = float(row["Avg latency"]) / 1e3
     return found
+
+
+def _load_of(row: Mapping[str, str]) -> float:
+    return float(row.get("Concurrency") or row.get("Request Rate") or 0.0)
 
 
 _LOADGEN = re.compile(r"^(?P<name>[^:\n]+?)\s*:\s*(?P<value>\S+)\s*$", re.MULTILINE)

@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.serving.answers import Answer, answers_of
 from assay.serving.generator import Load
-from assay.stats.percentiles import needed
+from assay.stats.percentiles import needed, percentile
 
 MEANINGS = {
     "ttft": "time to the first token, from when the request was due",
@@ -51,8 +51,9 @@ def summarize(load: Load, objectives: Mapping[str, float] = {}) -> LoadSummary:
     }
     intervals: dict[str, tuple[float, float]] = {}
     notes: list[str] = []
+    failed = [math.inf] * (len(answers) - len(good))
     for name, samples in samples_of(good).items():
-        _percentiles(name, samples, metrics, intervals, notes)
+        _percentiles(name, samples, [] if name == "itl" else failed, metrics, intervals, notes)
     if is_late(metrics):
         notes.append(
             f"the sender itself was late by {metrics['sender_late_p99_ms']:.3g} ms (p99): use a quieter machine, or fewer requests a second"
@@ -62,7 +63,8 @@ def summarize(load: Load, objectives: Mapping[str, float] = {}) -> LoadSummary:
 
 def is_late(metrics: Mapping[str, float]) -> bool:
     """Whether the generator disturbed what it measures."""
-    return metrics["sender_late_p99_ms"] > max(_LATE_MS, _LATE_SHARE * metrics.get("ttft_p50_ms", 0.0))
+    first = metrics.get("ttft_p50_ms", 0.0)
+    return metrics["sender_late_p99_ms"] > max(_LATE_MS, _LATE_SHARE * first if math.isfinite(first) else 0.0)
 
 
 def late_ms(answers: Sequence[Answer]) -> float:
@@ -92,25 +94,28 @@ def samples_of(good: Sequence[Answer]) -> dict[str, list[float]]:
 def _percentiles(
     name: str,
     samples: Sequence[float],
+    failed: Sequence[float],
     metrics: dict[str, float],
     intervals: dict[str, tuple[float, float]],
     notes: list[str],
 ) -> None:
     """Order statistics: P(Binom(n, p) <= k) says between which of the samples a percentile lies (Conover, Practical Nonparametric
-    Statistics, 1999, 3.2). Tokens of one answer are not independent: their interval is too narrow, and is not given."""
-    if not samples:
+    Statistics, 1999, 3.2). Tokens of one answer are not independent: their interval is too narrow, and is not given. `failed`
+    are requests that got no answer, however long they wait: infinite, and in no mean."""
+    if not samples and not failed:
         return
     from scipy.stats import binom
 
-    ordered = np.sort(samples)
-    metrics[f"{name}_mean_ms"] = float(ordered.mean())
+    if samples:
+        metrics[f"{name}_mean_ms"] = float(np.mean(samples))
+    ordered = sorted([*samples, *failed])
     for percent in PERCENTILES:
         key = f"{name}_p{percent:g}_ms"
         if len(ordered) < needed(percent):
             if name != "itl":
                 notes.append(f"{key} needs {needed(percent)} answers, and there are {len(ordered)}")
             continue
-        metrics[key] = float(np.quantile(ordered, percent / 100))
+        metrics[key] = percentile(ordered, percent) or 0.0
         if name != "itl":
             low, high = (int(binom.ppf(share, len(ordered), percent / 100)) for share in (0.025, 0.975))
             intervals[key] = (float(ordered[max(0, low - 1)]), float(ordered[min(len(ordered) - 1, high)]))

@@ -1,0 +1,57 @@
+"""What `assay load` makes of figures, and which words of a user it refuses before it measures."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from assay.commands.load import _judged, run_load
+from assay.core.verdict import VerdictStatus
+from assay.errors import UsageError
+from assay.options.load import LoadOptions
+from assay.serving.knee import Curve, curve
+from assay.serving.summary import LoadSummary
+
+FAST = {"requests": 100.0, "errors": 0.0, "ttft_p50_ms": 10.0, "sender_late_p99_ms": 1.0}
+LIMIT = ("ttft_p50_ms", "<=", 20.0)
+JUDGED = {
+    "all are answered": ({}, [LIMIT], VerdictStatus.PASS),
+    "most failed": ({"errors": 60.0}, [LIMIT, ("errors", "<=", 80.0)], VerdictStatus.FAIL),
+    "one failed": ({"errors": 1.0}, [LIMIT], VerdictStatus.FAIL),
+    "one failed, and nothing is required": ({"errors": 1.0}, [], VerdictStatus.FAIL),
+    "one failed, as allowed": ({"errors": 1.0}, [LIMIT, ("errors", "<=", 2.0)], VerdictStatus.PASS),
+    "the sender was late": ({"sender_late_p99_ms": 50.0, "ttft_p50_ms": 90.0}, [LIMIT], VerdictStatus.INCONCLUSIVE),
+    "no number": ({"ttft_p50_ms": math.nan}, [LIMIT], VerdictStatus.INCONCLUSIVE),
+    "invalid": ({"valid": 0.0}, [], VerdictStatus.INCONCLUSIVE),
+    "too slow": ({"ttft_p50_ms": 30.0}, [LIMIT], VerdictStatus.FAIL),
+}
+
+
+@pytest.mark.parametrize("what", JUDGED)
+def test_a_point_is_judged(what: str) -> None:
+    metrics, limits, word = JUDGED[what]
+    assert _judged(Curve(((10.0, LoadSummary(FAST | metrics)),), None), limits).word is word
+
+
+def test_rates_beyond_one_that_most_failed_are_named() -> None:
+    found = curve([30, 10, 20], lambda rate: LoadSummary(FAST | {"errors": 60.0 if rate == 20 else 0.0}))
+    assert found.skipped == (30,)
+    assert any("not measured" in one and "30 a second" in one for one in _judged(found, []).reasons)
+
+
+REFUSED = {
+    "two rates": ({"service": "new", "against": "old", "rates": (1, 2)}, "one --rate is measured, and there are 2"),
+    "a limit": ({"service": "new", "against": "old", "require": ("errors <= 0",)}, "the comparison decides"),
+    "no number": ({"require": ("ttft_p50_ms <= 1.2.3",)}, "is not FIGURE <= NUMBER"),
+    "no port": ({"address": "http://127.0.0.1:99999/v1"}, "is no address of a service"),
+    "no folder": ({"address": "http://127.0.0.1:9/v1", "output": Path("/no/such/file.json")}, "its folder is missing"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cannot_be_meant_is_refused(what: str) -> None:
+    options, sentence = REFUSED[what]
+    with pytest.raises(UsageError, match=sentence):
+        run_load(LoadOptions(**options))
