@@ -39,6 +39,11 @@ def test_every_node_ends_a_window_and_constants_keep_their_numbers() -> None:
 def test_cases_come_near_to_the_models_of_a_folder(tmp_path: Path) -> None:
     onnx.save(_model(), str(tmp_path / "model.onnx"))
     (tmp_path / "broken.onnx").write_bytes(b"no model")
+    beside = _model()
+    beside.graph.initializer.append(numpy_helper.from_array(np.ones(4096, np.float32), "beside"))
+    onnx.save(
+        beside, str(tmp_path / "beside.onnx"), save_as_external_data=True, size_threshold=0, location="beside.data"
+    )
     generator = Patterns(mine_folder(tmp_path))
     made = [case for index in range(60) if (case := generator.make(7, index)) is not None]
     operators = [[node.op_type for node in onnx.load_from_string(one.model).graph.node] for one in made]

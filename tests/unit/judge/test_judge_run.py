@@ -52,6 +52,13 @@ def test_what_is_known_of_a_version_says_of_another_that_it_is_fixed_or_not(
     assert text in judgement.verdicts[0].reason
 
 
+def test_what_is_known_of_a_library_that_no_result_names_is_known_of_none() -> None:
+    policy = Policy(expectations=(Expectation("digits-*", "*", "mismatch", "known", versions=("libb==1.2.*",)),))
+    assert words(judged(msgspec.structs.replace(over(), versions={"lib": "1.2.7"}), policy=policy)) == [
+        VerdictStatus.FAIL
+    ]
+
+
 def words(judgement: RunVerdict) -> list[VerdictStatus]:
     return [one.word for one in judgement.verdicts]
 

@@ -164,7 +164,11 @@ class Unsupported(Lowering):
 
 
 class WrongShape(ValueError):
-    """An engine was fed a shape that it does not take. Where the model takes it, the engine was built for others alone."""
+    """An engine was fed a shape that it does not take: input `name`, where it takes `wanted`."""
+
+    def __init__(self, text: str, *, name: str, wanted: tuple[int | str, ...]) -> None:
+        super().__init__(text)
+        self.name, self.wanted = name, wanted
 
 
 class Undelegated(Lowering):

@@ -23,6 +23,11 @@ def test_samples_are_derived_as_far_as_the_cost_allows_and_the_first_in_any_case
     assert affordable(each, 4) == samples
 
 
+def test_values_on_a_grid_cost_twice_as_much() -> None:
+    assert affordable(MOST // 4, 4) == 4
+    assert affordable(MOST // 4, 4, rounds=True) == 2
+
+
 def test_a_sample_costs_its_products_and_its_numbers() -> None:
     model, feeds = network()
     deriving = Deriving(model, arithmetic_of("float32"), 0)

@@ -27,7 +27,8 @@ def check_inputs(tensors: Tensors, specs: Sequence[TensorSpec]) -> None:
         if not fits:
             wanted_shape = "x".join(str(dimension) for dimension in spec.shape) or "scalar"
             got_shape = "x".join(str(dimension) for dimension in array.shape) or "scalar"
-            raise WrongShape(f'Input "{spec.name}" has shape {got_shape}; the model takes {wanted_shape}.')
+            text = f'Input "{spec.name}" has shape {got_shape}; the model takes {wanted_shape}.'
+            raise WrongShape(text, name=spec.name, wanted=tuple(spec.shape))
     extra = sorted(set(tensors) - {spec.name for spec in specs})
     if extra:
         raise ValueError(f'Input "{extra[0]}" is fed, but the model has no such input.')

@@ -67,7 +67,8 @@ def mine(model: Any, length: int = MOST_NODES) -> Iterator[MinedPattern]:
     """Each window of neighbours: a node and what leads to it, of at most `length` nodes. What has no fixed shape is left out."""
     graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
     opset = next((one.version for one in model.opset_import if one.domain == ""), 0)
-    stored = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
+    beside = onnx.TensorProto.EXTERNAL  # is not read: such a weight is an input of its window
+    stored = {one.name: numpy_helper.to_array(one) for one in graph.initializer if one.data_location != beside}
     for node in graph.node:
         if node.op_type == "Constant" and (held := _constant(node)) is not None:
             stored[node.output[0]] = held
@@ -182,9 +183,9 @@ def mine_folder(folder: Path) -> tuple[MinedPattern, ...]:
     found: dict[str, MinedPattern] = {}
     for path in sorted(folder.rglob("*.onnx")):
         try:
-            model = onnx.load(str(path), load_external_data=False)
+            mined = [*mine(onnx.load(str(path), load_external_data=False), 6)]
         except Exception:  # noqa: BLE001  no model, and the folder may hold anything
             continue
-        for one in mine(model, 6):
+        for one in mined:
             found.setdefault(json.dumps([(node.operator, node.reads) for node in one.nodes]), one)
     return tuple(found.values())

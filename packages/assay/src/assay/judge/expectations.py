@@ -24,7 +24,9 @@ def is_of_version(versions: Mapping[str, str], known: Sequence[str]) -> bool:
     """Whether one of `known` (`onnxruntime==1.31.*`) is among the distributions of a result; with none known: always. A process that ended
     before it said its versions may be of any."""
     named = (one.partition("==") for one in known)
-    return not known or any(name not in versions or matches(versions[name], glob) for name, _, glob in named)
+    return (
+        not known or not versions or any(name in versions and matches(versions[name], glob) for name, _, glob in named)
+    )
 
 
 def with_expectations(

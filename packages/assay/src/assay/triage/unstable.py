@@ -84,13 +84,14 @@ async def _parting(
     outputs: tuple[str, ...] = (),
     after: Flow | None = None,
 ) -> RegionError | None:
-    """Of the window whose runs differ most in how far they are from float64; None where all are the same."""
+    """Of the window whose runs differ most in how far they are from float64; None where all are the same. Windows that cannot be run
+    together are run in halves."""
     first: dict[int, RegionError] = {}
     found: dict[int, RegionError] = {}
     for attempt in range(RUNS):
         result = await prober.ask(windows, flow, outputs=outputs, derive=False, after=after, attempt=attempt)
         if result.outcome is not Outcome.OK:
-            return None
+            return await _in_halves(prober, windows, flow, outputs, after) if len(windows) > 1 else None
         for error in result.errors:
             before = first.setdefault(error.window, error)
             if _differ(before, error):
@@ -98,6 +99,17 @@ async def _parting(
         if found:
             break
     return max(found.values(), key=lambda one: one.rel_l2, default=None)
+
+
+async def _in_halves(
+    prober: Prober, windows: Sequence[Places], flow: Flow | None, outputs: tuple[str, ...], after: Flow | None
+) -> RegionError | None:
+    half = len(windows) // 2
+    left = await _parting(prober, windows[:half], flow, outputs=outputs, after=after)
+    right = await _parting(prober, windows[half:], flow, outputs=outputs, after=after)
+    if right is not None:
+        right = replace(right, window=right.window + half)
+    return max((one for one in (left, right) if one is not None), key=lambda one: one.rel_l2, default=None)
 
 
 def _differ(one: RegionError, other: RegionError) -> bool:

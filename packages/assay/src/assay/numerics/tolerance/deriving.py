@@ -58,7 +58,7 @@ class Deriving:
 
     def samples(self, inputs: Sequence[Tensors]) -> list[Sample]:
         """Oracle and noise of all samples, several at once where the model lets them."""
-        self.drawing.draws_by = lambda cost: self.how_many(affordable(cost, len(inputs)))
+        self.drawing.draws_by = lambda cost: self.how_many(affordable(cost, len(inputs), rounds=self.graph.rounds))
         try:
             return self._samples(inputs)
         except NonlinearNoise:
@@ -69,7 +69,7 @@ class Deriving:
         self, inputs: Sequence[Tensors], fit: Callable[[DerivedTolerance], bool], precision: str
     ) -> DerivedTolerance | None:
         """The coarse profile; None where that of the first sample does not `fit`."""
-        self.drawing.draws_by = lambda cost: self.how_many(affordable(cost, len(inputs)))
+        self.drawing.draws_by = lambda cost: self.how_many(affordable(cost, len(inputs), rounds=self.graph.rounds))
         self.drawing.once = True
         self._samples_in_all = len(inputs)
         try:
@@ -97,7 +97,7 @@ class Deriving:
             return []
         self._samples_in_all = len(inputs)
         found = {0: first or self._sample(0, inputs[0])}
-        inputs = inputs[: affordable(found[0].cost, len(inputs))]
+        inputs = inputs[: affordable(found[0].cost, len(inputs), rounds=self.graph.rounds)]
         self._samples_in_all = len(inputs)
         for places in group_by_shape(inputs):
             self._group(places, inputs, found)

@@ -53,21 +53,19 @@ def _asked(log: CallLog, sample: int, golden: Golden, model: Model) -> dict[str,
     try:
         return log.ask(sample)
     except WrongShape as error:
-        if _is_taken(golden.inputs[sample], model):
+        if _is_left_open(error, golden.inputs[sample], model):
             raise Unsupported(f"{error} It was built for those sizes alone: give others with --dim.") from error
         raise
 
 
-def _is_taken(sample: Tensors, model: Model) -> bool:
-    """Whether these are shapes that the model declares."""
-    return all(
-        len(spec.shape) == sample[spec.name].ndim
-        and all(
-            size == fed for size, fed in zip(spec.shape, sample[spec.name].shape, strict=True) if isinstance(size, int)
-        )
-        for spec in model.inputs
-        if spec.name in sample
-    )
+def _is_left_open(error: WrongShape, fed: Tensors, model: Model) -> bool:
+    """Whether the sizes that the engine does not take are of dimensions that the model leaves open. An engine that refuses a size that
+    stands in the model is wrong."""
+    declared = next((spec.shape for spec in model.inputs if spec.name == error.name), ())
+    if error.name not in fed or not len(declared) == len(error.wanted) == fed[error.name].ndim:
+        return False
+    sizes = zip(declared, error.wanted, fed[error.name].shape, strict=True)
+    return all(isinstance(own, str) for own, wanted, size in sizes if isinstance(wanted, int) and wanted != size)
 
 
 def answers(log: CallLog, golden: Golden, model: Model) -> tuple[list[dict[str, Tensor]], tuple[str, ...]]:

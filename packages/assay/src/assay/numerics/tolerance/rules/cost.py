@@ -26,6 +26,7 @@ def cost_of(products: int, numbers: int) -> int:
     return products + A_NUMBER * numbers
 
 
-def affordable(cost: int, samples: int) -> int:
-    """How many of these samples are derived where one costs so much."""
-    return max(1, min(samples, math.floor(MOST / max(1, cost))))
+def affordable(cost: int, samples: int, *, rounds: bool = False) -> int:
+    """How many of these samples are derived where one costs so much. `rounds`: values are put on a grid, and each that lies near an edge is
+    moved over it too, which takes as many evaluations again."""
+    return max(1, min(samples, math.floor(MOST / max(1, cost * (1 + rounds)))))
