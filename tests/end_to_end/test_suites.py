@@ -145,6 +145,11 @@ def test_shards_merge_into_the_whole_run_and_without_all_it_is_no_pass(zoo: Path
     assert "shards 1/4, 2/4, 4/4 are missing" in assay("merge", "quarter.assay", code=4)
     assert "name each shard once" in assay("merge", files[0], files[0], code=2)
     assert "5 pass; 5 of 5 jobs recorded" in assay("merge", *files, code=0)
+    Path("shares.json").write_text(json.dumps({f"zoo/{path.name}": 1 for path in zoo.iterdir()}))
+    for number, code in ((1, 0), (2, 5)):
+        shared = ("--shares", "shares.json", "--save", f"share-{number}.assay", "--history", f"s{number}")
+        assay(*whole, "--shard", f"{number}/2", *shared, code=code)
+    assert "5 pass; 5 of 5 jobs recorded" in assay("merge", "share-1.assay", "share-2.assay", code=0)
     Path("other.assay").write_bytes(b"something else")
     assert "is no saved run" in assay("merge", files[0], "other.assay", code=2)
 

@@ -155,6 +155,8 @@ def test_what_needs_another_process_is_not_forked_from_it(
         assert {one.outcome for one in results} == {Outcome.OK}
 
 
-def test_one_per_core_unless_told() -> None:
+def test_one_per_core_unless_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert most_workers(3) == 3
     assert 1 <= most_workers(0) <= 8
+    monkeypatch.setattr("assay.launch.prefork.os.sched_getaffinity", lambda process: {3, 5, 7}, raising=False)
+    assert most_workers(0) == 3, "cores that others have are not counted"

@@ -20,11 +20,13 @@ def test_tasks_are_submitted_and_looked_for(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     _program(tmp_path, "sbatch", f'echo "$@" > {tmp_path}/asked; echo "12;cluster"')
     _program(tmp_path, "squeue", 'echo "12 3"; echo "12 5-7,9%2"; echo "13 1"; echo "12 N/A"')
-    array = SlurmArray(tmp_path, "gpu")
+    array = SlurmArray(tmp_path, "gpu", 3)
     assert array.waiting() == set()
     array.submit("#!/bin/sh\n", {3, 1, 2})
     asked = (tmp_path / "asked").read_text().split()
-    assert {"--array=1,2,3", "--partition=gpu", "--requeue", str(tmp_path / "tasks.sh")} <= set(asked)
+    assert {"--array=1,2,3", "--partition=gpu", "--cpus-per-task=3", "--requeue", str(tmp_path / "tasks.sh")} <= set(
+        asked
+    )
     assert array.waiting() == {3, 5, 6, 7, 9}
 
 

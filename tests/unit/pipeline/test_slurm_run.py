@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from assay.commands import slurm as command
-from assay.core.run import Run
+from assay.commands.composition import open_services
+from assay.commands.run import run_suites
+from assay.core.run import ModelSource, Run
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
-from assay.errors import NotWritable, SlurmUnreachable
+from assay.errors import FewerCases, NotWritable, RunNotFound, SlurmUnreachable, UsageError
 from assay.launch.slurm import SlurmArray
-from assay.pipeline.merge import save_run, saved_run
+from assay.options.run import RunOptions
+from assay.pipeline.merge import Whole, merge, save_run, saved_run
 from assay.pipeline.open_run import Checked
 from assay.pipeline.progress import SILENT
 
@@ -38,8 +43,8 @@ echo 7""",
     return SlurmArray(tmp_path)
 
 
-def _saved(path: Path, command: str = "assay run s --shard 1/2") -> None:
-    run = Run("r", "2026-11-26T00:00:00", command, (), status="complete")
+def _saved(path: Path, command: str = "assay run s --shard 1/2", sources: tuple[ModelSource, ...] = ()) -> None:
+    run = Run("r", "2026-11-26T00:00:00", command, (), status="complete", sources=sources)
     save_run(path, Checked(run, (), RunVerdict((), Verdict(VerdictStatus.PASS, "PASS"), 0)))
 
 
@@ -84,3 +89,81 @@ def test_a_silent_slurm_keeps_its_tasks(array: SlurmArray, tmp_path: Path, capsy
     with pytest.raises(KeyboardInterrupt), command._ended(array):
         raise KeyboardInterrupt
     assert "`scancel 7` ends them" in capsys.readouterr().err
+
+
+OPTIONS = RunOptions(
+    suites=("operators",),
+    filters=("relu-float32*",),
+    flows=("onnxruntime",),
+    on="slurm",
+    command="assay run operators --filter 'relu-float32*' --flow onnxruntime --on slurm",
+)
+
+
+@pytest.mark.usefixtures("array")
+def test_what_is_wrong_is_said_before_anything_is_submitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    _program(tmp_path, "sbatch", f"touch {tmp_path}/submitted; exit 1")
+    with pytest.raises(UsageError, match="verifies only: times of several nodes"):
+        run_suites(replace(OPTIONS, only_kind="measure"))
+    with pytest.raises(RunNotFound):
+        run_suites(replace(OPTIONS, compare_run="20200101T000000-000000"))
+    counts = tmp_path / ".assay" / "suite-counts.json"
+    counts.write_text('{"operators": 1000000}')
+    with pytest.raises(FewerCases, match="1000000 are recorded"):
+        run_suites(OPTIONS)
+    assert not (tmp_path / "submitted").exists()
+    with pytest.raises(UsageError, match="Slurm refuses"):
+        run_suites(replace(OPTIONS, accept_counts=True, shards=1000))
+    assert (tmp_path / "submitted").exists()
+    (folder,) = (tmp_path / ".assay" / "slurm").iterdir()
+    shares = json.loads((folder / "shares.json").read_text())
+    assert 1 < len(shares) < 1000
+    assert sorted(shares.values()) == list(range(1, len(shares) + 1)), "a case each: none of them is empty"
+    assert (folder / "history-1" / "suite-counts.json").read_text() == counts.read_text()
+
+
+def test_a_task_gets_the_models_counts_and_locks_of_the_driver(tmp_path: Path) -> None:
+    kept, folder = tmp_path / "cache" / "digest", tmp_path / "run"
+    kept.mkdir(parents=True)
+    (kept / "model.onnx").write_text("model")
+    (kept / "weights.data").write_text("weights")
+    history = tmp_path / "history"
+    (history / "environments").mkdir(parents=True)
+    (history / "environments" / "old.lock").write_text("versions")
+    (history / "suite-counts.json").write_text("{}")
+    command.copy_histories(history, folder, 2)
+    assert (folder / "history-2" / "environments" / "old.lock").read_text() == "versions"
+    assert (folder / "history-2" / "suite-counts.json").is_file()
+    named = "git:main:zoo/model.onnx"
+    models = command.copy_models((ModelSource(named, str(kept / "model.onnx"), "abc", "def"),), folder)
+    assert (models[named].parent / "weights.data").read_text() == "weights"
+    options = replace(OPTIONS, workers=3, command=f"assay run mined:{named},b.onnx --flow f --workers 3 --save x")
+    script = command._script(options, folder, 2, models)
+    assert f" run mined:{models[named]},b.onnx --flow f --shard " in script
+    assert "--alerts off --workers 3\n" in script
+    assert '--workers "${SLURM_CPUS_ON_NODE:-0}"' in command._script(replace(options, workers=0), folder, 2, models)
+
+
+def test_shards_of_other_models_are_not_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = [tmp_path / f"{number}.run" for number in (1, 2)]
+
+    def save(second: tuple[ModelSource, ...]) -> None:
+        first = (ModelSource("git:main:m.onnx", "a", "1" * 64, "c" * 40),)
+        for number, sources in ((1, first), (2, second)):
+            _saved(files[number - 1], f"assay run mined:git:main:m.onnx --shard {number}/2", sources)
+
+    with open_services("history", workers=1) as services:
+        save((ModelSource("git:main:m.onnx", "b", "2" * 64, "d" * 40),))
+        with pytest.raises(
+            UsageError, match=r"2\.run and .*1\.run did not test the same model: .* was dddddddddddd and cccccccccccc"
+        ):
+            merge(files, services)
+        save(())
+        with pytest.raises(UsageError, match="did not test the same model"):
+            merge(files, services)
+        save((ModelSource("git:main:m.onnx", "elsewhere", "1" * 64, "c" * 40),))
+        own = (ModelSource("n", "p", "s"),)
+        merged = merge(files, services, Whole("assay run it", "", own)).run
+        assert (merged.command, merged.sources) == ("assay run it", own)

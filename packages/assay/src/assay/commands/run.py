@@ -16,7 +16,7 @@ from assay.commands.caches import enforce_cache_limit
 from assay.commands.composition import open_services, recycle_of
 from assay.commands.reporting import destinations
 from assay.commands.slurm import is_slurm, run_on_slurm
-from assay.commands.sources import NamedModels
+from assay.commands.sources import MINED, NamedModels
 from assay.config.assay_toml import FREE_TO_DELEGATE, load_policy
 from assay.core.flow import Flow, Option
 from assay.core.limits import Limits, Measuring
@@ -37,7 +37,6 @@ from assay.pipeline.suite_select import Selection, parse_shard
 from assay.ports import HasVariants, Suite
 
 GROUP = "assay.suites"
-MINED = "mined:"
 RECYCLE = 2000
 """Cases of a suite are small: a worker serves many. Any failure still replaces it."""
 
@@ -45,7 +44,7 @@ RECYCLE = 2000
 def run_suites(options: RunOptions, progress: Progress = SILENT, ahead: Preforked | None = None) -> Checked:
     """The whole of `assay run`, its printing apart. Raises UsageError, BrokenFlow, FewerCases."""
     if is_slurm(options.on):
-        return run_on_slurm(options, progress)
+        return run_on_slurm(options, _request(options), progress)
     reports = destinations(options.reports)
     request = _request(options)
     rules = rules_for(options.alerts, None)

@@ -4,33 +4,39 @@ missing where it does not come."""
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 from assay.commands.alerting import rules_for, with_alerts
 from assay.commands.composition import open_services
 from assay.commands.reporting import destinations
-from assay.errors import SlurmUnreachable, UsageError, WorkerFailed
+from assay.commands.sources import MINED
+from assay.core.run import ModelSource
+from assay.errors import EnvironmentFailed, SlurmUnreachable, UsageError, WorkerFailed
 from assay.launch.slurm import SlurmArray
+from assay.models.named_sources import as_written
 from assay.options.arguments import without
 from assay.options.run import RunOptions
-from assay.pipeline.merge import merge, saved_run
+from assay.pipeline.merge import Whole, merge, save_run, saved_run, without_shard
 from assay.pipeline.open_run import Checked
 from assay.pipeline.progress import Progress
 from assay.pipeline.provenance import new_run_id
+from assay.pipeline.run_suites import SuiteRequest, chosen_cases
 from assay.pipeline.services import Services
 from assay.pipeline.shares import balanced, is_run, seconds_of_last_run, write_shares
+from assay.pipeline.suite_counts import FILE
 
 NAME = "slurm"
 LOOK_S = 2.0
 """Between two looks at the queue."""
 TRIES = 3
 """Of a shard whose task ends without results."""
-OWN = ("on", "shards", "shard", "shares", "history", "save", "reports", "compare_run", "alerts")
+OWN = ("on", "shards", "shard", "shares", "history", "save", "reports", "compare_run", "alerts", "workers")
 """Options that a task does not have, or has its own values of."""
 
 
@@ -38,28 +44,44 @@ def is_slurm(place: str) -> bool:
     return place.partition("://")[0] == NAME
 
 
-def run_on_slurm(options: RunOptions, progress: Progress) -> Checked:
-    """As `run_suites`. Raises UsageError for what Slurm refuses, WorkerFailed where no shard has results."""
-    if options.shard != "1/1" or options.only:
-        raise UsageError("--on slurm makes the shards itself: leave --shard and --only out")
-    if not is_run(options.command):
-        raise UsageError("--on slurm repeats the command line of `assay run` on the nodes: call that")
+def run_on_slurm(options: RunOptions, request: SuiteRequest, progress: Progress) -> Checked:
+    """As `run_suites`, with the models that `request` found. Raises UsageError for what Slurm refuses, FewerCases before anything is
+    submitted, WorkerFailed where no shard has results."""
+    _refuse(options)
     wanted = destinations(options.reports)
     rules = rules_for(options.alerts, None)
     with open_services(options.history, workers=1, progress=progress) as services:
-        folder = _folder(services)
-        write_shares(
-            folder / "shares.json", balanced(seconds_of_last_run(_command(options), services.store), options.shards)
-        )
-        array = SlurmArray(folder, options.on.partition("://")[2])
+        baseline = services.store.run(options.compare_run).id if options.compare_run else ""
+        cases = [case.name for case in chosen_cases(request, services)]
+        folder, command = _folder(services), _command(options)
+        total = min(options.shards, len(cases))
+        write_shares(folder / "shares.json", balanced(cases, seconds_of_last_run(command, services.store), total))
+        _lock(request, services)
+        copy_histories(services.folder, folder, total)
+        models = copy_models(request.sources, folder)
+        array = SlurmArray(folder, options.on.partition("://")[2], options.workers)
         with _ended(array):
-            files = _run(array, _script(options, folder), folder, options.shards, progress)
+            files = _run(array, _script(options, folder, total, models), folder, total, progress)
         if not files:
             raise WorkerFailed(f"no task of Slurm gave any results: {folder}/1.log says why")
-        checked = with_alerts(merge(files, services), services, rules, options.alerts)
+        whole = Whole(without_shard(command)[0], baseline, request.sources)
+        checked = with_alerts(merge(files, services, whole), services, rules, options.alerts)
+    if options.save:
+        save_run(options.save, checked)
     for destination in wanted:
         destination.write(checked)
     return checked
+
+
+def _refuse(options: RunOptions) -> None:
+    if options.shard != "1/1" or options.only or options.shares:
+        raise UsageError("--on slurm makes the shards itself: leave --shard, --shares and --only out")
+    if options.only_kind == "measure":
+        raise UsageError(
+            "--on slurm verifies only: times of several nodes are not those of one machine; measure without it, on a node of your own"
+        )
+    if not is_run(options.command):
+        raise UsageError("--on slurm repeats the command line of `assay run` on the nodes: call that")
 
 
 def _folder(services: Services) -> Path:
@@ -68,22 +90,59 @@ def _folder(services: Services) -> Path:
     return folder
 
 
+def _lock(request: SuiteRequest, services: Services) -> None:
+    """Environments are resolved once, for all tasks. One that cannot be is said by the results of its flows."""
+    for name in dict.fromkeys(flow.environment for flow in request.flows if flow.environment):
+        with suppress(EnvironmentFailed):
+            services.interpreter(name)
+
+
+def copy_histories(history: Path, folder: Path, total: int) -> None:
+    """What a task has to know of the history: how many cases a suite had, and what its environments hold."""
+    for number in range(1, total + 1):
+        own = folder / f"history-{number}"
+        (own / "environments").mkdir(parents=True)
+        for path in (history / "environments").glob("*.lock"):
+            shutil.copyfile(path, own / "environments" / path.name)
+        if (history / FILE).is_file():
+            shutil.copyfile(history / FILE, own / FILE)
+
+
+def copy_models(sources: Sequence[ModelSource], folder: Path) -> dict[str, Path]:
+    """By how it was named: every task tests these very files, whatever a branch is by then."""
+    found = {}
+    for number, source in enumerate(sources):
+        path, own = Path(source.path), folder / "models" / str(number)
+        shutil.copytree(path.parent, own)
+        found[source.named] = own / path.name
+    return found
+
+
 def _command(options: RunOptions) -> str:
     return shlex.join(without(RunOptions, shlex.split(options.command), OWN))
 
 
-def _script(options: RunOptions, folder: Path) -> str:
-    """Exit 1 says that cases fail: no task of Slurm fails by that. The results have their name when they are whole."""
-    words = shlex.split(_command(options))[1:]
+def _with_models(word: str, models: Mapping[str, Path]) -> str:
+    if not word.startswith(MINED):
+        return word
+    return MINED + ",".join(str(models.get(as_written(one), one)) for one in word.removeprefix(MINED).split(","))
+
+
+def _script(options: RunOptions, folder: Path, total: int, models: Mapping[str, Path]) -> str:
+    """Exit 1 says that cases fail, 5 that a share has none: no task of Slurm fails by that. The results have their name when they are
+    whole. Slurm says how many cores the task has."""
+    words = [_with_models(word, models) for word in shlex.split(_command(options))[1:]]
     here = shlex.quote(str(folder))
+    workers = options.workers or '"${SLURM_CPUS_ON_NODE:-0}"'
     return f"""#!/bin/sh
 n=$SLURM_ARRAY_TASK_ID
 rm -f {here}/$n.part
-{shlex.quote(sys.executable)} -m assay {shlex.join(words)} --shard "$n/{options.shards}" --shares {here}/shares.json \\
-  --history {here}/history-$n --save {here}/$n.part --alerts off
+{shlex.quote(sys.executable)} -m assay {shlex.join(words)} --shard "$n/{total}" --shares {here}/shares.json \\
+  --history {here}/history-$n --save {here}/$n.part --alerts off --workers {workers}
 code=$?
-[ -f {here}/$n.part ] && mv {here}/$n.part
-[ $code -eq 1 ] && exit 0
+[ -f {here}/$n.part ] || exit $code
+mv {here}/$n.part {here}/$n.run
+[ $code -eq 1 ] || [ $code -eq 5 ] && exit 0
 exit $code
 """
 

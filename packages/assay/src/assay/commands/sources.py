@@ -14,6 +14,9 @@ from assay.models.named_sources.wanted import Wanted
 from assay.pipeline.originals import OriginalRequest
 from assay.pipeline.request import ModelRequest, Request
 
+MINED = "mined:"
+"""Before the models of a suite that is made of them."""
+
 
 class NamedModels:
     """`found` are those that were asked for, each once."""

@@ -11,8 +11,12 @@ from assay.launch.fork_server import ForkServer
 
 
 def most_workers(wanted: int) -> int:
-    """`wanted`, where that is any number; else one per core, eight at most."""
-    return wanted or min(os.cpu_count() or 1, 8)
+    """`wanted`, where that is any number; else one per core that this process may use, eight at most."""
+    return wanted or min(_cores(), 8)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Preforked:

@@ -20,14 +20,15 @@ _NUMBERS = re.compile(r"(\d+)(?:-(\d+))?")
 
 
 class SlurmArray:
-    """`partition` "": Slurm's default. Logs and the script lie in `folder`, which every node must see."""
+    """`partition` "": Slurm's default; `cores` of each task, 0: as many as Slurm gives. Logs and the script lie
+    in `folder`, which every node must see."""
 
-    def __init__(self, folder: Path, partition: str = "") -> None:
+    def __init__(self, folder: Path, partition: str = "", cores: int = 0) -> None:
         if shutil.which("sbatch") is None:
             raise UsageError(
                 "there is no sbatch here: run this on a machine that submits jobs to Slurm (Debian: slurm-client), or leave --on slurm out"
             )
-        self._folder, self._partition = folder, partition
+        self._folder, self._partition, self._cores = folder, partition, cores
         self._submitted: list[str] = []
         self._waiting: set[int] = set()
         self._silent_since: float | None = None
@@ -41,6 +42,7 @@ class SlurmArray:
         words = ["--parsable", "--requeue", "--job-name=assay", f"--array={numbers}", f"--chdir={Path.cwd()}"]
         words += [f"--output={self._folder}/%a.log", "--open-mode=append"]
         words += [f"--partition={self._partition}"] if self._partition else []
+        words += [f"--cpus-per-task={self._cores}"] if self._cores else []
         try:
             said = _ask("sbatch", *words, str(path))
         except _Failed as error:

@@ -15,7 +15,7 @@ import msgspec
 
 from assay.core.job import Job
 from assay.core.result import AnyResult, Result
-from assay.core.run import Run
+from assay.core.run import ModelSource, Run
 from assay.errors import NotWritable, UsageError, each
 from assay.options.arguments import given_arguments, without
 from assay.options.run import RunOptions
@@ -53,9 +53,18 @@ def saved_run(path: Path) -> tuple[Run, tuple[Result, ...]]:
     return saved.run, saved.results
 
 
-def merge(paths: Sequence[Path], services: Services) -> Checked:
+class Whole(msgspec.Struct, frozen=True):
+    """What the run is that the shards are of, where whoever shared it out knows: `baseline` is the run that it is compared with, `sources`
+    the models that it was asked for by where they come from."""
+
+    command: str
+    baseline: str = ""
+    sources: tuple[ModelSource, ...] = ()
+
+
+def merge(paths: Sequence[Path], services: Services, whole: Whole | None = None) -> Checked:
     """Record the shards as one run and judge what is there: where a shard is missing, the run is no pass. Raises UsageError where they are
-    not the shards of one run: another command, a shard twice or unfinished."""
+    not the shards of one run: another command, other models, a shard twice or unfinished."""
     saved = list(zip(paths, each(paths, _load), strict=True))
     if not saved:
         raise UsageError("nothing to merge: name the files that `assay run --save FILE` wrote")
@@ -73,6 +82,10 @@ def merge(paths: Sequence[Path], services: Services) -> Checked:
             )
         if one.run.status != "complete":
             raise UsageError(f"{path} is {one.run.status}; finish it with `assay resume` and save it again")
+        if different := _other_models(saved[0][1].run, one.run):
+            raise UsageError(
+                f"{path} and {saved[0][0]} did not test the same model: {different}; name what does not move, and run them again"
+            )
         shards[shard] = (path, one)
     totals = sorted({total for _, total in shards})
     missing = sorted(set(range(1, totals[0] + 1)) - {number for number, _ in shards})
@@ -81,12 +94,27 @@ def merge(paths: Sequence[Path], services: Services) -> Checked:
     ordered = [shards[shard][1] for shard in sorted(shards)]
     absent = tuple(f"{number}/{totals[0]}" for number in missing)
     run = msgspec.structs.replace(_joined(command, [one.run for one in ordered]), missing=absent)
+    if whole is not None:
+        run = msgspec.structs.replace(run, command=whole.command, baseline=whole.baseline, sources=whole.sources)
     results = tuple(result for one in ordered for result in one.results)
     services.store.open_run(run)
     services.store.record(run.id, results)
     judgement = judge_run(run, results, services)
     services.store.close_run(run.id, "complete", judgement)
     return Checked(msgspec.structs.replace(run, status="complete"), results, judgement)
+
+
+def _other_models(first: Run, other: Run) -> str:
+    """What two shards had of one name; "" where that is the same. A branch may go on between them."""
+    found = {source.named: source for source in first.sources}
+    for one in other.sources:
+        known = found.get(one.named)
+        if known is None:
+            return f"'{one.named}' is of one of them only"
+        if (known.sha256, known.commit) != (one.sha256, one.commit):
+            had = [source.commit[:12] or source.sha256[:12] for source in (one, known)]
+            return f"'{one.named}' was {' and '.join(had)}"
+    return "" if len(found) == len(other.sources) else "one of them has more models"
 
 
 def without_shard(command: str) -> tuple[str, tuple[int, int]]:

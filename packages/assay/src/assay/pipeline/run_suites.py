@@ -63,6 +63,16 @@ class SuiteRequest:
 
 def run_suites(request: SuiteRequest, services: Services) -> Checked:
     """Raises NothingSelected, BrokenSuite and FewerCases before anything ran, HarnessError when the machine fails."""
+    made, unmade = make(request.suites, chosen_cases(request, services), request.workers, services.progress)
+    run = _plan(request, made, services)
+    known = [
+        missing_case_result(job, unmade[job.case.name], request.suites) for job in run.jobs if job.case.name in unmade
+    ]
+    return services.jobs.complete(record_run(run, services, known))
+
+
+def chosen_cases(request: SuiteRequest, services: Services) -> list[Case]:
+    """Those of the suites that are asked for. Raises NothingSelected, BrokenSuite, and FewerCases where a suite shrank."""
     counts: dict[str, int] = {}
     cases: list[Case] = []
     for suite in request.suites:
@@ -71,13 +81,7 @@ def run_suites(request: SuiteRequest, services: Services) -> Checked:
         counts[count_name(suite)] = len(found)
         cases += found
     check_counts(counts, services.folder, accept=request.accept_counts)
-    chosen = select(cases, request.selection, only=request.only)
-    made, unmade = make(request.suites, chosen, request.workers, services.progress)
-    run = _plan(request, made, services)
-    known = [
-        missing_case_result(job, unmade[job.case.name], request.suites) for job in run.jobs if job.case.name in unmade
-    ]
-    return services.jobs.complete(record_run(run, services, known))
+    return select(cases, request.selection, only=request.only)
 
 
 def make(
@@ -107,7 +111,7 @@ def _plan(request: SuiteRequest, cases: Sequence[Case], services: Services) -> R
         for case in cases
         if request.measuring is None or case.misuse is None
     )
-    jobs += _converted(jobs, request.adapt_opset)
+    jobs += _converted(jobs, request)
     if request.only:
         jobs = tuple(job for job in jobs if job.key == request.only)
     return Run(
@@ -141,10 +145,11 @@ def with_opset(flow: Flow, opset: int) -> Flow:
     return msgspec.structs.replace(flow, name=name, transforms=(f"opset:{opset}", *flow.transforms))
 
 
-def _converted(jobs: Sequence[VerifyJob | MeasureJob], opset: int) -> tuple[VerifyJob | MeasureJob, ...]:
-    """Raises NothingSelected where `opset` was asked for and no case needs it."""
+def _converted(jobs: Sequence[VerifyJob | MeasureJob], request: SuiteRequest) -> tuple[VerifyJob | MeasureJob, ...]:
+    """Raises NothingSelected where an opset was asked for and no case needs it; in a share of the cases that may be so."""
+    opset = request.adapt_opset
     newer = [job for job in jobs if opset and _opset(job.case) > opset]
-    if opset and not newer:
+    if opset and not newer and not request.selection.shares:
         raise NothingSelected(f"--adapt-opset {opset}: no case here has a newer opset")
     return tuple(msgspec.structs.replace(job, flow=with_opset(job.flow, opset)) for job in newer)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from assay.core.result import Result
@@ -33,11 +33,14 @@ def is_run(command: str) -> bool:
     return command.split()[:2] == ["assay", "run"]
 
 
-def balanced(seconds: Mapping[str, float], total: int) -> dict[str, int]:
-    """The share of each case, from 1: the longest first, each to the share that has least (LPT; Graham, SIAM J. Appl. Math. 17, 1969)."""
+def balanced(cases: Collection[str], seconds: Mapping[str, float], total: int) -> dict[str, int]:
+    """The share of each case, from 1, by what each took; one that is not known takes as long as the others do on average. The
+    longest first, each to the share that has least (LPT; Graham, SIAM J. Appl. Math. 17, 1969)."""
     shares = [(0.0, number) for number in range(1, total + 1)]
     found = {}
-    for name, took in sorted(seconds.items(), key=lambda item: (-item[1], item[0])):
+    usual = sum(seconds.values()) / len(seconds) if seconds else 1.0
+    taken = {name: seconds.get(name, usual) for name in cases}
+    for name, took in sorted(taken.items(), key=lambda item: (-item[1], item[0])):
         before, number = heapq.heappop(shares)
         found[name] = number
         heapq.heappush(shares, (before + took, number))

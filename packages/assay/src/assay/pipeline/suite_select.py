@@ -15,7 +15,8 @@ from assay.errors import NothingSelected, UsageError
 @dataclass(frozen=True, kw_only=True)
 class Selection:
     """Empty: everything. `filters` are globs on the name, with its suite or without; `dtypes` of any input or output;
-    `shard` is (number from 1, of how many); `shares` says which one a case is in, where its digest does not."""
+    `shard` is (number from 1, of how many); `shares` says which one a case is in, where its digest does not: such a
+    share may be empty."""
 
     filters: tuple[str, ...] = ()
     dtypes: tuple[str, ...] = ()
@@ -57,7 +58,7 @@ def select(cases: Sequence[Case], wanted: Selection, *, only: str = "") -> list[
             )
     number, total = wanted.shard
     kept = [case for case in kept if wanted.shares.get(case.name, share_of(case.name, total)) == number]
-    if not kept:
+    if not kept and not wanted.shares:
         raise NothingSelected(f"--shard {number}/{total} holds no case; make fewer shards")
     return kept
 
