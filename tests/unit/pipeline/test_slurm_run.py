@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -143,6 +144,20 @@ def test_a_task_gets_the_models_counts_and_locks_of_the_driver(tmp_path: Path) -
     assert f" run mined:{models[named]},b.onnx --flow f --shard " in script
     assert "--alerts off --workers 3\n" in script
     assert '--workers "${SLURM_CPUS_ON_NODE:-0}"' in command._script(replace(options, workers=0), folder, 2, models)
+
+
+@pytest.mark.parametrize(("code", "saves", "ends"), [(0, 1, 0), (1, 1, 0), (5, 1, 0), (3, 1, 3), (1, 0, 1), (5, 0, 5)])
+def test_a_task_gives_what_it_saved_and_nothing_of_an_earlier_try(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, saves: int, ends: int
+) -> None:
+    _program(tmp_path, "python", f"[ {saves} -eq 1 ] && echo new > {tmp_path}/2.part; exit {code}")
+    monkeypatch.setattr(command.sys, "executable", str(tmp_path / "python"))
+    (tmp_path / "2.part").write_text("half of an earlier try")
+    variables = {"SLURM_ARRAY_TASK_ID": "2", "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(["sh", "-c", command._script(OPTIONS, tmp_path, 2, {})], env=variables, capture_output=True)
+    assert (done.returncode, done.stderr) == (ends, b"")
+    assert [path.read_text() for path in tmp_path.glob("2.*")] == ["new\n"] * saves
+    assert (tmp_path / "2.run").exists() == bool(saves)
 
 
 def test_shards_of_other_models_are_not_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
