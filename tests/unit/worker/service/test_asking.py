@@ -62,7 +62,7 @@ def _tokens(service: PromptService, oracle: Oracle) -> list[Finding]:
 def _chat(service: OpenAi, oracle: Oracle) -> list[Finding]:
     options = {"url": service.address, "tokenizer": str(TOKENIZER), "chat_template": str(TEMPLATE)}
     engine = PromptEndpoint().lower(MODEL, Flow("served", "openai", options))
-    findings, places = chat_rules(engine, oracle)
+    findings, places = chat_rules(engine, service, oracle)
     return [*findings, *_differs(places, oracle)]
 
 

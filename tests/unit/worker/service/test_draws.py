@@ -28,17 +28,31 @@ class _Service:
     def __init__(self, rule: str) -> None:
         weights = RULES[rule](np.exp(LOGITS))
         self._weights = weights / weights.sum()
+        self.seeds: list[int] = []
 
     def complete(self, prompt: Any, tokens: int, *, temperature: float, seed: int) -> Completion:
+        self.seeds.append(seed)
         token = int(np.random.default_rng(seed).choice(60, p=self._weights))
         return Completion("", (token,), (), "length", None, 1)
 
 
-def _drawn(rule: str) -> tuple[list[str], dict[str, float]]:
+class _Odd(_Service):
+    """Each answer is the same."""
+
+    def __init__(self, ids: tuple[int, ...] | None, finish: str) -> None:
+        super().__init__("right")
+        self._answer = Completion("", ids, (), finish, None, len(ids or ()))
+
+    def complete(self, prompt: Any, tokens: int, *, temperature: float, seed: int) -> Completion:
+        return self._answer
+
+
+def _drawn(rule: str | _Service) -> tuple[list[str], dict[str, float]]:
     logs = LOGITS - np.log(np.exp(LOGITS).sum())
     oracle = Oracle(None, None, [START, START])  # type: ignore[arg-type]
     oracle._known[START[:2]] = logs
-    findings, metrics = draw_rules(_Service(rule), oracle, 400)  # type: ignore[arg-type]
+    service = _Service(rule) if isinstance(rule, str) else rule
+    findings, metrics = draw_rules(service, oracle, 400)  # type: ignore[arg-type]
     return [str(one.facts["rule"]) for one in findings], metrics
 
 
@@ -51,3 +65,16 @@ def test_a_right_service_passes_and_the_power_is_told() -> None:
 @pytest.mark.parametrize("rule", [one for one in RULES if one != "right"])
 def test_another_rule_is_seen(rule: str) -> None:
     assert _drawn(rule)[0] != []
+
+
+def test_no_two_draws_have_one_seed() -> None:
+    service = _Service("right")
+    assert _drawn(service)[0] == []
+    assert len(service.seeds) == len(set(service.seeds)) == 400
+
+
+def test_draws_that_are_none() -> None:
+    assert _drawn(_Odd((), "length")) == (["limit"], {})
+    assert _drawn(_Odd((999,), "length")) == (["draws"], {})
+    assert _drawn(_Odd((), "stop")) == ([], {})  # the end of a text was drawn, perhaps
+    assert _drawn(_Odd(None, "length")) == ([], {})

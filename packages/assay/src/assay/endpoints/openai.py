@@ -6,6 +6,8 @@ has neither, the tokenizer of the model names tokens by their text.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,8 +33,8 @@ class Vocabulary:
 
         self.tokenizer = Tokenizer.from_file(tokenizer)
         names = [self.tokenizer.decode([number]) for number in range(self.tokenizer.get_vocab_size())]
-        twice = {name for name in names if names.count(name) > 1}
-        self._numbers = {name: number for number, name in enumerate(names) if name not in twice}
+        counts = Counter(names)
+        self._numbers = {name: number for number, name in enumerate(names) if counts[name] == 1}
 
     def number(self, name: str) -> int | None:
         """None where nobody can say which token that is."""
@@ -110,6 +112,8 @@ class OpenAi:
                 known = known and found is not None
                 ids += found or []
                 tops += self._tops(choice)
+        if not ids and usage.get("completion_tokens"):
+            known = False  # there are some, and it does not say which
         counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
         return Completion("".join(pieces), tuple(ids) if known else None, tuple(tops), reason, *counts, tuple(pieces))
 
@@ -122,7 +126,8 @@ class OpenAi:
         if names is None:
             names = [one.get("token") for one in said.get("content") or ()]
         if not names:
-            return [] if not choice.get("text") and choice.get("finish_reason") else None
+            message = choice.get("message") or choice.get("delta") or {}
+            return [] if not choice.get("text", message.get("content")) and choice.get("finish_reason") else None
         numbers = [self._vocabulary.number(str(name)) for name in names]
         return None if None in numbers else [one for one in numbers if one is not None]
 
@@ -137,7 +142,10 @@ class OpenAi:
         return [self._numbered(row) for row in rows]
 
     def _numbered(self, row: Mapping[str, Any]) -> Top:
-        named = {self._vocabulary.number(str(name)): float(value) for name, value in row.items()}
+        named = {
+            self._vocabulary.number(str(name)): math.nan if value is None else float(value)
+            for name, value in row.items()  # JSON has no NaN: servers say null
+        }
         return {number: value for number, value in named.items() if number is not None}
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import takewhile
 
 import numpy as np
 
 from assay.ports.prompts import Completion, PromptService
 from assay.worker.service.oracle import Oracle, Prompt
 from assay.worker.service.places import Place
+from assay.worker.service.recorded import Record
 
 PLACES = 12
 """Of each prompt, asked one by one."""
@@ -21,14 +23,23 @@ CLIENTS = 8
 """Requests at the same time."""
 
 
-def _at(way: str, prompt: int, beginning: Prompt, answer: Completion, most: int = 1) -> list[Place]:
-    """A place for each token that was generated, of those that were asked for. Where nobody says which they are, the first
-    log-probabilities are known at least."""
-    ids = answer.ids
-    if ids is None:
+def places_of(
+    way: str, prompt: int, beginning: Prompt, answer: Completion, oracle: Oracle, most: int = 1
+) -> list[Place]:
+    """A place for each token that was generated, of those that were asked for, up to the first that the model does not have. Where
+    nobody says which they are, the first log-probabilities are known at least. Text that the oracle does not know is learnt."""
+    if answer.ids is None:
         return [Place(way, prompt, beginning, answer.tops[0], None)] if answer.tops and answer.tops[0] else []
-    tops = answer.tops if len(answer.tops) == len(ids) else ({},) * len(ids)
-    return [Place(way, prompt, beginning + ids[:at], top, ids[at]) for at, top in enumerate(tops[:most])]
+    known = _known(answer, oracle, most)
+    ids = answer.ids[: min(most, len(known) + 1)]
+    oracle.learn([beginning + known])
+    tops = answer.tops if len(answer.tops) == len(answer.ids) else ({},) * len(ids)
+    return [Place(way, prompt, beginning + ids[:at], tops[at], ids[at]) for at in range(len(ids))]
+
+
+def _known(answer: Completion, oracle: Oracle, most: int) -> Prompt:
+    """Its tokens up to the first that the model does not have."""
+    return tuple(takewhile(lambda token: 0 <= token < len(oracle.noise), (answer.ids or ())[:most]))
 
 
 def _beginnings(oracle: Oracle, most: int) -> list[tuple[int, Prompt]]:
@@ -43,17 +54,17 @@ def alone(service: PromptService, oracle: Oracle) -> list[Place]:
     """One request at a time, the shortest beginnings first; then the whole prompts again; then prompts that share a beginning."""
     found: list[Place] = []
     for number, beginning in _beginnings(oracle, PLACES):
-        found += _at("alone", number, beginning, service.complete(beginning, 1))
+        found += places_of("alone", number, beginning, service.complete(beginning, 1), oracle)
     for number, prompt in enumerate(oracle.prompts):
         for end in (len(prompt), len(prompt) - 1):
-            found += _at("again", number, prompt[:end], service.complete(prompt[:end], 1))
+            found += places_of("again", number, prompt[:end], service.complete(prompt[:end], 1), oracle)
     branches = [
         (number, one[: len(one) // 2] + other[len(other) // 2 :])
         for number, (one, other) in enumerate(zip(oracle.prompts, oracle.prompts[1:] + oracle.prompts[:1], strict=True))
     ]
     oracle.learn(text for _, text in branches)
     for number, text in branches:
-        found += _at("branched", number, text, service.complete(text, 1))
+        found += places_of("branched", number, text, service.complete(text, 1), oracle)
     return found
 
 
@@ -67,15 +78,12 @@ def together(service: PromptService, oracle: Oracle) -> list[Place]:
     asked = [fresh[at] for at in draw.permutation(len(fresh))]
     with ThreadPoolExecutor(CLIENTS) as clients:
         answers = list(clients.map(lambda one: service.complete(one[1], _STEPS), asked))
-    known_ids = range(len(oracle.noise))
-    pairs = [
-        (number, beginning, answer)
-        for (number, beginning), answer in zip(asked, answers, strict=True)
-        if all(one in known_ids for one in answer.ids or ())
-    ]
-    oracle.learn(beginning + (answer.ids or ()) for _, beginning, answer in pairs)
+    pairs = [(*one, answer) for one, answer in zip(asked, answers, strict=True)]
+    oracle.learn(beginning + _known(answer, oracle, _STEPS) for _, beginning, answer in pairs)
     return [
-        place for number, beginning, answer in pairs for place in _at("together", number, beginning, answer, _STEPS)
+        place
+        for number, beginning, answer in pairs
+        for place in places_of("together", number, beginning, answer, oracle, _STEPS)
     ]
 
 
@@ -83,12 +91,22 @@ def generated(service: PromptService, oracle: Oracle) -> tuple[list[Place], list
     """What it makes of the first halves of the prompts, and the texts themselves."""
     starts: Sequence[Prompt] = [prompt[: max(1, len(prompt) // 2)] for prompt in oracle.prompts]
     answers = [(start, service.complete(start, GENERATED)) for start in starts]
-    texts = [start + (answer.ids or ()) for start, answer in answers]
-    oracle.learn(text for text in texts if all(0 <= one < len(oracle.noise) for one in text))
+    oracle.learn(start + _known(answer, oracle, GENERATED) for start, answer in answers)
     found = [
         place
         for number, (start, answer) in enumerate(answers)
-        if answer.ids is None or all(0 <= one < len(oracle.noise) for one in answer.ids)
-        for place in _at("generated", number, start, answer, GENERATED)
+        for place in places_of("generated", number, start, answer, oracle, GENERATED)
     ]
     return found, answers
+
+
+def repeated(records: Sequence[Record], oracle: Oracle) -> list[Place]:
+    """The same texts as they were streamed, and ended by stop strings."""
+    again = [one for one in records if one.greedy and one.prompt is not None and (one.stream or one.stops)]
+    return [
+        place
+        for one in again
+        for number, prompt in enumerate(oracle.prompts)
+        if one.prompt == prompt[: max(1, len(prompt) // 2)]
+        for place in places_of("generated", number, one.prompt, one.answer, oracle, one.tokens)
+    ]

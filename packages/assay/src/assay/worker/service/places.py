@@ -47,14 +47,17 @@ def judged(place: Place, oracle: Oracle, places: int) -> JudgedPlace:
     logs, deviation = oracle.logs(place.beginning), oracle.deviation(place.beginning)
     top = {token: value for token, value in place.top.items() if 0 <= token < len(logs)}
     limit = _ELEMENT * math.sqrt(2 * math.log(max(2, places * max(1, len(top)))))
-    sizes = {token: abs(value - float(logs[token])) / float(deviation[token]) for token, value in top.items()}
+    sizes = {token: _size(value - float(logs[token]), float(deviation[token])) for token, value in top.items()}
     if not sizes or (place.chosen is not None and place.chosen not in top):
         return _by_choice(place, oracle, limit)
-    worst = max(sizes, key=lambda token: sizes[token] if math.isfinite(sizes[token]) else math.inf)
+    worst = max(sizes, key=lambda token: sizes[token])
+    if sizes[worst] == math.inf:  # such numbers have no order: nothing else can be told from them
+        expected, actual = float(logs[worst]), top[worst]
+        return JudgedPlace(place, math.inf, worst, expected, actual, math.inf, tuple(sizes.values()))
     missing = [token for token in np.argsort(-logs)[: len(top)] if int(token) not in top]
     least = min(top.values())
     for token in map(int, missing):  # it should be among the most probable, and is less so than all of these
-        size = (float(logs[token]) - least) / float(deviation[token])
+        size = _size(max(0.0, float(logs[token]) - least), float(deviation[token]))
         if size > sizes[worst]:
             worst, top, sizes = token, {token: least, **top}, {token: size, **sizes}
     chosen = _by_choice(place, oracle, limit)
@@ -70,6 +73,14 @@ def judged(place: Place, oracle: Oracle, places: int) -> JudgedPlace:
     return found if chosen.used <= max(1.0, found.used) else chosen
 
 
+def _size(difference: float, deviation: float) -> float:
+    """Times what a correct service is off; infinite for what is no number."""
+    if difference == 0.0:
+        return 0.0
+    size = abs(difference) / deviation if deviation > 0.0 else math.inf
+    return size if math.isfinite(size) else math.inf
+
+
 def _by_choice(place: Place, oracle: Oracle, limit: float) -> JudgedPlace:
     """By the token that it chose: another than the most probable is excused where noise may decide between the two."""
     logs, deviation = oracle.logs(place.beginning), oracle.deviation(place.beginning)
@@ -77,7 +88,7 @@ def _by_choice(place: Place, oracle: Oracle, limit: float) -> JudgedPlace:
     chosen = best if place.chosen is None else place.chosen
     if not 0 <= chosen < len(logs):
         return JudgedPlace(place, math.inf, chosen, -math.inf, 0.0, math.inf, ())
-    margin = float(logs[best] - logs[chosen]) / float(deviation[best] + deviation[chosen])
+    margin = _size(float(logs[best] - logs[chosen]), float(deviation[best] + deviation[chosen]))
     return JudgedPlace(place, margin / limit, chosen, float(logs[chosen]), float(logs[best]), 0.0, ())
 
 

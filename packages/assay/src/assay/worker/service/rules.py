@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from assay.core.finding import Fact, Finding, FindingCode, facts
+from assay.core.finding import Finding
 from assay.ports.prompts import Completion, ContinuesPrompts, PromptService
-from assay.worker.service.asking import CLIENTS, GENERATED
+from assay.worker.service.asking import CLIENTS, GENERATED, places_of
+from assay.worker.service.findings import broken
 from assay.worker.service.oracle import Oracle, Prompt
 from assay.worker.service.places import Place
 
@@ -26,11 +28,6 @@ _SIMULATED, _ALARM, _EXPECTED, _STARTS = 20000, 5e-5, 5.0, 4
 _AWAY = 4.5
 """Standard errors: less than 1 in 100,000 by chance, with room for a mean of few hundred draws that is not quite normal."""
 Answers = Sequence[tuple[Prompt, Completion]]
-
-
-def broken(rule: str, expected: Fact, actual: Fact) -> Finding:
-    """That rule is."""
-    return Finding("service", "text", FindingCode.SERVICE_RULE, facts(rule=rule, expected=expected, actual=actual))
 
 
 def text_rules(service: PromptService, tokenizer: Any, answers: Answers) -> Iterator[Finding]:
@@ -77,44 +74,62 @@ def seed_rules(service: PromptService, oracle: Oracle) -> Iterator[Finding]:
 
 def draw_rules(service: PromptService, oracle: Oracle, draws: int) -> tuple[list[Finding], dict[str, float]]:
     """Pearson's statistic of tokens that were drawn behind the halves of some prompts, all together, against its distribution in 20,000
-    simulated samples; a correct service is beyond the bound in 1 of 10,000 checks. The power is that for a temperature of 1.3."""
+    simulated samples; a correct service is beyond the bound in 1 of 10,000 checks. The power is that for a temperature of 1.3. There are
+    no metrics where nothing could be judged. A prompt behind which a text may be over at once is left out: what remains there are no
+    draws of the whole distribution."""
     starts = [prompt[: max(1, len(prompt) // 2)] for prompt in oracle.prompts[:_STARTS]]
-    each = draws // len(starts)
-    asked = [(start, 1000 + number) for start in starts for number in range(each)]
+    each = draws // max(1, len(starts))
+    asked = [start for start in starts for _ in range(each)]
     with ThreadPoolExecutor(CLIENTS) as clients:
-        answers = list(clients.map(lambda one: service.complete(one[0], 1, temperature=1.0, seed=one[1]), asked))
+        # Each draw has a seed of its own: those of one seed are not independent.
+        draw = partial(service.complete, tokens=1, temperature=1.0)
+        answers = list(clients.map(lambda place: draw(asked[place], seed=1000 + place), range(len(asked))))
+    findings = _no_draws(answers, len(oracle.logs(starts[0])))
+    by_start = [(start, answers[number * each : (number + 1) * each]) for number, start in enumerate(starts)]
+    drawn = [
+        (start, [one.ids[0] for one in some if one.ids]) for start, some in by_start if all(one.ids for one in some)
+    ]
+    if findings or not each or not drawn:
+        return findings, {}
     random = np.random.default_rng(11)
     seen, right, hotter = 0.0, np.zeros(_SIMULATED), np.zeros(_SIMULATED)
-    count = 0
-    for number, start in enumerate(starts):
-        drawn = [one.ids[0] for one in answers[number * each : (number + 1) * each] if one.ids]
-        if not drawn:
-            return [], {}
-        count += len(drawn)
-        statistic, cells, others = _pearson(oracle.logs(start), drawn)
+    for start, tokens in drawn:
+        statistic, cells, others = _pearson(oracle.logs(start), tokens)
         seen += statistic
-        right += _statistics(random.multinomial(len(drawn), cells, _SIMULATED), cells, len(drawn))
-        hotter += _statistics(random.multinomial(len(drawn), others, _SIMULATED), cells, len(drawn))
+        right += _statistics(random.multinomial(len(tokens), cells, _SIMULATED), cells, len(tokens))
+        hotter += _statistics(random.multinomial(len(tokens), others, _SIMULATED), cells, len(tokens))
+    count = sum(len(tokens) for _, tokens in drawn)
     bound = float(np.quantile(right, 1 - _ALARM))
-    findings = [broken("draws", f"at most {bound:.4g}", f"{seen:.4g} in {count} draws")] if seen > bound else []
-    away, hot = _surprise([oracle.logs(start) for start in starts], [one.ids[0] for one in answers if one.ids], each)
+    findings += [broken("draws", f"at most {bound:.4g}", f"{seen:.4g} in {count} draws")] if seen > bound else []
+    away, hot = _surprise([(oracle.logs(start), tokens) for start, tokens in drawn])
     if abs(away) > _AWAY:
         findings.append(broken("temperature", f"at most {_AWAY} standard errors away", f"{away:+.3g} in {count} draws"))
     power = max(float(np.mean(hotter > bound)), NormalDist().cdf(abs(hot) - _AWAY))
     return findings, {"draw_statistic": seen, "draw_bound": bound, "draw_away": away, "draw_power": power}
 
 
-def _surprise(logs: Sequence[Any], drawn: Sequence[int], each: int) -> tuple[float, float]:
+def _no_draws(answers: Sequence[Completion], vocabulary: int) -> list[Finding]:
+    """Answers without a token, where no text is over, and tokens that the model does not have."""
+    found = []
+    if any(one.ids == () and one.finish != "stop" for one in answers):
+        found.append(broken("limit", 1, 0))
+    foreign = [one.ids[0] for one in answers if one.ids and not 0 <= one.ids[0] < vocabulary]
+    if foreign:
+        found.append(broken("draws", f"tokens below {vocabulary}", f"token {foreign[0]}"))
+    return found
+
+
+def _surprise(drawn: Sequence[tuple[Any, Sequence[int]]]) -> tuple[float, float]:
     """How far the mean log-probability of what was drawn is from that of right draws, in standard errors, and how far it would be at a
     temperature of 1.3: it is what tells temperatures apart best (Neyman and Pearson 1933)."""
     seen = right = hot = spread = 0.0
-    for number, row in enumerate(logs):
+    for row, tokens in drawn:
         weights, hotter = np.exp(row), np.exp(row / 1.3)
         mean = float(weights @ row)
-        seen += sum(float(row[token]) for token in drawn[number * each : (number + 1) * each])
-        right += each * mean
-        hot += each * float(hotter @ row) / float(hotter.sum())
-        spread += each * float(weights @ (row - mean) ** 2)
+        seen += sum(float(row[token]) for token in tokens)
+        right += len(tokens) * mean
+        hot += len(tokens) * float(hotter @ row) / float(hotter.sum())
+        spread += len(tokens) * float(weights @ (row - mean) ** 2)
     error = max(spread**0.5, 1e-9)
     return (seen - right) / error, (hot - right) / error
 
@@ -138,7 +153,8 @@ def _statistics(seen: Any, cells: Any, draws: int) -> Any:
 
 def token_rules(service: PromptService, oracle: Oracle, tokenizer: Any) -> tuple[list[Finding], list[Place]]:
     """Text becomes the tokens that the tokenizer makes of it."""
-    findings, places = [], []
+    findings: list[Finding] = []
+    places: list[Place] = []
     known = [(text, tuple(tokenizer.encode(text).ids)) for text in _TEXTS]
     known += [(tokenizer.decode(list(prompt)), prompt) for prompt in oracle.prompts[:2]]
     known = [(text, ids) for text, ids in known if tuple(tokenizer.encode(text).ids) == ids and ids]
@@ -147,20 +163,19 @@ def token_rules(service: PromptService, oracle: Oracle, tokenizer: Any) -> tuple
         answer = service.complete(text, 1)
         if answer.prompt_tokens not in (None, len(ids)):
             findings.append(broken("prompt_tokens", len(ids), answer.prompt_tokens or 0))
-        if answer.tops and answer.tops[0]:
-            places.append(Place("text", 0, ids, answer.tops[0], answer.ids[0] if answer.ids else None))
+        places += places_of("text", 0, ids, answer, oracle)
     return findings, places
 
 
-def chat_rules(engine: ContinuesPrompts, oracle: Oracle) -> tuple[list[Finding], list[Place]]:
+def chat_rules(engine: ContinuesPrompts, service: PromptService, oracle: Oracle) -> tuple[list[Finding], list[Place]]:
     """A chat becomes the text that its template makes of it."""
-    findings, places = [], []
+    findings: list[Finding] = []
+    places: list[Place] = []
     for messages in (_MESSAGES, _MESSAGES[-1:]):
         ids = tuple(engine.tokenizer.encode(engine.chat_text(messages)).ids)
-        answer = engine.service.chat(messages, 1)
+        answer = service.chat(messages, 1)
         oracle.learn([ids])
         if answer.prompt_tokens not in (None, len(ids)):
             findings.append(broken("chat_tokens", len(ids), answer.prompt_tokens or 0))
-        if answer.tops and answer.tops[0]:
-            places.append(Place("chat", 0, ids, answer.tops[0], answer.ids[0] if answer.ids else None))
+        places += places_of("chat", 0, ids, answer, oracle)
     return findings, places

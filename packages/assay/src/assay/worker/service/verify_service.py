@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -18,9 +18,10 @@ from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.ports.prompts import ContinuesPrompts
 from assay.worker.engine.lower import Lowered
 from assay.worker.inputs.load_inputs import reference_of
-from assay.worker.service.asking import alone, generated, together
+from assay.worker.service.asking import alone, generated, repeated, together
 from assay.worker.service.oracle import Oracle, oracle_of
 from assay.worker.service.places import JudgedPlace, Place, blind, budget, difference, judge_all
+from assay.worker.service.recorded import RecordedService, empty_answers, short_answers
 from assay.worker.service.rules import chat_rules, draw_rules, seed_rules, text_rules, token_rules
 from assay.worker.stages import Stages
 
@@ -43,23 +44,27 @@ def verify_service(
             blank, unproven="no tolerance was derived for its logits, and answers of a service need one"
         )
     with stages.enter(Stage.RUN):
-        places, findings, metrics = _asked(engine, oracle)
+        service = RecordedService(engine.service)
+        places, findings, metrics = _asked(engine, service, oracle)
     with stages.enter(Stage.COMPARE):
         found = judge_all(places, oracle)
         apart = difference(found)
-        notes = _notes(found, oracle, engine)
+        notes = (*_notes(found, oracle, engine), *_not_judged(found, metrics, engine))
     return msgspec.structs.replace(
         blank,
         comparisons=(_comparison(found, judging),) if found else (),
         findings=(*((apart,) if apart is not None else ()), *findings),
-        unproven="" if found else "the service says neither which tokens it generates nor their log-probabilities",
+        unproven=empty_answers(service.records)
+        or ("" if found else "the service says neither which tokens it generates nor their log-probabilities"),
         task_metrics=_metrics(found) | metrics,
         warnings=notes,
     )
 
 
-def _asked(engine: ContinuesPrompts, oracle: Oracle) -> tuple[list[Place], list[Finding], dict[str, float]]:
-    service, tokenizer = engine.service, engine.tokenizer
+def _asked(
+    engine: ContinuesPrompts, service: RecordedService, oracle: Oracle
+) -> tuple[list[Place], list[Finding], dict[str, float]]:
+    tokenizer = engine.tokenizer
     places = alone(service, oracle)
     more, texts = generated(service, oracle)
     places += more + together(service, oracle)
@@ -68,10 +73,11 @@ def _asked(engine: ContinuesPrompts, oracle: Oracle) -> tuple[list[Place], list[
         told, asked = token_rules(service, oracle, tokenizer)
         findings, places = findings + told, places + asked
         if engine.settings["chat_template"]:
-            told, asked = chat_rules(engine, oracle)
+            told, asked = chat_rules(engine, service, oracle)
             findings, places = findings + told, places + asked
     drawn, metrics = draw_rules(service, oracle, int(engine.settings["draws"]))
-    return places, _distinct(findings + drawn), metrics
+    places += repeated(service.records, oracle)
+    return places, _distinct(findings + drawn + short_answers(service.records)), metrics
 
 
 def _distinct(findings: Sequence[Finding]) -> list[Finding]:
@@ -88,6 +94,7 @@ def _comparison(found: Sequence[JudgedPlace], judging: ToleranceComparator) -> C
         WorstElement((one.place.prompt, len(one.place.beginning), one.token), one.expected, one.actual) for one in worst
     ]
     apart = [abs(one.actual - one.expected) for one in found if one.errors]
+    apart = [one if math.isfinite(one) else math.inf for one in apart]
     learnt = judging.profile is not None and bool(judging.profile.header.learnt)
     return Comparison(
         output="logits",
@@ -133,3 +140,22 @@ def _notes(found: Sequence[JudgedPlace], oracle: Oracle, engine: ContinuesPrompt
     elif not engine.settings["chat_template"]:
         notes.append("no chat template was named: chat was not looked at; add --option chat_template=FILE")
     return tuple(notes)
+
+
+def _not_judged(found: Sequence[JudgedPlace], metrics: Mapping[str, float], engine: ContinuesPrompts) -> list[str]:
+    """What was asked, or might have been, and shows nothing."""
+    notes = []
+    if not int(engine.settings["draws"]):
+        notes.append("no tokens were drawn: sampling was not looked at; ask for some with --option draws=400")
+    elif "draw_power" not in metrics:
+        notes.append("it is not known which tokens were drawn, or too few were: sampling was not judged")
+    asked = {
+        "alone": True,
+        "generated": True,
+        "text": engine.tokenizer is not None,
+        "chat": engine.tokenizer is not None and bool(engine.settings["chat_template"]),
+    }
+    ways = {one.place.way for one in found}
+    if none := [way for way, was in asked.items() if was and way not in ways]:
+        notes.append(f"no answer could be judged asked {', '.join(none)}: nothing is proved by these")
+    return notes

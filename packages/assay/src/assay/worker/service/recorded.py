@@ -1,0 +1,80 @@
+"""A service whose answers are kept, so that each of them is looked at: too short ones are findings, and empty ones prove nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from assay.core.finding import Finding
+from assay.ports.prompts import Completion, PromptService
+from assay.worker.service.findings import broken
+
+
+@dataclass(frozen=True)
+class Record:
+    """What was asked, and the answer. `prompt` is None for a text; `greedy`: the most probable tokens."""
+
+    prompt: tuple[int, ...] | None
+    tokens: int
+    greedy: bool
+    stops: bool
+    stream: bool
+    answer: Completion
+
+
+class RecordedService:
+    """Asks another service; from any thread."""
+
+    def __init__(self, service: PromptService) -> None:
+        self._service = service
+        self.records: list[Record] = []
+
+    def complete(
+        self,
+        prompt: str | Sequence[int],
+        tokens: int,
+        *,
+        temperature: float = 0.0,
+        seed: int | None = None,
+        stop: Sequence[str] = (),
+        stream: bool = False,
+        shown: bool = True,
+    ) -> Completion:
+        """As it is asked."""
+        answer = self._service.complete(
+            prompt, tokens, temperature=temperature, seed=seed, stop=stop, stream=stream, shown=shown
+        )
+        numbers = None if isinstance(prompt, str) else tuple(prompt)
+        self.records.append(Record(numbers, tokens, temperature == 0.0, bool(stop), stream, answer))
+        return answer
+
+    def chat(self, messages: Sequence[Mapping[str, str]], tokens: int) -> Completion:
+        """As it is asked."""
+        answer = self._service.chat(messages, tokens)
+        self.records.append(Record(None, tokens, True, False, False, answer))
+        return answer
+
+
+def short_answers(records: Sequence[Record]) -> list[Finding]:
+    """The first that has fewer tokens than were asked for, and does not say that its text was over."""
+    for one in records:
+        count = generated_tokens(one.answer)
+        if not one.stops and one.answer.finish != "stop" and count is not None and count < one.tokens:
+            return [broken("limit", one.tokens, count)]
+    return []
+
+
+def empty_answers(records: Sequence[Record]) -> str:
+    """Says how many are; "" where none is. A text that is over at once shows no token that could be judged."""
+    looked_at = [one for one in records if not one.stops]
+    empty = sum(generated_tokens(one.answer) == 0 for one in looked_at)
+    return f"{empty} of {len(looked_at)} answers were empty" if empty else ""
+
+
+def generated_tokens(answer: Completion) -> int | None:
+    """None where nobody says how many."""
+    if answer.ids is not None:
+        return len(answer.ids)
+    if answer.generated is None and not answer.text:
+        return 0
+    return answer.generated
