@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from assay.commands.load import _judged, run_load
 from assay.core.verdict import VerdictStatus
-from assay.errors import UsageError
+from assay.errors import EndpointFailed, UsageError
 from assay.options.load import LoadOptions
 from assay.serving.knee import Curve, curve
 from assay.serving.summary import LoadSummary
@@ -55,3 +56,14 @@ def test_what_cannot_be_meant_is_refused(what: str) -> None:
     options, sentence = REFUSED[what]
     with pytest.raises(UsageError, match=sentence):
         run_load(LoadOptions(**options))
+
+
+def test_a_service_that_ends_at_a_rate_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Ended:
+        alive = False
+
+    monkeypatch.setattr("assay.commands.load.started", lambda service: nullcontext(Ended()))
+    monkeypatch.setattr("assay.commands.load._mix", lambda *given: None)
+    monkeypatch.setattr("assay.commands.load._at_rate", lambda *given: LoadSummary(FAST))
+    with pytest.raises(EndpointFailed, match="ended at 7 requests a second"):
+        run_load(LoadOptions(address="http://127.0.0.1:9/v1", rates=(7,)))

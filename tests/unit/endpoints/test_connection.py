@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -10,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.endpoints.connection import Connection
+from assay.endpoints.connection import KEY, Connection, endpoint_key
 from assay.endpoints.openai import OpenAi, Vocabulary
-from assay.errors import EndpointBroke, EndpointFailed, UsageError
+from assay.errors import AssayError, EndpointBroke, EndpointFailed, UsageError
 from served_model import client, serving
 
 
@@ -167,3 +168,29 @@ def _tls_server(folder: Path) -> Iterator[int]:
 
         threading.Thread(target=answer, daemon=True).start()
         yield listening.getsockname()[1]
+
+
+SECRET = "sk-a-secret-word"
+
+
+@pytest.mark.parametrize("odd", ["\n", "\x00", "\u2603"])
+def test_a_key_that_cannot_be_sent_is_not_shown(odd: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "environ", {KEY: f"{SECRET}{odd}x"})
+    with pytest.raises(UsageError) as error:
+        endpoint_key()
+    assert SECRET not in str(error.value)
+    assert f"character {len(SECRET) + 1} of {KEY}" in str(error.value)
+
+
+def test_what_is_around_a_key_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY, f" {SECRET}\n")
+    assert endpoint_key() == SECRET
+
+
+@pytest.mark.parametrize("status", ["200 OK", "401 No", "500 No"])
+def test_a_key_that_a_server_repeats_is_not_shown(status: str) -> None:
+    said = f"your key {SECRET} is bad".encode()
+    content = b"HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s" % (status.encode(), len(said), said)
+    with _answering(content) as port, pytest.raises(AssayError) as error:
+        Connection(f"http://127.0.0.1:{port}/v1", timeout_s=2.0, key=SECRET).get("/models")
+    assert "your key (key) is bad" in str(error.value)

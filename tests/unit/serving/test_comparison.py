@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import random
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import msgspec
 import pytest
@@ -13,7 +17,7 @@ from assay.core.speed import SpeedRule, interim_looks
 from assay.errors import EndpointFailed, UsageError
 from assay.serving.comparison import Comparison, compare_services
 from assay.serving.generator import Load, Sent
-from assay.serving.started import Started, started
+from assay.serving.started import Started, _answers, started
 
 RULE = SpeedRule(min_slowdown=0.05, margin=0.1, looks=interim_looks(20))
 OLD, NEW = Service("old", "http://127.0.0.1:1/v1"), Service("new", "http://127.0.0.1:2/v1")
@@ -119,3 +123,36 @@ def test_a_command_that_is_none() -> None:
     service = Service("own", "http://127.0.0.1:9/v1", start="/no/such/program")
     with pytest.raises(UsageError, match="cannot be started"), started(service):
         pass
+
+
+def test_another_one_that_answers_there_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.serving.started._LEFT_S", 0.05)
+    with _listening("") as address:
+        service = msgspec.structs.replace(_service("import time; time.sleep(60)"), url=address)
+        with pytest.raises(UsageError, match="answers before service 'own' is started"), started(service):
+            pass
+
+
+def test_health_is_asked_with_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_ENDPOINT_KEY", "sk-a-secret-word")
+    with _listening("Bearer sk-a-secret-word") as address:
+        assert _answers(f"{address}/models")
+        monkeypatch.setenv("ASSAY_ENDPOINT_KEY", "another")
+        assert not _answers(f"{address}/models")
+
+
+@contextmanager
+def _listening(key: str) -> Iterator[str]:
+    """A server that answers 200 to who sends this, and 401 to others."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200 if self.headers.get("Authorization", "") == key else 401)
+            self.end_headers()
+
+        def log_message(self, *said: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+        server.shutdown()

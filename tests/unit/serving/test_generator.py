@@ -161,3 +161,9 @@ def test_failed_requests_wait_for_ever() -> None:
     found = summarize(Load(sent, 0.0, 1.0))
     assert found.metrics["e2e_p50_ms"] == pytest.approx(1.0)
     assert found.metrics["e2e_p90_ms"] == float("inf")
+
+
+def test_a_key_that_a_stream_repeats_is_not_shown() -> None:
+    body = b"HTTP/1.1 200 OK\r\n\r\n" + b'{"error": "key sk-a-secret-word is bad"}'
+    load = Load([Sent(0.0, 0.0, [(0.1, body)], 0.1)], 0.0, 1.0, "sk-a-secret-word")
+    assert summarize(load).errors == {"error: key (key) is bad": 1}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -14,15 +13,13 @@ from assay.backends.availability import installed
 from assay.backends.options import resolve_options
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
-from assay.endpoints.connection import Connection
+from assay.endpoints.connection import Connection, endpoint_key
 from assay.endpoints.openai import OpenAi, Vocabulary
 from assay.endpoints.tensors import TensorService
 from assay.errors import UsageError
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
 _ARTIFACT = "address.json"
-KEY = "ASSAY_ENDPOINT_KEY"
-"""The variable that holds the key of a service: it is no option, so that no report shows it."""
 _URL = OptionSpec("url", "", help="where the service is, for example http://127.0.0.1:8000/v1")
 _MODEL = OptionSpec("model", "", help="which of the service's models is meant")
 _TIMEOUT = OptionSpec("timeout_s", 30.0, help="how long one answer may take, in seconds")
@@ -35,7 +32,7 @@ class _Address(msgspec.Struct, frozen=True):
 def _connection(options: dict[str, Option]) -> Connection:
     if not options["url"]:
         raise UsageError("it is not said where the service is: give its address with --endpoint URL")
-    return Connection(str(options["url"]), timeout_s=float(options["timeout_s"]), key=os.environ.get(KEY, ""))
+    return Connection(str(options["url"]), timeout_s=float(options["timeout_s"]), key=endpoint_key())
 
 
 class TensorEndpoint:

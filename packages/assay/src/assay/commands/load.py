@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,9 +12,9 @@ from assay.config.assay_toml import load_config
 from assay.core.service import Service
 from assay.core.speed import SpeedRule, interim_looks
 from assay.core.verdict import VerdictStatus
-from assay.endpoints.connection import Connection
+from assay.endpoints.connection import Connection, endpoint_key
 from assay.endpoints.openai import OpenAi, Vocabulary
-from assay.errors import UsageError
+from assay.errors import EndpointFailed, UsageError
 from assay.options.groups import DEFAULT_CONFIG
 from assay.options.load import LoadOptions
 from assay.serving.arrivals import arrivals
@@ -53,7 +52,16 @@ def run_load(options: LoadOptions, told: Callable[[str], None] = lambda text: No
     service = _service(options)
     with started(service) as running:
         mix = _mix(options, running, service)
-        found = curve(options.rates or (10,), lambda rate: _at_rate(options, mix, rate, objectives, told))
+
+        def load(rate: float) -> LoadSummary:
+            found = _at_rate(options, mix, rate, objectives, told)
+            if not running.alive:
+                raise EndpointFailed(
+                    f"service {service.name!r} ended at {rate:g} requests a second: start it by hand and read what it says"
+                )
+            return found
+
+        found = curve(options.rates or (10,), load)
     return _judged(found, limits)
 
 
@@ -156,7 +164,7 @@ def _point(summary: LoadSummary, limits: Sequence[Limit]) -> tuple[list[str], li
 
 
 def _mix(options: LoadOptions, running: Started, service: Service) -> Mix:
-    key = os.environ.get("ASSAY_ENDPOINT_KEY", "")
+    key = endpoint_key()
     named = options.model or service.model
     model = OpenAi(Connection(running.address, timeout_s=options.timeout_s, key=key), named, Vocabulary("")).model
     prompts = read_mix_prompts(options.prompts) if options.prompts else list(_PROMPTS)

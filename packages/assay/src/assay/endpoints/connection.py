@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import ssl
 import threading
 import time
@@ -19,6 +20,24 @@ LARGEST_BYTES = 1 << 30
 _BUSY = (429, 502, 503, 504)
 _TRIES, _LONGEST_WAIT_S = 5, 2.0
 _REFUSED = (400, 404, 413, 422)
+KEY = "ASSAY_ENDPOINT_KEY"
+"""The variable that holds the key of a service: it is no option, so that no report shows it."""
+_SHORTEST_SECRET = 4
+
+
+def endpoint_key() -> str:
+    """The key, without the spaces and line ends around it; "" for none. Raises UsageError, which does not show it, where no HTTP
+    header can carry it."""
+    key = os.environ.get(KEY, "").strip()
+    odd = next((at for at, one in enumerate(key) if not one.isprintable() or ord(one) > 0xFF), None)
+    if odd is not None:
+        raise UsageError(f"character {odd + 1} of {KEY} cannot be sent in an HTTP header: put the key alone into it")
+    return key
+
+
+def without_key(text: str, key: str) -> str:
+    """What a server said, its words of the key replaced. A key of few letters is no secret, and is in many words."""
+    return text.replace(key, "(key)") if len(key) >= _SHORTEST_SECRET else text
 
 
 class Connection:
@@ -30,6 +49,7 @@ class Connection:
             raise UsageError(f"{address!r} is no address of a service; give one such as http://127.0.0.1:8000/v1")
         self.address, self._parts, self._timeout_s = address.rstrip("/"), parts, timeout_s
         self._headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+        self._key = key
         self._own = threading.local()
         self._answered = 0
 
@@ -99,8 +119,9 @@ class Connection:
         try:
             value = json.loads(content)
         except ValueError:
+            said = without_key(content.decode("latin-1"), self._key).encode("latin-1")
             raise EndpointBroke(
-                f"{self.address} answered {content[:60]!r}, which is not JSON: is it a service of this kind?"
+                f"{self.address} answered {said[:60]!r}, which is not JSON: is it a service of this kind?"
             ) from None
         self._answered += 1
         return value
@@ -163,13 +184,11 @@ class Connection:
             said = json.loads(text)
             error = said.get("error", said.get("detail", text))
             text = str(error.get("message", error) if isinstance(error, dict) else error)
-        return " ".join(text.split())[:300]
+        return without_key(" ".join(text.split()), self._key)[:300]
 
     def _refused(self, status: int, told: str, path: str) -> Exception:
         if status in (401, 403):
-            return UsageError(
-                f"{self.address} does not let us in (status {status}: {told}): put its key into ASSAY_ENDPOINT_KEY"
-            )
+            return UsageError(f"{self.address} does not let us in (status {status}: {told}): put its key into {KEY}")
         if status in _REFUSED:
             return UsageError(f"{self.address}{path} refuses the request (status {status}): {told}")
         return EndpointBroke(f"{self.address}{path} failed (status {status}): {told}")
@@ -181,7 +200,7 @@ class Connection:
         )
 
     def _broke(self, error: Exception) -> Exception:
-        told = " ".join(str(error).split()) or type(error).__name__
+        told = without_key(" ".join(str(error).split()), self._key) or type(error).__name__
         if self._answered:
             return EndpointBroke(
                 f"{self.address} went away after {self._answered} answers ({told}): read the log of the service"

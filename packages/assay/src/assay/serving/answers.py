@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+from assay.endpoints.connection import without_key
 from assay.serving.generator import Load, Sent
 
 _CHUNKED = re.compile(rb"^transfer-encoding:[^\r\n]*chunked", re.IGNORECASE | re.MULTILINE)
@@ -32,7 +33,8 @@ class Answer:
 
 def answers_of(load: Load) -> list[Answer]:
     """One for each request."""
-    return [_answer(one) for one in load.requests]
+    answers = [_answer(one) for one in load.requests]
+    return [replace(one, error=without_key(one.error, load.key)[:_SHOWN]) if one.error else one for one in answers]
 
 
 def _answer(sent: Sent) -> Answer:
@@ -111,7 +113,7 @@ def _told(said: Any) -> str:
     if not error:
         return ""
     text = str(error.get("message") or error) if isinstance(error, dict) else str(error)
-    return f"error: {' '.join(text.split())[:_SHOWN]}"
+    return f"error: {' '.join(text.split())}"
 
 
 def _has_text(said: Any) -> bool:

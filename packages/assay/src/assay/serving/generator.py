@@ -40,6 +40,8 @@ class Load:
     requests: list[Sent]
     cpu_s: float
     wall_s: float
+    key: str = field(default="", repr=False)
+    """That was sent, and is not to be shown."""
 
 
 class _Connection(asyncio.Protocol):
@@ -122,7 +124,7 @@ def generate(mix: Mix, times: Sequence[float], *, timeout_s: float = 30.0) -> Lo
         loop.run_until_complete(_run(mix, requests, contents, timeout_s))
     finally:
         gc.enable()
-        spent = Load(requests, time.process_time() - cpu, time.perf_counter() - began)
+        spent = Load(requests, time.process_time() - cpu, time.perf_counter() - began, mix.key)
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
     return spent

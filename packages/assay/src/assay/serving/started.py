@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import shlex
 import signal
@@ -16,9 +17,11 @@ from dataclasses import dataclass
 from typing import IO
 
 from assay.core.service import Service
+from assay.endpoints.connection import endpoint_key
 from assay.errors import EndpointFailed, UsageError
 
-_POLL_S, _ENDING_S, _SHOWN = 0.05, 10.0, 300
+_POLL_S, _LEFT_S, _ENDING_S, _SHOWN = 0.05, 2.0, 10.0, 300
+_PATIENCE_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -37,10 +40,11 @@ class Started:
 @contextmanager
 def started(service: Service) -> Iterator[Started]:
     """It answers at its health address when this is entered, and its whole group of processes is ended afterwards, whatever happens.
-    Raises EndpointFailed where it ends, or does not answer in `ready_s`."""
+    Raises EndpointFailed where it ends, or does not answer in `ready_s`, and UsageError where another one answers there already."""
     if not service.start:
         yield Started(service.url, None)
         return
+    _check_free(service)
     with tempfile.TemporaryFile() as log:
         try:
             process = subprocess.Popen(
@@ -57,9 +61,25 @@ def started(service: Service) -> Iterator[Started]:
             _end(service, process)
 
 
+def _check_free(service: Service) -> None:
+    """What a stop command ended a moment ago may answer a little longer."""
+    health, deadline = _health(service), time.monotonic() + _LEFT_S
+    while _answers(health, any_status=True):
+        if time.monotonic() > deadline:
+            raise UsageError(
+                f"{health} answers before service {service.name!r} is started, and would be measured in its place: end what runs there, "
+                f"or leave start out of [service.{service.name}]"
+            )
+        time.sleep(_POLL_S)
+
+
+def _health(service: Service) -> str:
+    return service.health or service.url.rstrip("/") + "/models"
+
+
 def _wait(service: Service, process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
     deadline = time.monotonic() + service.ready_s
-    health = service.health or service.url.rstrip("/") + "/models"
+    health = _health(service)
     while not _answers(health):
         if process.poll() is not None:
             raise EndpointFailed(
@@ -73,11 +93,17 @@ def _wait(service: Service, process: subprocess.Popen[bytes], log: IO[bytes]) ->
         time.sleep(_POLL_S)
 
 
-def _answers(address: str) -> bool:
+def _answers(address: str, *, any_status: bool = False) -> bool:
+    """With a good status, or with any. The key goes to this address, and to none that it redirects to."""
     try:
-        with urllib.request.urlopen(address, timeout=2.0) as answer:
-            return 200 <= int(answer.status) < 300
-    except (OSError, ValueError, urllib.error.URLError):
+        request = urllib.request.Request(address)
+        if key := endpoint_key():
+            request.add_unredirected_header("Authorization", f"Bearer {key}")
+        with urllib.request.urlopen(request, timeout=_PATIENCE_S) as answer:
+            return any_status or 200 <= int(answer.status) < 300
+    except urllib.error.HTTPError:
+        return any_status
+    except (OSError, ValueError, http.client.HTTPException):
         return False
 
 
