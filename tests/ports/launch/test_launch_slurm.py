@@ -47,10 +47,13 @@ def test_a_suite_is_shared_out_and_judged_as_one(
     first = capsys.readouterr().out
     assert "2 shards" not in first
     assert "PASS" in first
-    assert _run(RUN, monkeypatch) == 0
+    assert _run([*RUN, "--save", "whole.assay", "--compare-run", "last", "--workers", "1"], monkeypatch) == 0
     folder = max((here / ".assay" / "slurm").iterdir())
     shares = [saved_run(folder / f"{number}.run")[1] for number in (1, 2)]
     assert abs(len(shares[0]) - len(shares[1])) <= len(shares[0]) // 2, "the second run knows how long each case takes"
+    whole, results = saved_run(Path("whole.assay"))
+    assert whole.baseline
+    assert len(results) == len(shares[0]) + len(shares[1])
     assert (folder / "shares.json").stat().st_size > len("{}")
 
 

@@ -56,6 +56,15 @@ def no_environment(job: Job, why: str) -> Result:
     return _result(job, Stage.START, Outcome.UNAVAILABLE, Cause.NO_ENVIRONMENT, why)
 
 
+def lost_nodes(job: Job, count: int) -> Result:
+    """So many machines went while it ran there, the last time without jobs of others beside it."""
+    text = (
+        f"{count} machines were lost while they had it, the last one with nothing else to do: it takes a machine down, or both failed by "
+        "themselves; repeat it on a machine that you can look at"
+    )
+    return msgspec.structs.replace(_result(job, Stage.START, Outcome.CRASH, Cause.OTHER, text), attempts=count)
+
+
 def timed_out(job: Job, stage: Stage, *, waited_s: float = 0.0, stopped: bool = False) -> Result:
     """The supervisor's timer killed it. `waited_s`: by which the limit was put off, for others had the cores. `stopped`: its process was
     stopped the first time."""

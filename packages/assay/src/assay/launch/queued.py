@@ -72,6 +72,10 @@ class QueuedLauncher:
         for job in jobs:
             self._asked.put(_Asked(job, alone))
 
+    def fail(self, error: Exception) -> None:
+        """Raised by `batches`: what was to be added cannot be."""
+        self._given.put(error)
+
     def batches(self) -> Iterator[list[Result]]:
         """What is there, as soon as anything is; ends when it is closed."""
         while True:

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from assay.core.environment import Interpreter
-from assay.errors import EnvironmentFailed
+from assay.errors import EnvironmentFailed, WorkerFailed
 from assay.launch.gpus import gpus
 from assay.launch.pool import FreshProcess, Pool
 from assay.launch.queued import QueuedLauncher
@@ -51,11 +51,14 @@ class Agent:
         return msgspec.msgpack.encode(Greeting(platform.node(), self._workers, self._problem))
 
     def add(self, parcel: bytes) -> None:
-        """Jobs, which are answered in any order."""
-        found = msgspec.msgpack.decode(parcel, type=Parcel)
-        self._interpreters |= found.interpreters
-        self._failed |= found.failed
-        self._launcher.add(unpack_jobs(found), alone=found.alone)
+        """Jobs, which are answered in any order. What is wrong with them is raised by `results`: there the driver waits."""
+        try:
+            found = msgspec.msgpack.decode(parcel, type=Parcel)
+            self._interpreters |= found.interpreters
+            self._failed |= found.failed
+            self._launcher.add(unpack_jobs(found), alone=found.alone)
+        except Exception as error:  # noqa: BLE001 - nobody would hear of it, and the driver would wait for ever
+            self._launcher.fail(WorkerFailed(f"its jobs cannot be taken: {type(error).__name__}: {error}"))
 
     def results(self) -> Iterator[bytes]:
         """Batches, as they come. Ends with `end`."""

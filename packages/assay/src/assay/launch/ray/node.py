@@ -18,13 +18,15 @@ MEMORY_S = 4.0
 
 @dataclass(eq=False)
 class Node:
-    """`actor` and `stream` are Ray's; `owed` are its jobs that have no answer, by key."""
+    """`actor` and `stream` are Ray's; `owed` are its jobs that have no answer, by key; `sent` are calls of
+    the actor that Ray has not said to have come."""
 
     name: str
     actor: Any
     stream: Any
     workers: int
     owed: dict[str, Job] = field(default_factory=dict)
+    sent: list[Any] = field(default_factory=list)
     answered: float = 0.0
     busy_s: float = 0.0
     seen_s: float = 0.0

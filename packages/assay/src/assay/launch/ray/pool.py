@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Generator, Iterable
+from typing import Any
 
 import msgspec
 import ray
@@ -14,15 +14,20 @@ from assay.core.outcome import Stage
 from assay.core.result import Result
 from assay.core.step import UNKNOWN
 from assay.errors import EnvironmentFailed, WorkerFailed
+from assay.launch.failed_result import lost_nodes
 from assay.launch.ray.cluster import RayCluster
 from assay.launch.ray.node import Node
 from assay.launch.ray.packets import Parcel, pack_jobs, unpack_results
+from assay.launch.ray.sharing import MOST_LOSSES, Sharing
 from assay.ports import JobSource
+
+LOOK_S = 60.0
+"""Without a word from any node, whether they are there is asked again."""
 
 
 class RayPool:
     """Implements `ports.Launcher`: all nodes at once; `alone` one node, always the same, as long as it lives. What a lost node owes is
-    asked of the others, and what it says later is not heard."""
+    asked of the others, last and one by one, and what it says later is not heard. A job that costs a second node is a crash."""
 
     def __init__(self, cluster: RayCluster, *, alone: bool = False) -> None:
         self._cluster, self._alone = cluster, alone
@@ -43,26 +48,26 @@ class RayPool:
 class _Launch:
     def __init__(self, source: JobSource, cluster: RayCluster, alone: bool) -> None:
         self._source, self._cluster, self._alone = source, cluster, alone
-        self._waiting: deque[Job] = deque()
+        self._sharing = Sharing(pairs=alone)
         self._done = self._total = 0
+        self._lost_name = ""
 
     def goes_on(self) -> bool:
         """Takes what is ready, and gives it to whoever has room. Whether anything is waited for."""
         while (job := self._source.next_ready()) is not None:
-            self._waiting.append(job)
+            self._sharing.add(job)
             self._total += 1
         if not self._total:
             return False
         nodes = self._cluster.nodes[:1] if self._alone else self._cluster.nodes
-        parcels: dict[Node, list[Job]] = {}
-        while self._waiting and (free := [node for node in nodes if node.room > 0]):
-            node = max(free, key=lambda one: one.room / one.workers)
-            job = self._waiting.popleft()
-            node.give([job])
-            parcels.setdefault(node, []).append(job)
-        for node, jobs in parcels.items():
+        if not nodes and self._sharing:
+            raise WorkerFailed(
+                f"the last node of the Ray cluster ({self._lost_name}) is lost, and {len(self._sharing)} jobs have no answer: "
+                "`assay resume` goes on with the run when the cluster is there again"
+            )
+        for node, jobs in self._sharing.give(nodes).items():
             self._send(node, jobs)
-        return bool(self._waiting) or any(node.owed for node in self._cluster.nodes)
+        return bool(self._sharing) or any(node.owed for node in self._cluster.nodes)
 
     def _send(self, node: Node, jobs: list[Job]) -> None:
         interpreters: dict[str, Interpreter] = {}
@@ -74,14 +79,30 @@ class _Launch:
                 failed[name] = str(error)
         for job in jobs:
             self._cluster.watch(job, Stage.START, self._done, self._total, UNKNOWN)
-        node.actor.add.remote(msgspec.msgpack.encode(Parcel(pack_jobs(jobs), self._alone, interpreters, failed)))
+        parcel = Parcel(pack_jobs(jobs), self._alone, interpreters, failed)
+        node.sent.append(node.actor.add.remote(msgspec.msgpack.encode(parcel)))
 
     def next_results(self) -> Iterable[Result]:
-        """Of the first node that has any."""
-        streams = {node.stream: node for node in self._cluster.nodes if node.owed}
-        ready, _ = ray.wait(list(streams), num_returns=1, fetch_local=False)
-        for stream in ready:
-            yield from self._of(streams[stream])
+        """Of the first node that has any; none where no node says anything for long."""
+        busy = [node for node in self._cluster.nodes if node.owed]
+        streams = {node.stream: node for node in busy}
+        sent = {call: node for node in busy for call in node.sent}
+        ready, _ = ray.wait([*streams, *sent], num_returns=1, timeout=LOOK_S, fetch_local=False)
+        for one in ready:
+            if one in sent:
+                yield from self._has_come(sent[one], one)
+            else:
+                yield from self._of(streams[one])
+
+    def _has_come(self, node: Node, call: Any) -> Iterable[Result]:
+        """The jobs are there, or cannot be."""
+        node.sent.remove(call)
+        try:
+            ray.get(call)
+        except ray.exceptions.RayTaskError as error:
+            raise WorkerFailed(f"the node {node.name}: {error.cause or error}") from None
+        except ray.exceptions.RayError:
+            yield from self._lost(node)
 
     def _of(self, node: Node) -> Iterable[Result]:
         try:
@@ -90,7 +111,7 @@ class _Launch:
             cause = error.cause
             raise WorkerFailed(f"the node {node.name}: {cause or error}") from None
         except (ray.exceptions.RayError, StopIteration):
-            self._lost(node)
+            yield from self._lost(node)
             return
         for result in results:
             job = node.owed.get(result.job_key)
@@ -99,12 +120,11 @@ class _Launch:
                 self._cluster.watch(job, None, self._done, self._total, UNKNOWN)
                 yield result
 
-    def _lost(self, node: Node) -> None:
-        """Whatever it owes goes first to the others."""
+    def _lost(self, node: Node) -> Iterable[Result]:
+        """The results of jobs that have cost nodes enough."""
         self._cluster.drop(node)
-        self._waiting.extendleft(reversed(list(node.owed.values())))
-        if not self._cluster.nodes:
-            raise WorkerFailed(
-                f"the last node of the Ray cluster ({node.name}) is lost, and {len(self._waiting)} jobs have no answer: `assay resume` "
-                "goes on with the run when the cluster is there again"
-            )
+        self._lost_name = node.name
+        for job in self._sharing.lost(node):
+            self._done += 1
+            self._cluster.watch(job, None, self._done, self._total, UNKNOWN)
+            yield lost_nodes(job, MOST_LOSSES)

@@ -1,0 +1,94 @@
+"""Jobs that may have taken a node down, and an agent that cannot take its jobs. Ray itself is not needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from assay.core.case import Case
+from assay.core.flow import Flow
+from assay.core.job import NoopJob
+from assay.core.model import Model
+from assay.core.outcome import Outcome
+from assay.errors import WorkerFailed
+from assay.launch.failed_result import lost_nodes
+from assay.launch.ray.agent import Agent, versions
+from assay.launch.ray.node import Node
+from assay.launch.ray.packets import Settings
+from assay.launch.ray.sharing import Sharing
+
+
+def _jobs(count: int) -> list[NoopJob]:
+    return [NoopJob(Case(f"case-{number}", Model("m", "m.onnx", "")), Flow("noop", "")) for number in range(count)]
+
+
+@pytest.mark.parametrize("killer", [0, 3, 9])
+def test_a_job_that_takes_nodes_down_costs_two_and_no_other_job_is_blamed(killer: int) -> None:
+    """A node does its jobs in its order, and goes with the killer: what it owes by then is given to others."""
+    jobs, sharing = _jobs(10), Sharing(pairs=False)
+    nodes, done, blamed, lost = [Node(name, None, None, 4) for name in "abc"], [], [], 0
+    for job in jobs:
+        sharing.add(job)
+    while sharing or any(node.owed for node in nodes):
+        sharing.give(nodes)
+        node = next(node for node in nodes if node.owed)
+        key = next(iter(node.owed))
+        if key == jobs[killer].key:
+            nodes.remove(node)
+            lost += 1
+            blamed += sharing.lost(node)
+        else:
+            assert node.answer(key)
+            done.append(key)
+    assert lost == 2
+    assert blamed == [jobs[killer]]
+    result = lost_nodes(blamed[0], lost)
+    assert (result.outcome, result.attempts) == (Outcome.CRASH, 2)
+    assert "2 machines were lost" in result.detail
+    assert sorted(done) == sorted(job.key for job in jobs if job is not jobs[killer])
+
+
+def test_what_a_lost_node_owed_is_tried_last_and_alone() -> None:
+    jobs, sharing, first, second = _jobs(6), Sharing(pairs=False), Node("a", None, None, 1), Node("b", None, None, 1)
+    for job in jobs[:2]:
+        sharing.add(job)
+    assert sharing.give([first]) == {first: jobs[:2]}
+    for job in jobs[2:4]:
+        sharing.add(job)
+    assert sharing.lost(first) == []
+    assert sharing.give([second]) == {second: jobs[2:4]}, "first whatever took no node down"
+    for job in jobs[2:4]:
+        second.answer(job.key)
+    sharing.add(jobs[4])
+    second.give([jobs[5]])
+    second.answer(jobs[5].key)
+    assert sharing.give([second]) == {second: [jobs[4]]}
+    second.answer(jobs[4].key)
+    assert sharing.give([second]) == {second: [jobs[0]]}
+    sharing.add(jobs[5])
+    assert sharing.give([second]) == {}, "nothing else beside it"
+
+
+def test_two_that_need_each_other_stay_together() -> None:
+    jobs, sharing, first, second = _jobs(2), Sharing(pairs=True), Node("a", None, None, 1), Node("b", None, None, 1)
+    for job in jobs:
+        sharing.add(job)
+    sharing.give([first])
+    assert sharing.lost(first) == []
+    assert sharing.give([second]) == {second: jobs}
+
+
+def test_an_agent_that_cannot_take_its_jobs_says_so_where_it_is_heard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "token").touch()
+    agent = Agent(msgspec.msgpack.encode(Settings(1, 1, str(tmp_path), "token")), 1, versions())
+    try:
+        agent.add(b"no parcel")
+        with pytest.raises(WorkerFailed, match="its jobs cannot be taken: "):
+            next(agent.results())
+    finally:
+        agent.end()
