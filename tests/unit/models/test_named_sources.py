@@ -129,9 +129,11 @@ def _serving(handler: Callable[..., http.server.BaseHTTPRequestHandler]) -> Iter
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def test_another_repository_by_its_address(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,6 +189,90 @@ def test_a_pointer_of_git_lfs_is_not_taken_for_a_model(monkeypatch: pytest.Monke
     monkeypatch.setattr(git.shutil, "which", lambda _: None)
     with pytest.raises(BadModel, match="is a Git LFS pointer, and git lfs is not here"):
         to_file("git:base:large.onnx")
+
+
+def _commit_of(repository: Path, files: dict[bytes, bytes]) -> None:
+    """The branch `evil`: a tree as no command of git writes it."""
+
+    def written(kind: str, content: bytes) -> bytes:
+        command = ["git", "hash-object", "-w", "--literally", "-t", kind, "--stdin"]
+        return subprocess.run(command, cwd=repository, input=content, check=True, capture_output=True).stdout.strip()
+
+    def tree(entries: dict[bytes, bytes]) -> bytes:
+        made = b""
+        for name, content in sorted(entries.items()):
+            above, _, last = name.partition(b">")
+            mode, one = (b"40000", tree({last: content})) if last else (b"100644", written("blob", content))
+            made += mode + b" " + above + b"\0" + bytes.fromhex(one.decode())
+        return written("tree", made)
+
+    identity = b"a <a@b.c> 1700000000 +0000"
+    commit = b"tree %s\nauthor %s\ncommitter %s\n\nx\n" % (tree(files), identity, identity)
+    _git(repository, "update-ref", "refs/heads/evil", written("commit", commit).decode())
+
+
+@pytest.mark.parametrize(
+    "name", ["..>..>out.data", "/out.data", ".git>config", "a>.GIT>config", ".>x", "a>..>..>out.data"]
+)
+def test_a_tree_that_leads_out_of_its_folder_is_refused(repository: Path, name: str) -> None:
+    before = {path for path in repository.parent.rglob("*") if ".git/" not in str(path)}
+    _commit_of(
+        repository, {b"net.onnx": f"keeps its weights in {name.replace('>', '/')}".encode(), name.encode(): b"evil"}
+    )
+    with pytest.raises(BadModel, match=r"has a file .*, which would lie outside of its folder: no file of it is used"):
+        to_file("git:evil:../net.onnx")
+    left = {path for path in repository.parent.rglob("*") if ".git/" not in str(path)} - before
+    assert {path.name for path in left} == {"cache", "sources"}
+
+
+def test_a_server_cannot_send_such_a_tree(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _git(repository, "config", "uploadpack.allowFilter", "true")
+    (repository / ".gitmodules").write_text('[submodule "a"]\n\tpath = a\n\turl = https://host.invalid/a\n')
+    _git(repository, "add", ".")
+    _git(repository, "commit", "--quiet", "-m", "with modules")
+    _commit_of(repository, {b"net.onnx": b"a net", b"other": b"x", b".git>config": b"evil"})
+    monkeypatch.setenv(tokens.TOKENS, "127.0.0.1=secret")
+    with _serving(type("Handler", (_GitServer,), {"folder": repository})) as address:
+        assert to_file(f"git+{address}/.git@main:nets/net.onnx").read_bytes() == b"new"
+        with pytest.raises(BadModel, match=r"contains '\.git'"):
+            to_file(f"git+{address}/.git@evil:net.onnx")
+
+
+def test_names_that_are_not_ascii_bring_their_weights(repository: Path) -> None:
+    folder = repository / "nets" / "größe"
+    folder.mkdir()
+    weights = 'gewichte\tü "x".data'
+    (folder / "netz.onnx").write_bytes(b"keeps them in " + weights.encode() + b" and raw\xff.data")
+    (folder / weights).write_bytes(b"weights")
+    (folder / os.fsdecode(b"raw\xff.data")).write_bytes(b"more")
+    _git(repository, "add", ".")
+    _git(repository, "commit", "--quiet", "-m", "names")
+    found = to_file("git:HEAD:größe/netz.onnx")
+    assert (found.parent / weights).read_bytes() == b"weights"
+    assert (found.parent / os.fsdecode(b"raw\xff.data")).read_bytes() == b"more"
+
+
+@pytest.mark.usefixtures("repository")
+def test_too_many_files_beside_a_model_are_refused_and_not_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wanted, "MOST_NAMES", 3)
+    assert to_file("git:base:net.onnx").read_bytes() == OLD
+    monkeypatch.setattr(wanted, "MOST_NAMES", 2)
+    with pytest.raises(BadModel, match=r"more than 2 files lie beside net\.onnx"):
+        to_file("git:base:net.onnx")
+
+
+def test_weights_that_are_a_pointer_of_git_lfs_are_refused_too(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pointer = (repository / "nets" / "large.onnx").read_bytes()
+    (repository / "nets" / "weights" / "net.data").write_bytes(pointer)
+    _git(repository, "add", ".")
+    _git(repository, "commit", "--quiet", "-m", "pointer")
+    (repository / "nets" / "net.onnx").write_bytes(OLD)
+    _git(repository, "commit", "--quiet", "-a", "-m", "old net")
+    monkeypatch.setattr(git.shutil, "which", lambda _: None)
+    with pytest.raises(BadModel, match=r"its file weights/net\.data is a Git LFS pointer"):
+        to_file("git:HEAD:net.onnx")
 
 
 class _Files(http.server.BaseHTTPRequestHandler):

@@ -83,11 +83,13 @@ def _fetch_of(kind: str, others: dict[str, Fetch]) -> Fetch:
 
 def _kept(wanted: Wanted, file: Path, root: Path) -> ModelSource:
     """The folder gets the name of its content; where there is one of that name with every byte right, that one is used."""
-    if is_lfs_pointer(file):
-        raise BadModel(
-            f"{wanted.said} is a Git LFS pointer, and git lfs is not here to fetch what it stands for: install git-lfs"
-        )
     digests = _digests(file.parent)
+    for name, _ in digests:
+        if is_lfs_pointer(file.parent / name):
+            which = wanted.said if name == file.name else f"{wanted.said}: its file {name}"
+            raise BadModel(
+                f"{which} is a Git LFS pointer, and git lfs is not here to fetch what it stands for: install git-lfs"
+            )
     final = root / hashlib.sha256(repr(digests).encode()).hexdigest()[:32]
     if final.exists() and _digests(final) != digests:
         shutil.rmtree(final)
@@ -102,8 +104,7 @@ def _kept(wanted: Wanted, file: Path, root: Path) -> ModelSource:
             if not final.exists():
                 raise
     used_now(final)
-    name = file.relative_to(file.parent)
-    return ModelSource(wanted.said, str(final / name), dict(digests)[str(name)], wanted.commit)
+    return ModelSource(wanted.said, str(final / file.name), dict(digests)[file.name], wanted.commit)
 
 
 def _digests(folder: Path) -> list[tuple[str, str]]:

@@ -8,7 +8,6 @@ import resource
 import shutil
 import subprocess
 import tempfile
-from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -20,6 +19,17 @@ from assay.models.named_sources.wanted import Wanted, named_in
 
 _PROTOCOLS = "https:http:ssh"
 """What git may speak: `ext::` would run a program that a name says, `file:` would read whatever lies there."""
+_SETTINGS = [
+    argument
+    for setting in (
+        "core.hooksPath=/dev/null",
+        "core.fsmonitor=false",
+        "fetch.fsckObjects=true",
+        # Trees that old programs wrote, and no danger.
+        "fetch.fsck.zeroPaddedFilemode=ignore",
+    )
+    for argument in ("-c", setting)
+]
 _OF_ANOTHER = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
 """Set while a hook of git runs."""
 
@@ -30,8 +40,10 @@ def from_here(wanted: Wanted, into: Path) -> Path:
     if not ref or not path or ref.startswith("-"):
         raise BadModel(f"{wanted.said} names no file of a revision: write git:REF:path, as in git:main:model.onnx")
     here = Path.cwd()
-    below = _git(here, wanted, "rev-parse", "--show-prefix").decode().strip()
-    return _from_tree(here, wanted, ref, posixpath.normpath(posixpath.join(below, path)), into)
+    below = _git(here, wanted, "rev-parse", "--show-prefix")
+    return _from_tree(
+        here, wanted, ref, posixpath.normpath(posixpath.join(os.fsdecode(below).rstrip("\n"), path)), into
+    )
 
 
 def from_repository(wanted: Wanted, into: Path) -> Path:
@@ -57,10 +69,7 @@ def _from_tree(repository: Path, wanted: Wanted, ref: str, path: str, into: Path
     wanted.commit = _git(repository, wanted, *revision).decode().strip()
     folder = posixpath.dirname(path)
     below = [f"{folder}/"] if folder else []
-    columns = "--format=%(objectmode) %(objectname) %(path)"
-    listed = _git(repository, wanted, "ls-tree", "-r", "-z", columns, "--full-tree", wanted.commit, *below)
-    lines = [line.split(" ", 2) for line in listed.decode(errors="surrogateescape").split("\0") if line]
-    objects = {name: blob for mode, blob, name in lines if mode.startswith("100")}
+    objects = _files_of(_git(repository, wanted, "ls-tree", "-r", "-z", "--full-tree", wanted.commit, *below), wanted)
     if path not in objects:
         raise BadModel(
             f"{wanted.said}: there is no file {path} in the commit {wanted.commit[:12]}; name it from the folder that you are in"
@@ -68,10 +77,32 @@ def _from_tree(repository: Path, wanted: Wanted, ref: str, path: str, into: Path
     model = into / PurePosixPath(path).name
     _write(repository, wanted, objects[path], model)
     beside = (posixpath.relpath(one, folder or ".") for one in objects if one != path)
-    for name in named_in(model, islice(beside, limits.MOST_NAMES)):
-        (into / name).parent.mkdir(parents=True, exist_ok=True)
-        _write(repository, wanted, objects[posixpath.join(folder, name)], into / name)
+    for name in named_in(model, beside):
+        to = into / name
+        if not to.resolve().is_relative_to(into.resolve()):
+            raise _outside(wanted, name)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        _write(repository, wanted, objects[posixpath.join(folder, name)], to)
     return model
+
+
+def _files_of(listed: bytes, wanted: Wanted) -> dict[str, str]:
+    """The object of each file, by its name. git's own commands make no tree that leads out of its folder; a program can."""
+    found = {}
+    for line in listed.split(b"\0"):
+        about, _, raw = line.partition(b"\t")
+        name = os.fsdecode(raw)
+        if about and any(part in ("", ".", "..") or part.casefold() == ".git" for part in name.split("/")):
+            raise _outside(wanted, name)
+        if about.startswith(b"100"):
+            found[name] = about.split(b" ")[2].decode("ascii")
+    return found
+
+
+def _outside(wanted: Wanted, name: str) -> BadModel:
+    return BadModel(
+        f"{wanted.said}: the commit {wanted.commit[:12]} has a file {name!r}, which would lie outside of its folder: no file of it is used"
+    )
 
 
 def _write(repository: Path, wanted: Wanted, blob: str, to: Path) -> None:
@@ -88,7 +119,7 @@ def _write(repository: Path, wanted: Wanted, blob: str, to: Path) -> None:
 def _git(folder: Path, wanted: Wanted, *arguments: str, given: bytes = b"", into: BinaryIO | None = None) -> bytes:
     """What it prints, which a file gets where one is given. It asks nobody for a password, runs nothing that a repository says, and writes
     no file that is too large."""
-    command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", *arguments]
+    command = ["git", *_SETTINGS, *arguments]
     most = limits.MOST_BYTES
     try:
         ended = subprocess.run(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from assay.errors import BadModel
-from assay.models.named_sources import wanted as limits
 from assay.models.named_sources.wanted import Wanted, named_in
 
 
@@ -32,7 +30,7 @@ def from_cache(wanted: Wanted, into: Path) -> Path:
     beside = (
         one.relative_to(path.parent).as_posix() for one in path.parent.rglob("*") if one.is_file() and one != path
     )
-    for name in [path.name, *named_in(path, islice(beside, limits.MOST_NAMES))]:
+    for name in [path.name, *named_in(path, beside)]:
         wanted.demand_room((path.parent / name).stat().st_size)
         (into / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path.parent / name, into / name)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import mmap
+import os
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from assay.errors import BadModel
@@ -46,8 +48,14 @@ class Wanted:
 
 def named_in(model: Path, names: Iterable[str]) -> list[str]:
     """Those of the names, relative to the model's folder, that stand in the ONNX file: it may keep its weights there. Such a file is not
-    parsed here, in the driver."""
+    parsed here, in the driver. Raises BadModel where there are too many to ask."""
     if model.suffix != ".onnx" or not model.stat().st_size:
         return []
+    asked = list(islice(names, MOST_NAMES + 1))
+    if len(asked) > MOST_NAMES:
+        raise BadModel(
+            f"more than {MOST_NAMES:,} files lie beside {model.name}, and any may hold its weights: "
+            "move it to a folder with its weights alone, or fetch it by hand and give the file"
+        )
     with model.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
-        return [one for one in names if text.find(one.encode()) >= 0]
+        return [one for one in asked if text.find(os.fsencode(one)) >= 0]
