@@ -120,7 +120,7 @@ def test_chat_is_judged_by_its_token_alone() -> None:
         tokenizer = property(lambda self: self)
         ids = (1, 2)
 
-        def encode(self, text: str) -> Any:
+        def encode(self, text: str, add_special_tokens: bool) -> Any:
             return self
 
         def chat_text(self, messages: Any) -> str:

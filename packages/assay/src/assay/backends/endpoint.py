@@ -13,6 +13,7 @@ from assay.backends.availability import installed
 from assay.backends.options import resolve_options
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
+from assay.endpoints.chat_template import rendered
 from assay.endpoints.connection import Connection, endpoint_key
 from assay.endpoints.openai import OpenAi, Vocabulary
 from assay.endpoints.tensors import TensorService
@@ -142,13 +143,10 @@ class PromptEngine:
 
     def chat_text(self, messages: Sequence[Mapping[str, str]]) -> str:
         """By the file that `chat_template` names. Raises UsageError where it cannot be read."""
-        from jinja2.sandbox import SandboxedEnvironment
-
         path = Path(str(self.settings["chat_template"]))
         if not path.is_file():
             raise UsageError(f"the chat template {path} is no file; give the template of the model")
-        template = SandboxedEnvironment().from_string(path.read_text("utf-8").rstrip("\n"))
-        return template.render(messages=messages, add_generation_prompt=True)
+        return rendered(path, messages, Path(str(self.settings["tokenizer"])))
 
     def save(self, folder: Path) -> None:
         """The address."""

@@ -1,0 +1,64 @@
+"""Chat templates, rendered as Hugging Face's transformers does. https://huggingface.co/docs/transformers/chat_templating"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from assay.errors import UsageError
+
+
+def rendered(path: Path, messages: Sequence[Mapping[str, str]], tokenizer: Path) -> str:
+    """The text of these messages, the answer opened. Special tokens are those of tokenizer_config.json beside the tokenizer, where there
+    is one. Raises UsageError."""
+    from jinja2 import TemplateError
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
+    )
+    environment.filters["tojson"] = _to_json
+    environment.globals |= {"raise_exception": _refuse, "strftime_now": _now}
+    given: dict[str, Any] = {"messages": messages, "tools": None, "documents": None, "add_generation_prompt": True}
+    try:
+        template = environment.from_string(path.read_text("utf-8"))
+        return template.render(_special_tokens(tokenizer.parent / "tokenizer_config.json") | given)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the chat template {path} cannot be read ({error}); give the template of the model") from None
+    except (TemplateError, TypeError, ValueError) as error:
+        told = " ".join(str(error).split())
+        raise UsageError(
+            f"the chat template {path} takes no chat with a system message, or is broken: {told}; give the template of the model, "
+            "or leave it out"
+        ) from None
+
+
+def _refuse(message: str) -> None:
+    from jinja2 import TemplateError
+
+    raise TemplateError(message)
+
+
+def _now(form: str) -> str:
+    return datetime.datetime.now().astimezone().strftime(form)
+
+
+def _to_json(value: Any, indent: int | None = None) -> str:
+    """Jinja's own escapes what HTML does not allow."""
+    return json.dumps(value, ensure_ascii=False, indent=indent)
+
+
+def _special_tokens(path: Path) -> dict[str, str]:
+    """bos_token, eos_token and the others, by name; none where there is no such file."""
+    if not path.is_file():
+        return {}
+    try:
+        said = json.loads(path.read_text("utf-8"))
+        items = dict(said).items()
+    except (OSError, ValueError, TypeError) as error:
+        raise UsageError(f"{path} cannot be read ({error}); give the file of the model") from None
+    found = {name: one.get("content") if isinstance(one, dict) else one for name, one in items}
+    return {name: one for name, one in found.items() if name.endswith("_token") and isinstance(one, str)}
