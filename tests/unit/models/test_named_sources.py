@@ -184,11 +184,63 @@ def test_what_is_wrong_is_one_sentence(source: str, sentence: str) -> None:
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "https://host/m.onnx?X-Amz-Signature=hidden#sha256=" + "0" * 64,
+        "https://host/m.onnx?token=hidden",
+        "https://host/m.onnx?sig=hidden#sha256=12",
+        "git+https://host/repository?token=hidden@main:m.onnx",
+        "git+https://host/repository?token=hidden",
+    ],
+)
+def test_an_address_with_a_query_is_refused_and_not_repeated(source: str) -> None:
+    with pytest.raises(
+        BadModel, match=r"has a query .* give ASSAY_SOURCE_TOKENS=host=TOKEN in the environment"
+    ) as refused:
+        to_file(source)
+    assert "hidden" not in str(refused.value)
+
+
 @pytest.mark.usefixtures("repository")
 def test_a_pointer_of_git_lfs_is_not_taken_for_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git.shutil, "which", lambda _: None)
     with pytest.raises(BadModel, match="is a Git LFS pointer, and git lfs is not here"):
         to_file("git:base:large.onnx")
+
+
+def test_git_shows_no_token_to_the_host_of_a_redirect(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str | None] = []
+
+    class Other(_Files):
+        def do_GET(self) -> None:
+            seen.append(self.headers.get("Authorization"))
+            self.send_error(404)
+
+    with _serving(Other) as other:
+
+        class Moved(_Files):
+            def do_GET(self) -> None:
+                self._redirect(other.replace("127.0.0.1", "localhost") + self.path)
+
+        with _serving(Moved) as address:
+            for given in ("127.0.0.1=secret", ""):
+                monkeypatch.setenv(tokens.TOKENS, given)
+                with pytest.raises(
+                    BadModel, match=r"sends git to another address \(HTTP 302\), which is not followed: give"
+                ):
+                    to_file(f"git+{address}/.git@main:net.onnx")
+    assert not seen
+
+
+def test_settings_of_git_in_the_environment_stay(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _git(repository, "config", "uploadpack.allowFilter", "true")
+    with _serving(type("Handler", (_GitServer,), {"folder": repository})) as address:
+        monkeypatch.setenv(tokens.TOKENS, "127.0.0.1=secret")
+        monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+        monkeypatch.setenv("GIT_CONFIG_KEY_0", f"url.{address}/.insteadOf")
+        monkeypatch.setenv("GIT_CONFIG_VALUE_0", f"{address}/mirror/")
+        assert to_file(f"git+{address}/mirror/.git@base:nets/net.onnx").read_bytes() == OLD
 
 
 def _commit_of(repository: Path, files: dict[bytes, bytes]) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from assay.errors import BadModel
-from assay.models.named_sources.tokens import check_server, host_of, token_of
+from assay.models.named_sources.tokens import check_server, demand_no_query, host_of, token_of
 from assay.models.named_sources.wanted import Wanted
 
 _CHUNK_BYTES = 1 << 20
@@ -24,6 +24,7 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 def from_address(wanted: Wanted, into: Path) -> Path:
     """`https://host/model.onnx#sha256=DIGEST`: what has other bytes is not used."""
+    demand_no_query(wanted.said.partition("#")[0])
     address, digest = with_digest(wanted.said)
     if not digest:
         raise BadModel(

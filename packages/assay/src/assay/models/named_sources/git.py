@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 import resource
 import shutil
 import subprocess
@@ -14,9 +15,10 @@ from typing import BinaryIO
 from assay.errors import BadModel
 from assay.models.files import is_lfs_pointer
 from assay.models.named_sources import wanted as limits
-from assay.models.named_sources.tokens import basic_credentials, check_server, host_of
+from assay.models.named_sources.tokens import basic_credentials, check_server, demand_no_query, host_of
 from assay.models.named_sources.wanted import Wanted, named_in
 
+_REDIRECT = re.compile(r"requested URL returned error: (30\d)")
 _PROTOCOLS = "https:http:ssh"
 """What git may speak: `ext::` would run a program that a name says, `file:` would read whatever lies there."""
 _SETTINGS = [
@@ -24,6 +26,8 @@ _SETTINGS = [
     for setting in (
         "core.hooksPath=/dev/null",
         "core.fsmonitor=false",
+        # git would show the token to the other host, and checks none of its addresses as ours are checked.
+        "http.followRedirects=false",
         "fetch.fsckObjects=true",
         # Trees that old programs wrote, and no danger.
         "fetch.fsck.zeroPaddedFilemode=ignore",
@@ -49,6 +53,7 @@ def from_here(wanted: Wanted, into: Path) -> Path:
 def from_repository(wanted: Wanted, into: Path) -> Path:
     """`git+https://host/repository@REF:path`: that revision alone is fetched, and of its files those that are read."""
     address, _, rest = wanted.said.removeprefix("git+").rpartition("@")
+    demand_no_query(address or wanted.said)
     ref, _, path = rest.partition(":")
     if "://" not in address or not ref or not path or ref.startswith("-"):
         raise BadModel(f"{wanted.said} names no file of a revision: write git+https://host/repository@REF:path")
@@ -145,6 +150,11 @@ def _reason(said: str) -> str:
     """The first line of git's that says what is wrong."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     wrong = [line for line in lines if line.startswith(("fatal: ", "error: ", "remote: "))]
+    if code := _REDIRECT.search(said):
+        return (
+            f"the server sends git to another address (HTTP {code[1]}), which is not followed: "
+            "give the address that it has now (often the same with .git at its end)"
+        )
     if not lines:
         return "there is no such revision here; `git fetch` brings those of a server"
     return (wrong or lines)[0].split(": ", 1)[-1]
@@ -157,10 +167,12 @@ def _environment(wanted: Wanted) -> dict[str, str]:
     address = wanted.said.removeprefix("git+")
     if other and (header := basic_credentials(host_of(address))):
         server = "/".join(address.split("/")[:3])
-        # Arguments would be seen by every user of the machine.
+        # Arguments would be seen by every user of the machine. Entries that are there already stay.
+        given = known.get("GIT_CONFIG_COUNT", "")
+        at = int(given) if given.isdecimal() else 0
         known |= {
-            "GIT_CONFIG_COUNT": "1",
-            "GIT_CONFIG_KEY_0": f"http.{server}/.extraHeader",
-            "GIT_CONFIG_VALUE_0": header,
+            "GIT_CONFIG_COUNT": str(at + 1),
+            f"GIT_CONFIG_KEY_{at}": f"http.{server}/.extraHeader",
+            f"GIT_CONFIG_VALUE_{at}": header,
         }
     return known

@@ -30,6 +30,17 @@ def check_server(address: str) -> None:
         )
 
 
+def demand_no_query(address: str) -> None:
+    """Raise BadModel for an address that would put a secret into every report: signatures and tokens stand in queries."""
+    before, mark, _ = address.partition("?")
+    if mark:
+        host = host_of(before) or "HOST"
+        raise BadModel(
+            f"{before} has a query behind it (?...), where tokens and signatures stand, and reports would show it: leave it out, and give "
+            f"{TOKENS}={host}=TOKEN in the environment; what is signed beforehand, fetch by hand, and give the file"
+        )
+
+
 def host_of(address: str) -> str:
     return urlsplit(address).hostname or ""
 
