@@ -49,6 +49,10 @@ class RayCluster:
             self._nodes = self._start_agents()
         return self._nodes
 
+    def start_again(self) -> None:
+        """Agents on the nodes that live, where all agents are lost. Raises WorkerFailed where there is none."""
+        self._nodes = self._start_agents()
+
     def drop(self, node: Node) -> None:
         """It is lost, or may be: nothing of it is waited for any more."""
         self.nodes.remove(node)

@@ -23,6 +23,8 @@ from assay.ports import JobSource
 
 LOOK_S = 60.0
 """Without a word from any node, whether they are there is asked again."""
+MOST_RESTARTS = 3
+"""Of the agents of a launch, when all of them are lost."""
 
 
 class RayPool:
@@ -50,7 +52,7 @@ class _Launch:
         self._source, self._cluster, self._alone = source, cluster, alone
         self._sharing = Sharing(pairs=alone)
         self._done = self._total = 0
-        self._lost_name = ""
+        self._lost_name, self._restarts = "", 0
 
     def goes_on(self) -> bool:
         """Takes what is ready, and gives it to whoever has room. Whether anything is waited for."""
@@ -61,13 +63,25 @@ class _Launch:
             return False
         nodes = self._cluster.nodes[:1] if self._alone else self._cluster.nodes
         if not nodes and self._sharing:
-            raise WorkerFailed(
-                f"the last node of the Ray cluster ({self._lost_name}) is lost, and {len(self._sharing)} jobs have no answer: "
-                "`assay resume` goes on with the run when the cluster is there again"
-            )
+            self._start_again()
+            return True
         for node, jobs in self._sharing.give(nodes).items():
             self._send(node, jobs)
         return bool(self._sharing) or any(node.owed for node in self._cluster.nodes)
+
+    def _start_again(self) -> None:
+        """A job may have taken down the agents of nodes that are well themselves."""
+        left = (
+            f"the last node of the Ray cluster ({self._lost_name}) is lost, and {len(self._sharing)} jobs have no answer: "
+            "`assay resume` goes on with the run when the cluster is there again"
+        )
+        if self._restarts == MOST_RESTARTS:
+            raise WorkerFailed(left)
+        self._restarts += 1
+        try:
+            self._cluster.start_again()
+        except (WorkerFailed, ray.exceptions.RayError) as error:
+            raise WorkerFailed(f"{left} ({error})") from None
 
     def _send(self, node: Node, jobs: list[Job]) -> None:
         interpreters: dict[str, Interpreter] = {}
@@ -83,8 +97,10 @@ class _Launch:
         node.sent.append(node.actor.add.remote(msgspec.msgpack.encode(parcel)))
 
     def next_results(self) -> Iterable[Result]:
-        """Of the first node that has any; none where no node says anything for long."""
+        """Of the first node that has any; none where no node says anything for long, or none has anything to do yet."""
         busy = [node for node in self._cluster.nodes if node.owed]
+        if not busy:
+            return
         streams = {node.stream: node for node in busy}
         sent = {call: node for node in busy for call in node.sent}
         ready, _ = ray.wait([*streams, *sent], num_returns=1, timeout=LOOK_S, fetch_local=False)
