@@ -75,9 +75,9 @@ class Connection:
         seen, deadline = 0, time.monotonic() + self._timeout_s
         try:
             for line in self._lines(response):
-                if line == b"data: [DONE]":
-                    return
                 if line.startswith(b"data:"):
+                    if line[5:].strip() == b"[DONE]":
+                        return
                     seen += 1
                     if seen > most:
                         return

@@ -48,9 +48,9 @@ def _answer(sent: Sent) -> Answer:
     whole = b"".join(data for _, data in parts)
     if b"text/event-stream" not in head.lower():
         said, after = _parsed(whole), sent.ended - sent.due
-        return Answer(late, after, after, _usage(said), (), _told(said))
+        return Answer(late, after, after, _usage(said), (), _error_of(said))
     events = _events(parts)
-    error = next(filter(None, (_told(said) for _, said in events)), "")
+    error = next(filter(None, (_error_of(said) for _, said in events)), "")
     times = [at for at, said in events if _has_text(said)]
     if error or not any(said == _DONE for _, said in events):
         return Answer(late, -1.0, -1.0, len(times), (), error or "the stream was cut off")
@@ -107,7 +107,7 @@ def _parsed(text: bytes) -> Any:
         return None
 
 
-def _told(said: Any) -> str:
+def _error_of(said: Any) -> str:
     """The error that it tells; "" for none."""
     error = said.get("error") if isinstance(said, dict) else None
     if not error:
