@@ -7,6 +7,7 @@ import http.server
 import os
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -402,6 +403,38 @@ def test_what_takes_too_long_is_given_up(served: tuple[str, object], monkeypatch
     monkeypatch.setattr(wanted, "TIMEOUT_S", 0.0)
     with pytest.raises(BadModel, match="took longer than 0 s"):
         to_file(f"{served[0]}/m.onnx#sha256={DIGEST}")
+
+
+@pytest.mark.parametrize("head", [b"HTTP/1.0 200 OK\r\n\r\n", b"HTTP/1.0 200 OK\r\nX-Slow: ", b""])
+@pytest.mark.parametrize("period_s", [0.05, 60.0])
+def test_the_deadline_holds_for_an_answer_that_drips_or_is_silent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: bytes, period_s: float
+) -> None:
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(wanted, "TIMEOUT_S", 0.3)
+    over = threading.Event()
+
+    class Slow(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            try:
+                self.wfile.write(head)
+                for _ in range(100):
+                    if over.wait(period_s):
+                        break
+                    self.wfile.write(b"x")
+            except OSError:
+                pass
+
+        def log_message(self, *_: object) -> None:
+            """Quiet."""
+
+    with _serving(Slow) as server:
+        begun = time.monotonic()
+        with pytest.raises(BadModel, match=r"took longer than 0\.3 s"):
+            to_file(f"{server}/m.onnx#sha256={DIGEST}")
+        taken = time.monotonic() - begun
+        over.set()
+    assert taken < 3.0
 
 
 def test_a_file_is_called_by_its_last_name_alone() -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from assay.errors import BadModel
+from assay.models.named_sources.deadline import handlers_until_deadline
 from assay.models.named_sources.tokens import check_server, demand_no_query, host_of, token_of
 from assay.models.named_sources.wanted import Wanted
 
@@ -63,13 +64,14 @@ def name_of(path: str) -> str:
 
 def _download(wanted: Wanted, address: str, to: Path) -> str:
     found = hashlib.sha256()
-    with _answer(address) as answer, to.open("wb") as file:
+    with _answer(wanted, address) as answer, to.open("wb") as file:
         # What has arrived, not a whole chunk: a server that sends a byte now and then is not waited for.
         while chunk := answer.read1(_CHUNK_BYTES):
             wanted.demand_room(len(chunk))
             wanted.left_s()
             found.update(chunk)
             file.write(chunk)
+    wanted.left_s()  # what was cut off at the deadline is no whole file
     return found.hexdigest()
 
 
@@ -84,16 +86,19 @@ class _CheckedRedirects(urllib.request.HTTPRedirectHandler):
 
 
 @contextmanager
-def _answer(address: str) -> Iterator[http.client.HTTPResponse]:
+def _answer(wanted: Wanted, address: str) -> Iterator[http.client.HTTPResponse]:
     headers = {"User-Agent": "assay"}
     if token := token_of(host_of(address)):
         headers["Authorization"] = f"Bearer {token}"
-    opener = urllib.request.build_opener(_CheckedRedirects)
+    request = urllib.request.Request(address, headers=headers)
     try:
-        with opener.open(urllib.request.Request(address, headers=headers), timeout=_SILENCE_S) as answer:
-            yield answer
+        with handlers_until_deadline(wanted) as handlers:
+            opener = urllib.request.build_opener(_CheckedRedirects, *handlers)
+            with opener.open(request, timeout=min(_SILENCE_S, wanted.left_s())) as answer:
+                yield answer
     except urllib.error.HTTPError as error:
         error.close()
         raise BadModel(f"{address} cannot be fetched (HTTP {error.code} {error.reason})") from None
     except (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError, ValueError) as error:
+        wanted.left_s()
         raise BadModel(f"{address} cannot be fetched ({getattr(error, 'reason', error)})") from None
