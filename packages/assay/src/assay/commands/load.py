@@ -142,7 +142,9 @@ def _point(summary: LoadSummary, limits: Sequence[Limit]) -> tuple[list[str], li
     kinds = f": {', '.join(summary.errors)}" if summary.errors else ""
     if errors == requests:
         fails.append(f"no request was answered{kinds}")
-    elif errors > 0 and (2 * errors > requests or all(name != "errors" for name, _, _ in limits)):
+    elif 2 * errors > requests:
+        fails.append(f"more than half of the requests failed, {errors:g} of {requests:g}{kinds}")
+    elif errors > 0 and all(name != "errors" for name, _, _ in limits):
         fails.append(f'{errors:g} of {requests:g} requests failed{kinds}; allow some with --require "errors <= NUMBER"')
     if metrics.get("valid") == 0.0:
         return fails, [*open_, "the tool itself calls this run invalid: no limit is decided"]
