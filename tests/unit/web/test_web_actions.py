@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import shutil
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from assay.commands.composition import open_to_read
@@ -40,18 +42,21 @@ def folder(history: str, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def ask(folder: Path) -> Iterator[object]:
+def app(folder: Path) -> Iterator[Starlette]:
     sign_in = sign_in_of(["10.0.0.0/29"], ["ann"])
     assert sign_in is not None
     with open_to_read(str(folder)) as store:
-        app = make_app(Site(store, folder), {"testserver"}, Actions(str(folder), folder, sign_in))
+        yield make_app(Site(store, folder), {"testserver"}, Actions(str(folder), folder, sign_in))
 
-        def asked(method: str, path: str, user: str = "", address: str = PROXY, **more: object) -> object:
-            client = TestClient(app, client=(address, 5000), raise_server_exceptions=False, follow_redirects=False)
-            headers = {**({"X-Forwarded-User": user} if user else {}), **more.pop("headers", {})}  # type: ignore[dict-item]
-            return client.request(method, path, headers=headers, **more)  # type: ignore[arg-type]
 
-        yield asked
+@pytest.fixture
+def ask(app: Starlette) -> object:
+    def asked(method: str, path: str, user: str = "", address: str = PROXY, **more: object) -> object:
+        client = TestClient(app, client=(address, 5000), raise_server_exceptions=False, follow_redirects=False)
+        headers = {**({"X-Forwarded-User": user} if user else {}), **more.pop("headers", {})}  # type: ignore[dict-item]
+        return client.request(method, path, headers=headers, **more)  # type: ignore[arg-type]
+
+    return asked
 
 
 def token(ask: object, user: str) -> str:
@@ -95,6 +100,35 @@ def test_what_is_refused_changes_nothing(
     assert answer.status_code == code
     assert said in answer.text
     assert "Muted until" not in ask("GET", "/alerts").text
+
+
+@pytest.mark.parametrize(("user", "code", "most_chunks"), [("ann", 400, 10), ("bob", 403, 0), ("", 403, 0)])
+@pytest.mark.parametrize("length", [b"0000000001000000", b"10", b""])
+def test_a_body_without_end_is_not_read_to_its_end(
+    app: Starlette, user: str, code: int, most_chunks: int, length: bytes
+) -> None:
+    asked, sent = [], []
+
+    async def receive() -> dict[str, object]:
+        asked.append(1)
+        return {"type": "http.request", "body": b"a=" + b"b" * 1022, "more_body": len(asked) < 1000}
+
+    async def send(message: dict[str, object]) -> None:
+        sent.append(message)
+
+    given = {b"host": b"testserver", b"content-type": b"application/x-www-form-urlencoded", b"content-length": length}
+    headers = [(name, value) for name, value in {**given, b"x-forwarded-user": user.encode()}.items() if value]
+    scope = {
+        "type": "http", "method": "POST", "path": "/alerts/mute", "raw_path": b"/alerts/mute", "query_string": b"", "headers": headers,
+        "client": (PROXY, 5000), "server": ("testserver", 80), "scheme": "http", "root_path": "", "http_version": "1.1",
+    }  # fmt: skip
+    asyncio.run(app(scope, receive, send))  # type: ignore[arg-type]
+    assert (sent[0]["status"], len(asked) <= most_chunks) == (code, True)
+
+
+def test_a_form_of_too_many_fields_is_refused(ask) -> None:  # type: ignore[no-untyped-def]
+    answer = ask("POST", "/alerts/mute", "ann", data={**{f"a{n}": "1" for n in range(30)}, "token": token(ask, "ann")})
+    assert (answer.status_code, "at most 20 fields" in answer.text) == (400, True)
 
 
 def test_the_form_of_another_site_is_refused(ask) -> None:  # type: ignore[no-untyped-def]

@@ -294,3 +294,9 @@ def test_a_history_that_is_gone_is_one_sentence(history: str, tmp_path: Path) ->
             answer = client.get(path)
             assert answer.status_code == 503, path
             assert "cannot be opened" in answer.text
+
+
+@pytest.mark.parametrize("name", ["path", "query", "asked", "other"])
+def test_a_query_may_have_any_name(client: TestClient, name: str) -> None:
+    for page in ("/", "/runs", "/matrix", TREND):
+        assert client.get(f"{page}{'&' if '?' in page else '?'}{name}=x").status_code == 200

@@ -21,6 +21,7 @@ from assay.web.sign_in import Forbidden, SignIn
 
 AUDIT = "serve-audit.jsonl"
 LONGEST_FORM = 8192
+MOST_FIELDS = 20
 LONGEST_REASON = 500
 
 
@@ -51,10 +52,11 @@ class Actions:
 
     def _form(self, act: Callable[[str, Mapping[str, str]], None]) -> Callable[[Request], object]:
         async def handler(request: Request) -> Response:
-            form = await _read_form(request)
             who = str(request.state.user)
             _demand_same_site(request)
-            self.sign_in.demand(who, form.get("token", ""))
+            self.sign_in.demand_operator(who)
+            form = await _read_form(request)
+            self.sign_in.demand_form(who, form.get("token", ""))
             await run_in_threadpool(act, who, form)
             return RedirectResponse("/alerts", status_code=303)
 
@@ -91,11 +93,20 @@ class Actions:
 
 
 async def _read_form(request: Request) -> dict[str, str]:
-    length = request.headers.get("content-length", "")
+    """What is longer is not read to its end, whatever its header says of its length."""
     kind = request.headers.get("content-type", "").partition(";")[0]
-    if kind != "application/x-www-form-urlencoded" or not length.isdigit() or int(length[:9]) > LONGEST_FORM:
+    body = bytearray()
+    if kind == "application/x-www-form-urlencoded":
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > LONGEST_FORM:
+                break
+    if not 0 < len(body) <= LONGEST_FORM:
         raise UsageError(f"a form of at most {LONGEST_FORM:,} bytes is expected")
-    found = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=20)
+    try:
+        found = parse_qs(body.decode("utf-8", "replace"), max_num_fields=MOST_FIELDS)
+    except ValueError:
+        raise UsageError(f"a form of at most {MOST_FIELDS} fields is expected") from None
     return {name: values[0] for name, values in found.items()}
 
 

@@ -32,6 +32,7 @@ def serve(
 
         from assay.web.actions import Actions
         from assay.web.app import make_app
+        from assay.web.head_deadline import HeadDeadline
         from assay.web.sign_in import HEADER, sign_in_of
         from assay.web.site import Site
     except ModuleNotFoundError as error:
@@ -49,9 +50,9 @@ def serve(
         logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
         # What a page raises is logged by the application; a page that is cut off at the end is nobody's fault.
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
-        # A connection that sends nothing is closed by the server, and there is an end to how many there are.
+        # A connection without a whole head of a request is closed, and there is an end to how many there are.
         config = uvicorn.Config(
-            app, log_config=None, access_log=False, server_header=False, proxy_headers=False, timeout_keep_alive=15,
+            app, http=HeadDeadline, log_config=None, access_log=False, server_header=False, proxy_headers=False, timeout_keep_alive=15,
             timeout_graceful_shutdown=5, limit_concurrency=500, h11_max_incomplete_event_size=16_384,
         )  # fmt: skip
         with listener:

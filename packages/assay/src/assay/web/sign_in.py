@@ -44,12 +44,15 @@ class SignIn:
         """What a form must bring with it: a page of another site cannot know it. Good until the server is started again."""
         return hmac.new(self.secret, name.encode(), hashlib.sha256).hexdigest()
 
-    def demand(self, name: str, token: str) -> None:
-        """Raises Forbidden unless it is an operator with a form of ours."""
+    def demand_operator(self, name: str) -> None:
+        """Raises Forbidden for whoever may change nothing."""
         if not name:
             raise Forbidden("nobody is signed in: the proxy names no one")
         if name not in self.operators:
             raise Forbidden(f"{name} may look, and may change nothing: start the server with --operator {name}")
+
+    def demand_form(self, name: str, token: str) -> None:
+        """Raises Forbidden unless the form is ours."""
         if not hmac.compare_digest(token.encode(), self.token(name).encode()):
             raise Forbidden("the form is not of this server, or is older than it: load the page again")
 
