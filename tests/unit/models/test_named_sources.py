@@ -193,6 +193,7 @@ def test_what_is_wrong_is_one_sentence(source: str, sentence: str) -> None:
         "https://host/m.onnx?sig=hidden#sha256=12",
         "git+https://host/repository?token=hidden@main:m.onnx",
         "git+https://host/repository?token=hidden",
+        "git+https://host/repository@main?token=hidden",
     ],
 )
 def test_an_address_with_a_query_is_refused_and_not_repeated(source: str) -> None:

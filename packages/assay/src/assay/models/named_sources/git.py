@@ -53,8 +53,8 @@ def from_here(wanted: Wanted, into: Path) -> Path:
 def from_repository(wanted: Wanted, into: Path) -> Path:
     """`git+https://host/repository@REF:path`: that revision alone is fetched, and of its files those that are read."""
     address, _, rest = wanted.said.removeprefix("git+").rpartition("@")
-    demand_no_query(address or wanted.said)
     ref, _, path = rest.partition(":")
+    demand_no_query(f"{address}@{ref}" if address else wanted.said)  # no name of a revision has one
     if "://" not in address or not ref or not path or ref.startswith("-"):
         raise BadModel(f"{wanted.said} names no file of a revision: write git+https://host/repository@REF:path")
     check_server(address)
