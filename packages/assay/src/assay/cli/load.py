@@ -53,8 +53,8 @@ def _print(found: Loaded) -> None:
         for name in (*_SHOWN, *sorted(summary.metrics.keys() - set(_SHOWN))):
             if name in summary.metrics:
                 between = summary.intervals.get(name)
-                told = f"  ({between[0]:.4g} to {between[1]:.4g})" if between else ""
-                print(f"  {name:24} {summary.metrics[name]:10.4g}{told}")
+                interval = f"  ({between[0]:.4g} to {between[1]:.4g})" if between else ""
+                print(f"  {name:24} {summary.metrics[name]:10.4g}{interval}")
         for error, count in summary.errors.items():
             print(f"  {count} x {error}")
         for note in summary.notes:

@@ -20,7 +20,9 @@ from assay.ports import Launcher, Store
 if TYPE_CHECKING:
     from assay.config.assay_toml import Config
     from assay.launch.idle import IdleWorkers
+    from assay.launch.pool import InterpreterOf
     from assay.launch.prefork import Preforked
+    from assay.launch.watch import Watch
 
 LAUNCHERS = "assay.launchers"
 HERE = ("pool", "fresh")
@@ -68,16 +70,10 @@ def open_services(
     with ExitStack() as opened:
         store = opened.enter_context(_store(history))
         files = opened.enter_context(open_shared_files(folder, store, config))
-        if place := on or (config.on if config else ""):
-            kind = launchers_of(place)
-            address = place.partition("://")[2]
-            pool, alone = opened.enter_context(kind(address, workers, recycle, environments.interpreter, progress.at))
-        else:
-            warm, fresh = plugins.load(LAUNCHERS, "pool"), plugins.load(LAUNCHERS, "fresh")
-            pool = opened.enter_context(
-                warm(workers, recycle, environments.interpreter, gpus(), ahead, progress.at, idle)
-            )
-            alone = fresh(2, environments.interpreter, gpus(), progress.at, pool.end_idle)
+        asked = workers, recycle, environments.interpreter, progress.at
+        place = on or (config.on if config else "")
+        there = launchers_of(place)(place.partition("://")[2], *asked) if place else _here(*asked, ahead, idle)
+        pool, alone = opened.enter_context(there)
         yield Services(
             folder=folder,
             store=store,
@@ -91,6 +87,23 @@ def open_services(
             gpus=tuple(map(str, gpus())),
             files=files,
         )
+
+
+@contextmanager
+def _here(
+    workers: int,
+    recycle: int,
+    interpreter: InterpreterOf,
+    watch: Watch,
+    ahead: Preforked | None,
+    idle: IdleWorkers | None,
+) -> Iterator[tuple[Launcher, Launcher]]:
+    """On this machine: warm workers, and a fresh process for each job when nothing else runs."""
+    from assay.launch.gpus import gpus
+
+    warm, fresh = plugins.load(LAUNCHERS, "pool"), plugins.load(LAUNCHERS, "fresh")
+    with warm(workers, recycle, interpreter, gpus(), ahead, watch, idle) as pool:
+        yield pool, fresh(2, interpreter, gpus(), watch, pool.end_idle)
 
 
 def launchers_of(place: str) -> Callable[..., AbstractContextManager[tuple[Launcher, Launcher]]]:

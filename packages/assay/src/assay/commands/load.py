@@ -40,7 +40,7 @@ class Loaded:
     comparison: Comparison | None = None
 
 
-def run_load(options: LoadOptions, told: Callable[[str], None] = lambda text: None) -> Loaded:
+def run_load(options: LoadOptions, say: Callable[[str], None] = lambda text: None) -> Loaded:
     """The whole of `assay load`, its printing apart. Raises UsageError, and EndpointFailed where a service does not answer."""
     limits = [_limit(text) for text in options.require]
     _check_usage(options)
@@ -48,13 +48,13 @@ def run_load(options: LoadOptions, told: Callable[[str], None] = lambda text: No
     if options.results is not None:
         return _judged(Curve(((math.nan, read_results(options.results)),), None), limits)
     if options.against:
-        return _compared(options, objectives, told)
+        return _compared(options, objectives, say)
     service = _service(options)
     with started(service) as running:
         mix = _mix(options, running, service)
 
         def load(rate: float) -> LoadSummary:
-            found = _at_rate(options, mix, rate, objectives, told)
+            found = _at_rate(options, mix, rate, objectives, say)
             if not running.alive:
                 raise EndpointFailed(
                     f"service {service.name!r} ended at {rate:g} requests a second: start it by hand and read what it says"
@@ -66,14 +66,14 @@ def run_load(options: LoadOptions, told: Callable[[str], None] = lambda text: No
 
 
 def _at_rate(
-    options: LoadOptions, mix: Mix, rate: float, objectives: Mapping[str, float], told: Callable[[str], None]
+    options: LoadOptions, mix: Mix, rate: float, objectives: Mapping[str, float], say: Callable[[str], None]
 ) -> LoadSummary:
-    told(f"{rate:g} requests a second for {options.seconds:g} s")
+    say(f"{rate:g} requests a second for {options.seconds:g} s")
     times = arrivals(options.arrivals, rate, options.seconds, seed=options.seed, trace=options.trace)
     return summarize(generate(mix, times, timeout_s=options.timeout_s), objectives)
 
 
-def _compared(options: LoadOptions, objectives: dict[str, float], told: Callable[[str], None]) -> Loaded:
+def _compared(options: LoadOptions, objectives: dict[str, float], say: Callable[[str], None]) -> Loaded:
     new, old = _named(options, options.service), _named(options, options.against)
     least = options.min_slowdown_percent / 100.0
     rule = SpeedRule(min_slowdown=least, margin=2 * least, looks=interim_looks(options.pairs))
@@ -85,7 +85,7 @@ def _compared(options: LoadOptions, objectives: dict[str, float], told: Callable
         ),
         options.timeout_s,
     )
-    found = compare_services(old, new, block, rule=rule, objectives=objectives, seed=options.seed, told=told)
+    found = compare_services(old, new, block, rule=rule, objectives=objectives, seed=options.seed, say=say)
     words = {"slower": VerdictStatus.FAIL, "inconclusive": VerdictStatus.INCONCLUSIVE}
     reasons = [f"{found.word}: {new.name} against {old.name}, {len(found.pairs)} restarts of both"]
     reasons += [f"{count} x not counted: {trouble}" for trouble, count in found.troubles.items()]

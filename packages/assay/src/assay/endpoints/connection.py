@@ -133,12 +133,12 @@ class Connection:
             response = self._sent(method, path, content)
             if response.status < 300:
                 return response
-            told = self._refusal(response)
+            reason = self._refusal(response)
             if response.status not in _BUSY:
-                raise self._refused(response.status, told, path)
+                raise self._refused(response.status, reason, path)
             time.sleep(min(_wait_s(response), _LONGEST_WAIT_S) if attempt < _TRIES - 1 else 0.0)
         raise EndpointFailed(
-            f"{self.address} was busy {_TRIES} times (status {response.status}: {told}): ask it again when it has room"
+            f"{self.address} was busy {_TRIES} times (status {response.status}: {reason}): ask it again when it has room"
         )
 
     def _sent(self, method: str, path: str, content: bytes | None) -> http.client.HTTPResponse:
@@ -186,12 +186,12 @@ class Connection:
             text = str(error.get("message", error) if isinstance(error, dict) else error)
         return without_key(" ".join(text.split()), self._key)[:300]
 
-    def _refused(self, status: int, told: str, path: str) -> Exception:
+    def _refused(self, status: int, reason: str, path: str) -> Exception:
         if status in (401, 403):
-            return UsageError(f"{self.address} does not let us in (status {status}: {told}): put its key into {KEY}")
+            return UsageError(f"{self.address} does not let us in (status {status}: {reason}): put its key into {KEY}")
         if status in _REFUSED:
-            return UsageError(f"{self.address}{path} refuses the request (status {status}): {told}")
-        return EndpointBroke(f"{self.address}{path} failed (status {status}): {told}")
+            return UsageError(f"{self.address}{path} refuses the request (status {status}): {reason}")
+        return EndpointBroke(f"{self.address}{path} failed (status {status}): {reason}")
 
     def _late(self) -> EndpointFailed:
         return EndpointFailed(
@@ -200,12 +200,14 @@ class Connection:
         )
 
     def _broke(self, error: Exception) -> Exception:
-        told = without_key(" ".join(str(error).split()), self._key) or type(error).__name__
+        reason = without_key(" ".join(str(error).split()), self._key) or type(error).__name__
         if self._answered:
             return EndpointBroke(
-                f"{self.address} went away after {self._answered} answers ({told}): read the log of the service"
+                f"{self.address} went away after {self._answered} answers ({reason}): read the log of the service"
             )
-        return EndpointFailed(f"nothing answers at {self.address} ({told}): start the service, or correct its address")
+        return EndpointFailed(
+            f"nothing answers at {self.address} ({reason}): start the service, or correct its address"
+        )
 
 
 def _parts_of(address: str) -> SplitResult | None:

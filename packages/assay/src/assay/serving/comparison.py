@@ -98,7 +98,7 @@ def compare_services(
     objectives: dict[str, float],
     turns: int = 2,
     seed: int = 0,
-    told: Callable[[str], None] = lambda text: None,
+    say: Callable[[str], None] = lambda text: None,
 ) -> Comparison:
     """Pairs until every metric is decided, or the rule's last look is past. Raises EndpointFailed where a service cannot be started, or
     gives an error to more than half of the requests."""
@@ -113,7 +113,7 @@ def compare_services(
         pairs.append(_pair(old, new, block, firsts.pop(), turns, len(pairs), objectives, seen))
         good = [one for one in pairs if not one.trouble]
         answers = _decided(good, rule)
-        told(
+        say(
             f"pair {len(pairs)}: {', '.join(f'{name} {one.word}' for name, one in answers.items()) or pairs[-1].trouble}"
         )
         done = answers and all(one.word != "inconclusive" for one in answers.values())

@@ -7,9 +7,9 @@ from importlib import metadata
 
 from assay.core.case import Case
 from assay.core.digest import value_digest
-from assay.suites.cache import INDEX, cache_folder, read_index
+from assay.suites.cache import INDEX, cache_folder
 from assay.suites.code import code_digest
-from assay.suites.subprocess_run import make_in_subprocess
+from assay.suites.subprocess_run import cases_made_once
 
 MAKER = "assay.suites.build_onnx_node"
 
@@ -23,12 +23,8 @@ class OnnxNode:
     def cases(self, *, seed: int) -> Iterator[Case]:  # noqa: ARG002
         """From the cache of this onnx version, which the first call fills in a process of its own (about 20 s)."""
         index = cache_folder(self.name, value_digest((code_digest(MAKER), metadata.version("onnx")))[:32]) / INDEX
-        found = read_index(index)
-        if found is None:
-            # Behind a wall: building the cases imports half of onnx's tests and takes 300 MB.
-            make_in_subprocess(index, MAKER, "the node cases of onnx could not be collected", str(index))
-            found = read_index(index)
-        yield from found or ()
+        # Behind a wall: building the cases imports half of onnx's tests and takes 300 MB.
+        yield from cases_made_once(index, MAKER, "the node cases of onnx could not be collected")
 
     def make(self, cases: Sequence[Case], *, workers: int) -> Iterator[tuple[Case, str]]:  # noqa: ARG002
         """Everything is there already."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from assay.core.case import Case
 from assay.core.limits import Limits
 from assay.errors import HarnessError
 from assay.suites.cache import read_index
@@ -32,6 +33,15 @@ def run_in_subprocess(
     """The module `maker`, with `told` as its input."""
     command = [sys.executable, "-c", START, str(seconds), str(memory_bytes), maker, *arguments]
     return subprocess.run(command, input=told, capture_output=True, check=False)
+
+
+def cases_made_once(index: Path, maker: str, what: str) -> list[Case]:
+    """Those that `index` lists; the first call makes them. Raises HarnessError, which begins with `what`."""
+    found = read_index(index)
+    if found is None:
+        make_in_subprocess(index, maker, what, str(index))
+        found = read_index(index)
+    return found or []
 
 
 def make_in_subprocess(index: Path, maker: str, what: str, *arguments: str) -> None:

@@ -86,9 +86,9 @@ class RayCluster:
             ray.init(address=address, log_to_driver=False, logging_level="ERROR", configure_logging=False, **own)
         except (ConnectionError, ValueError, RuntimeError, TimeoutError, ray.exceptions.RayError) as error:
             where = f"at {self._address}" if self._address else "here"
-            told = " ".join(str(error).split())[:200]
+            reason = " ".join(str(error).split())[:200]
             raise UsageError(
-                f"no Ray cluster {where} can be used ({told}): run `ray start` on this machine, with the address of the head, and give "
+                f"no Ray cluster {where} can be used ({reason}): run `ray start` on this machine, with the address of the head, and give "
                 "--on ray://HOST:PORT as `ray start` prints it"
             ) from None
         self._own_connection = True

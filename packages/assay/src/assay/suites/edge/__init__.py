@@ -8,11 +8,11 @@ from importlib import metadata
 
 from assay.core.case import Case
 from assay.core.digest import value_digest
-from assay.suites.cache import INDEX, cache_folder, read_index
+from assay.suites.cache import INDEX, cache_folder
 from assay.suites.code import code_digest
 from assay.suites.edge import error_cases, numbers, values
 from assay.suites.edge.declare import Edge
-from assay.suites.subprocess_run import make_in_subprocess
+from assay.suites.subprocess_run import cases_made_once
 
 MAKER = "assay.suites.edge.build_edge"
 
@@ -34,11 +34,7 @@ class EdgeCases:
     def cases(self, *, seed: int) -> Iterator[Case]:  # noqa: ARG002
         """Named `edge/OPERATOR-what`; from the cache, which is made again when a table changes."""
         index = cache_folder(self.name, _state()) / INDEX
-        found = read_index(index)
-        if found is None:
-            make_in_subprocess(index, MAKER, "the cases of the edge suite cannot be made", str(index))
-            found = read_index(index)
-        yield from found or ()
+        yield from cases_made_once(index, MAKER, "the cases of the edge suite cannot be made")
 
     def make(self, cases: Sequence[Case], *, workers: int) -> Iterator[tuple[Case, str]]:  # noqa: ARG002
         """Everything is there already."""

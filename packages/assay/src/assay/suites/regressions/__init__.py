@@ -7,10 +7,10 @@ from importlib import metadata
 
 from assay.core.case import Case
 from assay.core.digest import value_digest
-from assay.suites.cache import INDEX, cache_folder, read_index
+from assay.suites.cache import INDEX, cache_folder
 from assay.suites.code import code_digest
 from assay.suites.regressions.declare import Regression, tables, texts
-from assay.suites.subprocess_run import make_in_subprocess
+from assay.suites.subprocess_run import cases_made_once
 
 MAKER = "assay.suites.regressions.build_regressions"
 
@@ -24,11 +24,7 @@ class Regressions:
     def cases(self, *, seed: int) -> Iterator[Case]:  # noqa: ARG002
         """Named `regressions/BACKEND-what`; from the cache, which is made again when a table changes."""
         index = cache_folder(self.name, _state()) / INDEX
-        found = read_index(index)
-        if found is None:
-            make_in_subprocess(index, MAKER, "the cases of the suite of regressions cannot be made", str(index))
-            found = read_index(index)
-        yield from found or ()
+        yield from cases_made_once(index, MAKER, "the cases of the suite of regressions cannot be made")
 
     def make(self, cases: Sequence[Case], *, workers: int) -> Iterator[tuple[Case, str]]:  # noqa: ARG002
         """Everything is there already."""
