@@ -16,6 +16,7 @@ from assay.core.flow import Flow
 from assay.core.job import ChangeJob, Job, MeasureJob, PerNodeJob, VerifyJob
 from assay.core.model import Model
 from assay.core.node_error import NodeError, NodeSummary
+from assay.core.note import NoteCode, noted
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.judge.job_outcome import as_observed, with_outcome
 
@@ -43,12 +44,22 @@ DEFAULTS: dict[str, Any] = {"case": CASE, "flow": FLOW}
         ),
         (
             VerifyJob(**DEFAULTS),
-            {"outcome": Outcome.NONDETERMINISTIC, "detail": "y differs", "unproven": "nobody knows"},
+            {
+                "outcome": Outcome.NONDETERMINISTIC,
+                "detail": "y differs",
+                "unproven": noted(NoteCode.NO_REFERENCE, reason="nobody knows"),
+            },
             Outcome.NONDETERMINISTIC,
             "y differs",
             Cause.NONE,
         ),
-        (VerifyJob(**DEFAULTS), {"unproven": "nobody knows"}, Outcome.MISTRUSTED, "nobody knows", Cause.NO_REFERENCE),
+        (
+            VerifyJob(**DEFAULTS),
+            {"unproven": noted(NoteCode.NO_REFERENCE, reason="nobody knows")},
+            Outcome.MISTRUSTED,
+            "nobody knows",
+            Cause.NO_REFERENCE,
+        ),
         (
             VerifyJob(**DEFAULTS),
             {"comparisons": (POOR,)},
@@ -101,12 +112,18 @@ DEFAULTS: dict[str, Any] = {"case": CASE, "flow": FLOW}
         (ChangeJob(**DEFAULTS), {"findings": (WRONG,)}, Outcome.MISMATCH, "values", Cause.NONE),
         (
             ChangeJob(**DEFAULTS),
-            {"findings": (WRONG,), "unproven": "two engines"},
+            {"findings": (WRONG,), "unproven": noted(NoteCode.NO_REFERENCE, reason="two engines")},
             Outcome.MISTRUSTED,
             "two engines",
             Cause.NONE,
         ),
-        (ChangeJob(**DEFAULTS), {"unproven": "two engines"}, Outcome.OK, "", Cause.NONE),
+        (
+            ChangeJob(**DEFAULTS),
+            {"unproven": noted(NoteCode.NO_REFERENCE, reason="two engines")},
+            Outcome.OK,
+            "",
+            Cause.NONE,
+        ),
     ],
 )
 def test_an_outcome_follows_from_what_was_observed(

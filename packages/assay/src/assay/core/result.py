@@ -15,6 +15,7 @@ from assay.core.model import Model
 from assay.core.model_finding import ModelFinding
 from assay.core.native_warning import NativeWarning
 from assay.core.node_error import NodeError, NodeSummary
+from assay.core.note import Note
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.reference import Reference, Witness
 from assay.core.region import AfterPass, RegionError, RegionGraph
@@ -108,7 +109,7 @@ class VerifyResult(EngineResult, frozen=True, kw_only=True, tag="verify"):
     compares the same outputs with the reference of the model as it was: what the user loses, judged by goals only.
     `original` names the model that this one is to be still, "" where that is not asked: `against_float` is then against it.
     `float_reference` is whose answers `against_float` is measured by, `float_witnesses` who was asked whether those are right.
-    `unproven` is why nobody knows whether the answers are right, "" where somebody does. `repeats` is what asking the engine again
+    `unproven` is why nobody knows whether the answers are right, None where somebody does. `repeats` is what asking the engine again
     has shown. `contradictions` are what the model declares of its outputs and its own nodes do not give."""
 
     comparisons: tuple[Comparison, ...] = ()
@@ -120,7 +121,7 @@ class VerifyResult(EngineResult, frozen=True, kw_only=True, tag="verify"):
     float_witnesses: tuple[Witness, ...] = ()
     original: str = ""
     task_metrics: dict[str, float] = {}
-    unproven: str = ""
+    unproven: Note | None = None
     untaken_branches: tuple[UntakenBranch, ...] = ()
     inputs: tuple[InputFacts, ...] = ()
     repeats: Repeats = Repeats()
@@ -140,7 +141,7 @@ class ChangeResult(Result, frozen=True, kw_only=True, tag="change"):
     float_witnesses: tuple[Witness, ...] = ()
     original: str = ""
     task_metrics: dict[str, float] = {}
-    unproven: str = ""
+    unproven: Note | None = None
     untaken_branches: tuple[UntakenBranch, ...] = ()
 
 

@@ -18,6 +18,7 @@ from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import ChangeResult, ComparedResult, MeasureResult, PerNodeResult, Result, VerifyResult
 from assay.judge.finding_text import finding_text, summary_text
 from assay.judge.finer_precision import find_higher_precision
+from assay.judge.note_text import note_text
 from assay.judge.repeats_text import instability
 
 _ENDED = (Outcome.OK, Outcome.UNDELEGATED, Outcome.NONDETERMINISTIC)
@@ -94,15 +95,15 @@ def _seen(result: PerNodeResult | VerifyResult, job: Job, found: list[Finding]) 
 def _of_change(result: ChangeResult) -> Said | None:
     if not (found := findings_of(result)):
         return None
-    if result.unproven:
-        return Outcome.MISTRUSTED, result.unproven, result.cause
+    if result.unproven is not None:
+        return Outcome.MISTRUSTED, note_text(result.unproven), result.cause
     return Outcome.MISMATCH, finding_text(found[0]), result.cause
 
 
 def _without_findings(result: VerifyResult, job: Job) -> Said | None:
     """None where the worker's word stands."""
-    if result.unproven:
-        return Outcome.MISTRUSTED, result.unproven, Cause.NO_REFERENCE
+    if result.unproven is not None:
+        return Outcome.MISTRUSTED, note_text(result.unproven), Cause.NO_REFERENCE
     for one in blocking(result.comparisons):
         why = finding_text(one.degenerate)
         return Outcome.MISTRUSTED, f"output '{one.output}': {why}; such a pass proves nothing", result.cause

@@ -15,6 +15,7 @@ from assay.core.empty_result import empty_result
 from assay.core.golden import GIVEN, GoldenLock
 from assay.core.job import ChangeJob, InputsJob
 from assay.core.model import TensorSpec
+from assay.core.note import Note, NoteCode, noted
 from assay.core.outcome import Stage
 from assay.core.reference import Reference, ReferenceKind
 from assay.core.result import ChangeResult
@@ -219,16 +220,13 @@ def _contract(job: InputsJob, original: Original) -> Contract:
     return msgspec.structs.replace(job.case.contract, precision=original.precision, tolerances=named)
 
 
-def _doubt(new: Golden, old: Golden, *, given: bool) -> str:
+def _doubt(new: Golden, old: Golden, *, given: bool) -> Note | None:
     """Why a difference proves nothing: two engines in coarse types may differ about the very same model. A golden that was `given` is
     the user's word, unless a flow recorded it that is coarser than single precision."""
     mine, theirs = new.lock.producer, old.lock.producer
     if mine == theirs or {mine, theirs} <= set(DOUBLE) or (given and not _is_coarse(theirs)):
-        return ""
-    return (
-        f"the answers differ, and those of the new model are of {mine}, those of the model that it is compared with of {theirs}: "
-        "not the models alone may differ; give inputs that both can be evaluated on in double, with --golden or --dim"
-    )
+        return None
+    return noted(NoteCode.REFERENCES_OF_TWO, new=mine, old=theirs)
 
 
 def _is_coarse(producer: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.core.finding import Finding
+from assay.core.note import Note, NoteCode, noted
 from assay.ports.prompts import Completion, PromptService
 from assay.worker.service.findings import broken
 
@@ -64,11 +65,11 @@ def short_answers(records: Sequence[Record]) -> list[Finding]:
     return []
 
 
-def empty_answers(records: Sequence[Record]) -> str:
-    """Says how many are; "" where none is. A text that is over at once shows no token that could be judged."""
+def empty_answers(records: Sequence[Record]) -> Note | None:
+    """None where none is. A text that is over at once shows no token that could be judged."""
     looked_at = [one for one in records if not one.stops]
     empty = sum(generated_tokens(one.answer) == 0 for one in looked_at)
-    return f"{empty} of {len(looked_at)} answers were empty" if empty else ""
+    return noted(NoteCode.ANSWERS_EMPTY, empty=empty, count=len(looked_at)) if empty else None
 
 
 def generated_tokens(answer: Completion) -> int | None:

@@ -11,6 +11,7 @@ from assay.core.comparison import Comparison
 from assay.core.empty_result import empty_result
 from assay.core.finding import Finding, WorstElement
 from assay.core.job import VerifyJob
+from assay.core.note import NoteCode, noted
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import VerifyResult
 from assay.models.goldens import Golden
@@ -40,9 +41,7 @@ def verify_service(
         empty_result(job, Outcome.OK), facts=lowered.facts(engine), reference=reference_of(job)
     )
     if not oracle.noise.size:
-        return msgspec.structs.replace(
-            blank, unproven="no tolerance was derived for its logits, and answers of a service need one"
-        )
+        return msgspec.structs.replace(blank, unproven=noted(NoteCode.NO_LOGITS_TOLERANCE))
     with stages.enter(Stage.RUN):
         service = RecordedService(engine.service)
         places, findings, metrics = _asked(engine, service, oracle)
@@ -54,8 +53,7 @@ def verify_service(
         blank,
         comparisons=(_comparison(found, judging),) if found else (),
         findings=(*((apart,) if apart is not None else ()), *findings),
-        unproven=empty_answers(service.records)
-        or ("" if found else "the service says neither which tokens it generates nor their log-probabilities"),
+        unproven=empty_answers(service.records) or (None if found else noted(NoteCode.TOKENS_UNKNOWN)),
         task_metrics=_metrics(found) | metrics,
         warnings=notes,
     )

@@ -11,6 +11,7 @@ import msgspec
 from assay.core.comparison import Comparison
 from assay.core.finding import Finding, FindingCode, facts
 from assay.core.job import VerifyJob
+from assay.core.note import Note, NoteCode, noted
 from assay.core.outcome import Stage
 from assay.errors import BadInputs, Lowering, NotRunnable, Unsupported
 from assay.models.goldens import Golden
@@ -32,12 +33,12 @@ Compare = Callable[[Samples, Samples], Compared]
 class ReferenceComparison:
     """Answers compared with what was given and, where transforms changed the precision, with the float model.
 
-    `unproven` is why there is nothing to compare them with, or none at that size; "" where there is.
+    `unproven` is why there is nothing to compare them with, or none at that size; None where there is.
     """
 
     given: Compared
     against_float: tuple[Comparison, ...] = ()
-    unproven: str = ""
+    unproven: Note | None = None
 
 
 def compare_to_reference(
@@ -53,7 +54,8 @@ def compare_to_reference(
         outputs = evaluate(rewritten.standard, rewritten.fed(golden.inputs), oracles=QUANTIZED)
     except Lowering as error:
         structural = tuple(one for one in broken if one.kind != "values")
-        return ReferenceComparison(((), structural), lost, f"the quantized model has no reference answers: {error}")
+        why = noted(NoteCode.NO_QUANTIZED_REFERENCE, error=str(error))
+        return ReferenceComparison(((), structural), lost, why)
     return ReferenceComparison(compare(actual, outputs), lost)
 
 
@@ -72,10 +74,8 @@ def compare_at_shapes(
             try:
                 expected = evaluate_reference(job, rewritten, sample)
             except Lowering as error:
-                return ReferenceComparison(
-                    (tuple(comparisons), tuple(findings)),
-                    unproven=f"no reference answers at {format_shapes(sizes)}: {error}",
-                )
+                why = noted(NoteCode.NO_REFERENCE_AT_SIZES, sizes=format_shapes(sizes), error=str(error))
+                return ReferenceComparison((tuple(comparisons), tuple(findings)), unproven=why)
             found = compare([actual], expected)
         comparisons += [_at(one, sizes) for one in found[0]]
         findings += [_finding_at(one, sizes) for one in found[1]]

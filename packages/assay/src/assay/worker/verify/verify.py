@@ -19,6 +19,7 @@ from assay.core.evidence import blocking
 from assay.core.finding import Finding
 from assay.core.job import VerifyJob
 from assay.core.model_finding import Area, ModelFinding, Severity
+from assay.core.note import Note, NoteCode, noted
 from assay.core.outcome import Outcome, Stage
 from assay.core.reference import Reference
 from assay.core.repeats import Repeats
@@ -98,7 +99,7 @@ class _Seen:
     comparisons: tuple[Comparison, ...]
     findings: tuple[Finding, ...]
     against_float: tuple[Comparison, ...]
-    unproven: str
+    unproven: Note | None
     repeats: Repeats
     judging: ToleranceComparator
 
@@ -236,7 +237,7 @@ def _unanswered(job: VerifyJob, lowered: Lowered, ran: Answered, stages: Stages)
     plain = partial(_compare, job, lowered.rewritten, judging)
     return msgspec.structs.replace(
         _blank(job, Outcome.OK, lowered.facts(ran.log.engine)),
-        unproven=job.no_reference_reason,
+        unproven=noted(NoteCode.NO_REFERENCE, reason=job.no_reference_reason),
         task_metrics={name: value for name, value in metrics.items() if is_against_labels(name)},
         reference=Reference(engine=library_of(job.flow), own_inputs=has_source(job)),
         repeats=_repeated(job, lowered, ran, stages, judging, plain),
