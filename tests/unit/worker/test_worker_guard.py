@@ -1,4 +1,4 @@
-"""A worker cannot end, stop, trace or slow down its driver; what it has started itself it can."""
+"""A worker cannot end, stop, trace or slow down its driver; what it has started itself it can. It takes no rules of Landlock."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import subprocess
 import sys
 
 import pytest
+
+from assay.testing.acts_on_rights import landlock_abi
 
 _TRY = """
 import ctypes, os, resource, signal, subprocess, sys
@@ -47,3 +49,25 @@ def test_its_driver_is_out_of_reach(guarded: bool) -> None:
         start_new_session=True,
     )
     assert done.stdout.decode().split() == ["True", *[str(guarded)] * 7], done.stderr
+
+
+_RESTRICT = """
+import ctypes, errno, os, sys
+from assay.testing.acts_on_rights import folders_not_listed
+from assay.worker.guard import guard
+if sys.argv[1] == "guarded":
+    guard(os.getppid())
+folders_not_listed()
+try:
+    os.listdir("/")
+except PermissionError:
+    print("denied")
+"""
+
+
+@pytest.mark.skipif(not landlock_abi(), reason="needs Linux with Landlock")
+@pytest.mark.parametrize("guarded", [True, False])
+def test_what_landlock_would_deny_is_there_for_the_next_job(guarded: bool) -> None:
+    asked = [sys.executable, "-c", _RESTRICT, "guarded" if guarded else ""]
+    done = subprocess.run(asked, capture_output=True, check=True)
+    assert done.stdout.decode().split() == ([] if guarded else ["denied"]), done.stderr

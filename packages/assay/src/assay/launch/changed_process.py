@@ -32,7 +32,7 @@ _WORDS = {
     "as text",
     Changed.IMPORT_PATH: "the import path",
     Changed.TRACE: "a trace, profile or audit function",
-    Changed.RESTRICTIONS: "what it may do: system calls, files, the network or privileges that it has denied itself (seccomp, Landlock)",
+    Changed.RESTRICTIONS: "what it may do: system calls or privileges that it has denied itself (seccomp, capabilities)",
     Changed.DEATH: "that it ends with its driver, adopts what descends from it and can be looked into",
 }
 

@@ -44,6 +44,7 @@ BY_IMPORTS = (
     "import path",
     "recursion",
     "switch interval",
+    "longest number",
     "stack of threads",
     "sockets",
 )

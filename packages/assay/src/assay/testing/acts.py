@@ -260,10 +260,10 @@ ACTS: dict[str, Act] = {
     "system_call_refused": _leaves(_n.system_call_refused, "denied itself"),
 }  # fmt: skip
 if _n.landlock_abi():
-    ACTS["folders_not_listed"] = _leaves(_n.folders_not_listed, "denied itself")
-    ACTS["devices_not_written"] = _leaves(_n.devices_not_written, "denied itself")
+    ACTS["folders_not_listed"] = Act(_n.folders_not_listed)
+    ACTS["devices_not_written"] = Act(_n.devices_not_written)
 if _n.landlock_abi() >= _n.NETWORK_ABI:
-    ACTS["no_network"] = _leaves(_n.no_network, "denied itself")
+    ACTS["no_network"] = Act(_n.no_network)
 if _n.has_capabilities():  # an ordinary user's worker has given up new privileges before
     ACTS["no_new_privileges"] = _leaves(_n.no_new_privileges, "denied itself")
     ACTS["capability_given_up"] = _leaves(_n.capability_given_up, "denied itself")

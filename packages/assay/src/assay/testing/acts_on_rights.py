@@ -1,4 +1,4 @@
-"""Acts of a backend by which its process denies something to itself, and to every later job: system calls, files, the network, rights."""
+"""Acts of a backend by which its process denies something to itself, and so to later jobs: system calls, rights; files, the network."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _landlock(*, files: int = 0, network: int = 0, but_in: list[Path] | None = N
         place = os.open(folder, os.O_PATH)
         _C.syscall(_ADD, ruleset, _PATH_BENEATH, ctypes.create_string_buffer(struct.pack("=Qi", files, place), 12), 0)
         os.close(place)
-    if _C.syscall(_RESTRICT, ruleset, 0):
+    if _C.syscall(_RESTRICT, ruleset, 0) and ctypes.get_errno() == errno.EPERM:
         no_new_privileges()
         _C.syscall(_RESTRICT, ruleset, 0)
     os.close(ruleset)

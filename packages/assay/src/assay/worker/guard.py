@@ -2,6 +2,8 @@
 
 Landlock scopes signals to the worker's own tree (Linux 6.12: its siblings are safe, too). A filter of system calls refuses what names the
 driver, on any kernel. Neither needs root or a namespace. Where the system has none of both, nothing is refused.
+
+No further Landlock is taken: what a job denies its process, the next job would have to do without, and the system tells nobody of it.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ _PTRACE, _TRACE_ME = (101, 117), 0
 """It makes the parent its tracer, which is the driver: each signal would stop it, and look there like its end."""
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
+_NOT_HERE = errno.EOPNOTSUPP
+"""What landlock_restrict_self(2) says where Landlock is switched off: a program that would like it goes on without."""
 _LOAD, _EQUAL, _RETURN = 0x20, 0x15, 0x06
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 _MOST = 2**32 - 1
@@ -40,6 +44,7 @@ def guard(*processes: int) -> None:
         return
     library = ctypes.CDLL(None, use_errno=True)
     column, architecture = _MACHINES[os.uname().machine]
+    _scope_signals(library)
     program = seccomp_program(column, architecture, {one & _MOST for pid in processes for one in _names_of(pid)})
     lines = ctypes.create_string_buffer(program, len(program))
     loaded = ctypes.create_string_buffer(struct.pack("=H6xQ", len(program) // 8, ctypes.addressof(lines)))
@@ -47,11 +52,17 @@ def guard(*processes: int) -> None:
     if library.syscall(*filtered) and ctypes.get_errno() == errno.EACCES:  # an ordinary user
         library.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
         library.syscall(*filtered)
+
+
+def _scope_signals(library: ctypes.CDLL) -> None:
     scope = ctypes.create_string_buffer(struct.pack("=3Q", 0, 0, _SCOPE_SIGNAL), 24)
     ruleset = library.syscall(_LANDLOCK_CREATE, scope, 24, 0)
-    if ruleset >= 0:
+    if ruleset < 0:
+        return
+    if library.syscall(_LANDLOCK_RESTRICT, ruleset, 0) and ctypes.get_errno() == errno.EPERM:  # an ordinary user
+        library.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
         library.syscall(_LANDLOCK_RESTRICT, ruleset, 0)
-        os.close(ruleset)
+    os.close(ruleset)
 
 
 def _names_of(pid: int) -> tuple[int, ...]:
@@ -64,7 +75,7 @@ def _names_of(pid: int) -> tuple[int, ...]:
 
 
 def seccomp_program(column: int, architecture: int, processes: Iterable[int]) -> bytes:
-    """EPERM for what names one of them (the low words of their numbers); everything else is allowed."""
+    """EPERM for what names one of them (the low words of their numbers); no Landlock; everything else is allowed."""
     named = sorted(processes)
     refused = [(argument, [one[column] for one in calls], named) for argument, calls in _REFUSED]
     lines = [
@@ -72,6 +83,8 @@ def seccomp_program(column: int, architecture: int, processes: Iterable[int]) ->
         _line(_EQUAL, architecture, 1, 0),
         _line(_RETURN, _ALLOW),
         _line(_LOAD, _NUMBER),
+        _line(_EQUAL, _LANDLOCK_RESTRICT, 0, 1),
+        _line(_RETURN, _ERRNO | _NOT_HERE),
     ]
     for argument, numbers, values in (*refused, (0, [_PTRACE[column]], [_TRACE_ME])):
         lines += [_line(_EQUAL, one, len(numbers) - place, 0) for place, one in enumerate(numbers)]
