@@ -2,7 +2,7 @@
 its own, an engine that hangs, a tolerance whose derivation takes too long, a program of torch, files that are slow to read. Beside the
 clock, the processor time of all its processes: on a machine that others use, a limit by the clock is put off by what they take.
 
-`python benchmarks/endless.py [--timeout 10] [KIND ...]`; `sound` is a model that ends at once: what a check takes besides.
+`python benchmarks/endless.py [--timeout 10] [KIND ...]`; `sound` and `torch_sound` end at once: what a check takes besides.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ from assay.testing.broken_models import built
 
 TORCH = """
 import sys, torch
-class Endless(torch.nn.Module):
+class Loops(torch.nn.Module):
     def forward(self, x):
-        return torch.ops.higher_order.while_loop(lambda x: (x.abs() < 2).all(), lambda x: (torch.tanh(x),), (x,), ())[0]
-torch.export.save(torch.export.export(Endless(), (torch.rand(4, 4),)), sys.argv[1])
+        return torch.ops.higher_order.while_loop(lambda x: (x.abs() < 2).all(), lambda x: (torch.tanh(x) + STEP,), (x,), ())[0]
+torch.export.save(torch.export.export(Loops(), (torch.rand(4, 4),)), sys.argv[1])
 """
+"""It ends as soon as a value is 2; without a step that never comes."""
 
 
 def loop(folder: Path, trips: int) -> list[str]:
@@ -63,8 +64,9 @@ def hangs(folder: Path) -> list[str]:
     return [loop(folder, 1)[0], "--flow", "faulty-hang"]
 
 
-def torch_program(folder: Path) -> list[str]:
-    subprocess.run([sys.executable, "-c", TORCH, str(folder / "model.pt2")], check=True, capture_output=True)
+def torch_program(folder: Path, step: int = 0) -> list[str]:
+    program = TORCH.replace("STEP", str(step))
+    subprocess.run([sys.executable, "-c", program, str(folder / "model.pt2")], check=True, capture_output=True)
     return ["model.pt2", "--flow", "torch-eager"]
 
 
@@ -90,6 +92,7 @@ KINDS: dict[str, Callable[[Path], list[str]]] = {
     "derivation": lambda folder: loop(folder, 1500),
     "oracle_slow": lambda folder: loop(folder, 8000),
     "torch_program": torch_program,
+    "torch_sound": lambda folder: torch_program(folder, step=2),
     "functions_deep": broken("function_chain"),
     "functions_expand": broken("function_bomb"),
     "file_sparse": sparse_file,
