@@ -2,7 +2,8 @@
 
 `python benchmarks/zoo_decisions.py` looks at each by the groups that read files and the group that must find it: a failure in
 one group declines, whatever the others say. `--whole` runs every group. `--pairs N` puts two defects into one submission, N
-times: both must be heard.
+times, in the order of `--seed`: both must be heard. `--of 30` takes one defect of each of 30 checks: 435 pairs. `--skip N` goes on
+behind the first N of them.
 """
 
 from __future__ import annotations
@@ -42,14 +43,18 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="of these only")
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--pairs", type=int, default=0)
+    parser.add_argument("--of", type=int, default=0, help="one defect of each of so many checks")
+    parser.add_argument("--skip", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--quick", action="store_true", help="none that executes a notebook or waits for a limit")
     arguments = parser.parse_args()
     cases = [TABLE[name] for name in arguments.names] or list(TABLE.values())
     cases = [one for one in cases if not (arguments.quick and one.costly)]
+    if arguments.of:
+        cases = _one_of_each(cases)[: arguments.of]
     begin = time.perf_counter()
     if arguments.pairs:
-        wrong, count = _pairs(cases, arguments.pairs, arguments.seed)
+        wrong, count = _pairs(cases, arguments.pairs, arguments.seed, arguments.skip)
     else:
         wrong, count = sum(not _single(one, arguments.whole) for one in cases), len(cases)
     seconds = time.perf_counter() - begin
@@ -68,13 +73,21 @@ def _single(case: Broken, whole: bool) -> bool:
     return right
 
 
-def _pairs(cases: list[Broken], most: int, seed: int) -> tuple[int, int]:
+def _one_of_each(cases: list[Broken]) -> list[Broken]:
+    """The first of each check, those that cost little before the others."""
+    first: dict[str, Broken] = {}
+    for one in sorted(cases, key=lambda case: case.costly):
+        first.setdefault(one.check, one)
+    return list(first.values())
+
+
+def _pairs(cases: list[Broken], most: int, seed: int, skip: int) -> tuple[int, int]:
     """Of defects of different checks. What can only be done to a whole submission is left out."""
     free = [one for one in cases if one.answer == "decline"]
     pairs = [pair for pair in itertools.combinations(free, 2) if pair[0].check != pair[1].check]
     random.Random(seed).shuffle(pairs)
     wrong = count = 0
-    for one, other in pairs:
+    for at, (one, other) in enumerate(pairs[skip:], skip + 1):
         if count == most:
             break
         try:
@@ -83,7 +96,7 @@ def _pairs(cases: list[Broken], most: int, seed: int) -> tuple[int, int]:
             continue
         count += 1
         heard = _told(found)
-        print(f"{count}: {one.name} and {other.name}", flush=True)
+        print(f"{at}: {one.name} and {other.name}", flush=True)
         if missing := [case.name for case in (one, other) if case.check not in heard]:
             wrong += 1
             print(f"{one.name} and {other.name}: {', '.join(missing)} not heard; {heard}", flush=True)

@@ -2,17 +2,20 @@
 
 Refuses what GitHub refuses: requests without a valid token, JWTs that are not signed by the App's key or live too long,
 more than 50 annotations at once, check runs of a plain token, descriptions past 140 characters. Shapes are cut down from
-recorded answers. `faults` holds answers that are given instead, each once.
+recorded answers. Every request is held against GitHub's own description (`github_openapi`).
+`faults` holds answers that are given instead, each once.
 """
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import jwt
+from github_openapi import refusal
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -37,6 +40,8 @@ class FakeGithub:
     reviews: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     permissions: dict[str, str] = field(default_factory=dict)
     faults: list[tuple[str, str, Response]] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    renamed_from: str = ""
     tokens_given: int = 0
     most_per_page: int = 100
 
@@ -73,6 +78,7 @@ class FakeGithub:
                 self._route(f"{at}/statuses/{{sha}}", self._status, "POST"),
                 self._route(f"{at}/issues/{{number:int}}/comments", self._comments, "GET", "POST"),
                 self._route(f"{at}/issues/comments/{{id:int}}", self._change_comment, "PATCH"),
+                Route("/repos/{owner}/{repo}/{rest:path}", self._renamed, methods=["GET", "POST", "PATCH"]),
             ]
         )
 
@@ -83,13 +89,17 @@ class FakeGithub:
                 if fault[0] == request.method and fault[1] in request.url.path:
                     self.faults.remove(fault)
                     return fault[2]
+            sent = await request.body()
+            body = json.loads(sent) if sent else None
+            if told := refusal(request.method, request.url.path, request.query_params, body):
+                self.refused.append(told)
+                return JSONResponse({"message": told}, 422)
             if request.headers.get("x-github-api-version") != "2022-11-28":
                 return JSONResponse({"message": "no version"}, 400)
             given = request.headers.get("authorization", "").removeprefix("Bearer ")
             if not (self._is_app(given) if as_app else given == self.token):
                 return JSONResponse({"message": "Bad credentials"}, 401)
-            body = await request.json() if request.method in ("POST", "PATCH") else {}
-            return handler(request, body)  # type: ignore[no-any-return]
+            return handler(request, body or {})  # type: ignore[no-any-return]
 
         return Route(path, answer, methods=list(methods) or ["GET"])
 
@@ -99,6 +109,15 @@ class FakeGithub:
         except jwt.PyJWTError:
             return False
         return bool(claims["exp"] - claims["iat"] <= 600)
+
+    async def _renamed(self, request: Request) -> Response:
+        """GitHub answers 301 to whatever is asked of the old name, and 404 of one that it never had."""
+        self.log.append((request.method, request.url.path))
+        old = f"/repos/{self.renamed_from}/"
+        if not self.renamed_from or not request.url.path.startswith(old):
+            return JSONResponse({"message": "Not Found"}, 404)
+        where = str(request.url).replace(old, f"/repos/{self.repository}/", 1)
+        return JSONResponse({"message": "Moved Permanently", "url": where}, 301, headers={"location": where})
 
     def _app(self, request: Request, body: Any) -> Response:
         return JSONResponse({"id": APP_ID, "slug": "assay-zoo", "name": "Assay zoo"})

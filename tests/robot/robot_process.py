@@ -113,6 +113,9 @@ class Repository:
     def message(self, commit: str) -> str:
         return git(self.bare, "log", "-1", "--format=%B", commit)
 
+    def parents(self, commit: str) -> list[str]:
+        return git(self.bare, "log", "-1", "--format=%P", commit).split()
+
     def shown(self, branch: str, path: str) -> str:
         """A file of a branch of the bare repository, "" where it is not."""
         found = subprocess.run(["git", "show", f"{branch}:{path}"], cwd=self.bare, capture_output=True, check=False)

@@ -70,6 +70,7 @@ def test_a_pushed_branch_becomes_a_model_of_the_zoo(running: tuple[Repository, R
     assert repository.shown("main", f"models/{NAME}/1.0/metadata.toml")
     assert not repository.shown("main", f"submissions/{NAME}/metadata.toml")
     assert NAME in repository.shown("main", "README.md")
+    assert repository.parents(promoted)[1] == sha, "the submitter's commit is merged"
 
     status = robot.until("the last status", lambda: (repository.status(sha) or {}).get("promoted"))
     assert status == promoted

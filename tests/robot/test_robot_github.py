@@ -301,3 +301,52 @@ def test_git_sees_the_token_as_a_variable_for_one_host(github: Github, fake: Fak
     assert given["GIT_CONFIG_KEY_0"] == "http.https://github.example/.extraHeader"
     assert fake.token not in "".join(given.values()), "it is encoded, as git sends it"
     assert github.credentials("/srv/zoo.git") == {}
+
+
+def test_a_renamed_repository_is_followed_with_the_same_request(
+    fake: FakeGithub, server: tuple[FakeGithub, str]
+) -> None:
+    fake.public_key, fake.token, fake.renamed_from = b"", "github_pat_1", "zoo/old-name"
+    for number in range(2, 151):
+        fake.add_pull(number, f"{number:040x}")
+    opened = Github(GithubTable(repository="zoo/old-name", api=server[1], token=SecretPlace(env="X")), "github_pat_1")
+    try:
+        assert len(opened.heads()) == 150, "what was asked for goes along, page after page"
+        opened.report(whole("decline", reasons=["bad"]), "")
+        opened.report(whole("decline", reasons=["worse"]), "")
+    finally:
+        opened.end()
+    assert len(fake.comments) == 1
+    assert "worse" in fake.comments[0]["body"]
+    assert fake.refused == []
+
+
+def test_a_token_is_not_sent_where_a_redirect_leads_to_another_host(fake: FakeGithub, holder: Github) -> None:
+    fake.faults = [("GET", "/pulls", Response(status_code=307, headers={"location": "https://elsewhere.example/x"}))]
+    with pytest.raises(SourceFailed, match="leads to another host: nothing is sent there"):
+        holder.heads()
+    fake.faults = [
+        ("GET", "/pulls", Response(status_code=301, headers={"location": fake_path(fake)})) for _ in range(9)
+    ]
+    with pytest.raises(SourceFailed, match="was answered 301"):
+        holder.heads()
+    assert len(fake.faults) == 5, "it does not turn in a circle"
+
+
+def fake_path(fake: FakeGithub) -> str:
+    return f"/repos/{fake.repository}/pulls?state=open&base=main"
+
+
+def test_heads_owners_and_authors_that_are_gone(fake: FakeGithub, github: Github) -> None:
+    fake.pulls[1]["head"] |= {"label": None, "repo": None, "user": None}
+    fake.pulls[1] |= {"user": None, "title": None}
+    fake.add_pull(2, "b" * 40)
+    fake.pulls[2]["head"] = None
+    (head,) = github.heads()
+    assert (head.sha, head.branch, head.author, head.title) == (SHA, "patch-1", "", "")
+    assert github.head("", 2) is None
+    fake.comments = [{"id": 1, "number": 1, "body": None, "user": None}]
+    fake.reviews = {1: [{"id": 1, "user": None, "state": "APPROVED", "commit_id": None}]}
+    assert github.approved(head) == ""
+    github.report(whole("decline", reasons=["bad"]), "")
+    assert len(fake.comments) == 2

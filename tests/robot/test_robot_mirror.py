@@ -176,9 +176,42 @@ def test_a_push_that_is_forbidden_is_told_at_once(mirror: Mirror, zoo: Path) -> 
     hook.write_text("#!/bin/sh\necho only maintainers push here >&2\nexit 1\n")
     hook.chmod(0o755)
     calls = []
-    with pytest.raises(GitFailed, match=r"push failed: .*only maintainers push here.*pre-receive hook declined"):
+    told = (
+        r"main takes no commit of the robot: let it push there.*only maintainers push here.*pre-receive hook declined"
+    )
+    with pytest.raises(UsageError, match=told):
         mirror.commit("main", lambda onto: (calls.append(onto), Change(files={"x": b"1"}, message="m"))[1])
     assert len(calls) == 1
+
+
+def test_a_submission_is_merged_where_its_commits_bring_nothing_else(mirror: Mirror, zoo: Path) -> None:
+    sha = put(zoo, REF, {"submissions/a/x": "1"})
+    fetched(mirror, sha)
+    base = mirror.fetch_base()
+    assert mirror.brings_only(sha, base, "submissions/a")
+    assert not mirror.brings_only(sha, base, "submissions/b")
+    made = mirror.commit("main", lambda _: Change(files={"models/a/x": b"1"}, message="m", merged=sha))
+    assert mirror.holds(made, sha)
+    assert "submissions" not in git(zoo, "ls-tree", "--name-only", "main"), "the files are those that were wanted"
+    other = put(zoo, REF, {"submissions/a/x": "2"})
+    assert not mirror.holds(made, fetched(mirror, other).sha)
+
+
+def test_commits_with_more_than_their_last_one_are_not_merged(mirror: Mirror, zoo: Path) -> None:
+    """A file that was taken out again, or that lies elsewhere, would be in the zoo's history and nobody looked at it."""
+    base = mirror.fetch_base()
+    put(zoo, "refs/heads/upkeep", {"zoo.toml": "changed"})
+    outside = fetched(mirror, put(zoo, REF, {"submissions/a/x": "1", "zoo.toml": "changed"})).sha
+    assert not mirror.brings_only(outside, base, "submissions/a")
+    first = put(zoo, REF, {"submissions/a/x": "1", "submissions/a/secret": "s"})
+    last = git(
+        zoo, "commit-tree", f"{put(zoo, REF, {'submissions/a/x': '1'})}^{{tree}}", "-p", first, "-m", "without it"
+    )
+    git(zoo, "update-ref", REF, last)
+    assert not mirror.brings_only(fetched(mirror, last).sha, base, "submissions/a")
+    again = git(zoo, "commit-tree", f"{first}^{{tree}}", "-p", first, "-m", "the same")
+    git(zoo, "update-ref", REF, again)
+    assert mirror.brings_only(fetched(mirror, again).sha, base, "submissions/a")
 
 
 def test_heads_that_are_needed_no_more_are_forgotten(mirror: Mirror, zoo: Path, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from assay.launch.sandbox import Bubblewrap
 from assay_zoo.check import CheckOutcome
 from assay_zoo.robot.app import app_of
 from assay_zoo.robot.config import load_robot
-from assay_zoo.robot.records import Decided, State
+from assay_zoo.robot.records import Decided, Level, State
 from assay_zoo.robot.service import Service
 
 OPERATOR = "operator-token-0123456789"
@@ -187,6 +187,28 @@ def test_a_branch_without_its_folder_is_declined_without_a_child(tmp_path: Path,
         assert "the commit has no folder submissions/nothing" in whole.decision.reasons[0]
         git(zoo, "update-ref", "-d", "refs/heads/submission/nothing")
         until_true(lambda: service.queue.counts().unsent == 0)
+
+
+def test_a_push_that_rules_refuse_is_told_once_and_not_repeated(tmp_path: Path) -> None:
+    zoo = make_zoo(tmp_path / "zoo.git")
+    hook = zoo / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    pushes = tmp_path / "pushes"
+    hook.write_text(f"#!/bin/sh\necho one >> {pushes}\necho 'GH013: Repository rule violations found' >&2\nexit 1\n")
+    hook.chmod(0o755)
+    put(zoo, "refs/heads/submission/nothing", {"elsewhere/x": "1"})
+    with robot(robot_toml(tmp_path)) as (service, _):
+        until_true(lambda: service.queue.submissions(answer="decline"))
+        until_true(lambda: service.queue.counts().unsent == 0)
+        (one,) = service.queue.submissions()
+        whole = service.queue.whole(one.id)
+        assert whole is not None
+        told = [
+            line for line in whole.log if "assay-status takes no commit of the robot: let it push there" in line.text
+        ]
+        assert told
+        assert {line.level for line in told} == {Level.ERROR}
+        assert len(pushes.read_text().splitlines()) == len(told), "one push for each news, and no more"
 
 
 def test_a_head_that_cannot_be_fetched_is_told_to_its_author_and_left(tmp_path: Path) -> None:

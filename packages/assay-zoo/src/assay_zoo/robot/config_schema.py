@@ -79,10 +79,10 @@ class GitlabTable(_Table):
 
 
 class WebhookTable(_Table):
-    """Two secrets are accepted while one replaces the other."""
+    """Two secrets are accepted while one replaces the other. `body_bytes` is what GitHub sends at most, 25 MB."""
 
     secrets: Annotated[tuple[SecretPlace, ...], Field(min_length=1, max_length=2)]
-    body_bytes: Annotated[int, Field(gt=0)] = 5_000_000
+    body_bytes: Annotated[int, Field(gt=0)] = 26_214_400
     body_s: Positive = 10.0
 
 

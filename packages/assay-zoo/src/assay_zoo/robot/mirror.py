@@ -23,6 +23,9 @@ COMPARED_MOST = 100_000
 """Entries below submissions/ of one commit that are compared with the zoo."""
 NAMED_MOST = 20
 _PUSHES = 6
+_REFUSED = ("checked out", "hook declined", "protected branch", "rule violations", "GH006", "GH013")
+"""Words of git and of the forges for a branch that has rules: the same push is refused again."""
+_QUICKER = ("rejected", "non-fast-forward", "cannot lock ref", "failed to update ref")
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 
@@ -32,11 +35,13 @@ class Moved(HarnessError):
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """What a commit does: `cleared` folders are emptied, then `files` (bytes, or a file with them) are put in."""
+    """What a commit does: `cleared` folders are emptied, then `files` (bytes, or a file with them) are put in. `merged` is a
+    commit that the branch has from then on, whatever its files are."""
 
     files: Mapping[str, bytes | Path]
     message: str
     cleared: tuple[str, ...] = ()
+    merged: str = ""
 
 
 class Mirror:
@@ -142,6 +147,29 @@ class Mirror:
         """The newest commit up to `commit` that changed `path`."""
         return self._git.text("log", "-1", "--format=%H", commit, "--", path)
 
+    def holds(self, commit: str, sha: str) -> bool:
+        """Whether `sha` is `commit`, or came before it."""
+        try:
+            self._git.run("merge-base", "--is-ancestor", sha, commit)
+        except GitFailed:
+            return False
+        return True
+
+    def brings_only(self, sha: str, base: str, folder: str) -> bool:
+        """Whether the commits up to `sha` that `base` does not have change nothing outside of `folder`, and hold no contents that
+        their last one has no more: then the zoo may have these commits in its history."""
+        news = (f"{base}..{sha}",)
+        try:
+            fork = self._git.text("merge-base", base, sha)
+            elsewhere = self._git.text("rev-list", "--max-count=1", *news, "--", ".", f":(exclude,top){folder}")
+            gone = self._git.text(
+                "rev-list", "--objects", "--filter=object:type=blob", "--filter-provided-objects", *news,
+                f"^{sha}^{{tree}}", f"^{fork}",
+            )  # fmt: skip
+        except GitFailed:
+            return False
+        return not elsewhere and not gone
+
     def keep_only(self, shas: Iterable[str]) -> None:
         """Forget the heads that are not among `shas`; git drops their objects in time."""
         wanted = set(shas)
@@ -158,7 +186,7 @@ class Mirror:
         """Put a commit on a branch of the remote and return it; "" where there is nothing to change.
 
         `change` is called with the branch's newest commit ("" for a branch to be made), again for each time that
-        somebody else was quicker. Raises GitFailed.
+        somebody else was quicker. Raises GitFailed, UsageError where the remote takes no commit of ours.
         """
         for attempt in range(_PUSHES):
             parent = self._parent(branch)
@@ -168,19 +196,15 @@ class Mirror:
             tree = self._tree(parent, wanted)
             if parent and tree == self._git.text("rev-parse", f"{parent}^{{tree}}"):
                 return ""
-            made = self._commit(tree, parent, wanted.message)
+            made = self._commit(tree, [one for one in (parent, wanted.merged) if one], wanted.message)
             try:
                 self._git.run("push", "--quiet", self._address, f"{made}:refs/heads/{branch}", remote=True)
                 return made
             except GitFailed as error:
-                quicker = any(
-                    word in str(error)
-                    for word in ("rejected", "non-fast-forward", "cannot lock ref", "failed to update ref")
-                )
-                refused = any(
-                    word in str(error) for word in ("checked out", "pre-receive hook", "protected branch", "GH006")
-                )
-                if refused or not quicker or attempt == _PUSHES - 1:
+                if any(word in str(error) for word in _REFUSED):
+                    told = f"{branch} takes no commit of the robot: let it push there, then have it checked again ({error})"
+                    raise UsageError(told) from None
+                if not any(word in str(error) for word in _QUICKER) or attempt == _PUSHES - 1:
                     raise
         raise AssertionError("unreachable")
 
@@ -214,14 +238,14 @@ class Mirror:
             return self._git.text("hash-object", "-w", "--no-filters", "--", str(data))
         return self._git.run("hash-object", "-w", "--no-filters", "--stdin", told=data).decode().strip()
 
-    def _commit(self, tree: str, parent: str, message: str) -> str:
+    def _commit(self, tree: str, parents: list[str], message: str) -> str:
         who = {
             "GIT_AUTHOR_NAME": self._name,
             "GIT_AUTHOR_EMAIL": self._email,
             "GIT_COMMITTER_NAME": self._name,
             "GIT_COMMITTER_EMAIL": self._email,
         }
-        words = ["commit-tree", tree, *(["-p", parent] if parent else [])]
+        words = ["commit-tree", tree, *(word for parent in parents for word in ("-p", parent))]
         return self._git.run(*words, told=message.encode(), variables=who).decode().strip()
 
     def _has(self, sha: str) -> bool:

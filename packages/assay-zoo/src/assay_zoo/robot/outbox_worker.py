@@ -69,6 +69,12 @@ class OutboxWorker:
         try:
             with held:
                 self._act(due)
+        except UsageError as error:
+            # Told once: the same is refused again until a person changes something, and then there is news.
+            self.metrics.fault(str(due.kind))
+            _LOG.warning("%s of submission %d is refused: %s", due.kind, due.submission_id, error)
+            self.queue.note(due.submission_id, f"{due.kind} is refused: {error}", Level.ERROR)
+            self.outbox.done(held.due)
         except HarnessError as error:
             self._later(held.due, error, error.after_s if isinstance(error, SourceFailed) else 0.0)
         except Exception as error:  # noqa: BLE001 - one delivery never keeps the others back
@@ -102,12 +108,15 @@ class OutboxWorker:
         if not one.promoted:
             found = msgspec.json.decode(self.queue.inspection(one.id), type=Inspection)
             try:
-                commit = self.promoter.promote(one, found)
+                # Merged with the last of its submissions: a request that is merged brings no more.
+                commit = self.promoter.promote(one, found, merges=self._all_in(one, but=one.id))
             except UsageError as error:
                 self.queue.promoted(one.id, "", str(error), [OutboxEntry.ALERT] if self.alerts else [])
                 return
             self.queue.promoted(one.id, commit)
-        if self._all_in(one):
+        else:
+            commit = one.promoted
+        if self._all_in(one) and not self.promoter.merged(one, commit):
             self.source.close(one)
 
     def _send_waiting(self) -> None:
@@ -119,9 +128,10 @@ class OutboxWorker:
             self.metrics.fault("alert")
             _LOG.warning("alerts that wait were not sent: %s", error)
 
-    def _all_in(self, one: Submission) -> bool:
-        """A request may bring several submissions: it is done when the last is in."""
-        return all(each.promoted for each in self.queue.find(one.sha) if each.repository == one.repository)
+    def _all_in(self, one: Submission, but: int = 0) -> bool:
+        """A request may bring several submissions: it is done when the last is in. `but`: that one is not asked for."""
+        here = [each for each in self.queue.find(one.sha) if each.repository == one.repository]
+        return all(each.promoted for each in here if each.id != but)
 
     def _later(self, due: DueEntry, error: Exception, at_least_s: float) -> None:
         wait = max(min(_FIRST_S * 2 ** min(due.attempts, 12), _LONGEST_S), at_least_s)

@@ -25,14 +25,15 @@ class Promoter:
     def __init__(self, config: RobotConfig, source: Source, mirror: Mirror) -> None:
         self._config, self._source, self._mirror = config, source, mirror
 
-    def promote(self, one: Submission, found: Inspection) -> str:
-        """The commit. Raises UsageError where a person must look at it, HarnessError where it is worth trying again."""
+    def promote(self, one: Submission, found: Inspection, *, merges: bool = True) -> str:
+        """The commit. The request ends merged by it where it `merges`, and its commits bring nothing but what was checked. Raises
+        UsageError where a person must look at it, HarnessError where it is worth trying again."""
         base = self._mirror.fetch_base()
         if (version := self._served(base, one, found)) is None:
             self._still_wanted(one)
             with tempfile.TemporaryDirectory(prefix="promote-", dir=self._work()) as scratch:
                 made = self._mirror.commit(
-                    self._config.zoo.branch, lambda onto: self._change(onto, one, found, Path(scratch) / onto)
+                    self._config.zoo.branch, lambda onto: self._change(onto, one, found, Path(scratch) / onto, merges)
                 )
             if made:
                 return made
@@ -41,6 +42,10 @@ class Promoter:
         if version is None:
             raise UsageError(f"the zoo did not change by the promotion of {one.name}: promote it by hand")
         return self._mirror.last_commit(base, f"{MODELS}/{one.name}/{version.version}") or base
+
+    def merged(self, one: Submission, commit: str) -> bool:
+        """Whether the zoo's branch has the submitter's own commit since then: the forge ends the request itself."""
+        return self._mirror.holds(commit, one.sha)
 
     def _still_wanted(self, one: Submission) -> None:
         now = self._source.head(one.branch, one.number)
@@ -60,7 +65,7 @@ class Promoter:
             entry = read_manifest(root).models.get(one.name)
             return next((each for each in entry.versions if each.digest == found.digest), None) if entry else None
 
-    def _change(self, onto: str, one: Submission, found: Inspection, root: Path) -> Change:
+    def _change(self, onto: str, one: Submission, found: Inspection, root: Path, merges: bool) -> Change:
         from assay_zoo.promote import promote
 
         shutil.rmtree(root, ignore_errors=True)
@@ -74,6 +79,7 @@ class Promoter:
             files={path.relative_to(root).as_posix(): path for path in files},
             cleared=(f"{MODELS}/{one.name}", f"{SUBMISSIONS}/{one.name}"),
             message=_message(done.sentence, one, found),
+            merged=one.sha if merges and self._mirror.brings_only(one.sha, onto, f"{SUBMISSIONS}/{one.name}") else "",
         )
 
     def _export(self, commit: str, paths: list[str], into: Path) -> None:

@@ -23,6 +23,9 @@ from assay_zoo.robot.webhook_payloads import FORGES, Forge
 _LOG = logging.getLogger("assay.robot.webhooks")
 _THREADS = 4
 _ID_MOST = 200
+_SMALL_BYTES = 1_000_000
+_LARGE_AT_ONCE = 2
+"""Bodies past _SMALL_BYTES that are read at one time: nobody has proved yet who sends them."""
 
 Seen = Callable[[str, float], None]
 """(answer, seconds): called for each delivery."""
@@ -38,6 +41,7 @@ class Webhooks:
         self._wake, self._seen = wake, seen
         # Threads of their own: pages that wait for a slow database never hold up a delivery.
         self._limiter = CapacityLimiter(_THREADS)
+        self._large = asyncio.Semaphore(_LARGE_AT_ONCE)
 
     def routes(self) -> list[Route]:
         """None where robot.toml has no [webhook]; else that of the forge in use."""
@@ -63,7 +67,7 @@ class Webhooks:
         if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             return 415, "send the delivery as application/json"
         try:
-            body = await asyncio.wait_for(_body(request, settings.body_bytes), settings.body_s)
+            body = await self._body(request, settings.body_bytes, settings.body_s)
         except TimeoutError:
             return 408, f"the body did not come within {settings.body_s:g} s"
         except ClientDisconnect:
@@ -93,12 +97,23 @@ class Webhooks:
         self._wake()
         return 202, "taken"
 
+    async def _body(self, request: Request, most: int, seconds: float) -> bytes | None:
+        """None where it is larger than `most`. Raises TimeoutError."""
+        told = request.headers.get("content-length", "")
+        declared = int(told) if told.isdigit() else most
+        if declared > most:
+            return None
+        if declared <= _SMALL_BYTES:
+            return await asyncio.wait_for(_read(request, declared), seconds)
+        await asyncio.wait_for(self._large.acquire(), seconds)
+        try:
+            return await asyncio.wait_for(_read(request, most), seconds)
+        finally:
+            self._large.release()
 
-async def _body(request: Request, most: int) -> bytes | None:
+
+async def _read(request: Request, most: int) -> bytes | None:
     """None as soon as it is known to be larger than `most`, whatever its header says."""
-    declared = request.headers.get("content-length", "")
-    if declared.isdigit() and int(declared) > most:
-        return None
     body = bytearray()
     async for part in request.stream():
         body += part

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import httpx
 
@@ -19,6 +19,9 @@ _PATIENCE_S = 5.0
 _UNTOLD_LIMIT_S = 60.0
 """What GitHub asks for where it names a limit and no time."""
 _PAGES_MOST = 200
+_MOVED = (301, 302, 307, 308)
+"""A repository was renamed or given away: the same request, whatever its method, belongs to the address that is named."""
+_MOVES_MOST = 3
 
 
 class ForgeHttp:
@@ -62,9 +65,7 @@ class ForgeHttp:
             following = answer.links.get("next", {}).get("url", "")
             if not following:
                 return
-            if urlsplit(following)[:2] != urlsplit(self._base)[:2]:
-                raise SourceFailed(f"{self._base} leads to another host for its next page: nothing is sent there")
-            answer = self.send("GET", following)
+            answer = self.send("GET", self._here(following))
 
     def send(
         self,
@@ -77,7 +78,7 @@ class ForgeHttp:
     ) -> httpx.Response:
         """An answer of the 2xx, or one that is `allowed`. Raises SourceFailed."""
         address = path if path.startswith(("https://", "http://")) else self._base + path
-        fresh, tries = False, 0
+        fresh, tries, moves = False, 0, 0
         while True:
             try:
                 answer = self._client.request(
@@ -91,6 +92,10 @@ class ForgeHttp:
                 continue
             if answer.is_success or answer.status_code in allowed:
                 return answer
+            if answer.status_code in _MOVED and moves < _MOVES_MOST and (where := answer.headers.get("location")):
+                address, moves = self._here(urljoin(address, where)), moves + 1
+                parameters = None if urlsplit(address).query else parameters
+                continue
             if answer.status_code == 401 and not fresh:
                 fresh = True
                 continue
@@ -101,6 +106,12 @@ class ForgeHttp:
                 )
             self._sleep(pause)
             tries += 1
+
+    def _here(self, address: str) -> str:
+        """An address that the forge names, where it is the forge's own: a token goes nowhere else."""
+        if urlsplit(address)[:2] != urlsplit(self._base)[:2]:
+            raise SourceFailed(f"{self._base} leads to another host: nothing is sent there")
+        return address
 
     def _pause(self, answer: httpx.Response, method: str, tries: int) -> float | None:
         """Seconds to wait before the same again, None where it is of no use; raises where the wait is long."""

@@ -34,11 +34,12 @@ class Github:
 
     def heads(self) -> list[Head]:
         pages = self._http.pages(f"/repos/{self.repository}/pulls", state="open", base=self._branch)
-        return [_head(pull) for page in pages for pull in page if not pull.get("draft")]
+        return [_head(pull) for page in pages for pull in page if _sha(pull) and not pull.get("draft")]
 
     def head(self, branch: str, number: int) -> Head | None:  # noqa: ARG002 - a request is known by its number
         pull = self._pull(number)
-        ready = pull and pull["state"] == "open" and not pull.get("draft") and pull["base"]["ref"] == self._branch
+        ready = pull and pull["state"] == "open" and _sha(pull) and not pull.get("draft")
+        ready = ready and pull["base"]["ref"] == self._branch
         return _head(pull) if ready else None
 
     def names(self, head: Head, found: list[str]) -> list[str]:  # noqa: ARG002
@@ -69,7 +70,7 @@ class Github:
         if mine is None and whole.decision is None:
             return  # the check says that it waits; a comment comes with the decision
         pull = self._pull(one.number)
-        if pull is None or pull["head"]["sha"] != one.sha:
+        if pull is None or _sha(pull) != one.sha:
             return  # the comment speaks of the newest commit
         body = {"body": report.comment(whole, page)}
         if mine is None:
@@ -79,7 +80,7 @@ class Github:
 
     def close(self, submission: Submission) -> None:
         pull = self._pull(submission.number)
-        if pull and pull["state"] == "open" and pull["head"]["sha"] == submission.sha:
+        if pull and pull["state"] == "open" and _sha(pull) == submission.sha:
             self._http.send("PATCH", f"/repos/{self.repository}/pulls/{submission.number}", {"state": "closed"})
 
     def end(self) -> None:
@@ -101,19 +102,27 @@ class Github:
         marker = report.MARKER.format(name=one.name)
         for page in self._http.pages(f"/repos/{self.repository}/issues/{one.number}/comments"):
             for comment in page:
-                if str(comment["body"]).startswith(marker) and comment["user"]["login"] == self._us.login():
+                who = (comment.get("user") or {}).get("login")  # null: the account is gone
+                if str(comment.get("body")).startswith(marker) and who == self._us.login():
                     return comment
         return None
 
 
+def _sha(pull: Any) -> str:
+    """ "" for a request without a head: what it came from was deleted."""
+    return str((pull.get("head") or {}).get("sha") or "")
+
+
 def _head(pull: Any) -> Head:
     number = int(pull["number"])
+    head = pull["head"]
     return Head(
-        sha=str(pull["head"]["sha"]),
-        branch=sanitize(str(pull["head"]["label"]), 200),
+        sha=_sha(pull),
+        # A fork that was deleted has no repository, no owner, and then no label; its commits stay at the forge.
+        branch=sanitize(str(head.get("label") or head.get("ref") or f"pull/{number}"), 200),
         ref=f"refs/pull/{number}/head",
         number=number,
         author=sanitize(str((pull.get("user") or {}).get("login", "")), 100),
-        title=sanitize(str(pull.get("title", "")), 200),
+        title=sanitize(str(pull.get("title") or ""), 200),
         url=str(pull["html_url"]),
     )

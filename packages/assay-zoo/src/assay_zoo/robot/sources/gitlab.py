@@ -115,7 +115,7 @@ class Gitlab:
         marker = report.MARKER.format(name=one.name)
         for page in self._http.pages(f"{self._at}/merge_requests/{one.number}/notes"):
             for note in page:
-                if str(note["body"]).startswith(marker) and note["author"]["id"] == self._who():
+                if str(note["body"]).startswith(marker) and (note.get("author") or {}).get("id") == self._who():
                     return note
         return None
 

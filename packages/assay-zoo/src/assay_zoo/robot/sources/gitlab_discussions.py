@@ -51,7 +51,7 @@ class Discussions:
             for discussion in page:
                 note = discussion["notes"][0]
                 body = str(note["body"])
-                if body.startswith(begin) and note["author"]["id"] == self._me():
+                if body.startswith(begin) and (note.get("author") or {}).get("id") == self._me():
                     key = body.removeprefix(begin).partition(end)[0]
                     found[key] = (str(discussion["id"]), bool(note.get("resolved")))
         return found

@@ -1,0 +1,31 @@
+"""The fake forge refuses what GitHub's description does not allow."""
+
+from __future__ import annotations
+
+import pytest
+from github_openapi import refusal
+
+AT = "/repos/zoo/models"
+RUN = {"name": "a", "head_sha": "0" * 40}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "query", "body", "told"),
+    [
+        ("POST", f"{AT}/check-runs", {}, {**RUN, "status": "queued"}, ""),
+        ("POST", f"{AT}/check-runs", {}, {"name": "a"}, "head_sha"),
+        ("POST", f"{AT}/check-runs", {}, None, "needs a body"),
+        ("PATCH", f"{AT}/check-runs/1", {}, {"status": "done"}, "status"),
+        ("PATCH", f"{AT}/check-runs/1", {}, {"status": "queued", "colour": "red"}, "colour"),
+        ("GET", f"{AT}/pulls", {"state": "open", "per_page": "100"}, None, ""),
+        ("GET", f"{AT}/pulls", {"state": "opened"}, None, "state"),
+        ("GET", f"{AT}/pulls", {"target": "main"}, None, "no parameter target"),
+        ("GET", f"{AT}/pulls", {}, {}, "takes no body"),
+        ("DELETE", f"{AT}/pulls/1", {}, None, "not described"),
+    ],
+)
+def test_what_the_description_does_not_allow_is_refused(
+    method: str, path: str, query: dict[str, str], body: object, told: str
+) -> None:
+    found = refusal(method, path, query, body)
+    assert told in found if told else found == ""
