@@ -18,6 +18,13 @@ def _found(operator: str, reads: dict[str, Any], given: Any, **attributes: Any) 
     return unspecified(model, {**reads, "y": given})
 
 
+_KEYS = {"a": np.asarray([1.0, 1.0]), "k": np.int64([1])}
+
+
+def _some_read_alpha(*numbers: float) -> dict[str, Any]:
+    return {"activations": ["Sigmoid", "LeakyRelu", "Tanh"], "activation_alpha": [*numbers]}
+
+
 def _int8(*numbers: int) -> Any:
     return np.asarray(numbers, np.int8)
 
@@ -30,7 +37,16 @@ def _int8(*numbers: int) -> Any:
         ("Div", {"a": _int8(10), "b": _int8(0)}, _int8(0), {}, Unspecified.DIVISION_BY_ZERO),
         ("Cast", {"a": np.asarray([300.0])}, np.uint8([44]), {"to": TensorProto.UINT8}, Unspecified.CAST_OUT_OF_RANGE),
         ("Cast", {"a": np.asarray([-0.5])}, np.uint8([0]), {"to": TensorProto.UINT8}, None),
-        ("TopK", {"a": np.asarray([1.0, 1.0]), "k": np.int64([1])}, np.asarray([1.0]), {}, Unspecified.EQUAL_KEYS),
+        ("TopK", _KEYS, np.asarray([1.0]), {"sorted": 0}, Unspecified.EQUAL_KEYS),
+        ("TopK", _KEYS, np.asarray([1.0]), {}, None),  # the lower index comes first
+        ("RoiAlign", {"a": np.zeros((1, 1, 4, 4))}, np.zeros(1), {"mode": "max"}, Unspecified.SAMPLED_MAXIMUM),
+        ("RoiAlign", {"a": np.zeros((1, 1, 4, 4))}, np.zeros(1), {"mode": "avg"}, None),
+        ("DynamicQuantizeLinear", {"a": np.float32([-1.0, 254.0])}, np.uint8([0, 255]), {}, None),
+        ("DynamicQuantizeLinear", {"a": np.float32([-0.5, 254.5])}, np.uint8([0, 255]), {}, Unspecified.ROUNDED_STEP),
+        ("RNN", {"a": np.zeros(1)}, np.zeros(1), {"activations": ["Affine"]}, Unspecified.ACTIVATION_NUMBERS),
+        ("RNN", {"a": np.zeros(1)}, np.zeros(1), {"activations": ["LeakyRelu"]}, None),
+        ("LSTM", {"a": np.zeros(1)}, np.zeros(1), _some_read_alpha(0.5, 0.25), Unspecified.ACTIVATION_NUMBERS),
+        ("LSTM", {"a": np.zeros(1)}, np.zeros(1), _some_read_alpha(0.5, 0.5), None),
         ("Erf", {"a": _int8(1)}, _int8(0), {}, Unspecified.REAL_RESULT),
         ("Erf", {"a": np.float32([1])}, np.float32([0.8]), {}, None),
         ("QuantizeLinear", {"a": np.float32([1.25]), "s": np.float32(0.5)}, _int8(2), {}, Unspecified.ROUNDED_STEP),
@@ -42,9 +58,32 @@ def _int8(*numbers: int) -> Any:
             {},
             Unspecified.REPEATED_INDICES,
         ),
+        (
+            "ScatterND",
+            {"a": np.zeros(3), "i": np.int64([[1], [-2]]), "u": np.zeros(2)},
+            np.zeros(3),
+            {"reduction": "add"},
+            None,
+        ),
     ],
 )
 def test_what_the_standard_does_not_say(
     operator: str, reads: dict[str, Any], given: Any, attributes: dict[str, Any], reason: Unspecified | None
 ) -> None:
     assert _found(operator, reads, given, **attributes) == ((reason,) if reason else ())
+
+
+def test_of_computed_keys_equal_ones_may_differ_in_the_type_of_the_model() -> None:
+    nodes = [helper.make_node("Neg", ["x"], ["a"]), helper.make_node("TopK", ["a", "k"], ["y", "i"])]
+    model = helper.make_model(helper.make_graph(nodes, "g", [], []))
+    assert unspecified(model, {**_KEYS, "x": -_KEYS["a"], "y": np.asarray([1.0])}) == (Unspecified.EQUAL_KEYS,)
+
+
+def test_of_scores_before_the_softcap_text_and_body_differ() -> None:
+    def found(**attributes: Any) -> tuple[Unspecified, ...]:
+        node = helper.make_node("Attention", ["q", "k", "v"], ["y", "", "", "s"], **attributes)
+        model = helper.make_model(helper.make_graph([node], "g", [], []))
+        return unspecified(model, {"q": np.zeros(1), "y": np.zeros(1)})
+
+    assert found(softcap=2.0) == (Unspecified.BODY_DIFFERS,)
+    assert found(softcap=2.0, qk_matmul_output_mode=1) == found() == ()

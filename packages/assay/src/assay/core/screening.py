@@ -32,6 +32,9 @@ class Unspecified(enum.StrEnum):
     FRACTIONAL_LENGTH = "fractional_length"
     REAL_RESULT = "real_result"
     ROUNDED_STEP = "rounded_step"
+    ACTIVATION_NUMBERS = "activation_numbers"
+    BODY_DIFFERS = "body_differs"
+    SAMPLED_MAXIMUM = "sampled_maximum"
 
 
 class CaseId(msgspec.Struct, frozen=True):

@@ -27,6 +27,9 @@ SILENT_STANDARD = {
     Unspecified.ROUNDED_PLACE: "Resize: a place lies where the nearest element changes, and no type of places is named",
     Unspecified.FRACTIONAL_LENGTH: "Resize: whether the length of the result is rounded before places follow from it is not said",
     Unspecified.REAL_RESULT: "of whole numbers: the standard does not say how a result that is no whole number is rounded",
+    Unspecified.ACTIVATION_NUMBERS: "an activation of a recurrent layer has no number of its own, or which one of the list is not said",
+    Unspecified.BODY_DIFFERS: "Attention: of scores before the softcap the text says one thing, and the function body another",
+    Unspecified.SAMPLED_MAXIMUM: "RoiAlign, max: whether samples are compared, or the weighted elements around them, is not said",
     Unspecified.ROUNDED_STEP: "a quotient lies on the edge between two steps of the grid, and no type of the division is named",
     Unspecified.REPEATED_INDICES: "Scatter: what is written twice to one place depends on the order, which is undefined",
 }

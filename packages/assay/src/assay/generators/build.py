@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import onnx
 from onnx import helper, numpy_helper
 
 from assay.core.dtype import dtype_name
 from assay.generators.draws import Draws
+from assay.generators.inference import Known, declared, inferred, ir_of
 from assay.generators.schemas import NotMade, allowed, schema_at
 from assay.generators.values import draw_values, with_special
 from assay.ports import Tensor
@@ -197,9 +197,11 @@ class Build:
         *,
         low: float = -np.inf,
         high: float = np.inf,
+        known: Sequence[Known] = (),
         **attributes: Any,
     ) -> list[Operand]:
-        """Its outputs. Attributes that are None are left out. Raises NotMade where the operator has no such form here."""
+        """Its outputs. Attributes that are None are left out. `known` are their types and shapes, where onnx cannot infer them from types
+        and shapes alone: sizes that depend on values, sequences. Raises NotMade where the operator has no such form here."""
         schema = self.schema(operator)
         given = {name: value for name, value in attributes.items() if value is not None}
         if not given.keys() <= schema.attributes.keys() or len(reads) > schema.max_input:
@@ -211,47 +213,32 @@ class Build:
             helper.make_attribute(name, value, attr_type=int(schema.attributes[name].type))
             for name, value in sorted(given.items())
         )
-        types = self._inferred(schema, made, [one for one in reads if one is not None])
+        types = (
+            dict(zip(names, known, strict=True))
+            if known
+            else inferred(schema, made, [one for one in reads if one is not None], self.opset)
+        )
         self.nodes.append(made)
         found = []
         for name in names:
-            if (known := types.get(name)) is not None:
-                found.append(Operand(name, *known, low, high))
+            if (shaped := types.get(name)) is not None:
+                found.append(Operand(name, *shaped, low, high))
         if len(found) < outputs:
             raise NotMade
         self.values += found
         return found
 
-    def _inferred(self, schema: Any, node: Any, reads: Sequence[Operand]) -> dict[str, tuple[str, tuple[int, ...]]]:
-        types = {
-            one.name: helper.make_tensor_type_proto(helper.np_dtype_to_tensor_dtype(numpy_of(one.dtype)), one.shape)
-            for one in reads
-        }
-        data = {one.name: numpy_helper.from_array(one.constant, one.name) for one in reads if one.constant is not None}
-        try:
-            found = onnx.shape_inference.infer_node_outputs(
-                schema,
-                node,
-                types,
-                data,
-                opset_imports=[helper.make_opsetid("", self.opset)],
-                ir_version=ir_of(self.opset),
-            )
-        except Exception as error:  # whatever inference raises of a form that is not valid
-            raise NotMade from error
-        return {name: known for name, one in found.items() if (known := _known(one)) is not None}
-
     def case(self, outputs: Sequence[Operand]) -> GeneratedCase:
         """The whole: these outputs, and inputs that something reads. Raises NotMade where nothing does."""
         used = {name for node in self.nodes for name in node.input} | {one.name for one in outputs}
-        inputs = [_declared(name, array.dtype, array.shape) for name, array in self.feeds.items() if name in used]
+        inputs = [declared(name, array.dtype, array.shape) for name, array in self.feeds.items() if name in used]
         if not inputs:
             raise NotMade
         graph = helper.make_graph(
             self.nodes,
             "fuzzed",
             inputs,
-            [_declared(one.name, numpy_of(one.dtype), one.shape) for one in dict.fromkeys(outputs)],
+            [declared(one.name, numpy_of(one.dtype), one.shape) for one in dict.fromkeys(outputs)],
             [numpy_helper.from_array(array, name) for name, array in self.weights.items() if name in used],
         )
         model = helper.make_model(
@@ -264,26 +251,7 @@ class Build:
         return GeneratedCase(model.SerializeToString(deterministic=True), feeds)
 
 
-def ir_of(opset: int) -> int:
-    """The format of a file of that opset that released engines read."""
-    return 10 if opset >= 21 else 8
-
-
 def numpy_of(dtype: str) -> np.dtype[Any]:
     from assay.core.dtype import numpy_dtype
 
     return np.dtype(numpy_dtype(dtype))
-
-
-def _known(found: Any) -> tuple[str, tuple[int, ...]] | None:
-    tensor = found.tensor_type
-    if tensor.elem_type in (0, onnx.TensorProto.STRING) or not tensor.HasField("shape"):
-        return None
-    if any(not one.HasField("dim_value") for one in tensor.shape.dim):
-        return None
-    dtype = dtype_name(np.dtype(helper.tensor_dtype_to_np_dtype(tensor.elem_type)))
-    return dtype, tuple(int(one.dim_value) for one in tensor.shape.dim)
-
-
-def _declared(name: str, dtype: Any, shape: Sequence[int]) -> Any:
-    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), list(shape))

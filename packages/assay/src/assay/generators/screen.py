@@ -15,7 +15,7 @@ from assay.core.empty_result import empty_result
 from assay.core.job import ScreenJob
 from assay.core.outcome import Stage
 from assay.core.result import ScreenResult
-from assay.core.screening import CaseId, Screened, Suspect
+from assay.core.screening import CaseId, Screened, Suspect, Unspecified
 from assay.errors import Lowering, UsageError
 from assay.generators.case_values import CaseValues
 from assay.generators.comparison import Far, compare, judge
@@ -87,6 +87,10 @@ class _Trial:
     became: Screened
     far: Far = NOT_FAR
     detail: str = ""
+
+    @property
+    def silent(self) -> tuple[Unspecified, ...]:
+        return unspecified(self.values.model, self.values.all())
 
 
 class _Screener:
@@ -171,7 +175,8 @@ class _Screener:
 
     @staticmethod
     def _alike(one: _Trial, other: _Trial) -> bool:
-        return one.became is other.became and one.far.kind == other.far.kind
+        """Wrong in the same way, and not because the standard is silent of the smaller one alone."""
+        return one.became is other.became and one.far.kind == other.far.kind and {*one.silent} <= {*other.silent}
 
     def _simplified(self, trial: _Trial) -> _Trial:
         """Without the attributes that it fails as well without: those left are what matters."""
@@ -194,7 +199,7 @@ class _Screener:
             output=trial.far.output,
             rel_l2=trial.far.rel_l2,
             budget=trial.far.budget,
-            unspecified=unspecified(values.model, values.all()),
+            unspecified=trial.silent,
             detail=trial.detail,
         )
         keep_case(trial.case, Path(job.corpus), found.case)

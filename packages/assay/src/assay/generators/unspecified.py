@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -32,11 +32,12 @@ _WRITES = ("ScatterElements", "Scatter", "ScatterND")
 
 def unspecified(model: Any, values: Mapping[str, Tensor]) -> tuple[Unspecified, ...]:
     """Of a case: `values` of all names, real ones in float64, whole ones in the types of the model."""
-    found = {reason for node in model.graph.node for reason in _of_node(node, values)}
+    computed = {name for node in model.graph.node for name in node.output}
+    found = {reason for node in model.graph.node for reason in _of_node(node, values, computed)}
     return tuple(sorted(found))
 
 
-def _of_node(node: Any, values: Mapping[str, Tensor]) -> Iterator[Unspecified]:
+def _of_node(node: Any, values: Mapping[str, Tensor], computed: Collection[str]) -> Iterator[Unspecified]:
     reads = [values[name] for name in node.input if name in values]
     gives = [values[name] for name in node.output if name in values]
     if not reads or not gives:
@@ -47,7 +48,11 @@ def _of_node(node: Any, values: Mapping[str, Tensor]) -> Iterator[Unspecified]:
         yield Unspecified.DIVISION_BY_ZERO
     if node.op_type == "Cast" and _out_of_range(node, reads[0]):
         yield Unspecified.CAST_OUT_OF_RANGE
-    if node.op_type == "TopK" and _equal_keys(node, reads[0]):
+    if (
+        node.op_type == "TopK"
+        and (node.input[0] in computed or not _number(node, "sorted", 1))
+        and _equal_keys(node, reads[0])
+    ):
         yield Unspecified.EQUAL_KEYS
     if node.op_type == "Resize" and rounding_decides(node, reads[0].shape, gives[0].shape):
         yield Unspecified.ROUNDED_PLACE
@@ -57,8 +62,60 @@ def _of_node(node: Any, values: Mapping[str, Tensor]) -> Iterator[Unspecified]:
         yield Unspecified.REAL_RESULT
     if node.op_type == "QuantizeLinear" and _on_the_edge(node, reads):
         yield Unspecified.ROUNDED_STEP
-    if node.op_type in _WRITES and _repeats(node, reads):
+    if node.op_type in _WRITES and _word(node, "reduction") in ("", "none") and _repeats(node, reads):
         yield Unspecified.REPEATED_INDICES
+    if node.op_type == "DynamicQuantizeLinear" and _on_a_dynamic_edge(reads[0]):
+        yield Unspecified.ROUNDED_STEP
+    if node.op_type == "RoiAlign" and _word(node, "mode") == "max":
+        yield Unspecified.SAMPLED_MAXIMUM
+    if node.op_type in ("RNN", "GRU", "LSTM") and _activations_share_numbers(node):
+        yield Unspecified.ACTIVATION_NUMBERS
+    if (
+        node.op_type == "Attention"
+        and len(node.output) > 3
+        and _number(node, "softcap")
+        and not _number(node, "qk_matmul_output_mode")
+    ):
+        yield Unspecified.BODY_DIFFERS
+
+
+def _number(node: Any, name: str, default: float = 0) -> float:
+    """An attribute of one number."""
+    return next((float(helper.get_attribute_value(one)) for one in node.attribute if one.name == name), default)
+
+
+def _word(node: Any, name: str) -> str:
+    return next((one.s.decode() for one in node.attribute if one.name == name), "")
+
+
+_SLOPED = {"Affine": 2, "ScaledTanh": 2, "HardSigmoid": 2, "LeakyRelu": 1, "Elu": 1, "ThresholdedRelu": 1}
+"""Activations that read alpha (1) or alpha and beta (2)."""
+
+
+def _activations_share_numbers(node: Any) -> bool:
+    """Numbers "are consumed in the order of activation functions": whether those that read none take their turn is not said, nor what
+    Affine and ScaledTanh, which are no operators any more, have by default."""
+    given = {one.name: helper.get_attribute_value(one) for one in node.attribute}
+    names = [one.decode() for one in given.get("activations", [])]
+    for place, attribute in ((1, "activation_alpha"), (2, "activation_beta")):
+        readers = [name for name in names if _SLOPED.get(name, 0) >= place]
+        numbers = given.get(attribute, [])
+        if len(readers) > len(numbers) and (numbers or {"Affine", "ScaledTanh"} & {*readers}):
+            return True
+        if numbers and len(readers) < len(names) and len({*numbers}) > 1:
+            return True
+    return False
+
+
+def _on_a_dynamic_edge(x: Tensor) -> bool:
+    """Whether the zero point or a number lies between two steps of the grid that follows from the values."""
+    wide = x.astype(np.float64)
+    low, high = min(float(wide.min(initial=0.0)), 0.0), max(float(wide.max(initial=0.0)), 0.0)
+    scale = (high - low) / 255.0
+    if not scale:
+        return False
+    steps = np.append(wide.reshape(-1), -low) / scale
+    return bool((np.abs(steps - np.floor(steps) - 0.5) < TIE + ROUNDINGS * 2.0**-24 * np.abs(steps)).any())
 
 
 def _overflows(node: Any, reads: list[Tensor], given: Tensor) -> bool:

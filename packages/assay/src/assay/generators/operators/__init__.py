@@ -11,13 +11,21 @@ from assay.generators.operators.form import FORMS, Form
 def forms() -> dict[str, Form]:
     """By name of the operator, sorted."""
     from assay.generators.operators import (  # noqa: F401  each adds its own
+        attention,
+        control,
         elementwise,
         indexing,
+        learning,
         linear,
         normalization,
         quantized,
+        recurrent,
         reductions,
+        sampling,
+        selection,
+        sequences,
         shapes,
+        signal,
         windows,
     )
 

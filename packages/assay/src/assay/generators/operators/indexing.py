@@ -58,6 +58,8 @@ def scatter_elements(build: Build, operator: str) -> list[Operand]:
     ways = ("none", "add", "mul") + (("min", "max") if build.opset >= 18 else ())
     reduction = draws.one_of((None, *ways)) if build.opset >= 16 and x.dtype != "bool" else None
     array = _distinct(build, shape, axis % x.rank, x.shape[axis])
+    if reduction not in (None, "none") and draws.chance(40):  # the order of sums and extremes is of no account
+        array = draws.wholes(shape, 0, min(x.shape[axis] - 1, 1))
     if draws.chance(30) and build.opset >= 11:
         array = np.where(array % 2 == 0, array, array - x.shape[axis])
     indices = build.constant(array) if draws.chance(40) else build.input(array)
@@ -90,6 +92,10 @@ def scatter_nd(build: Build, operator: str) -> list[Operand]:
     array = np.asarray(chosen, np.int64)
     ways = ("none", "add", "mul") + (("min", "max") if build.opset >= 18 else ())
     reduction = draws.one_of((None, *ways)) if build.opset >= 16 and x.dtype != "bool" else None
+    if reduction not in (None, "none") and draws.chance(40):
+        array[1:] = array[:1]
+    if draws.chance(25):
+        array = np.where(draws.wholes(array.shape, 0, 1), array, array - np.asarray(x.shape[:depth]))
     updates = build.operand(x.dtype, (len(chosen), *x.shape[depth:]))
     return build.node(operator, [x, build.input(array), updates], reduction=reduction)
 

@@ -110,13 +110,24 @@ def convolution(build: Build, operator: str) -> list[Operand]:
     reads = [x, build.operand(dtype, weight, low=-1, high=1, fixed=85)]
     if draws.chance(60):
         reads.append(build.operand(dtype, (out,), low=-1, high=1, fixed=85))
-    if operator == "ConvTranspose" and draws.chance(20) and "auto_pad" not in given:
-        strides = given.get("strides") or [1] * axes
-        assert isinstance(strides, list)
-        given["output_padding"] = [draws.below(one) for one in strides]
+    if operator == "ConvTranspose":
+        _output_of_transposed(build, given, x.shape[2:])
     if draws.chance(20):
         del given["kernel_shape"]
     return build.node(operator, reads, group=groups if groups > 1 or draws.chance(50) else None, **given)
+
+
+def _output_of_transposed(build: Build, given: dict[str, Any], sizes: tuple[int, ...]) -> None:
+    """Sometimes a padding of the output, or its shape, from which the pads follow."""
+    draws = build.draws
+    ones = [1] * len(sizes)
+    strides, dilations, kernel = given.get("strides", ones), given.get("dilations", ones), given["kernel_shape"]
+    if "auto_pad" not in given and draws.chance(20):
+        given["output_padding"] = [draws.below(one) for one in strides]
+    elif given.get("auto_pad") != "VALID" and draws.chance(20):
+        given.pop("pads", None)
+        whole = [(size - 1) * strides[n] + (kernel[n] - 1) * dilations[n] + 1 for n, size in enumerate(sizes)]
+        given["output_shape"] = [draws.between(max(1, one - 2), one) for one in whole]
 
 
 _EQUATIONS: tuple[tuple[str, tuple[tuple[int, ...], ...]], ...] = (
@@ -140,11 +151,31 @@ _EQUATIONS: tuple[tuple[str, tuple[tuple[int, ...], ...]], ...] = (
 )
 
 
+def _equation(build: Build) -> tuple[str, tuple[tuple[int, ...], ...]]:
+    """Any letters on one to three operands, some of them twice, some behind an ellipsis."""
+    draws = build.draws
+    sizes = {letter: draws.one_of((1, 2, 2, 3, 4)) for letter in "abcde"}
+    terms = []
+    for _ in range(draws.one_of((1, 2, 2, 2, 3))):
+        letters = draws.shuffled("abcde")[: draws.between(1, 3)]
+        if draws.chance(15):
+            letters.insert(draws.below(len(letters) + 1), draws.one_of(letters))
+        terms.append(letters)
+    lead = (draws.between(1, 3),) if draws.chance(20) else ()
+    dots = "..." if lead else ""
+    used = sorted({one for term in terms for one in term})
+    out = draws.shuffled(used)[: draws.between(0, len(used))]
+    left = ",".join(dots + "".join(term) for term in terms)
+    if draws.chance(30):
+        return left, tuple((*lead, *(sizes[one] for one in term)) for term in terms)
+    return f"{left}->{dots}{''.join(out)}", tuple((*lead, *(sizes[one] for one in term)) for term in terms)
+
+
 @form("Einsum")
 def einsum(build: Build, operator: str) -> list[Operand]:
     draws = build.draws
     dtype = build.dtype(operator, among=FLOATS)
-    equation, shapes = draws.one_of(_EQUATIONS)
+    equation, shapes = draws.one_of(_EQUATIONS) if draws.chance(40) else _equation(build)
     return build.node(
         operator, [build.operand(dtype, shape, low=-2, high=2, fixed=20) for shape in shapes], equation=equation
     )

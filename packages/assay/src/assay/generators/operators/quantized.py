@@ -7,6 +7,7 @@ import numpy as np
 from assay.generators.build import Build, Operand
 from assay.generators.operators.form import form, version_has
 from assay.generators.operators.linear import spatial
+from assay.generators.schemas import NotMade
 
 SCALES = (2.0**-6, 0.0234375, 0.05, 0.1, 2.0**-4)
 EIGHT = ("uint8", "int8")
@@ -30,6 +31,8 @@ def quantize(build: Build, operator: str) -> list[Operand]:
         x = build.operand("float32", ranks=(0, 1, 2, 3, 4), empty=True)
     else:
         x = build.operand(x_dtype, ranks=(0, 1, 2, 3, 4), low=-100, high=100, empty=True)
+    if x.rank and version_has(build, operator, "block_size") and draws.chance(25):
+        return _blocked(build, operator, x, dtype if quantizes else x_dtype)
     axis = None
     shape: tuple[int, ...] = ()
     if x.rank and version_has(build, operator, "axis") and draws.chance(40):
@@ -37,6 +40,18 @@ def quantize(build: Build, operator: str) -> list[Operand]:
         shape = (x.shape[axis],)
     grid = _grid(build, dtype if quantizes else x_dtype, shape)
     return build.node(operator, [x, *(grid[:1] if draws.chance(20) and (not quantizes) else grid)], axis=axis)
+
+
+def _blocked(build: Build, operator: str, x: Operand, dtype: str) -> list[Operand]:
+    """One scale for so many elements along an axis; the last block may be shorter."""
+    draws = build.draws
+    axis = draws.below(x.rank)
+    size = draws.between(1, max(1, x.shape[axis]))
+    shape = (*x.shape[:axis], -(-x.shape[axis] // size), *x.shape[axis + 1 :])
+    if 0 in shape or -(-x.shape[axis] // shape[axis]) != size:
+        raise NotMade
+    given = axis - x.rank if draws.chance(40) else axis
+    return build.node(operator, [x, *_grid(build, dtype, shape)], axis=given, block_size=size)
 
 
 @form("DynamicQuantizeLinear")
@@ -62,7 +77,11 @@ def conv_integer(build: Build, operator: str) -> list[Operand]:
     given = spatial(build, x.shape[2:])
     kernel = given["kernel_shape"]
     assert isinstance(kernel, list)
-    y = build.operand(kinds[1], (draws.between(1, 3), x.shape[1], *kernel), low=-120, high=120, fixed=80)
+    groups = x.shape[1] if draws.chance(30) else 1
+    y = build.operand(
+        kinds[1], (groups * draws.between(1, 3), x.shape[1] // groups, *kernel), low=-120, high=120, fixed=80
+    )
+    given["group"] = groups if groups > 1 else None
     zeros = [build.constant(np.asarray(draws.between(0, 20)).astype(kind)) for kind in kinds]
     return build.node(operator, [x, y, *zeros[: draws.below(3)]], **given)
 
@@ -84,7 +103,12 @@ def qlinear_conv(build: Build, operator: str) -> list[Operand]:
     given = spatial(build, x.shape[2:])
     kernel = given["kernel_shape"]
     assert isinstance(kernel, list)
-    y = build.operand(kinds[1], (draws.between(1, 3), x.shape[1], *kernel), low=-120, high=120, fixed=90)
-    return build.node(
-        operator, [x, *_grid(build, kinds[0]), y, *_grid(build, kinds[1]), *_grid(build, kinds[2])], **given
-    )
+    groups = x.shape[1] if draws.chance(30) else 1
+    out = groups * draws.between(1, 3)
+    y = build.operand(kinds[1], (out, x.shape[1] // groups, *kernel), low=-120, high=120, fixed=90)
+    given["group"] = groups if groups > 1 else None
+    each = _grid(build, kinds[1], (out,) if draws.chance(30) else ())
+    if each[1].constant is not None and each[1].rank:  # one zero point for all channels, as engines ask for
+        each[1] = build.constant(np.full((out,), each[1].constant[0]))
+    bias = [build.constant(draws.wholes((out,), -500, 500).astype("int32"))] if draws.chance(40) else []
+    return build.node(operator, [x, *_grid(build, kinds[0]), y, *each, *_grid(build, kinds[2]), *bias], **given)

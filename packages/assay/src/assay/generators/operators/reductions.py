@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from onnx import TensorProto
+
 from assay.generators.build import Build, Operand
 from assay.generators.operators.form import FLOATS, axis_of, flag, form, version_has
 from assay.generators.schemas import NotMade
@@ -63,9 +65,8 @@ def softmax(build: Build, operator: str) -> list[Operand]:
 @form("TopK")
 def top(build: Build, operator: str) -> list[Operand]:
     draws = build.draws
-    x = build.operand(build.dtype(operator, among=("float32", "float64", "float16", "int32", "int64")), ranks=(1, 2, 3))
-    if not x.dtype.startswith("float"):
-        raise NotMade
+    among = ("float32", "float64", "float16", "int32", "int64", "uint8", "int8")
+    x = build.operand(build.dtype(operator, among=among), ranks=(1, 2, 3))
     axis = axis_of(build, x.rank) if build.opset >= 11 else draws.below(x.rank)
     count = draws.between(1, x.shape[axis])
     if version_has(build, operator, "k"):
@@ -93,8 +94,9 @@ def global_pool(build: Build, operator: str) -> list[Operand]:
 
 @form("MeanVarianceNormalization")
 def mean_variance(build: Build, operator: str) -> list[Operand]:
-    x = build.operand(build.dtype(operator, among=FLOATS), [2, 3, 4, 5])
-    return build.node(operator, [x], axes=build.draws.one_of((None, [0, 2, 3], [2, 3], [1, 2], [0, 3])))
+    x = build.operand(build.dtype(operator, among=("float32",)), [2, 3, 4, 5])
+    axes = build.draws.one_of((None, [0, 2, 3], [2, 3], [1, 2], [0, 3]))
+    return build.node(operator, [x], axes=axes, known=[(x.dtype, x.shape)])
 
 
 @form("Det")
@@ -107,7 +109,8 @@ def determinant(build: Build, operator: str) -> list[Operand]:
 @form("EyeLike")
 def eye(build: Build, operator: str) -> list[Operand]:
     x = build.operand(build.dtype(operator, among=("float32", "float64", "int32", "int64")), ranks=(2,))
-    return build.node(operator, [x], k=build.draws.one_of((None, -2, -1, 0, 1, 3)))
+    to = build.draws.one_of((None, None, TensorProto.FLOAT, TensorProto.INT64, TensorProto.DOUBLE, TensorProto.UINT8))
+    return build.node(operator, [x], k=build.draws.one_of((None, -2, -1, 0, 1, 3)), dtype=to)
 
 
 @form("Trilu")

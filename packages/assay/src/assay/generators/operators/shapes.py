@@ -176,10 +176,16 @@ def dropout(build: Build, operator: str) -> list[Operand]:
     if version_has(build, operator, "ratio"):
         return build.node(operator, [x], ratio=build.draws.one_of((None, 0.5)))
     reads = [x] if build.draws.chance(50) else [x, build.steering(0.25, "float32")]
-    return build.node(operator, reads)
+    if len(reads) > 1 and build.draws.chance(40):
+        reads.append(build.constant(np.asarray(False)))
+    return build.node(operator, reads, 2 if build.draws.chance(30) else 1)
 
 
 @form("CenterCropPad")
 def center(build: Build, operator: str) -> list[Operand]:
     x = moved(build, operator, (1, 2, 3), empty=False)
-    return build.node(operator, [x, build.steering([build.draws.between(1, 8) for _ in x.shape])])
+    axes = build.draws.shuffled(range(x.rank))[: build.draws.between(1, x.rank)] if build.draws.chance(40) else None
+    sizes = [build.draws.between(1, 8) for _ in (x.shape if axes is None else axes)]
+    if axes is not None:
+        axes = [one - x.rank if build.draws.chance(30) else one for one in axes]
+    return build.node(operator, [x, build.steering(sizes)], axes=axes)
