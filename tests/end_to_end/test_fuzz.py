@@ -19,7 +19,7 @@ def _session(folder: Path) -> Session:
 def test_a_planted_fault_is_found_and_a_session_goes_on(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus"
     where = ("--corpus", str(corpus))
-    ended = run_assay("fuzz", *FAULT, "--for", "300s", "--cases", "180", "--seed", "22", *where, cwd=tmp_path)
+    ended = run_assay("fuzz", *FAULT, "--for", "300s", "--cases", "215", "--seed", "22", *where, cwd=tmp_path)
     first = _session(corpus)
     wrong = [one for one in first.buckets.values() if one.status == "wrong"]
     assert [one.operators for one in wrong] == [("LeakyRelu",)], ended.stdout
