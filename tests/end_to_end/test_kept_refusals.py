@@ -14,9 +14,11 @@ from assay.commands.composition import open_services
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind, RefusalCache, VerifyJob
+from assay.core.note import NoteCode
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.errors import Unsupported
+from assay.judge.note_text import note_text
 from assay.models.artifacts import Artifacts, CachedFailure, artifacts_folder
 from assay.models.onnx_file import open_model
 from assay.worker.engine import artifact_cache
@@ -59,9 +61,9 @@ def test_a_slow_refusal_is_had_at_once_the_second_time_and_says_so(job: Job, ask
     told = [(one.outcome, one.cause, one.detail, one.node, one.stage) for one in (first, second)]
     assert told[0] == told[1]
     assert told[0][0] is Outcome.UNSUPPORTED
-    (note,) = second.warnings
-    assert note.endswith("--no-cache lowers it again")
-    assert not first.warnings
+    (note,) = second.notes
+    assert note.code is NoteCode.KEPT_REFUSAL
+    assert not first.notes
 
 
 def test_other_options_lower_again(job: Job, asked: list[Path]) -> None:
@@ -75,9 +77,9 @@ def test_no_cache_lowers_again_and_what_was_kept_is_replaced(
 ) -> None:
     renewed = msgspec.structs.replace(job, refusals=RefusalCache.RENEWED)
     _run(job)
-    assert not _run(renewed).warnings
+    assert not _run(renewed).notes
     assert len(asked) == 2
-    assert _run(job).warnings  # kept again
+    assert _run(job).notes  # kept again
     assert len(asked) == 2
     monkeypatch.undo()
     monkeypatch.setenv("ASSAY_CACHE", str(Path(job.scratch).parent / "cache"))
@@ -101,7 +103,7 @@ def test_no_artifact_is_kept_and_none_is_loaded(job: Job) -> None:
 
 def test_the_note_names_when_and_how_long_and_the_way_to_try_again() -> None:
     refusal = CachedFailure("no", "", "", artifact_cache._BUILDING[1], at="2026-11-24T10:00:00+00:00", seconds=94.25)
-    assert artifact_cache.refusal_note(refusal) == (
+    assert note_text(artifact_cache.refusal_note(refusal)) == (
         "not lowered again: this is the kept refusal of 2026-11-24T10:00:00+00:00, which took 94.2 s, of the same model on the "
         "same flow, options and versions; --no-cache lowers it again"
     )

@@ -11,9 +11,11 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import assay
+from assay.core.note import NoteCode
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.judge.finding_text import finding_text
+from assay.judge.note_text import note_text
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
 
@@ -55,9 +57,9 @@ def test_a_runtime_answers_where_the_standard_has_no_operator_and_is_named(tmp_p
     )
     result = checked(path)
     assert result.outcome is Outcome.OK
-    assert "answers are those of onnxruntime-disable (onnxruntime itself" in result.warnings[0]
-    assert "MaxpoolWithMask" in result.warnings[0]
-    assert "perturbed runs of onnxruntime-disable" in result.warnings[1]
+    assert "answers are those of onnxruntime-disable (onnxruntime itself" in note_text(result.notes[0])
+    assert "MaxpoolWithMask" in note_text(result.notes[0])
+    assert "perturbed runs of onnxruntime-disable" in note_text(result.notes[1])
     config = tmp_path / "assay.toml"
     config.write_text('[flow.lying]\nbackend = "onnxruntime"\ntransforms = ["mutant:scale-off=0.01@sum"]\n')
     found = assay.check(path, flows=["lying"], config=config, measure=False, history=tmp_path / "h")
@@ -142,11 +144,11 @@ def test_a_published_tolerance_that_hides_rounded_weights_says_so(tmp_path: Path
     rounded = save(tmp_path / "rounded.onnx", nodes, {"x": (F, [4, 64])}, {"y": (F, [4, 8])}, {"w": _bfloat16(w)})
     sound = _published(path, tmp_path / "zoo")
     assert sound.outcome is Outcome.OK
-    assert not [one for one in sound.warnings if "fixed tolerance" in one]
+    assert not [one for one in sound.notes if one.code is NoteCode.PASSES_COARSELY]
     path.write_bytes(rounded.read_bytes())
     hidden = _published(path, tmp_path / "zoo")
     assert hidden.outcome is Outcome.OK, hidden.detail
-    (told,) = [one for one in hidden.warnings if "fixed tolerance" in one]
+    (told,) = [note_text(one) for one in hidden.notes if one.code is NoteCode.PASSES_COARSELY]
     assert "eps of its norm" in told
     assert "torch's table would fail 100 %" in told
     assert "onnx's table would fail 0 %" in told

@@ -14,6 +14,7 @@ from assay.cli.main import main
 from assay.commands.check import run_check
 from assay.core.outcome import Outcome
 from assay.core.result import Result
+from assay.judge.note_text import note_text
 from assay.models.goldens import read_golden
 from assay.options.check import CheckOptions
 from small_models import linear_model
@@ -84,7 +85,7 @@ def test_state_is_fed_back_and_kept_in_a_golden(tmp_path: Path) -> None:
     assert np.array_equal(stored.inputs[3]["state"], stored.outputs[2]["stateN"])
     result = checked(path, golden=golden)
     assert result.outcome is Outcome.OK
-    assert "fed its own state for up to 4 calls" in result.warnings[0]
+    assert "fed its own state for up to 4 calls" in note_text(result.notes[0])
     other = cell_model(tmp_path / "other.onnx", recurrent=0.501)
     found = assay.check(
         other, golden=golden, golden_of_another_model=True, flows=["onnxruntime"], measure=False, history=tmp_path / "h"

@@ -20,6 +20,7 @@ from assay.commands.caches import enforce_cache_limit
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.job import Job, VerifyJob
+from assay.core.note import NoteCode
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
 from assay.errors import InvalidModel, Lowering, Unavailable, Undelegated
@@ -253,7 +254,7 @@ def test_what_was_refused_is_refused_at_once_with_the_same_words(job: Job, monke
     assert told[0] == told[1]
     assert told[0][0] is Outcome.UNSUPPORTED
     assert (first.facts.reused, second.facts.reused) == ("", _entry().parent.name + _entry().name)
-    assert any(one.startswith("not lowered again: this is the kept refusal of ") for one in second.warnings)
+    assert NoteCode.KEPT_REFUSAL in {one.code for one in second.notes}
     assert execute(_another_option(job), Stages(lambda stage: None)).facts.reused == ""
     assert execute(msgspec.structs.replace(job, reuse=False), Stages(lambda stage: None)).facts.reused == ""
 

@@ -13,9 +13,11 @@ from onnx import TensorProto, helper, numpy_helper
 
 import assay
 from assay.commands.composition import open_services
+from assay.core.note import NoteCode
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.core.verdict import VerdictStatus
+from assay.judge.note_text import note_text
 from assay.judge.warnings_text import warnings_of
 from assay.models.tolerances import read_header
 from assay.pipeline.open_run import judge_run
@@ -103,7 +105,9 @@ def test_a_model_without_an_evaluation_in_double_is_judged_by_what_perturbed_run
     )
     found = _by_flow(assay.check(measure=False))
     assert found["onnxruntime"].outcome is Outcome.OK, found["onnxruntime"].detail
-    assert any("learnt from 16 perturbed runs of onnxruntime-disable" in one for one in found["onnxruntime"].warnings)
+    assert any(
+        "learnt from 16 perturbed runs of onnxruntime-disable" in note_text(one) for one in found["onnxruntime"].notes
+    )
     assert {one.tolerance for one in found["onnxruntime"].comparisons if not one.at} == {"learnt"}
     assert found["lying"].outcome is Outcome.MISMATCH, found["lying"].detail
 
@@ -122,7 +126,7 @@ def test_a_model_whose_noise_cannot_be_learnt_either_says_so(here: Path) -> None
     onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), here / "pools.onnx")
     (result,) = assay.check("pools.onnx", flows=["onnxruntime"], measure=False).results
     assert result.outcome is Outcome.OK, result.detail
-    assert any("no tolerance could be derived" in text and "MaxpoolWithMask" in text for text in result.warnings)
+    assert any(one.code is NoteCode.NO_TOLERANCE and "MaxpoolWithMask" in note_text(one) for one in result.notes)
 
 
 @pytest.mark.slow
@@ -140,7 +144,7 @@ def test_an_exported_program_is_judged_by_the_graph_that_torch_makes_of_it(here:
     found = _by_flow(assay.check(measure=False))
     assert found["torch-eager"].outcome is Outcome.OK, found["torch-eager"].detail
     assert 0 < found["torch-eager"].comparisons[0].metrics["budget_norm"] < 1
-    assert not any("no tolerance could be derived" in text for text in found["torch-eager"].warnings)
+    assert NoteCode.NO_TOLERANCE not in {one.code for one in found["torch-eager"].notes}
     assert found["lying"].outcome is Outcome.MISMATCH, found["lying"].detail
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 
 from assay.core.job import Job
+from assay.core.note import NoteCode
 from assay.core.outcome import Outcome, Stage
 from assay.launch import process_tree
 from assay.launch.left_behind import remove_left
@@ -124,7 +125,7 @@ def test_a_worker_that_was_stopped_from_outside_costs_no_result(tmp_path: Path) 
     begin = time.monotonic()
     results = list(Pool(1, watch=watch).launch(JobList([one.job for one in asked])))
     assert [result.outcome for result in results] == [Outcome.OK] * 2
-    assert sum("was stopped" in text for result in results for text in result.warnings) == 1
+    assert sum(one.code is NoteCode.AGAIN_AFTER_STOP for result in results for one in result.notes) == 1
     assert time.monotonic() - begin < asked[0].job.limits.timeout_s
 
 

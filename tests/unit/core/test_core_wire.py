@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from assay.core.job import JobKind
+from assay.core.note import NoteCode, noted
 from assay.core.outcome import Stage
 from assay.core.step import UNKNOWN, Step
 from assay.core.wire import (
@@ -42,10 +43,10 @@ def test_a_field_of_another_kind_is_no_field_of_a_job() -> None:
 
 
 def test_text_that_utf8_cannot_hold_is_escaped() -> None:
-    told = make_result(detail="in \udcff", warnings=("a \udcfe",))
+    told = make_result(detail="in \udcff", notes=(noted(NoteCode.LIBRARY_SAID, text="a \udcfe"),))
     answer = decode_answer(encode(Done(told)))
     assert isinstance(answer, Done)
-    assert (answer.result.detail, answer.result.warnings) == ("in \\udcff", ("a \\udcfe",))
+    assert (answer.result.detail, answer.result.notes[0].facts) == ("in \\udcff", {"text": "a \\udcfe"})
 
 
 def test_a_crumb_is_one_byte_and_tells_its_stage() -> None:

@@ -9,6 +9,7 @@ import pytest
 from assay.core.comparison import StatedMetric
 from assay.core.engine_info import EngineInfo, Placement, Sparsity
 from assay.core.measurement import Memory
+from assay.core.note import NoteCode, noted
 from assay.core.outcome import Stage
 from assay.core.result import StageTime
 from assay.judge.metric_registry import direction, is_unknown, recorded_by, unit
@@ -77,7 +78,7 @@ def test_stages_counts_and_task_metrics() -> None:
     result = make_result(
         stage_times=(StageTime(Stage.LOWER, 1.0), StageTime(Stage.LOWER, 0.5)),
         facts=EngineInfo(undelegated=("Conv", "Relu")),
-        warnings=("slow",),
+        notes=(noted(NoteCode.LIBRARY_SAID, text="slow"),),
         task_metrics={"top1_accuracy": 0.97},
         seconds=3.0,
     )

@@ -15,11 +15,12 @@ SOURCE = Path(__file__).parents[3] / "packages" / "assay" / "src" / "assay"
 def _recorded() -> list[tuple[str, set[str], str]]:
     """Code, facts and place of each note."""
     return [
-        (node.args[0].attr, {word.arg for word in node.keywords if word.arg}, f"{path}:{node.lineno}")
+        (code.attr, {word.arg for word in node.keywords if word.arg}, f"{path}:{node.lineno}")
         for path in SOURCE.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "noted"
-        if isinstance(node.args[0], ast.Attribute)
+        for code in ast.walk(node.args[0])
+        if isinstance(code, ast.Attribute) and ast.unparse(code.value) == "NoteCode"
     ]
 
 

@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from assay.core.native_warning import NativeWarning, WarningCode
+from assay.core.note import NoteCode, noted
 from assay.core.result import UntakenBranch
 from assay.judge.metrics import metrics
 from assay.judge.warnings_text import critical_warnings, warning_counts, warnings_of
@@ -29,7 +30,9 @@ NO_SAMPLE = "no sample takes the then branch of If 'y': nothing is known of what
     ],
 )
 def test_a_branch_that_no_sample_takes_is_told_with_a_way_out(branch: UntakenBranch, text: str) -> None:
-    result = replace(make_result(), untaken_branches=(branch,), warnings=("it is slow",))
+    result = replace(
+        make_result(), untaken_branches=(branch,), notes=(noted(NoteCode.LIBRARY_SAID, text="it is slow"),)
+    )
     assert warnings_of(result) == (text, "it is slow")
 
 
@@ -39,7 +42,12 @@ def _native(code: WarningCode, *nodes: str) -> tuple[NativeWarning, ...]:
 
 def test_native_warnings_are_counted_by_kind_where_the_backend_reads_them() -> None:
     native = _native(WarningCode.FUSION_SKIPPED, "a", "b", "c") + _native(WarningCode.DEPRECATED, "old")
-    result = replace(make_result(), native_warnings=native, reads_warnings=True, warnings=("it is slow",))
+    result = replace(
+        make_result(),
+        native_warnings=native,
+        reads_warnings=True,
+        notes=(noted(NoteCode.LIBRARY_SAID, text="it is slow"),),
+    )
     counts = warning_counts(result)
     assert counts["warnings"] == 5.0
     assert counts["warnings.fusion-skipped"] == 3.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.core.job import JobKind
+from assay.core.note import NoteCode, noted
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.launch import failed_result
 from assay.testing.builders import make_job, make_result
@@ -56,7 +57,7 @@ def test_a_signal_that_anybody_may_have_sent_is_blamed_where_the_repeat_ends_by_
     first = failed_result.crashed(make_job(), Stage.RUN, -9, nearly_full=False)
     told = failed_result.after_retry(first, make_result(outcome=Outcome.OK))
     assert (told.outcome, told.attempts, told.only_after_other_jobs) == (Outcome.OK, 2, False)
-    assert "anybody may have sent" in told.warnings[-1]
+    assert told.notes[-1] == noted(NoteCode.AGAIN_AFTER_SIGNAL, signal="SIGKILL", stage="run")
     same = failed_result.after_retry(first, first)
     assert (same.outcome, same.attempts) == (Outcome.CRASH, 2)
     assert "is not known" in same.detail

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.core.model import Model, TensorSpec
+from assay.core.note import NoteCode, noted
 from assay.errors import UsageError
 from assay.pipeline.name_mapping import map_names
 
@@ -26,8 +27,8 @@ def test_the_same_names_are_the_same_tensors_in_any_order_and_other_integers_are
     assert names.outputs == {"probs": "probs"}
     assert names.without == ()
     assert names.notes == (
-        "input 'ids' is converted from int64 to int32",
-        "output 'extra' is new, and is not compared with the reference",
+        noted(NoteCode.INPUT_CONVERTED, input="ids", given="int64", taken="int32"),
+        noted(NoteCode.OUTPUT_NOT_COMPARED, output="extra"),
     )
 
 
@@ -35,7 +36,7 @@ def test_an_input_that_the_new_model_does_not_have_is_not_fed_and_a_lost_output_
     old = _model("old", [IDS, MASK], [PROBS, TensorSpec("hidden", "float32", (1, 4))])
     names = map_names(_model("new", [IDS], [PROBS]), old, {}, {})
     assert names.without == ("hidden",)
-    assert names.notes == ("input 'mask' of the reference is not fed: the new model does not have it",)
+    assert names.notes == (noted(NoteCode.INPUT_NOT_FED, input="mask"),)
 
 
 def test_options_map_what_was_renamed() -> None:

@@ -13,6 +13,7 @@ import defusedxml.ElementTree
 import msgspec
 import pytest
 
+from assay.core.note import NoteCode, noted
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
 from assay.core.run import Run
@@ -40,7 +41,7 @@ def hostile_run() -> tuple[Run, list[Result], RunVerdict]:
         detail=HOSTILE,
         node=HOSTILE,
         log=HOSTILE * 3,
-        warnings=(HOSTILE,),
+        notes=(noted(NoteCode.LIBRARY_SAID, text=HOSTILE),),
         comparisons=(make_comparison(HOSTILE, budget_used=math.nan),),
     )
     judgement = RunVerdict((Verdict(VerdictStatus.FAIL, HOSTILE, job.key),), Verdict(VerdictStatus.FAIL, HOSTILE), 1)
@@ -211,7 +212,9 @@ def test_a_pass_that_rests_on_less_says_so() -> None:
     run, results, judgement = standard_run()
     passed = {verdict.job_key for verdict in judgement.verdicts if verdict.word.value == "pass"}
     doubtful = [
-        msgspec.structs.replace(one, warnings=("the reference\x1b[31m is another engine's",))
+        msgspec.structs.replace(
+            one, notes=(noted(NoteCode.LIBRARY_SAID, text="the reference\x1b[31m is another engine's"),)
+        )
         if one.job_key in passed
         else one
         for one in results

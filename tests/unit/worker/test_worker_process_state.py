@@ -9,6 +9,7 @@ import time
 import pytest
 
 from assay.core.wire import Changed
+from assay.judge.note_text import note_text
 from assay.launch.changed_process import with_notes
 from assay.testing.acts import ACTS
 from assay.testing.builders import make_result
@@ -43,8 +44,8 @@ def _changed(*acts: str) -> set[Changed]:
 @pytest.mark.parametrize("name", ON_STATE)
 def test_each_act_is_seen_and_named(name: str) -> None:
     changed = _changed(name)
-    (note,) = with_notes(make_result(), sorted(changed), 0).warnings
-    assert ACTS[name].changed in note
+    (note,) = with_notes(make_result(), sorted(changed), 0).notes
+    assert ACTS[name].changed in note_text(note)
     assert len(changed) == 1, changed
 
 

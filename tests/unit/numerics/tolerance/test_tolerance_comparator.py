@@ -15,6 +15,7 @@ from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.job import VerifyJob
 from assay.core.model import Model
+from assay.core.note import NoteCode, noted
 from assay.core.result import UntakenBranch, VerifyResult
 from assay.errors import UsageError
 from assay.judge.chosen_tolerance import by_choice
@@ -63,17 +64,17 @@ def test_a_pass_in_a_coarse_type_says_what_it_cannot_see() -> None:
     judging = ToleranceComparator(Contract(precision="bfloat16"), profile)
     _, findings = judging.compare(_off(expected, 1 + 2**-9), expected, DECLARED)
     assert findings == ()
-    (told,) = (one for one in judging.remarks if "judged end to end" in one)
-    share = float(told.split("up to ")[1].split(" ")[0])
+    (hidden,) = (one for one in judging.remarks if one.code is NoteCode.HIDDEN_BY_NOISE)
+    share = float(str(hidden.facts["share"]))
     assert 2**-8 < share < 2**-4
     for factor, passes in ((1 + 1.5 * share, False), (1 + 0.5 * share, True)):
         again = ToleranceComparator(Contract(precision="bfloat16"), profile)
         _, findings = again.compare(_off(expected, factor), expected, DECLARED)
         assert (not findings) is passes
-        assert any("judged end to end" in one for one in again.remarks) is passes
+        assert any(one.code is NoteCode.HIDDEN_BY_NOISE for one in again.remarks) is passes
     fine, expected = _judging(3)
     fine.compare(_off(expected, 1.0), expected, DECLARED)
-    assert not any("end to end" in one for one in fine.remarks)
+    assert not any(one.code is NoteCode.HIDDEN_BY_NOISE for one in fine.remarks)
 
 
 def test_an_explicit_tolerance_wins_and_the_figures_are_told_all_the_same() -> None:
@@ -90,7 +91,7 @@ def test_samples_beyond_the_profile_are_judged_by_its_noisiest_element() -> None
     comparisons, findings = judging.compare(_off(expected, 1.0), expected, DECLARED)
     assert findings == ()
     assert comparisons[0].metrics["budget_used"] < 1
-    assert "first 3 of 6 samples" in judging.remarks[-1]
+    assert judging.remarks[-1] == noted(NoteCode.DERIVED_ON_FIRST, known=3, samples=6)
     wrong = _off(expected, 1.0)
     wrong[5] = {"y": wrong[5]["y"] * np.float32(1.001)}
     comparisons, findings = judging.compare(wrong, expected, DECLARED)
@@ -232,7 +233,7 @@ def test_a_profile_of_another_graph_than_the_program_is_not_judged_by() -> None:
     translated = replace(judging, translated=True, remarks=[])
     _, findings = translated.compare(actual, program, DECLARED)
     assert findings == ()
-    assert "the conversion is not true to it" in translated.remarks[0]
+    assert translated.remarks[0].code is NoteCode.CONVERSION_UNTRUE
     _, findings = translated.compare(_off(program, 1 + 2**-10), program, DECLARED)
     assert [one.kind for one in findings] == ["values"]
     rounded = [{"y": one["y"].astype(np.float64) * (1 + 2**-22)} for one in expected]

@@ -11,6 +11,7 @@ import pytest
 from onnx import numpy_helper
 from small_graphs import budget, float32, network, noise, parsed
 
+from assay.core.note import NoteCode
 from assay.judge.finding_text import finding_text
 from assay.numerics.tolerance.derive import derive_model
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs, suspects
@@ -54,7 +55,7 @@ def test_a_bfloat16_contract_allows_bfloat16_and_tells_of_float32() -> None:
     (rounded,) = judge_outputs([float32(model, coarse)], None, narrow).values()
     assert rounded.metrics["budget_used"] < 1
     (exact,) = judge_outputs([float32(model, feeds)], None, narrow).values()
-    assert any("seems to have computed in float32" in note for note in exact.notes)
+    assert any(note.code is NoteCode.CLOSER_THAN_TYPE for note in exact.notes)
 
 
 def test_movement_must_give_every_bit() -> None:
@@ -74,7 +75,7 @@ def test_an_index_may_differ_at_a_tie_only() -> None:
     profile = derive_model(model, [{"x": x}], "float32")
     (tie,) = judge_outputs([{"y": np.array([[0], [1]])}], None, profile).values()
     assert tie.metrics == {"budget_used": 0.0, "ties": 1.0}
-    assert "1 ties" in tie.notes[0]
+    assert tie.notes[0].facts["count"] == 1
     assert budget(profile, {"y": np.array([[1], [0]])}) == np.inf
     assert budget(profile, {"y": np.array([[2], [1]])}) == np.inf
 
@@ -115,7 +116,7 @@ def test_a_golden_that_is_wrong_itself_is_named() -> None:
     golden = float32(model, feeds)
     assert suspects([golden], profile) == {}
     golden["y"] = golden["y"] * np.float32(1.001)
-    assert "'y' itself disagrees" in suspects([golden], profile)["y"]
+    assert suspects([golden], profile)["y"].code is NoteCode.GOLDEN_DISAGREES
 
 
 _UNARY = [

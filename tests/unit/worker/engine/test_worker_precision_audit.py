@@ -8,6 +8,7 @@ import pytest
 
 from assay.core.comparison import Comparison
 from assay.core.engine_info import EngineInfo, Placement
+from assay.core.note import NoteCode, noted
 from assay.judge.finding_text import finding_text
 from assay.judge.finer_precision import find_higher_precision
 from assay.models.model_precision import ModelPrecision
@@ -108,8 +109,8 @@ def test_the_model_is_not_read_where_nothing_is_coarse() -> None:
 
 
 def test_a_small_share_is_told() -> None:
-    (text,) = minor_deviations("float16", facts(("Conv", "float16"), ("Relu", "float32"), ("Gemm", "float32")))
-    assert text.startswith("1 of 3 computing operators run in float16")
+    (note,) = minor_deviations("float16", facts(("Conv", "float16"), ("Relu", "float32"), ("Gemm", "float32")))
+    assert note == noted(NoteCode.FEW_IN_PRECISION, count=1, operators=3, asked="float16", metric="float16")
     assert minor_deviations("float16", facts(("Conv", "float16"), ("Relu", "float32"))) == ()
     assert minor_deviations("float16", facts(("Relu", "float32"))) == ()
     assert minor_deviations("float32", facts(("Conv", "float32"), ("A", "int8"), ("B", "int8"))) == ()

@@ -10,6 +10,7 @@ import numpy as np
 
 from assay.core.golden import GoldenLock
 from assay.core.model import Model, TensorSpec
+from assay.core.note import NoteCode, noted
 from assay.judge.finding_text import finding_text
 from assay.models.golden_samples import Golden
 from assay.worker.engine.sequences import run_calls, run_free
@@ -53,7 +54,7 @@ def test_the_state_of_one_call_is_fed_into_the_next_of_its_sequence() -> None:
 
 def test_the_drift_on_its_own_states_is_a_figure() -> None:
     told, findings = run_free(Sum(0.25), PLAIN, golden(), MODEL)  # type: ignore[arg-type]
-    assert told == ("fed its own state for up to 3 calls, the engine ends off the reference by at most: 'sN' 0.75",)
+    assert told == (noted(NoteCode.DRIFTED, calls=3, outputs=("sN",), apart=(0.75,)),)
     assert findings == ()
 
 

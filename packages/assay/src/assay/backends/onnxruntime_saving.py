@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.backends.onnxruntime_session import session
+from assay.core.note import NoteCode, NoteWarning, noted
 from assay.errors import AssayError
 
 ARTIFACT = "model.onnx"
@@ -60,11 +61,8 @@ def make_loadable(folder: Path, model: Path, options: Callable[[str | None], Any
     _copy(model, folder)
     import onnxruntime
 
-    warnings.warn(
-        f"onnxruntime {onnxruntime.__version__} cannot load the optimized graph that it writes of this model ({why[:200]}): the"
-        " artifact is the model itself, which is optimized again when it is loaded",
-        stacklevel=2,
-    )
+    unloadable = noted(NoteCode.OPTIMIZED_NOT_LOADABLE, version=onnxruntime.__version__, error=why[:200])
+    warnings.warn(NoteWarning(unloadable), stacklevel=2)
 
 
 def _loads(folder: Path, options: Callable[[str | None], Any]) -> str | None:

@@ -10,6 +10,7 @@ from assay.core.data import Data
 from assay.core.error_case import ErrorCase
 from assay.core.input_plan import InputRange
 from assay.core.model import Model
+from assay.core.note import Note
 from assay.errors import UsageError
 
 LARGEST = 2**63 - 1
@@ -98,7 +99,7 @@ class Original(msgspec.Struct, frozen=True):
     outputs: dict[str, str] = {}
     without: tuple[str, ...] = ()
     precision: str = "float32"
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 class Case(msgspec.Struct, frozen=True):

@@ -19,6 +19,55 @@ class NoteCode(enum.StrEnum):
     NO_LOGITS_TOLERANCE = "no_logits_tolerance"
     TOKENS_UNKNOWN = "tokens_unknown"
     ANSWERS_EMPTY = "answers_empty"
+    NO_TOLERANCE = "no_tolerance"
+    DERIVATION_FAILED = "derivation_failed"
+    QUANTIZED_NO_GRAPH = "quantized_no_graph"
+    QUANTIZED_NO_TOLERANCE = "quantized_no_tolerance"
+    OUTPUT_WITHOUT_TOLERANCE = "output_without_tolerance"
+    TOLERANCE_LEARNT = "tolerance_learnt"
+    COMPUTES_IN_DOUBLE = "computes_in_double"
+    WITHOUT_NOISE_RULE = "without_noise_rule"
+    DEFECTS_NOT_SEEN = "defects_not_seen"
+    DERIVED_ON_FIRST = "derived_on_first"
+    CONVERSION_UNTRUE = "conversion_untrue"
+    HIDDEN_BY_NOISE = "hidden_by_noise"
+    PASSES_COARSELY = "passes_coarsely"
+    GOLDEN_DISAGREES = "golden_disagrees"
+    TIES = "ties"
+    SAMPLES_SET_ASIDE = "samples_set_aside"
+    EXACT_IN_COARSE_TYPE = "exact_in_coarse_type"
+    CLOSER_THAN_TYPE = "closer_than_type"
+    LITTLE_NOISE = "little_noise"
+    FEW_IN_PRECISION = "few_in_precision"
+    DRIFTED = "drifted"
+    COMPANION_LEFT_OUT = "companion_left_out"
+    REFERENCE_BY_ITSELF = "reference_by_itself"
+    REFERENCE_BY_ANOTHER = "reference_by_another"
+    NEW_NOT_IN_DOUBLE = "new_not_in_double"
+    OLD_NOT_IN_DOUBLE = "old_not_in_double"
+    INPUT_NOT_FED = "input_not_fed"
+    INPUT_CONVERTED = "input_converted"
+    OUTPUT_NOT_COMPARED = "output_not_compared"
+    NO_LOG_PROBABILITIES = "no_log_probabilities"
+    OTHER_PROMPTS_PASS = "other_prompts_pass"
+    NO_TOKENIZER = "no_tokenizer"
+    NO_CHAT_TEMPLATE = "no_chat_template"
+    NO_DRAWS = "no_draws"
+    DRAWS_NOT_JUDGED = "draws_not_judged"
+    WAYS_NOT_JUDGED = "ways_not_judged"
+    CORRECTED_AS_INVALID = "corrected_as_invalid"
+    CORRECTED_AS_REFUSED = "corrected_as_refused"
+    KEPT_REFUSAL = "kept_refusal"
+    OPTIMIZED_NOT_LOADABLE = "optimized_not_loadable"
+    NO_PROFILE = "no_profile"
+    NO_TRACE = "no_trace"
+    TRACE_FAILED = "trace_failed"
+    OPERATORS_NOT_TIMED = "operators_not_timed"
+    LIBRARY_SAID = "library_said"
+    PROCESS_CHANGED = "process_changed"
+    MESSAGES_IGNORED = "messages_ignored"
+    AGAIN_AFTER_SIGNAL = "again_after_signal"
+    AGAIN_AFTER_STOP = "again_after_stop"
 
 
 class Note(msgspec.Struct, frozen=True, eq=False):
@@ -33,6 +82,14 @@ class Note(msgspec.Struct, frozen=True, eq=False):
 
     def __hash__(self) -> int:
         return hash(msgspec.msgpack.encode(self))
+
+
+class NoteWarning(UserWarning):
+    """A note on its way through Python's `warnings`, which any depth of the worker can give."""
+
+    def __init__(self, note: Note) -> None:
+        super().__init__(note.code.value)
+        self.note = note
 
 
 def noted(code: NoteCode, **facts: Fact) -> Note:

@@ -67,7 +67,7 @@ class Result(msgspec.Struct, frozen=True, tag_field="kind"):
     only_after_other_jobs: bool = False
     jobs_before: int = 0
     stage_times: tuple[StageTime, ...] = ()
-    warnings: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     log: str = ""
     log_file: str = ""
     versions: dict[str, str] = {}

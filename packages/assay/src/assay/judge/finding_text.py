@@ -176,20 +176,20 @@ _PUBLISHED = {
 _MADE: dict[FindingCode, Callable[[Values], dict[str, object]]] = {
     FindingCode.OUTPUT_CONSTANT: lambda of: {"constant": _constant(of)},
     FindingCode.REFERENCE_CONSTANT: lambda of: {"constant": _constant(of)},
-    FindingCode.ILL_CONDITIONED: lambda of: {"percent": 100.0 * _number(of["share"])},
-    FindingCode.SELFTEST_BLIND: lambda of: {"listed": "; ".join(map(str, _listed(of["tried"])))},
+    FindingCode.ILL_CONDITIONED: lambda of: {"percent": 100.0 * number(of["share"])},
+    FindingCode.SELFTEST_BLIND: lambda of: {"listed": "; ".join(map(str, listed(of["tried"])))},
     FindingCode.SOME_BEYOND_LIMITS: lambda of: {
-        "outside_percent": 100.0 * _number(of["outside"]) / _number(of["elements"])
+        "outside_percent": 100.0 * number(of["outside"]) / number(of["elements"])
     },
     FindingCode.LOWER_PRECISION: lambda of: {"coarser": _coarser(of)},
-    FindingCode.BODY_DISAGREES: lambda of: {"published": _PUBLISHED[tuple(map(str, _listed(of["right"])))]},
+    FindingCode.BODY_DISAGREES: lambda of: {"published": _PUBLISHED[tuple(map(str, listed(of["right"])))]},
     FindingCode.SCHEDULES_DISAGREE: lambda of: {
         **SCHEDULES[str(of["schedule"])]._asdict(),
-        "also": f" (as with {', '.join(map(str, _listed(of['others'])))})" if of["others"] else "",
+        "also": f" (as with {', '.join(map(str, listed(of['others'])))})" if of["others"] else "",
     },
     FindingCode.SERVED: lambda of: {
         **WAYS[str(of["way"])]._asdict(),
-        "also": f" (and asked {', '.join(WAYS[str(one)].asked for one in _listed(of['others']))})"
+        "also": f" (and asked {', '.join(WAYS[str(one)].asked for one in listed(of['others']))})"
         if of["others"]
         else "",
     },
@@ -238,9 +238,9 @@ def _elements(finding: Finding, values: Values) -> dict[str, object]:
     if not finding.elements:
         return {}
     places = "; ".join(map(_at, finding.elements))
-    more = " ..." if "count" in values and _number(values["count"]) > len(finding.elements) else "."
+    more = " ..." if "count" in values and number(values["count"]) > len(finding.elements) else "."
     first = finding.elements[0]
-    exact = f"at {list(first.index)}: expected {_in_full(first.expected)}, got {_in_full(first.actual)}"
+    exact = f"at {list(first.index)}: expected {in_full(first.expected)}, got {in_full(first.actual)}"
     return {"first": _at(first), "exact": exact, "shown": places + more}
 
 
@@ -248,30 +248,30 @@ def _at(one: WorstElement) -> str:
     return f"at {list(one.index)}: expected {one.expected:.9g}, got {one.actual:.9g}"
 
 
-def _in_full(answer: float) -> str:
+def in_full(answer: float) -> str:
     """Whole numbers in full: two large ones differ in their last digits."""
     return f"{answer:.0f}" if answer.is_integer() else f"{answer:.9g}"
 
 
 def _constant(values: Values) -> str:
-    value = _number(values["value"])
+    value = number(values["value"])
     return "all zero" if value == 0.0 else f"constant ({value:.6g})"
 
 
 def _coarser(values: Values) -> str:
     """`Conv, MatMul in int8 (the model has none); ...`."""
-    columns = (_listed(values[name]) for name in ("operators", "dtypes", "counts", "allowed"))
+    columns = (listed(values[name]) for name in ("operators", "dtypes", "counts", "allowed"))
     return "; ".join(
         f"{operators} in {dtype} ({f'{count} of them, and the model has {allowed}' if allowed else 'the model has none'})"
         for operators, dtype, count, allowed in zip(*columns, strict=True)
     )
 
 
-def _number(value: Fact) -> float:
+def number(value: Fact) -> float:
     assert isinstance(value, int | float)
     return value
 
 
-def _listed(value: Fact) -> tuple[int | float | str, ...]:
+def listed(value: Fact) -> tuple[int | float | str, ...]:
     assert isinstance(value, tuple)
     return value

@@ -11,6 +11,7 @@ from assay.core.model_finding_text import sentence
 from assay.core.native_warning import NativeWarning, WarningCode
 from assay.core.result import EngineResult, LossResult, Result, UntakenBranch, VerifyResult, native_warnings_of
 from assay.judge.finding_text import finding_text
+from assay.judge.note_text import note_text
 from assay.judge.repeats_text import within_tolerance
 
 NAMES_SHOWN = 5
@@ -45,7 +46,7 @@ def notes_of(result: Result) -> tuple[str, ...]:
         *passed_over(compared),
         *_excused(compared),
         *_contradictions(result),
-        *result.warnings,
+        *map(note_text, result.notes),
     )
     return tuple(dict.fromkeys(seen))
 

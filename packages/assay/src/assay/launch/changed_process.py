@@ -1,4 +1,4 @@
-"""Words for what a job did to its process, and for what others said on its connection."""
+"""What a job did to its process, and what others said on its connection, noted with its result."""
 
 from __future__ import annotations
 
@@ -6,44 +6,17 @@ from collections.abc import Sequence
 
 import msgspec
 
+from assay.core.note import Note, NoteCode, noted
 from assay.core.result import Result
 from assay.core.wire import Changed
-
-_WORDS = {
-    Changed.DIRECTORY: "the working directory",
-    Changed.ENVIRON: "environment variables",
-    Changed.UMASK: "the umask",
-    Changed.TEMPORARY: "the folder for temporary files",
-    Changed.SIGNALS: "signal handlers or the signal mask",
-    Changed.TIMER: "a timer that is still set",
-    Changed.FLOATING_POINT: "the floating-point mode (rounding, subnormal numbers as zero, or exceptions that end the process)",
-    Changed.NUMPY: "how numpy reports floating-point errors",
-    Changed.LOCALE: "the locale or the time zone",
-    Changed.LIMITS: "resource limits",
-    Changed.AFFINITY: "the CPU affinity",
-    Changed.PRIORITY: "its priority, how exact its timers are, or which process the kernel ends first",
-    Changed.THREADS: "threads that still run",
-    Changed.PROCESSES: "child processes that still run",
-    Changed.DESCRIPTORS: "open or closed file descriptors",
-    Changed.STREAMS: "the standard streams of Python",
-    Changed.PATCHED: "patched functions of Python or numpy",
-    Changed.COLLECTOR: "the garbage collector",
-    Changed.INTERPRETER: "the recursion limit, the switch interval, the stack of threads, the time limit of sockets or the longest number "
-    "as text",
-    Changed.IMPORT_PATH: "the import path",
-    Changed.TRACE: "a trace, profile or audit function",
-    Changed.RESTRICTIONS: "what it may do: system calls or privileges that it has denied itself (seccomp, capabilities)",
-    Changed.DEATH: "that it ends with its driver, adopts what descends from it and can be looked into",
-}
 
 
 def with_notes(result: Result, changed: Sequence[Changed], noise: int) -> Result:
     """The result, with a warning where the next job would not have found the process as this one did, and where something was
     ignored."""
-    notes = list[str]()
+    notes = list[Note]()
     if changed:
-        what = ", ".join(_WORDS[one] for one in changed)
-        notes.append(f"the backend left its process changed: {what}. No other job was given to that process")
+        notes.append(noted(NoteCode.PROCESS_CHANGED, changed=tuple(one.value for one in changed)))
     if noise:
-        notes.append(f"{noise} messages on the worker's connection did not come from it or answered nothing: ignored")
-    return msgspec.structs.replace(result, warnings=(*result.warnings, *notes)) if notes else result
+        notes.append(noted(NoteCode.MESSAGES_IGNORED, count=noise))
+    return msgspec.structs.replace(result, notes=(*result.notes, *notes)) if notes else result

@@ -8,6 +8,7 @@ import msgspec
 
 from assay.core.empty_result import empty_result
 from assay.core.job import Job
+from assay.core.note import NoteCode, noted
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result
 from assay.core.wire import LOST_CONNECTION
@@ -99,8 +100,8 @@ def after_retry(first: Result, second: Result) -> Result:
         detail = f"{second.detail}{sent}" if may_be_sent(second) and second.signal == first.signal else second.detail
         return msgspec.structs.replace(second, attempts=2, detail=detail)
     if may_be_sent(first):
-        note = f"it was run again: the first time it ended by {first.detail}, which anybody may have sent"
-        return msgspec.structs.replace(second, attempts=2, warnings=(*second.warnings, note))
+        again = noted(NoteCode.AGAIN_AFTER_SIGNAL, signal=first.signal, stage=first.stage.value)
+        return msgspec.structs.replace(second, attempts=2, notes=(*second.notes, again))
     detail = (
         f"{first.detail}; alone in a fresh process it gave {second.outcome.value}: it crashes only after other jobs"
     )
@@ -111,8 +112,7 @@ def after_stop(result: Result) -> Result:
     """What it gave in another process, when its first one was stopped."""
     if result.outcome is Outcome.TIMEOUT:
         return msgspec.structs.replace(result, attempts=2)
-    note = "it was run again: the first time its process was stopped (SIGSTOP), which anybody may have done"
-    return msgspec.structs.replace(result, attempts=2, warnings=(*result.warnings, note))
+    return msgspec.structs.replace(result, attempts=2, notes=(*result.notes, noted(NoteCode.AGAIN_AFTER_STOP)))
 
 
 def completed(result: Result, pending: Pending, log: str, jobs_before: int) -> Result:

@@ -15,6 +15,7 @@ import msgspec
 from assay.core.digest import sha256_bytes
 from assay.core.engine_info import EngineInfo
 from assay.core.native_warning import NativeWarning
+from assay.core.note import Note
 from assay.core.outcome import Stage
 from assay.core.speed import BaselineEngine
 from assay.models.cache_eviction import Entry, entry_of, size_bytes, used_now
@@ -50,7 +51,7 @@ class CachedFailure(msgspec.Struct, frozen=True):
 class CachedArtifact(msgspec.Struct, frozen=True):
     """What is known of an artifact without loading it. `facts` are those of its lowering, with its size and digest;
     `changed`, `takes`, `gives` and `standard` (a file name, "" for none) what transforms did to the model before, with
-    the digest of the standard's folder; `warnings` what was noted meanwhile,
+    the digest of the standard's folder; `notes` what was noted meanwhile,
     `native_warnings` what the library said. With a `refusal` there are no files."""
 
     key: str
@@ -62,7 +63,7 @@ class CachedArtifact(msgspec.Struct, frozen=True):
     gives: dict[str, str] = {}
     standard: str = ""
     standard_digest: str = ""
-    warnings: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     native_warnings: tuple[NativeWarning, ...] = ()
     refusal: CachedFailure | None = None
 

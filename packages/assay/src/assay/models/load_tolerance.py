@@ -7,6 +7,7 @@ from pathlib import Path
 
 from assay.core.case import Contract
 from assay.core.job import JudgedJob
+from assay.core.note import Note, NoteCode, noted
 from assay.models.goldens import read_lock
 from assay.models.tolerances import read_tolerance
 from assay.numerics.tolerance.choose_comparator import comparator_by
@@ -34,15 +35,17 @@ def _own_double(job: JudgedJob) -> bool:
     return read_lock(Path(job.reference_dir)).producer == PROGRAM_DOUBLE
 
 
-def _next_best(job: JudgedJob) -> tuple[str, ...]:
+def _next_best(job: JudgedJob) -> tuple[Note, ...]:
     """Whose answers the reference is where it is not the model's in double, and why."""
     if not job.reference_dir or job.case.inputs.golden:
         return ()
     lock = read_lock(Path(job.reference_dir))
     if lock.producer in DOUBLE:
         return ()
-    same = f"{job.flow.backend} itself, only" if lock.producer.split("-")[0] == job.flow.backend else "another engine,"
-    return (
-        f"the reference answers are those of {lock.producer} ({same} in the model's own types), because the model has none in "
-        f"double ({lock.refusals}): a mistake that both make is not seen, and a golden of your own would be better",
-    )
+    if lock.producer.split("-")[0] == job.flow.backend:
+        known = noted(
+            NoteCode.REFERENCE_BY_ITSELF, producer=lock.producer, engine=job.flow.backend, error=lock.refusals
+        )
+    else:
+        known = noted(NoteCode.REFERENCE_BY_ANOTHER, producer=lock.producer, error=lock.refusals)
+    return (known,)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from assay.core.dtype import CONTAINERS, is_floating
 from assay.core.model import Model, TensorSpec
+from assay.core.note import Note, NoteCode, noted
 from assay.errors import UsageError
 
 ANY = ("...",)
@@ -22,7 +23,7 @@ class Names:
     inputs: dict[str, str]
     outputs: dict[str, str]
     without: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def map_names(new: Model, old: Model, inputs: Mapping[str, str], outputs: Mapping[str, str]) -> Names:
@@ -49,9 +50,9 @@ def map_names(new: Model, old: Model, inputs: Mapping[str, str], outputs: Mappin
     if not given:
         raise UsageError(f"{new.source} has none of the outputs of the reference: map them with --map-output NEW=OLD")
     notes = [
-        *(f"input '{one.name}' of the reference is not fed: the new model does not have it" for one in spare_inputs),
+        *(noted(NoteCode.INPUT_NOT_FED, input=one.name) for one in spare_inputs),
         *_casts(new, old, fed),
-        *(f"output '{one.name}' is new, and is not compared with the reference" for one in added),
+        *(noted(NoteCode.OUTPUT_NOT_COMPARED, output=one.name) for one in added),
     ]
     return Names(fed, given, tuple(one.name for one in spare_outputs), tuple(notes))
 
@@ -129,10 +130,10 @@ def _text(spec: TensorSpec) -> str:
     return "[" + ", ".join(map(str, spec.shape)) + "]"
 
 
-def _casts(new: Model, old: Model, pairs: Mapping[str, str]) -> list[str]:
+def _casts(new: Model, old: Model, pairs: Mapping[str, str]) -> list[Note]:
     types = {one.name: one.dtype for one in old.inputs}
     return [
-        f"input '{one.name}' is converted from {types[pairs[one.name]]} to {one.dtype}"
+        noted(NoteCode.INPUT_CONVERTED, input=one.name, given=types[pairs[one.name]], taken=one.dtype)
         for one in new.inputs
         if types[pairs[one.name]] != one.dtype
     ]

@@ -22,6 +22,7 @@ from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result
+from assay.judge.note_text import note_text
 from assay.launch import process_tree
 from assay.launch.pool import FreshProcess, Pool
 from assay.launch.prefork import Preforked
@@ -146,7 +147,7 @@ def problem_of(asked: ActJob, result: Result) -> str:
     if not asked.act:
         expected: tuple[object, ...] = (Outcome.OK, Cause.NONE, Stage.COMPARE)
         found: tuple[object, ...] = (result.outcome, result.cause, result.stage)
-        if found != expected or any("process" in text for text in result.warnings):
+        if found != expected or any("process" in note_text(one) for one in result.notes):
             return f"innocent, and it is {_shown(result)}"
         return ""
     if asked.when != "now":
@@ -158,13 +159,13 @@ def problem_of(asked: ActJob, result: Result) -> str:
     if act.says not in result.detail or (act.signal and result.signal != act.signal):
         return f"the detail does not say {act.says!r}: {_shown(result)}"
     allowed = (*BY_IMPORTS, *UNDONE_BY_IMPORTS) if asked.stage is Stage.IMPORT else ()
-    if act.changed and act.changed not in allowed and not any(act.changed in text for text in result.warnings):
-        return f"no warning says {act.changed!r}: {result.warnings}"
+    if act.changed and act.changed not in allowed and not any(act.changed in note_text(one) for one in result.notes):
+        return f"no warning says {act.changed!r}: {[*map(note_text, result.notes)]}"
     return ""
 
 
 def _shown(result: Result) -> str:
-    more = f" warnings {result.warnings}" if result.warnings else ""
+    more = f" notes {[*map(note_text, result.notes)]}" if result.notes else ""
     return f"{result.outcome}/{result.cause} in {result.stage}: {result.detail[:300]}{more}"
 
 

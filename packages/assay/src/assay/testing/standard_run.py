@@ -7,6 +7,7 @@ from typing import Any
 from assay.core.engine_info import EngineInfo
 from assay.core.finding import Finding, FindingCode, WorstElement, facts
 from assay.core.native_warning import NativeWarning, WarningCode
+from assay.core.note import NoteCode, noted
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Expectation, Goal, Policy
 from assay.core.result import Result, StageTime
@@ -117,7 +118,12 @@ def _that_disagreed() -> tuple[Result, ...]:
             comparisons=(make_comparison(budget_used=3.4, findings=(values, shape)),),
             findings=(values, shape),
             task_metrics={"top1_agreement": 0.984, "top5_agreement": 1.0, "kl_divergence": 2.1e-4},
-            warnings=("INFERENCE_PRECISION_HINT f32 was requested, f16 is the actual precision",),
+            notes=(
+                noted(
+                    NoteCode.LIBRARY_SAID,
+                    text="INFERENCE_PRECISION_HINT f32 was requested, f16 is the actual precision",
+                ),
+            ),
             native_warnings=tuple(
                 NativeWarning(WarningCode.FUSION_SKIPPED, node, f"{node} <is> not fused")
                 for node in ("Conv_3", "Add_4", "Relu_5")

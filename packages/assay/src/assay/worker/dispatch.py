@@ -54,7 +54,7 @@ from assay.ports import ReadsWarnings
 from assay.worker.describe_exception import exception_text, type_name
 from assay.worker.engine.lower import backend_class
 from assay.worker.library_versions import library_versions
-from assay.worker.native_warnings import distinct, is_native, read_warnings
+from assay.worker.native_warnings import bounded, distinct, is_native, note_of, read_warnings
 from assay.worker.scratch_dir import scratch_dir
 from assay.worker.stages import Stages
 
@@ -86,14 +86,14 @@ def execute(job: Job, stages: Stages) -> AnyResult:
         except BaseException as error:  # noqa: BLE001  the wall: whatever a backend raises is an observation, not our failure
             observed = _failure(job, error, stages)
     library = [one for one in caught if isinstance(observed, EngineResult) and is_native(one)]
-    texts = tuple(dict.fromkeys(_text_of(one.message)[:500] for one in caught if one not in library))
+    notes = tuple(dict.fromkeys(bounded(note_of(one)) for one in caught if one not in library))
     if isinstance(observed, EngineResult):
         observed = _with_native_warnings(observed, job, stages, library)
     return msgspec.structs.replace(
         observed,
         stage=stages.reached,
         stage_times=tuple(stages.times),
-        warnings=observed.warnings + texts[:20],
+        notes=observed.notes + notes[:20],
         started_at=started,
         versions=observed.versions or _versions(job.flow.backend),
         seconds=perf_counter() - begin,
@@ -116,10 +116,6 @@ def _with_native_warnings(
 
 def _two_engines(job: Job) -> bool:
     return isinstance(job, CompareSpeedJob | AlternateJob)
-
-
-def _text_of(warning: Warning | str) -> str:
-    return warning.strip() if isinstance(warning, str) else exception_text(warning)
 
 
 def _versions(backend: str) -> dict[str, str]:

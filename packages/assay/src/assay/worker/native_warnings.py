@@ -8,6 +8,7 @@ from pathlib import Path
 
 import assay
 from assay.core.native_warning import NativeWarning, WarningCode
+from assay.core.note import Note, NoteCode, NoteWarning, noted
 from assay.core.wire import encodable
 from assay.ports import Backend, NativeText, ReadsWarnings
 from assay.worker.describe_exception import exception_text
@@ -21,7 +22,23 @@ _DEPRECATED = (DeprecationWarning, PendingDeprecationWarning, FutureWarning)
 
 def is_native(one: warnings.WarningMessage) -> bool:
     """Whether a library said it; what Assay itself notes of a job is given from a file of its own."""
+    if isinstance(one.message, NoteWarning):
+        return False
     return issubclass(one.category, NativeText) or not one.filename.startswith(_OWN)
+
+
+def note_of(one: warnings.WarningMessage) -> Note:
+    """What is noted of it: words of a library are noted as such."""
+    if isinstance(one.message, NoteWarning):
+        return one.message.note
+    said = exception_text(one.message) if isinstance(one.message, Warning) else str(one.message).strip()
+    return noted(NoteCode.LIBRARY_SAID, text=said)
+
+
+def bounded(note: Note) -> Note:
+    """With texts of others cut, as text that can be written."""
+    kept = {name: encodable(fact)[:LONGEST] if isinstance(fact, str) else fact for name, fact in note.facts.items()}
+    return Note(note.code, kept)
 
 
 def read_warnings(

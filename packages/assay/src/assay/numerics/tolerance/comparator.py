@@ -13,6 +13,7 @@ from assay.core.case import Contract, Tolerance
 from assay.core.comparison import Comparison
 from assay.core.dtype import UNIT_ROUNDOFF
 from assay.core.finding import Finding
+from assay.core.note import Note, NoteCode, noted
 from assay.numerics.compare import compare_outputs
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs, suspects
@@ -50,8 +51,8 @@ class ToleranceComparator:
 
     contract: Contract
     profile: DerivedTolerance | None = None
-    notes: tuple[str, ...] = ()
-    remarks: list[str] = field(default_factory=list)
+    notes: tuple[Note, ...] = ()
+    remarks: list[Note] = field(default_factory=list)
     translated: bool = False
     """What is expected are the program's own answers in double, and the profile is of a graph that was made of the program."""
     guessed: bool = False
@@ -80,10 +81,7 @@ class ToleranceComparator:
             rest = self._rest(actual[known:], expected[known:], declared, {name: judged[name] for name in ours})
             comparisons = tuple(with_rest(one, rest.get(one.output)) for one in comparisons)
             findings += [finding for one in rest.values() for finding in one.findings if finding.kind == "values"]
-            self.remarks.append(
-                f"the tolerance was derived on the first {known} of {len(actual)} samples; the others may be off by as much as "
-                "the noisiest element of these"
-            )
+            self.remarks.append(noted(NoteCode.DERIVED_ON_FIRST, known=known, samples=len(actual)))
         if self.profile is not None and self.profile.header.coarse:
             comparisons = tuple(by_coarse(one) if one.output in ours else one for one in comparisons)
         comparisons, findings = self._undecided(comparisons, findings, actual, expected)
@@ -94,7 +92,7 @@ class ToleranceComparator:
         for one in judged.values():
             self.remarks.extend(one.notes)
         self.remarks.extend(self._unseen(judged) if not findings else ())
-        self.remarks.extend(told for one in comparisons if (told := coarse(one, self.contract)))
+        self.remarks.extend(filter(None, (coarse(one, self.contract) for one in comparisons)))
         return comparisons, tuple(findings)
 
     def _undecided(
@@ -165,7 +163,7 @@ class ToleranceComparator:
         chosen = one.output in self.contract.tolerances or "*" in self.contract.tolerances
         return "chosen" if chosen else "default"
 
-    def _unseen(self, judged: Mapping[str, OutputJudgement]) -> tuple[str, ...]:
+    def _unseen(self, judged: Mapping[str, OutputJudgement]) -> tuple[Note, ...]:
         """What a pass in a coarse type leaves open: an error that its noise hides, at the output where most may hide."""
         if self.profile is None or self.contract.precision in WIDE:
             return ()
@@ -179,11 +177,8 @@ class ToleranceComparator:
         if not shares:
             return ()
         worst = max(shares, key=lambda name: shares[name])
-        told = (
-            f"judged end to end: in {self.contract.precision} an error of up to {shares[worst]:.2g} of the norm of output '{worst}' "
-            "passes for the noise of a correct flow; --per-node judges every node by itself and sees more"
-        )
-        return (told,)
+        precision = self.contract.precision
+        return (noted(NoteCode.HIDDEN_BY_NOISE, precision=precision, share=shares[worst], output=worst),)
 
     @property
     def random(self) -> frozenset[str]:
@@ -230,11 +225,7 @@ class ToleranceComparator:
             self.remarks.extend(suspected.values())
             return judged
         untrue = [name for name in suspected if self._is_another(name, expected)]
-        self.remarks.extend(
-            f"the graph that the tolerance was derived from answers otherwise than the program at output '{name}', both in double: "
-            "the conversion is not true to it; judged by a fixed multiple of the unit roundoff instead, which is wider"
-            for name in untrue
-        )
+        self.remarks.extend(noted(NoteCode.CONVERSION_UNTRUE, output=name) for name in untrue)
         return {name: one for name, one in judged.items() if name not in untrue}
 
     def _is_another(self, name: str, expected: Samples) -> bool:

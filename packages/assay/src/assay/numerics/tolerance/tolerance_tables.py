@@ -10,6 +10,7 @@ import numpy as np
 from assay.core.case import Contract, Tolerance
 from assay.core.comparison import Comparison
 from assay.core.dtype import UNIT_ROUNDOFF, is_floating
+from assay.core.note import Note, NoteCode, noted
 from assay.errors import UsageError
 from assay.numerics.tolerance.default import ALL, all_of_type
 from assay.ports import Tensor
@@ -66,8 +67,8 @@ def with_table(contract: Contract) -> Contract:
     return msgspec.structs.replace(contract, tolerances={ALL: table, **by_type, **contract.tolerances})
 
 
-def coarse(compared: Comparison, contract: Contract) -> str:
-    """A sentence on an output that passes a fixed tolerance and is further off than its type explains; "" else.
+def coarse(compared: Comparison, contract: Contract) -> Note | None:
+    """Of an output that passes a fixed tolerance and is further off than its type explains; None else.
 
     Measured norm-wise error of correct kernels on ONNX's node cases: below 5 eps at the 99th percentile, and inputs rounded to
     tf32 are beyond 32 eps in 99.5 % of them.
@@ -76,16 +77,13 @@ def coarse(compared: Comparison, contract: Contract) -> str:
     kept = contract.precision in ("float32", "float64") and compared.dtype in ("float32", "float64")
     error = compared.metrics.get("rel_l2", 0.0)
     if limits is None or not kept or compared.findings or compared.degenerate:
-        return ""
+        return None
     units = error / (2.0 * UNIT_ROUNDOFF[max(contract.precision, compared.dtype, key=UNIT_ROUNDOFF.__getitem__)])
     if not units > NORM_WISE:
-        return ""
-    shares = {name: compared.metrics.get(f"share_out_of_{name}", 0.0) for name in ("torch", "onnx")}
-    told = ", ".join(f"{name}'s table would fail {100 * share:.3g} % of it" for name, share in shares.items())
-    return (
-        f"output '{compared.output}' passes its fixed tolerance and is off by {units:.3g} eps of its norm, where a correct kernel in "
-        f"{compared.dtype} is off by a few ({told}): weights or inputs may be rounded to bf16 or tf32 here, or the reference has few "
-        "digits; --tolerance derived, on a golden of your own, decides"
+        return None
+    torch, onnx = (compared.metrics.get(f"share_out_of_{name}", 0.0) for name in ("torch", "onnx"))
+    return noted(
+        NoteCode.PASSES_COARSELY, output=compared.output, units=units, dtype=compared.dtype, torch=torch, onnx=onnx
     )
 
 

@@ -24,6 +24,7 @@ from assay.core.digest import sha256_bytes, value_digest
 from assay.core.engine_info import EngineInfo
 from assay.core.job import EngineJob, RefusalCache
 from assay.core.native_warning import NativeWarning
+from assay.core.note import Note, NoteCode, NoteWarning, noted
 from assay.core.outcome import Stage
 from assay.errors import Lowering, Undelegated, Unsupported
 from assay.models.artifacts import Artifacts, CachedArtifact, CachedFailure, artifacts_folder
@@ -35,7 +36,7 @@ from assay.models.out_of_memory import out_of_memory
 from assay.ports import Backend
 from assay.worker.engine.model_format import model_path
 from assay.worker.engine.transformed_model import TransformedModel
-from assay.worker.native_warnings import is_native, read_warnings
+from assay.worker.native_warnings import is_native, note_of, read_warnings
 from assay.worker.stages import Stages
 
 OWN_CODE = (
@@ -71,7 +72,7 @@ _FOLDERS = ("ASSAY_CACHE", "TORCHINDUCTOR_CACHE_DIR", "TVM_CACHE_DIR")
 class Said:
     """While a model was lowered: Assay's own notes, and the warnings of the library."""
 
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     native: tuple[NativeWarning, ...] = ()
 
 
@@ -89,8 +90,8 @@ def capture_warnings(backend: Backend, stages: Stages) -> Iterator[Said]:
     del stages.printed[begin:]
     for one in caught:
         if one not in native:
-            said.notes.append(str(one.message))
-            warnings.warn(str(one.message), stacklevel=1)  # of this file, so that it stays one of Assay's own
+            said.notes.append(known := note_of(one))
+            warnings.warn(NoteWarning(known), stacklevel=1)
 
 
 def look_up(job: EngineJob, backend: Backend) -> tuple[str, CachedArtifact | None]:
@@ -110,8 +111,8 @@ def look_up(job: EngineJob, backend: Backend) -> tuple[str, CachedArtifact | Non
             evict(key)
             return key, None
     if kept is not None:
-        for text in kept.warnings:
-            warnings.warn(text, stacklevel=2)
+        for note in kept.notes:
+            warnings.warn(NoteWarning(note), stacklevel=2)
     return key, kept
 
 
@@ -136,7 +137,7 @@ def store(key: str, job: EngineJob, folder: Path, rewritten: TransformedModel, f
         rewritten.changed,
         rewritten.takes,
         rewritten.gives,
-        warnings=tuple(said.notes),
+        notes=tuple(said.notes),
         native_warnings=said.native,
     )
     _cache().keep(kept, folder, rewritten.standard)
@@ -166,20 +167,16 @@ def keep_failures(key: str, job: EngineJob, stages: Stages) -> Iterator[None]:
 def raise_cached_failure(key: str, kept: CachedArtifact, refusal: CachedFailure, stages: Stages) -> NoReturn:
     """Raises it again, in the stage where an earlier job met it."""
     stages.built = msgspec.structs.replace(kept.facts, reused=key)
-    warnings.warn(refusal_note(refusal), stacklevel=2)
+    warnings.warn(NoteWarning(refusal_note(refusal)), stacklevel=2)
     with stages.enter(refusal.stage):
         if refusal.kind == Unsupported.__name__:
             raise Unsupported(refusal.text, node=refusal.node, cause=refusal.cause)
         raise _KEPT[refusal.kind](refusal.text, node=refusal.node)
 
 
-def refusal_note(refusal: CachedFailure) -> str:
-    """Says that nothing was lowered, why, and how it would be."""
-    when = f" of {refusal.at}, which took {refusal.seconds:.1f} s," if refusal.at else ""
-    return (
-        f"not lowered again: this is the kept refusal{when} of the same model on the same flow, options and versions; "
-        "--no-cache lowers it again"
-    )
+def refusal_note(refusal: CachedFailure) -> Note:
+    """That nothing was lowered, and why."""
+    return noted(NoteCode.KEPT_REFUSAL, at=refusal.at, seconds=refusal.seconds)
 
 
 def evict(key: str) -> None:

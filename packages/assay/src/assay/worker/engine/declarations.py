@@ -8,6 +8,7 @@ import warnings
 from pathlib import Path
 
 from assay.core.job import EngineJob
+from assay.core.note import NoteCode, NoteWarning, noted
 from assay.errors import InvalidModel, Lowering, NotRunnable, Unavailable
 from assay.models.corrected_declarations import corrected
 from assay.ports import Backend, Engine
@@ -29,9 +30,11 @@ def lower_as_given(backend: Backend, model: Path, job: EngineJob) -> Engine:
             engine = backend.lower(copy, job.flow)
         except Lowering:
             raise refused from None
-        kind = "finds it invalid" if isinstance(refused, InvalidModel) else "refuses it"
-        warnings.warn(
-            f"{job.flow.backend} {kind} as it is declared ({refused}), and took it with its declarations corrected",
-            stacklevel=2,
+        invalid = isinstance(refused, InvalidModel)
+        note = noted(
+            NoteCode.CORRECTED_AS_INVALID if invalid else NoteCode.CORRECTED_AS_REFUSED,
+            backend=job.flow.backend,
+            error=str(refused),
         )
+        warnings.warn(NoteWarning(note), stacklevel=2)
         return engine

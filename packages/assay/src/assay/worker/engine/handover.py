@@ -9,6 +9,7 @@ from assay.core.digest import value_digest
 from assay.core.engine_info import EngineInfo
 from assay.core.job import VerifyJob
 from assay.core.native_warning import NativeWarning
+from assay.core.note import Note
 from assay.models.artifacts import Artifacts, CachedArtifact
 from assay.worker.engine.transformed_model import TransformedModel
 
@@ -18,7 +19,7 @@ def leave(
     folder: Path,
     rewritten: TransformedModel,
     built: EngineInfo,
-    warnings: Sequence[str],
+    notes: Sequence[Note],
     native_warnings: tuple[NativeWarning, ...] = (),
 ) -> None:
     """A copy of the engine in `job.artifact_dir`, which the run removes; "" leaves none. Nothing happens where it is large."""
@@ -32,7 +33,7 @@ def leave(
         rewritten.changed,
         rewritten.takes,
         rewritten.gives,
-        warnings=tuple(warnings),
+        notes=tuple(notes),
         native_warnings=native_warnings,
     )
     Artifacts(job.artifact_dir).keep(entry, folder, rewritten.standard)

@@ -15,6 +15,7 @@ from assay.core.engine_info import EngineInfo, Sparsity
 from assay.core.flow import Flow
 from assay.core.job import EngineJob, VerifyJob
 from assay.core.native_warning import NativeWarning
+from assay.core.note import Note, NoteWarning
 from assay.core.outcome import Stage
 from assay.errors import NotRunnable, Unsupported
 from assay.models.files import folder_digest
@@ -42,7 +43,7 @@ class Lowered:
     artifact_digest: str
     rewritten: TransformedModel
     reused: str = ""
-    told: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     """What was noted while it was lowered, where another job may ask for it again."""
     warned: tuple[NativeWarning, ...] = ()
     """What the library warned of, there too."""
@@ -78,8 +79,8 @@ def lower(job: EngineJob, stages: Stages) -> Lowered:
         elif kept.refusal is None:
             prepare_to_load(backend)
     if left is not None and isinstance(job, VerifyJob):
-        for text in left.warnings:
-            warnings.warn(text, stacklevel=2)
+        for note in left.notes:
+            warnings.warn(NoteWarning(note), stacklevel=2)
         stages.built, stages.warned = left.facts, left.native_warnings
         folder, changed = handover.opened(job, left)
         known = left.facts
@@ -107,11 +108,11 @@ def lower(job: EngineJob, stages: Stages) -> Lowered:
             return _lower(job, backend, stages)
         with artifact_cache.capture_warnings(backend, stages) as said:
             lowered = _lower(job, backend, stages)
-        return replace(lowered, told=tuple(said.notes), warned=said.native)
+        return replace(lowered, notes=tuple(said.notes), warned=said.native)
     with artifact_cache.capture_warnings(backend, stages) as said, artifact_cache.keep_failures(key, job, stages):
         lowered = _lower(job, backend, stages)
     artifact_cache.store(key, job, lowered.folder, lowered.rewritten, stages.built, said)
-    return replace(lowered, told=tuple(said.notes), warned=said.native)
+    return replace(lowered, notes=tuple(said.notes), warned=said.native)
 
 
 def _lower(job: EngineJob, backend: Backend, stages: Stages) -> Lowered:

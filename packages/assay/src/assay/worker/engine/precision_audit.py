@@ -14,6 +14,7 @@ from assay.core.dtype import UNIT_ROUNDOFF, is_floating
 from assay.core.engine_info import EngineInfo
 from assay.core.finding import Finding, FindingCode
 from assay.core.finding import facts as facts_seen
+from assay.core.note import Note, NoteCode, noted
 from assay.models.model_precision import ModelPrecision, multiplies
 
 _WEIGHTS = "weights"
@@ -62,18 +63,15 @@ def _beyond(kind: str, names: Mapping[str, int], own: ModelPrecision) -> list[Be
     return found
 
 
-def minor_deviations(asked: str, facts: EngineInfo) -> tuple[str, ...]:
-    """A warning where less than half of the operators compute in the type that the flow promises, and some do."""
+def minor_deviations(asked: str, facts: EngineInfo) -> tuple[Note, ...]:
+    """A note where less than half of the operators compute in the type that the flow promises, and some do."""
     if asked in WIDE:
         return ()
     counts = {kind: sum(names.values()) for kind, names in computing_types(facts).items()}
     own, total = counts.get(unsigned(asked), 0), sum(counts.values())
     if not 0 < own < _FEW * total:
         return ()
-    return (
-        f"{own} of {total} computing operators run in {asked}; demand more with "
-        f'--require "precision.{unsigned(asked)} >= NUMBER"',
-    )
+    return (noted(NoteCode.FEW_IN_PRECISION, count=own, operators=total, asked=asked, metric=unsigned(asked)),)
 
 
 def _is_coarser(kind: str, asked: str) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from assay.core.finding import Finding, FindingCode, facts
 from assay.core.model import Model
+from assay.core.note import Note, NoteCode, noted
 from assay.models.goldens import Golden
 from assay.models.own_data.state import as_input, first_state
 from assay.ports import Engine, Tensor
@@ -46,7 +47,7 @@ def spans(sequences: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 def run_free(
     engine: Engine, rewritten: TransformedModel, golden: Golden, model: Model
-) -> tuple[tuple[str, ...], tuple[Finding, ...]]:
+) -> tuple[tuple[Note, ...], tuple[Finding, ...]]:
     """The engine on its own states: how far it drifts from the reference by the end of each sequence, for each output; and
     what no drift explains: a NaN, an infinity or a shape that the reference does not have there.
 
@@ -72,12 +73,8 @@ def run_free(
                     findings.setdefault(name, Finding("drift", name, FindingCode.DRIFT, facts(call=step)))
                 elif step == count - 1:
                     drift[name] = max(drift.get(name, 0.0), apart)
-    longest = max(lock.sequences)
-    told = [f"'{name}' {value:.2g}" for name, value in drift.items()]
-    note = (
-        f"fed its own state for up to {longest} calls, the engine ends off the reference by at most: {', '.join(told)}"
-    )
-    return ((note,) if told else ()), tuple(findings.values())
+    known = noted(NoteCode.DRIFTED, calls=max(lock.sequences), outputs=tuple(drift), apart=tuple(drift.values()))
+    return ((known,) if drift else ()), tuple(findings.values())
 
 
 def _apart(mine: Tensor | None, theirs: Tensor) -> float | None:

@@ -124,7 +124,7 @@ def compare_change(job: ChangeJob, stages: Stages) -> ChangeResult:
         original=original.model.name,
         reference=_reference(job, original, new, old),
         float_reference=reference_of_original(job) if far else Reference(),
-        warnings=tuple(dict.fromkeys((*original.notes, *_whose(new, old), *judging.notes, *judging.remarks))),
+        notes=tuple(dict.fromkeys((*original.notes, *_whose(new, old), *judging.notes, *judging.remarks))),
         untaken_branches=judging.profile.header.untaken if judging.profile is not None else (),
     )
 
@@ -237,10 +237,12 @@ def _is_coarse(producer: str) -> bool:
         return False
 
 
-def _whose(new: Golden, old: Golden) -> tuple[str, ...]:
+def _whose(new: Golden, old: Golden) -> tuple[Note, ...]:
     """Who answered for a model that is not evaluated in double."""
     return tuple(
-        f"the reference answers of {which} are those of {golden.lock.producer}, not of its evaluation in double"
-        for which, golden in (("the new model", new), ("the model that it is compared with", old))
+        noted(
+            NoteCode.NEW_NOT_IN_DOUBLE if golden is new else NoteCode.OLD_NOT_IN_DOUBLE, producer=golden.lock.producer
+        )
+        for golden in (new, old)
         if golden.lock.producer not in DOUBLE and not golden.lock.kept
     )

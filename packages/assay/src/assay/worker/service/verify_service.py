@@ -11,7 +11,7 @@ from assay.core.comparison import Comparison
 from assay.core.empty_result import empty_result
 from assay.core.finding import Finding, WorstElement
 from assay.core.job import VerifyJob
-from assay.core.note import NoteCode, noted
+from assay.core.note import Note, NoteCode, noted
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import VerifyResult
 from assay.models.goldens import Golden
@@ -55,7 +55,7 @@ def verify_service(
         findings=(*((apart,) if apart is not None else ()), *findings),
         unproven=empty_answers(service.records) or (None if found else noted(NoteCode.TOKENS_UNKNOWN)),
         task_metrics=_metrics(found) | metrics,
-        warnings=notes,
+        notes=notes,
     )
 
 
@@ -123,30 +123,26 @@ def _metrics(found: Sequence[JudgedPlace]) -> dict[str, float]:
     }
 
 
-def _notes(found: Sequence[JudgedPlace], oracle: Oracle, engine: ContinuesPrompts) -> tuple[str, ...]:
+def _notes(found: Sequence[JudgedPlace], oracle: Oracle, engine: ContinuesPrompts) -> tuple[Note, ...]:
     notes = []
     if found and not any(one.errors for one in found):
-        notes.append(
-            "the service gives no log-probabilities: only the tokens that it chose were judged, and a small error is not seen"
-        )
+        notes.append(noted(NoteCode.NO_LOG_PROBABILITIES))
     if ways := blind(found, oracle):
-        notes.append(f"answers to other prompts would pass, too, asked {', '.join(ways)}: nothing is proved by these")
+        notes.append(noted(NoteCode.OTHER_PROMPTS_PASS, ways=tuple(ways)))
     if engine.tokenizer is None:
-        notes.append(
-            "no tokenizer was named: text, its tokens and chat were not looked at; add --tokenizer tokenizer.json"
-        )
+        notes.append(noted(NoteCode.NO_TOKENIZER))
     elif not engine.settings["chat_template"]:
-        notes.append("no chat template was named: chat was not looked at; add --option chat_template=FILE")
+        notes.append(noted(NoteCode.NO_CHAT_TEMPLATE))
     return tuple(notes)
 
 
-def _not_judged(found: Sequence[JudgedPlace], metrics: Mapping[str, float], engine: ContinuesPrompts) -> list[str]:
+def _not_judged(found: Sequence[JudgedPlace], metrics: Mapping[str, float], engine: ContinuesPrompts) -> list[Note]:
     """What was asked, or might have been, and shows nothing."""
     notes = []
     if not int(engine.settings["draws"]):
-        notes.append("no tokens were drawn: sampling was not looked at; ask for some with --option draws=400")
+        notes.append(noted(NoteCode.NO_DRAWS))
     elif "draw_power" not in metrics:
-        notes.append("it is not known which tokens were drawn, or too few were: sampling was not judged")
+        notes.append(noted(NoteCode.DRAWS_NOT_JUDGED))
     asked = {
         "alone": True,
         "generated": True,
@@ -155,5 +151,5 @@ def _not_judged(found: Sequence[JudgedPlace], metrics: Mapping[str, float], engi
     }
     ways = {one.place.way for one in found}
     if none := [way for way, was in asked.items() if was and way not in ways]:
-        notes.append(f"no answer could be judged asked {', '.join(none)}: nothing is proved by these")
+        notes.append(noted(NoteCode.WAYS_NOT_JUDGED, ways=tuple(none)))
     return notes

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping
 
 from assay.core.measurement import OperatorTime
+from assay.core.note import NoteCode, NoteWarning, noted
 from assay.ports import Engine, ProfilesOperators, Tensor
 
 
@@ -16,5 +17,6 @@ def operator_times(engine: Engine, feed: Mapping[str, Tensor]) -> tuple[Operator
     try:
         return tuple(engine.operator_times(feed))
     except Exception as error:  # noqa: BLE001  the profile explains a verdict; it must not change it
-        warnings.warn(f"no times of operators: the profile failed with {type(error).__name__}: {error}", stacklevel=2)
+        failed = noted(NoteCode.OPERATORS_NOT_TIMED, exception=type(error).__name__, error=str(error))
+        warnings.warn(NoteWarning(failed), stacklevel=2)
         return ()

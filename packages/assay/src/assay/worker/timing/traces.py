@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from assay.core.job import MeasureJob
+from assay.core.note import NoteCode, NoteWarning, noted
 from assay.errors import NotRunnable, Unsupported
 from assay.ports import Engine, Tensor, Traced
 
@@ -24,7 +25,7 @@ def keep_trace(engine: Engine, feed: Mapping[str, Tensor], job: MeasureJob) -> t
     folder = Path(job.trace_dir)
     shutil.rmtree(folder, ignore_errors=True)  # what a process left that died in this job
     if not isinstance(engine, Traced):
-        warnings.warn(f"no trace: not available: backend {job.flow.backend} writes no profile", stacklevel=2)
+        warnings.warn(NoteWarning(noted(NoteCode.NO_PROFILE, backend=job.flow.backend)), stacklevel=2)
         return ()
     try:
         folder.mkdir(parents=True)
@@ -32,11 +33,12 @@ def keep_trace(engine: Engine, feed: Mapping[str, Tensor], job: MeasureJob) -> t
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         _check(files, job.flow.backend)
     except (NotRunnable, Unsupported) as error:
-        warnings.warn(f"no trace: not available: {error}", stacklevel=2)
+        warnings.warn(NoteWarning(noted(NoteCode.NO_TRACE, error=str(error))), stacklevel=2)
         shutil.rmtree(folder, ignore_errors=True)
         return ()
     except Exception as error:  # noqa: BLE001  a profile explains a verdict; it must not change it
-        warnings.warn(f"no trace: the profile failed with {type(error).__name__}: {error}", stacklevel=2)
+        failed = noted(NoteCode.TRACE_FAILED, exception=type(error).__name__, error=str(error))
+        warnings.warn(NoteWarning(failed), stacklevel=2)
         shutil.rmtree(folder, ignore_errors=True)
         return ()
     return tuple(str(path) for path in files)

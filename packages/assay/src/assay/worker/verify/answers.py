@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from assay.core.finding import Finding
 from assay.core.job import VerifyJob
 from assay.core.model import Model
+from assay.core.note import Note, NoteCode, noted
 from assay.errors import NotRunnable, Unsupported, WrongShape
 from assay.models.goldens import Golden
 from assay.numerics.steps import at_sample, each_sample
@@ -20,15 +21,15 @@ from assay.worker.verify.input_sensitivity import SensitivityCheck, perturb_inpu
 
 @dataclass(frozen=True)
 class Answered:
-    """`golden` holds the samples that were answered, `actual` copies of the answers, `log` how they came; `notes` are for people;
+    """`golden` holds the samples that were answered, `actual` copies of the answers, `log` how they came;
     `drifted` are notes and `unlike` findings of a sequence of calls on the engine's own states."""
 
     golden: Golden
     actual: list[dict[str, Tensor]]
     log: CallLog
     probed: SensitivityCheck | None
-    notes: tuple[str, ...]
-    drifted: tuple[str, ...] = ()
+    notes: tuple[Note, ...]
+    drifted: tuple[Note, ...] = ()
     unlike: tuple[Finding, ...] = ()
 
 
@@ -68,7 +69,7 @@ def _is_left_open(error: WrongShape, fed: Tensors, model: Model) -> bool:
     return all(isinstance(own, str) for own, wanted, size in sizes if isinstance(wanted, int) and wanted != size)
 
 
-def answers(log: CallLog, golden: Golden, model: Model) -> tuple[list[dict[str, Tensor]], tuple[str, ...]]:
+def answers(log: CallLog, golden: Golden, model: Model) -> tuple[list[dict[str, Tensor]], tuple[Note, ...]]:
     """One answer for each sample. Samples of a companion have sizes of their own: an engine built for one size leaves
     them out, and that is told; a sample of the set itself that is refused is the engine's outcome."""
     count = len(golden.inputs)
@@ -79,6 +80,5 @@ def answers(log: CallLog, golden: Golden, model: Model) -> tuple[list[dict[str, 
         try:
             found.append(_asked(log, sample, golden, model))
         except (Unsupported, NotRunnable) as error:
-            left = f"{count - len(found)} samples of the golden's companion were left out, for this engine: {error}"
-            return found, (left,)
+            return found, (noted(NoteCode.COMPANION_LEFT_OUT, count=count - len(found), error=str(error)),)
     return found, ()

@@ -88,7 +88,7 @@ def verify(job: VerifyJob, stages: Stages) -> VerifyResult:
     coarser = find_lower_precision(job.flow.precision, facts, lambda: model_precision(_lowered_from(job, lowered)))
     seen = replace(seen, findings=seen.findings + ran.unlike + coarser + schedules_disagree(ran.golden, ran.actual))
     if seen.is_open:
-        leave(job, lowered.folder, lowered.rewritten, stages.built, lowered.told, lowered.warned)
+        leave(job, lowered.folder, lowered.rewritten, stages.built, lowered.notes, lowered.warned)
     return _recorded(job, lowered.rewritten, ran, facts, seen)
 
 
@@ -178,7 +178,7 @@ def _recorded(
         inputs=input_facts(job.case.model, ran.golden),
         reference=reference_of(job, rewritten.standard),
         float_reference=_float_reference(job) if seen.against_float else Reference(),
-        warnings=tuple(dict.fromkeys(notes)),
+        notes=tuple(dict.fromkeys(notes)),
         contradictions=_contradictions(job, ran.golden),
         untaken_branches=_untaken(judging, ran.golden),
     )

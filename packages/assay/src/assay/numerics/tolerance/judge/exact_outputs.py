@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from assay.core.finding import Finding, FindingCode, facts
+from assay.core.note import Note, NoteCode, noted
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, OutputNoise
 from assay.numerics.tolerance.judge.decisions import undecided_rank
 from assay.numerics.tolerance.judge.output_judgement import OutputJudgement, worst_at
@@ -52,13 +53,19 @@ def judge_choices(
         start += mine.size
     budget = math.inf if wrong else 0.0
     metrics: dict[str, float] = {"budget_used": budget, "ties": float(len(ties))}
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     if ties:
         at = worst_at(ties[0], actual, expected)
-        notes = (
-            f"output '{noise.name}' has {len(ties)} ties: answers that differ where {noise.margin} is decided by less than "
-            f"the noise of a correct flow, first at {list(at.index)}: expected {_described(at.expected)}, got {_described(at.actual)}",
+        known = noted(
+            NoteCode.TIES,
+            output=noise.name,
+            count=len(ties),
+            margin=noise.margin,
+            index=at.index,
+            expected=at.expected,
+            actual=at.actual,
         )
+        notes = (known,)
     findings: tuple[Finding, ...] = ()
     worst = tuple(worst_at(at, actual, expected) for at in wrong[:10])
     if wrong:
@@ -116,8 +123,3 @@ def _chosen_otherwise(noise: OutputNoise, mine: Tensor, margins: dict[str, Tenso
 def _own(noise: OutputNoise, margins: dict[str, Tensor]) -> dict[str, Tensor]:
     prefix = f"{noise.name}/"
     return {key.removeprefix(prefix): value for key, value in margins.items() if key.startswith(prefix)}
-
-
-def _described(answer: float) -> str:
-    """Whole numbers in full: two large ones differ in their last digits."""
-    return f"{answer:.0f}" if answer.is_integer() else f"{answer:.9g}"

@@ -10,6 +10,7 @@ import numpy as np
 
 from assay.core.dtype import UNIT_ROUNDOFF, dtype_name
 from assay.core.finding import Finding, FindingCode, facts
+from assay.core.note import Note, NoteCode, noted
 from assay.numerics.element_types import extremes
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, OutputNoise
 from assay.numerics.tolerance.judge.output_judgement import OutputJudgement, worst_at
@@ -218,15 +219,12 @@ def _telling(samples: list[_Sample]) -> tuple[list[_Sample], list[int]]:
     return [one.emptied() if number in loud else one for number, one in enumerate(samples)], loud
 
 
-def _set_aside(name: str, left_out: Sequence[int], samples: Sequence[_Sample]) -> tuple[str, ...]:
+def _set_aside(name: str, left_out: Sequence[int], samples: Sequence[_Sample]) -> tuple[Note, ...]:
     if not left_out:
         return ()
-    numbers = ", ".join(str(number) for number in left_out)
     most = max(_share([samples[number]]) for number in left_out)
-    return (
-        f"output '{name}': {len(left_out)} of {len(samples)} samples prove nothing by passing (number {numbers}): rounding alone moves "
-        f"them by up to {100 * most:.3g} % of the signal; the others decide",
-    )
+    numbers = tuple(left_out)
+    return (noted(NoteCode.SAMPLES_SET_ASIDE, output=name, numbers=numbers, samples=len(samples), share=float(most)),)
 
 
 def _mistrust(output: str, share: float) -> Finding | None:
@@ -235,20 +233,19 @@ def _mistrust(output: str, share: float) -> Finding | None:
     return Finding("degenerate", output, FindingCode.ILL_CONDITIONED, facts(share=float(share)))
 
 
-def _odd(name: str, found: Statistics, profile: DerivedTolerance) -> tuple[str, ...]:
+def _odd(name: str, found: Statistics, profile: DerivedTolerance) -> tuple[Note, ...]:
     if profile.header.learnt or not 0.0 <= found.norm < _TINY_STATISTIC or not found.elements or found.noise == 0.0:
         return ()
     if (unit := profile.header.arithmetic.storage) > 2.0**-20:
         if found.norm >= AS_IN_FLOAT32 * UNIT_ROUNDOFF["float32"] / unit:
             return ()  # most of it in a finer type, as engines compute what cancels
-        closer = f"{1 / found.norm:.0f} times closer than {profile.header.precision} can be" if found.norm else "exact"
-        return (f"output '{name}' is {closer}: this {profile.header.precision} flow seems to have computed in float32",)
+        precision = profile.header.precision
+        if found.norm == 0.0:
+            return (noted(NoteCode.EXACT_IN_COARSE_TYPE, output=name, precision=precision),)
+        return (noted(NoteCode.CLOSER_THAN_TYPE, output=name, precision=precision, times=float(1 / found.norm)),)
     if found.norm == 0.0 or profile.header.jumps or profile.header.precision == "float64":
         return ()
-    return (
-        f"output '{name}' uses only {found.norm:.1e} of its derived noise: the flow computes in a finer type than it was asked "
-        "for, or a noise rule is too wide here",
-    )
+    return (noted(NoteCode.LITTLE_NOISE, output=name, share=float(found.norm)),)
 
 
 def _over(name: str, found: Statistics, actual: list[Tensor], expected: list[Tensor]) -> tuple[Finding, ...]:

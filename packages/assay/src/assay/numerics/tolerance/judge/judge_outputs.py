@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from assay.core.finding import Finding, FindingCode, facts
+from assay.core.note import Note, NoteCode, noted
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, OutputNoise
 from assay.numerics.tolerance.judge.exact_outputs import judge_bits, judge_choices
 from assay.numerics.tolerance.judge.float_outputs import WORST, judge_float
@@ -66,14 +67,14 @@ def _if_blind(judged: OutputJudgement, profile: DerivedTolerance) -> OutputJudge
     return replace(judged, degenerate=blind)
 
 
-def suspects(golden: Sequence[Tensors], profile: DerivedTolerance) -> dict[str, str]:
+def suspects(golden: Sequence[Tensors], profile: DerivedTolerance) -> dict[str, Note]:
     """Outputs of a golden that disagree with the float64 evaluation of the model beyond what the type of the flow and the
-    golden's own allow, with a sentence each; none where it is another answer that the flow may give."""
+    golden's own allow, with a note each; none where it is another answer that the flow may give."""
     found = _suspects(golden, profile)
     return {} if found and any(not _suspects(golden, other) for other in profile.others) else found
 
 
-def _suspects(golden: Sequence[Tensors], profile: DerivedTolerance) -> dict[str, str]:
+def _suspects(golden: Sequence[Tensors], profile: DerivedTolerance) -> dict[str, Note]:
     found = {}
     for noise in profile.header.outputs:
         theirs = [sample.get(noise.name) for sample in golden]
@@ -82,10 +83,8 @@ def _suspects(golden: Sequence[Tensors], profile: DerivedTolerance) -> dict[str,
             continue
         judged = _judge(noise, _arrays(theirs), _arrays(ours), profile, known_offset=False, worst=1)
         if judged.metrics.get("budget_used", 0.0) > 1.0:
-            found[noise.name] = (
-                f"the golden output '{noise.name}' itself disagrees with the float64 evaluation of the model "
-                f"(budget used {judged.metrics['budget_used']:.3g}): record it again, or check which model it is of"
-            )
+            used = judged.metrics["budget_used"]
+            found[noise.name] = noted(NoteCode.GOLDEN_DISAGREES, output=noise.name, used=float(used))
     return found
 
 

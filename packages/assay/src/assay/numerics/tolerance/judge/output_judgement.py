@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from assay.core.finding import Finding, WorstElement
+from assay.core.note import Note
 from assay.numerics.tolerance.judge.statistics import Statistics, locate
 from assay.ports import Tensor
 
@@ -21,7 +22,7 @@ class OutputJudgement:
     metrics: dict[str, float] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     degenerate: Finding | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     worst: tuple[WorstElement, ...] = ()
     allowed: float = 0.0
     statistics: Statistics | None = None
