@@ -18,7 +18,7 @@ class _Broken:
 
 
 def test_a_profile_that_fails_is_told_and_costs_nothing_else() -> None:
-    with pytest.warns(UserWarning, match="no times of operators: the profile failed with KeyError: 'ts'"):
+    with pytest.warns(UserWarning, match="operators_not_timed .*KeyError"):
         assert operator_times(_Broken(), {"x": np.ones(1)}) == ()  # type: ignore[arg-type]
 
 

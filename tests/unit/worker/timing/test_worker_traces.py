@@ -46,10 +46,10 @@ def test_a_timeline_of_durations_is_kept_and_opens(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("engine", "words"),
     [
-        (object(), "no trace: not available: backend onnxruntime writes no profile"),
-        (_Engine(""), "no trace: not available: built without a tracer"),
-        (_Engine(None), "no trace: the profile failed with KeyError: 'ts'"),
-        (_Engine("{"), "no trace: .* own.json is no Chrome trace: it is no JSON"),
+        (object(), "no_profile .*onnxruntime"),
+        (_Engine(""), "no_trace .*built without a tracer"),
+        (_Engine(None), "trace_failed .*KeyError"),
+        (_Engine("{"), "trace_failed .*own.json is no Chrome trace: it is no JSON"),
     ],
 )
 def test_why_there_is_none_is_said_and_nothing_stays(engine: object, words: str, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ class NoteWarning(UserWarning):
     """A note on its way through Python's `warnings`, which any depth of the worker can give."""
 
     def __init__(self, note: Note) -> None:
-        super().__init__(note.code.value)
+        super().__init__(f"{note.code.value} {note.facts}")
         self.note = note
 
 

@@ -1,0 +1,149 @@
+"""Workers record codes, numbers and names: no source that runs in one makes a sentence of what it notes or finds.
+
+What a machine can see of it: texts of several words in the facts of a note or a finding; a warning that carries none; and a
+field of a result that holds a text, and is not known here as a name or as words of others.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from assay.core.result import AnyResult
+
+SOURCE = Path(__file__).parents[2] / "packages" / "assay" / "src" / "assay"
+IN_WORKERS = (
+    "backends",
+    "generators",
+    "models",
+    "mutation",
+    "numerics",
+    "onnx_to_torch",
+    "task_metrics",
+    "transforms",
+    "worker",
+)
+NOTING = {"noted", "Note", "NativeWarning"}
+WARNINGS = {"NoteWarning", "NativeText"}
+SEVERAL_WORDS = re.compile(r"[A-Za-z]{2,}[,:;]? [A-Za-z]{2,}")
+NAMES = {
+    "artifact_digest", "at", "backend_version", "branch", "case", "clock", "coarse", "code", "device", "digest", "dtype",
+    "element", "ended", "engine", "flow", "format", "generator", "install", "job_digest", "job_key", "kind", "known", "layout", "library",
+    "log_file", "name", "node", "off", "operator", "operators", "option", "original", "output", "outputs", "precision", "producer",
+    "reads", "reasons", "reused", "rival", "role", "shape", "signal", "source", "started_at", "tensor", "tensors", "tolerance", "traces",
+    "transform", "undelegated", "unit", "value", "version", "writes", "wrong", "about", "attributes", "dtypes", "inputs", "kinds", "passes",
+}  # fmt: skip
+"""Fields that hold a name, a path, a digest or a time, in any value."""
+OF_OTHERS = {"log", "text", "values"}
+"""Fields that hold what a library, a log or the model itself says, and values by name."""
+LEFT = {
+    "chosen": "how an input was chosen: a range, and why",
+    "detail": "how a job ended is still one sentence: the text of an exception, or the driver's own",
+    "observed_detail": "as `detail`",
+    "effect": "what a backend does unasked, from its own table",
+    "missing_reason": "why a derivation gave nothing: the text of an exception",
+    "trouble": "why a comparison of speed gave nothing",
+    "untold": "why NVML says nothing",
+}
+"""Fields that hold a sentence all the same."""
+
+
+def sentences(source: str) -> Iterator[int]:
+    """The lines where the facts of a note are words, or a warning is no note."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        given = [*node.args, *(word.value for word in node.keywords)]
+        if (_called(node) in NOTING and any(map(_has_words, given))) or (
+            ast.unparse(node.func) == "warnings.warn"
+            and not (isinstance(node.args[0], ast.Call) and _called(node.args[0]) in WARNINGS)
+        ):
+            yield node.lineno
+
+
+def _called(node: ast.Call) -> str:
+    return ast.unparse(node.func).rpartition(".")[2]
+
+
+def _has_words(node: ast.expr) -> bool:
+    """Whether a text in it, formatted ones with what stands between, is of several words."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.JoinedStr):
+            text = "".join(str(one.value) if isinstance(one, ast.Constant) else "xx" for one in part.values)
+        elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+            text = part.value
+        else:
+            continue
+        if SEVERAL_WORDS.search(text):
+            return True
+    return False
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'noted(NoteCode.NO_TRACE, error="the backend writes no profile")',
+        'noted(NoteCode.NO_TRACE, error=f"not written: {error}")',
+        'warnings.warn("no trace: not available", stacklevel=2)',
+        'warnings.warn(f"{backend} has no trace", stacklevel=2)',
+    ],
+)
+def test_it_is_found(line: str) -> None:
+    assert list(sentences(line)) == [1]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "noted(NoteCode.NO_TRACE, error=str(error))",
+        "warnings.warn(NoteWarning(note), stacklevel=2)",
+        'noted(NoteCode.TIES, count=1, at="y")',
+    ],
+)
+def test_codes_and_names_are_right(line: str) -> None:
+    assert not list(sentences(line))
+
+
+def test_no_worker_makes_a_sentence_of_what_it_notes() -> None:
+    sources = [path for room in IN_WORKERS for path in (SOURCE / room).rglob("*.py")]
+    assert len(sources) > 300
+    found = [f"{path}:{line}" for path in sources for line in sentences(path.read_text(encoding="utf-8"))]
+    assert not found, f"note a code, and add its sentence to judge/note_text.py: {found}"
+
+
+def texts_of(kind: object, at: str = "", seen: set[type] | None = None) -> Iterator[str]:
+    """The names of all fields that hold texts, however deep."""
+    seen = set() if seen is None else seen
+    info = kind if isinstance(kind, msgspec.inspect.Type) else msgspec.inspect.type_info(kind)
+    match info:
+        case msgspec.inspect.StrType():
+            yield at
+        case msgspec.inspect.StructType(cls=cls, fields=fields) if cls not in seen:
+            seen.add(cls)
+            for field in fields:
+                yield from texts_of(field.type, field.name, seen)
+        case msgspec.inspect.UnionType(types=types):
+            for one in types:
+                yield from texts_of(one, at, seen)
+        case msgspec.inspect.VarTupleType(item_type=item) | msgspec.inspect.ListType(item_type=item):
+            yield from texts_of(item, at, seen)
+        case msgspec.inspect.TupleType(item_types=types):
+            for one in types:
+                yield from texts_of(one, at, seen)
+        case msgspec.inspect.DictType(value_type=value):
+            yield from texts_of(value, "values", seen)
+        case _:
+            return
+
+
+def test_every_text_of_a_result_is_a_name_or_the_words_of_others() -> None:
+    found = set(texts_of(AnyResult))
+    assert LEFT.keys() <= found, "what holds no sentence any more is taken off the list"
+    assert found >= NAMES | OF_OTHERS, "what is no field any more is taken off the list"
+    new = found - NAMES - OF_OTHERS - LEFT.keys()
+    assert not new, f"record a code, and make the words of it; a name is added to NAMES: {sorted(new)}"
