@@ -113,6 +113,11 @@ def test_what_assay_does_itself_or_the_machine_lacks_is_no_warning_of_the_model(
     assert onnxruntime_warnings.read_warnings(text) == ()
 
 
+@pytest.mark.parametrize("words", ["I tokenizers:regex.cpp:40] ", "I1126 04:47:16.557000 14666 torch/x.py:630] "])
+def test_what_is_marked_as_information_is_no_warning_whatever_its_words(words: str) -> None:
+    assert torch_warnings.read_warnings(words + "Registering override fallback regex") == ()
+
+
 def test_copies_between_devices_are_counted() -> None:
     text = _ort(
         "transformer_memcpy.cc:74", "12 Memcpy nodes are added to the graph main_graph for CUDAExecutionProvider."

@@ -79,13 +79,13 @@ def test_a_duel_that_the_machine_was_too_busy_for_is_undecided(stage: Stage, wor
             Outcome.TIMEOUT,
             "no answer within 300 s while in stage lower",
             "timeout in lower: no answer within 300 s while in stage lower; "
-            "repeat the job alone, or raise --timeout (timeout-s in [limits])",
+            "raise --timeout (timeout-s in [limits]) if it may take longer",
         ),
         (
             Outcome.OUT_OF_MEMORY,
             "900 MB resident while in stage lower; the limit is 800 MB",
             "out of memory in lower: 900 MB resident while in stage lower; the limit is 800 MB; "
-            "repeat the job alone, or raise --memory (memory in [limits])",
+            "raise --memory (memory in [limits]) if it may take more",
         ),
     ],
 )

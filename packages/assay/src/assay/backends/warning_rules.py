@@ -11,6 +11,8 @@ Rule = tuple[WarningCode | None, re.Pattern[str]]
 """The code (None: it says nothing of the model, and is left out) and the words; group `node` names what it is about, `count` how many."""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_INFORMATION = re.compile(r"[IDV](?:\d{4} [\d:.]+ +\d+)? \S+:\d+\] ")
+"""How glog, and loggers like it, begin a line that is no warning."""
 
 
 def rule(code: WarningCode | None, pattern: str) -> Rule:
@@ -47,7 +49,7 @@ def reader(
     def read(text: str) -> tuple[NativeWarning, ...]:
         lines = plain_lines(text)
         marked = [found["words"] for one in lines if (found := line.match(one))]
-        if python_warnings and not marked and len(lines) == 1:
+        if python_warnings and not marked and len(lines) == 1 and not _INFORMATION.match(lines[0]):
             return classified(lines, rules, others=False)
         return classified(marked, rules)
 

@@ -84,14 +84,14 @@ _ROWS = (
         outcome=Outcome.TIMEOUT,
         meaning="the time limit was reached",
         about="failure",
-        advice="repeat the job alone, or raise --timeout (timeout-s in [limits])",
+        advice="raise --timeout (timeout-s in [limits]) if it may take longer",
         rank=3,
     ),
     OutcomeRow(
         outcome=Outcome.OUT_OF_MEMORY,
         meaning="the memory limit was reached",
         about="failure",
-        advice="repeat the job alone, or raise --memory (memory in [limits])",
+        advice="raise --memory (memory in [limits]) if it may take more",
         rank=4,
     ),
     OutcomeRow(
