@@ -1,0 +1,145 @@
+"""Right pairs of a language model and a flow or service, and how many are called wrong.
+
+python benchmarks/right_pairs.py [--models N] [--first SEED] [--flow NAME ...]
+
+Each seed draws the weights of a small model (rotary or learned positions), prompts, and the settings of servers, two of which compute in
+a shorter type and say so. Engines and services are checked as a user does it. No time is measured: any machine will do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+from safetensors.numpy import load_file, save_file
+
+import assay
+from assay.testing.language_server.app import Settings
+from assay.testing.language_server.running import running
+
+HERE = Path(__file__).parents[1] / "examples" / "language-model"
+TOKENIZER, TEMPLATE = HERE / "tokenizer.json", HERE / "chat_template.jinja"
+FLOWS = ("onnxruntime", "onnxruntime-basic", "reference", "mnn-f32")
+SERVED = ("", "", "", "", "", "float16", "bfloat16")
+"""The precisions of the servers: "" is float32."""
+_DRAWS = 60
+Random = np.random.Generator
+
+
+def drawn_weights(name: str, draw: Random) -> dict[str, np.ndarray[Any, Any]]:
+    """Of the shapes and about the sizes of the trained ones, each matrix larger or smaller by up to 2."""
+    found = {}
+    for key, one in load_file(HERE / f"{name}.safetensors").items():
+        size = draw.normal(0, float(one.astype(np.float32).std()) * 2 ** draw.uniform(-1, 1), one.shape)
+        found[key] = (size + (float(one.astype(np.float32).mean()) if one.ndim == 1 else 0)).astype(np.float16)
+    return found
+
+
+def write_model(name: str, weights: dict[str, np.ndarray[Any, Any]], path: Path) -> None:
+    """The exported graph with these weights in place of the trained ones, found by their values."""
+    trained = {key: one.astype(np.float32) for key, one in load_file(HERE / f"{name}.safetensors").items()}
+    model = onnx.load(HERE / "models" / f"{name}.onnx")
+    replaced = set()
+    for initializer in model.graph.initializer:
+        values = numpy_helper.to_array(initializer)
+        for key, one in trained.items():
+            for turned in (False, True):
+                if np.array_equal(values, one.T if turned else one):
+                    new = weights[key].astype(np.float32)
+                    new = np.ascontiguousarray(new.T if turned else new)
+                    initializer.CopyFrom(numpy_helper.from_array(new, initializer.name))
+                    replaced.add(key)
+    assert replaced == trained.keys(), trained.keys() - replaced
+    onnx.save(model, path)
+
+
+def drawn_prompts(draw: Random) -> list[list[int]]:
+    return [draw.integers(0, 512, int(draw.integers(4, 14))).tolist() for _ in range(int(draw.integers(2, 4)))]
+
+
+def toml(model: Path, named: Sequence[str], addresses: dict[str, tuple[str, str]]) -> str:
+    parts = ["[flow.onnxruntime-basic]\nbackend = 'onnxruntime'\noptions = { optimization = 'basic' }\n"]
+    for flow, (address, precision) in addresses.items():
+        options = f"url = '{address}/v1', tokenizer = '{TOKENIZER}', chat_template = '{TEMPLATE}', draws = {_DRAWS}"
+        said = f"precision = '{precision}'\n" if precision else ""
+        parts.append(f"[flow.{flow}]\nbackend = 'openai'\n{said}options = {{ {options} }}\n")
+    use = ", ".join(f"'{one}'" for one in (*named, *addresses))
+    return f"[[model]]\npath = '{model}'\n[flows]\nuse = [{use}]\n" + "\n".join(parts)
+
+
+def pairs(seed: int, folder: Path, flows: Sequence[str]) -> list[tuple[str, str, str, float]]:
+    """Flow, outcome, sentence and budget of each pair of this seed."""
+    draw = np.random.default_rng(seed)
+    name = ("rotary", "learned")[seed % 2]
+    weights = drawn_weights(name, draw)
+    model, stored = folder / f"{name}{seed}.onnx", folder / "weights.safetensors"
+    write_model(name, weights, model)
+    save_file(weights, stored)
+    prompts = folder / "prompts.jsonl"
+    prompts.write_text("".join(json.dumps(one) + "\n" for one in drawn_prompts(draw)), "utf-8")
+    with ExitStack() as stack:
+        addresses = {}
+        for number, precision in enumerate(SERVED):
+            settings = Settings(
+                stored,
+                TOKENIZER,
+                faults=frozenset({precision} - {""}),
+                batch=int(draw.integers(1, 9)),
+                delay_s=float(draw.choice([0.0, 0.002])),
+                prefixes=bool(draw.integers(0, 2)),
+            )
+            addresses[f"served-{number}"] = (stack.enter_context(running(settings)), precision)
+        config = folder / "assay.toml"
+        config.write_text(toml(model, flows, addresses), "utf-8")
+        found = assay.check(
+            model,
+            config=config,
+            flows=(*flows, *addresses),
+            inputs=prompts,
+            measure=False,
+            seed=seed,
+            history=folder / ".assay",
+            workers=1,
+        )
+    told = []
+    for one in found.results:
+        if one.kind == "verify":
+            used = max((part.metrics.get("budget_used", 0.0) for part in getattr(one, "comparisons", ())), default=0.0)
+            precision = addresses.get(one.flow, ("", ""))[1]
+            told.append((f"{one.flow} {precision}".strip(), str(one.outcome), one.detail, used))
+    return told
+
+
+def main() -> None:
+    said = argparse.ArgumentParser(description=__doc__)
+    said.add_argument("--models", type=int, default=4)
+    said.add_argument("--first", type=int, default=0)
+    said.add_argument("--flow", action="append", default=[], help=f"engines beside the servers [{', '.join(FLOWS)}]")
+    asked = said.parse_args()
+    counts: collections.Counter[tuple[str, str]] = collections.Counter()
+    wrong, began = 0, time.monotonic()
+    for seed in range(asked.first, asked.first + asked.models):
+        with tempfile.TemporaryDirectory(prefix="right-pairs-") as folder:
+            for flow, outcome, detail, used in pairs(seed, Path(folder), asked.flow or FLOWS):
+                counts[flow, outcome] += 1
+                wrong += outcome == "mismatch"
+                if outcome != "ok":
+                    print(f"seed {seed} {flow}: {outcome} ({used:.3g}) {detail[:300]}", flush=True)
+        done = sum(counts.values())
+        print(f"seed {seed}: {done} pairs, {wrong} called wrong, {time.monotonic() - began:.0f} s", flush=True)
+    for (flow, outcome), count in sorted(counts.items()):
+        print(f"{flow:24} {outcome:14} {count}")
+
+
+if __name__ == "__main__":
+    main()
