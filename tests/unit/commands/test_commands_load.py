@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.commands.load import _judged, run_load
+from assay.commands.load import run_load
+from assay.commands.load_limits import judged
 from assay.core.verdict import VerdictStatus
 from assay.errors import EndpointFailed, UsageError
 from assay.options.load import LoadOptions
@@ -33,13 +34,13 @@ JUDGED = {
 @pytest.mark.parametrize("what", JUDGED)
 def test_a_point_is_judged(what: str) -> None:
     metrics, limits, word = JUDGED[what]
-    assert _judged(Curve(((10.0, LoadSummary(FAST | metrics)),), None), limits).word is word
+    assert judged(Curve(((10.0, LoadSummary(FAST | metrics)),), None), limits)[0] is word
 
 
 def test_rates_beyond_one_that_most_failed_are_named() -> None:
     found = curve([30, 10, 20], lambda rate: LoadSummary(FAST | {"errors": 60.0 if rate == 20 else 0.0}))
     assert found.skipped == (30,)
-    assert any("not measured" in one and "30 a second" in one for one in _judged(found, []).reasons)
+    assert any("not measured" in one and "30 a second" in one for one in judged(found, [])[1])
 
 
 REFUSED = {

@@ -31,6 +31,7 @@ ROOMS = {
     "search_inputs": ("mutation",),
     "screen": ("generators",),
     "mutation_score": ("pipeline",),
+    "load": ("pipeline",),
 }
 """Where results of that kind are filled: the room of the handler, and the pipeline, which asks witnesses and sums up mutants."""
 

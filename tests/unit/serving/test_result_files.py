@@ -102,7 +102,7 @@ def test_it_is_judged_by_limits(tmp_path: Path) -> None:
     (tmp_path / name).write_text(content)
 
     def verdict(*limits: str) -> VerdictStatus:
-        return run_load(LoadOptions(results=tmp_path / name, require=limits)).word
+        return run_load(LoadOptions(results=tmp_path / name, require=limits, history=str(tmp_path / ".assay"))).word
 
     some = "errors <= 2"
     assert verdict("ttft_p50_ms <= 20", "throughput_per_s >= 9") is VerdictStatus.FAIL  # two requests failed

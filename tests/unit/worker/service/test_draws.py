@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from assay.ports.prompts import Completion
+from assay.worker.service.draws import draw_rules
 from assay.worker.service.oracle import Oracle
-from assay.worker.service.rules import draw_rules
 
 START = (1, 2, 3, 4)
 LOGITS = np.random.default_rng(2).normal(0, 2, 60)
@@ -18,6 +18,7 @@ RULES = {
     "hotter": lambda weights: weights ** (1 / 1.3),
     "colder": lambda weights: weights**1.3,
     "top eight": lambda weights: np.where(weights >= np.sort(weights)[-8], weights, 0.0),
+    "repeats less": lambda weights: np.where(np.isin(np.arange(60), START), 0.3 * weights, weights),
     "one token less": lambda weights: np.where(np.arange(60) == np.argmax(weights), 0.1 * weights, weights),
 }
 
@@ -50,7 +51,7 @@ class _Odd(_Service):
 def _drawn(rule: str | _Service) -> tuple[list[str], dict[str, float]]:
     logs = LOGITS - np.log(np.exp(LOGITS).sum())
     oracle = Oracle(None, None, [START, START])  # type: ignore[arg-type]
-    oracle._known[START[:2]] = logs
+    oracle._known |= {START[:2]: logs, START: logs}
     service = _Service(rule) if isinstance(rule, str) else rule
     findings, metrics = draw_rules(service, oracle, 400)  # type: ignore[arg-type]
     return [str(one.facts["rule"]) for one in findings], metrics

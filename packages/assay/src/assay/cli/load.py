@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from assay.cli.common import command_line
 from assay.cli.from_options import from_options, read_options
 from assay.options.load import LoadOptions
 
@@ -36,7 +37,7 @@ _SHOWN = (
 def load(given: Mapping[str, Any]) -> None:
     from assay.commands.load import run_load
 
-    options = read_options(LoadOptions, given)
+    options = read_options(LoadOptions, given, command=command_line(sys.argv[1:], LoadOptions))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))  # services that were started are ended
     found = run_load(options, lambda text: print(text, file=sys.stderr, flush=True))
     _print(found)
@@ -63,6 +64,8 @@ def _print(found: Loaded) -> None:
         print(f"knee: {found.curve.knee:g} requests a second, the greatest throughput over latency")
     for reason in found.reasons:
         print(reason)
+    if found.checked is not None:
+        print(f"run {found.checked.run.id}: `assay report {found.checked.run.id}` shows it beside earlier ones")
     print(found.word.value.upper())
 
 

@@ -3,50 +3,64 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
+from assay.commands.load_limits import Limit, judged, limit_of
+from assay.commands.load_record import load_policy_given, recorded
 from assay.config.assay_toml import load_config
+from assay.core.case import Case
+from assay.core.flow import Flow
+from assay.core.job import LoadJob
+from assay.core.load import Arrivals
+from assay.core.model import Model
 from assay.core.service import Service
 from assay.core.speed import SpeedRule, interim_looks
 from assay.core.verdict import VerdictStatus
 from assay.endpoints.connection import Connection, endpoint_key
 from assay.endpoints.openai import OpenAi, Vocabulary
 from assay.errors import EndpointFailed, UsageError
+from assay.judge.load_metrics import growth
 from assay.options.groups import DEFAULT_CONFIG
 from assay.options.load import LoadOptions
+from assay.pipeline.open_run import Checked
 from assay.serving.arrivals import arrivals
 from assay.serving.comparison import Comparison, block_of, compare_services
 from assay.serving.generator import generate
 from assay.serving.knee import Curve, curve
+from assay.serving.memory import watched_memory
 from assay.serving.requests import Mix, read_mix_prompts
 from assay.serving.result_files import read_results
 from assay.serving.started import Started, started
-from assay.serving.summary import MEANINGS, LoadSummary, is_late, summarize
+from assay.serving.summary import MEANINGS, LoadSummary, summarize
 
-_LIMIT = re.compile(r"\s*(\w+)\s*(>=|<=)\s*([0-9.eE+-]+)\s*")
+_GRAVE = (VerdictStatus.PASS, VerdictStatus.INCONCLUSIVE, VerdictStatus.ERROR, VerdictStatus.FAIL)
+"""Verdicts of a load, the worst last."""
 _PROMPTS: tuple[str, ...] = ("The quick brown fox", "A class definition is", "If the module is not found")
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """What was measured, and what it is worth. `curve` of one service or of a file, `comparison` of two."""
+    """What was measured, and what it is worth. `curve` of one service or of a file, `comparison` of two; `checked` is the run in the
+    history."""
 
     word: VerdictStatus
     reasons: tuple[str, ...]
     curve: Curve | None = None
     comparison: Comparison | None = None
+    checked: Checked | None = None
 
 
 def run_load(options: LoadOptions, say: Callable[[str], None] = lambda text: None) -> Loaded:
     """The whole of `assay load`, its printing apart. Raises UsageError, and EndpointFailed where a service does not answer."""
-    limits = [_limit(text) for text in options.require]
+    limits = [limit_of(text) for text in options.require]
     _check_usage(options)
     objectives = dict(_objective(text) for text in options.objectives)
     if options.results is not None:
-        return _judged(Curve(((math.nan, read_results(options.results)),), None), limits)
+        found = Curve(((math.nan, read_results(options.results)),), None)
+        return _recorded(options, found, limits, _job_of_file(options.results, found))
     if options.against:
         return _compared(options, objectives, say)
     service = _service(options)
@@ -54,7 +68,7 @@ def run_load(options: LoadOptions, say: Callable[[str], None] = lambda text: Non
         mix = _mix(options, running, service)
 
         def load(rate: float) -> LoadSummary:
-            found = _at_rate(options, mix, rate, objectives, say)
+            found = _at_rate(options, mix, rate, objectives, running, say)
             if not running.alive:
                 raise EndpointFailed(
                     f"service {service.name!r} ended at {rate:g} requests a second: start it by hand and read what it says"
@@ -62,15 +76,47 @@ def run_load(options: LoadOptions, say: Callable[[str], None] = lambda text: Non
             return found
 
         found = curve(options.rates or (10,), load)
-    return _judged(found, limits)
+    return _recorded(options, found, limits, _job(options, service, mix.model))
+
+
+def _recorded(options: LoadOptions, found: Curve, limits: Sequence[Limit], job: LoadJob) -> Loaded:
+    """Judged by the limits of the command line at once, and kept in the history, where the policy judges it beside earlier ones."""
+    word, reasons = judged(found, limits)
+    checked = recorded(options, job, found, limits)
+    own = [one for one in checked.judgement.verdicts if one.word is not VerdictStatus.PASS]
+    by_policy = [one.reason for one in own] if load_policy_given(options) else []
+    worst = max(word, checked.judgement.run.word, key=_GRAVE.index)
+    return Loaded(worst, tuple(dict.fromkeys((*reasons, *by_policy))), found, checked=checked)
+
+
+def _job(options: LoadOptions, service: Service, model: str) -> LoadJob:
+    rates = tuple(map(float, options.rates or (10,)))
+    tokens = options.tokens or (16,)
+    said = Arrivals(rates, options.seconds, options.arrivals, options.seed, tokens, not options.whole)
+    name = service.name or urlsplit(service.url).netloc
+    flow = Flow(name=name, backend="openai", options={"url": service.url})
+    return LoadJob(Case(model, Model(model, service.url, "")), flow, arrivals=said)
+
+
+def _job_of_file(path: Path, found: Curve) -> LoadJob:
+    tool = found.points[0][1].source
+    return LoadJob(Case(path.stem, Model(path.stem, str(path), "")), Flow(name=tool, backend="openai"))
 
 
 def _at_rate(
-    options: LoadOptions, mix: Mix, rate: float, objectives: Mapping[str, float], say: Callable[[str], None]
+    options: LoadOptions,
+    mix: Mix,
+    rate: float,
+    objectives: Mapping[str, float],
+    running: Started,
+    say: Callable[[str], None],
 ) -> LoadSummary:
     say(f"{rate:g} requests a second for {options.seconds:g} s")
     times = arrivals(options.arrivals, rate, options.seconds, seed=options.seed, trace=options.trace)
-    return summarize(generate(mix, times, timeout_s=options.timeout_s), objectives)
+    with watched_memory(running, options.seconds) as readings:
+        load = generate(mix, times, timeout_s=options.timeout_s)
+    found = summarize(load, objectives)
+    return replace(found, metrics=found.metrics | growth(readings), resident=tuple(readings))
 
 
 def _compared(options: LoadOptions, objectives: dict[str, float], say: Callable[[str], None]) -> Loaded:
@@ -102,10 +148,6 @@ def _compared(options: LoadOptions, objectives: dict[str, float], say: Callable[
     return Loaded(words.get(found.word, VerdictStatus.PASS), tuple(reasons), comparison=found)
 
 
-Limit = tuple[str, str, float]
-"""A figure, <= or >=, and a number."""
-
-
 def _check_usage(options: LoadOptions) -> None:
     """What would be ignored, or fail after the measurement, is said before it."""
     if options.against and options.require:
@@ -114,55 +156,6 @@ def _check_usage(options: LoadOptions) -> None:
         raise UsageError(f"with --against one --rate is measured, and there are {len(options.rates)}; give one")
     if options.output is not None and not options.output.absolute().parent.is_dir():
         raise UsageError(f"--output {options.output}: its folder is missing; make it first")
-
-
-def _judged(found: Curve, limits: Sequence[Limit]) -> Loaded:
-    """Each point keeps every limit; a figure that its samples do not allow keeps none, and decides nothing. An interval that holds the
-    limit is inconclusive. Failed requests fail a point that has no limit on `errors`, and more than half of them any."""
-    fails: list[str] = []
-    open_: list[str] = []
-    for rate, summary in found.points:
-        more, others = _point(summary, limits)
-        where = "" if math.isnan(rate) else f"at {rate:g} a second: "
-        fails += [where + reason for reason in more]
-        open_ += [where + reason for reason in others]
-    if found.skipped:
-        rates = ", ".join(f"{rate:g}" for rate in found.skipped)
-        open_.append(f"not measured, since more than half failed at a lower rate: {rates} a second")
-    word = VerdictStatus.FAIL if fails else VerdictStatus.INCONCLUSIVE if open_ else VerdictStatus.PASS
-    return Loaded(word, (*fails, *open_), found)
-
-
-def _point(summary: LoadSummary, limits: Sequence[Limit]) -> tuple[list[str], list[str]]:
-    """Why it fails, and what is not decided."""
-    fails: list[str] = []
-    open_: list[str] = []
-    metrics = summary.metrics
-    errors, requests = metrics.get("errors", 0.0), metrics.get("requests", math.inf)
-    kinds = f": {', '.join(summary.errors)}" if summary.errors else ""
-    if errors == requests:
-        fails.append(f"no request was answered{kinds}")
-    elif 2 * errors > requests:
-        fails.append(f"more than half of the requests failed, {errors:g} of {requests:g}{kinds}")
-    elif errors > 0 and all(name != "errors" for name, _, _ in limits):
-        fails.append(f'{errors:g} of {requests:g} requests failed{kinds}; allow some with --require "errors <= NUMBER"')
-    if metrics.get("valid") == 0.0:
-        return fails, [*open_, "the tool itself calls this run invalid: no limit is decided"]
-    if limits and "sender_late_p99_ms" in metrics and is_late(metrics):
-        return fails, [*open_, "the sender itself was late: no limit is decided"]
-    for name, operator, limit in limits:
-        seen = metrics.get(name)
-        if seen is None or math.isnan(seen):
-            open_.append(f"{name} is not known; there are {', '.join(sorted(metrics))}")
-            continue
-        low, high = summary.intervals.get(name, (seen, seen))
-        if (low > limit) if operator == "<=" else (high < limit):
-            fails.append(f"{name} is {seen:.4g}, allowed is {operator} {limit:g}")
-        elif (high > limit) if operator == "<=" else (low < limit):
-            open_.append(
-                f"{name} is {seen:.4g} ({low:.4g} to {high:.4g}), too few to decide {operator} {limit:g}: measure longer"
-            )
-    return fails, open_
 
 
 def _mix(options: LoadOptions, running: Started, service: Service) -> Mix:
@@ -200,16 +193,3 @@ def _objective(text: str) -> tuple[str, float]:
     if name not in MEANINGS or not 0 < limit < math.inf:
         raise UsageError(f"--objective {text!r} is not NAME=MS; write for example ttft=200 (of {', '.join(MEANINGS)})")
     return name, limit
-
-
-def _limit(text: str) -> Limit:
-    parts = _LIMIT.fullmatch(text)
-    try:
-        limit = float(parts[3]) if parts is not None else math.nan
-    except ValueError:
-        limit = math.nan
-    if parts is None or not math.isfinite(limit):
-        raise UsageError(
-            f'--require {text!r} is not FIGURE <= NUMBER or FIGURE >= NUMBER; write for example "ttft_p50_ms <= 200"'
-        )
-    return parts[1], parts[2], limit

@@ -11,6 +11,7 @@ from assay.core.case import Case
 from assay.core.digest import value_digest
 from assay.core.flow import Flow
 from assay.core.limits import Limits, Measuring
+from assay.core.load import Arrivals
 from assay.core.region import RegionEdit
 from assay.core.speed import AlternatingSide, BaselineEngine, SpeedRule
 
@@ -34,6 +35,7 @@ class JobKind(enum.StrEnum):
     EVALUATE_VALUES = "evaluate_values"
     VERIFY_REGION = "verify_region"
     SCREEN = "screen"
+    LOAD = "load"
 
 
 class RefusalCache(enum.StrEnum):
@@ -253,6 +255,13 @@ class ScreenJob(Job, frozen=True, kw_only=True, tag="screen"):
         return f"{self.case.name}|{self.flow.name}|{self.kind}|{self.generator}-{self.seed}-{self.first}-{self.count}"
 
 
+class LoadJob(Job, frozen=True, kw_only=True, tag="load"):
+    """Send requests to a service at rates of their own: the driver does it, which nothing of the service can hurt. Of a result file of
+    another tool nothing is known of `arrivals`."""
+
+    arrivals: Arrivals = Arrivals()
+
+
 AnyJob = (
     NoopJob
     | InspectJob
@@ -270,6 +279,7 @@ AnyJob = (
     | ValuesJob
     | RegionJob
     | ScreenJob
+    | LoadJob
 )
 """Every kind of job: what is read from a message or from the history."""
 

@@ -10,6 +10,7 @@ from assay.core.engine_info import EngineInfo
 from assay.core.finding import Finding
 from assay.core.input_plan import InputFacts
 from assay.core.job import JobKind
+from assay.core.load import LoadPoint
 from assay.core.measurement import Measurement, Memory, OperationCount, OperatorTime
 from assay.core.model import Model
 from assay.core.model_finding import ModelFinding
@@ -248,6 +249,15 @@ class ScreenResult(Result, frozen=True, kw_only=True, tag="screen"):
     cpu_s: float = 0.0
 
 
+class LoadResult(Result, frozen=True, kw_only=True, tag="load"):
+    """A point for each rate, the lowest first. `knee` is the rate of the greatest throughput over latency (0: beyond what was
+    measured); `source` the tool whose file was read ("": measured here)."""
+
+    points: tuple[LoadPoint, ...] = ()
+    knee: float = 0.0
+    source: str = ""
+
+
 AnyResult = (
     NoopResult
     | InspectResult
@@ -265,6 +275,7 @@ AnyResult = (
     | ValuesResult
     | RegionResult
     | ScreenResult
+    | LoadResult
 )
 """Every kind of result: what is read from a message or from the history."""
 

@@ -34,6 +34,7 @@ RULES = {
     "seeds": "all seeds give one text",
     "draws": "what it draws is not distributed as the model says: the statistic is beyond its bound",
     "temperature": "what it draws is as probable as at another temperature: the mean log-probability is off",
+    "repetition": "tokens that stand in the prompt are drawn more or less often than the model says",
     "prompt_tokens": "it counts other tokens in a text than its tokenizer makes",
     "chat_tokens": "it counts other tokens in a chat than the template makes",
 }

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from assay.core.outcome import Outcome
 from assay.core.policy import Goal, Policy
-from assay.core.result import LossResult, Result, measurements_of, speeds_of
+from assay.core.result import LoadResult, LossResult, Result, measurements_of, speeds_of
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge import goal_rules
 from assay.judge.advice import Asked
@@ -17,6 +17,7 @@ from assay.judge.changes import baseline_metrics
 from assay.judge.decided import Kept, decided, refused, weakened
 from assay.judge.draft_verdict import DraftVerdict, Violation, split_key
 from assay.judge.expectations import matches
+from assay.judge.load_metrics import undecided
 from assay.judge.losses import needs_reference
 from assay.judge.metric_registry import recorded_by
 from assay.judge.metrics import metrics, samples_missing, stated_by
@@ -27,6 +28,8 @@ Numbered = Mapping[str, Figures]
 """Job key to metrics."""
 
 WARNINGS_SHOWN = 3
+ASKED_ALONE = frozenset({"mutation_score", "load"})
+"""Kinds of jobs of commands of their own: goals about what they record are asked by these alone."""
 EXEMPT = frozenset({VerdictStatus.SKIP, VerdictStatus.ERROR, VerdictStatus.XFAIL})
 """Jobs with these words owe no metrics."""
 
@@ -54,8 +57,9 @@ def with_goals(
     kept: dict[str, list[Kept]] = {one.job_key: [] for one in opinions}
     unused = []
     for goal in policy.goals:
-        if recorded_by(goal.metric) == "mutation_score" and not any(one.kind == "mutation_score" for one in opinions):
-            continue  # asked by `assay mutate` alone
+        kind = recorded_by(goal.metric)
+        if kind in ASKED_ALONE and not any(one.kind == kind for one in opinions):
+            continue
         cells = _cells(goal, [one for one in opinions if one.job_key not in exempt])
         if not cells:
             unused.append(_unused(goal))
@@ -108,7 +112,7 @@ def _asked(
             ]
         )
     home = [one for one in cell if one.kind == recorded_by(goal.metric)]
-    if not home and (alone or recorded_by(goal.metric) == "mutation_score"):
+    if not home and (alone or recorded_by(goal.metric) in ASKED_ALONE):
         return []  # of a mutant itself: what is asked of all of them is summed up in a job of its own
     if not owing or (home and not any(one in owing for one in home)):
         return []  # the job that should have recorded it did not get there, and says so itself
@@ -127,7 +131,7 @@ def _kept(goal: Goal, one: DraftVerdict, now: Numbered, then: Numbered, base_nam
     observed = now[one.job_key][goal.metric]
     stated = stated_by(one.result) if one.result is not None else {}
     if not goal_rules.needs_baseline(goal):
-        complaint = goal_rules.absolute(goal, observed, stated)
+        complaint = undecided(goal, one.result, observed, lambda value: goal_rules.absolute(goal, value, stated))
     else:
         flow = goal.against.removeprefix("flow:")
         same_run = flow != goal.against
@@ -136,7 +140,9 @@ def _kept(goal: Goal, one: DraftVerdict, now: Numbered, then: Numbered, base_nam
         base = now.get(key, {}).get(goal.metric) if same_run else _base(goal, one, then)
         if base is None:
             return _no_baseline(goal, whose, observed, flow if same_run else "")
-        complaint = goal_rules.relative(goal, observed, base, whose, stated)
+        complaint = undecided(
+            goal, one.result, observed, lambda value: goal_rules.relative(goal, value, base, whose, stated)
+        )
     return _with_warnings(_with_doubt(complaint, one), one)
 
 
@@ -184,6 +190,9 @@ def _missing(goal: Goal, one: DraftVerdict, names: Sequence[str], *, measured: b
     short = samples_missing(one.result, goal.metric)
     if short is not None:
         text = f"{goal.metric} needs {short[0]} samples and {short[1]} were taken: raise seconds in [measure]"
+        return Violation(VerdictStatus.INCONCLUSIVE, text, goal.metric)
+    if isinstance(one.result, LoadResult):
+        text = f"{goal.metric} is not known of this load: measure longer, or at that rate"
         return Violation(VerdictStatus.INCONCLUSIVE, text, goal.metric)
     near = difflib.get_close_matches(goal.metric, dict.fromkeys(names), n=3, cutoff=0.5)
     hint = f"the nearest are {', '.join(near)}" if near else "no recorded metric has a name like it"

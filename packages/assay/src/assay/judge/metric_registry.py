@@ -37,6 +37,25 @@ class MetricSpec(msgspec.Struct, frozen=True):
 _Measured = partial(MetricSpec, recorded_by="measure")
 _Compared = partial(MetricSpec, recorded_by="compare_speed")
 _Mutated = partial(MetricSpec, recorded_by="mutation_score")
+_Loaded = partial(MetricSpec, recorded_by="load")
+
+
+_LOAD_FIGURES = (
+    MetricSpec("ttft_*_ms", "ms", "up", "time to the first token, from when the request was due: mean, p50, p90, p99"),
+    MetricSpec("itl_*_ms", "ms", "up", "time between two tokens"),
+    MetricSpec("e2e_*_ms", "ms", "up", "time to the whole answer, from when the request was due"),
+    MetricSpec("throughput_per_s", "1/s", "down", "good answers a second"),
+    MetricSpec("tokens_per_s", "1/s", "down", "tokens of good answers a second"),
+    MetricSpec("goodput_per_s", "1/s", "down", "answers a second that keep every objective"),
+    MetricSpec("requests", "", "down", "requests that were sent"),
+    MetricSpec("errors", "", "up", "requests without a good answer"),
+    MetricSpec("sender_*", "", "up", "how late the generator was, in ms, and its share of a core"),
+    MetricSpec("memory_peak_bytes", "bytes", "up", "most resident memory of the service's processes"),
+    MetricSpec("memory_growth_percent", "%", "up", "growth of that in an hour (Sen's slope, behind the first quarter)"),
+    MetricSpec("memory_growth_low_percent", "%", "up", "the least that it surely grows (99 %): above 0 it leaks"),
+    MetricSpec("memory_growth_high_percent", "%", "up", "the most that it may grow (99 %)"),
+)
+"""Of a load, at each rate."""
 
 
 RECORDED = (
@@ -160,6 +179,12 @@ RECORDED = (
     _Mutated("mutation.*.survived", "", "up", "the same that passed and are not equivalent"),
     _Mutated("mutation.*.equivalent", "", "up", "the same with bit for bit the same outputs on all inputs tried"),
     _Mutated("mutation.*.unbuilt", "", "up", "the same that the backend does not build"),
+    *(
+        _Loaded(f"load.{at}{row.pattern}", row.unit, row.worse, f"{row.meaning}{which}")
+        for at, which in (("", ", at the lowest rate"), ("rate*.", ", at one rate: load.rate20.ttft_p50_ms"))
+        for row in _LOAD_FIGURES
+    ),
+    _Loaded("load.knee_per_s", "1/s", "down", "the rate of the greatest throughput over latency"),
 )
 
 METRICS = (

@@ -12,6 +12,7 @@ from assay.core.result import (
     ComparedResult,
     CompareSpeedResult,
     EngineResult,
+    LoadResult,
     MeasureResult,
     MutationScoreResult,
     Result,
@@ -21,6 +22,7 @@ from assay.core.result import (
 )
 from assay.core.speed import SpeedComparison
 from assay.judge.engine_metrics import engine_metrics
+from assay.judge.load_metrics import load_metrics
 from assay.judge.metric_registry import AGAINST_FLOAT, direction
 from assay.judge.warnings_text import warning_counts
 from assay.stats import percentiles, summary
@@ -58,6 +60,8 @@ def metrics(result: Result) -> dict[str, float]:
             named.update(_speeds(result))
         case MutationScoreResult():
             named.update(result.scores)
+        case LoadResult():
+            named.update(load_metrics(result))
     named.update(_stages(result))
     if isinstance(result, EngineResult):
         if result.facts.artifact_bytes > 0:

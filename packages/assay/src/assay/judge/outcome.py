@@ -10,6 +10,7 @@ from assay.core.result import (
     ChangeResult,
     ComparedResult,
     CompareSpeedResult,
+    LoadResult,
     MeasureResult,
     PerNodeResult,
     Result,
@@ -23,6 +24,7 @@ from assay.judge.advice import CLOSE_TO_FLOAT, Asked, advice, to_compare, to_mea
 from assay.judge.disputed import to_decide, unsettled, vouched
 from assay.judge.draft_verdict import DraftVerdict, Violation, is_refusal, quantity, unless_said
 from assay.judge.invalid import CHECK, EXPORT_AGAIN, is_invalid
+from assay.judge.load_metrics import judged_load
 from assay.judge.losses import unconfirmed
 from assay.judge.metrics import metrics
 from assay.judge.numeric_defaults import named
@@ -49,6 +51,8 @@ def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: As
         lost = "lost: no result was recorded for this job; finish the run with `assay resume`"
         return DraftVerdict(job_key, VerdictStatus.ERROR, lost)
     blank = DraftVerdict(job_key, VerdictStatus.PASS, "", result.outcome, result)
+    if isinstance(result, LoadResult):
+        return judged_load(blank, result)
     if result.outcome is Outcome.INFRASTRUCTURE:
         return replace(blank, word=VerdictStatus.ERROR, reason=_described(result))
     if why := unconfirmed(result, asked):

@@ -6,11 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.options.declaration import option
-from assay.options.groups import ConfigOptions
+from assay.options.groups import (
+    CompareRunOptions,
+    ConfigOptions,
+    ConfiguredHistoryOptions,
+    PolicyOptions,
+    ReportOptions,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class LoadOptions(ConfigOptions):
+class LoadOptions(ReportOptions, ConfigOptions, PolicyOptions, CompareRunOptions, ConfiguredHistoryOptions):
     """What a user may say. An address, or the name of a [service] in assay.toml, or a result file of another tool."""
 
     address: str = option(

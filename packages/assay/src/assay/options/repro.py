@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from assay.core.case import Case
-from assay.core.job import CompareSpeedJob, Job, MeasureJob, MutationScoreJob
+from assay.core.job import CompareSpeedJob, Job, LoadJob, MeasureJob, MutationScoreJob
 from assay.core.limits import Measuring
 from assay.core.result import Result
 from assay.core.run import Run
@@ -42,7 +42,7 @@ def repro_line(run: Run, asked: Result | Job) -> str:
     if name == "run":
         return _narrowed(run, asked.key if isinstance(asked, Job) else asked.job_key)
     job = asked if isinstance(asked, Job) else next((job for job in run.jobs if job.key == asked.job_key), None)
-    if job is None or name == "compare" or isinstance(job, MutationScoreJob):
+    if job is None or name == "compare" or isinstance(job, MutationScoreJob | LoadJob):
         return run.command
     if name == "mutate":
         return _narrowed(run, job.key)

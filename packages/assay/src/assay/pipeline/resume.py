@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.core.job import MutationScoreJob
+from assay.core.job import LoadJob, MutationScoreJob
 from assay.core.run import Run
 from assay.errors import UsageError
 from assay.pipeline.check import record_run
@@ -12,7 +12,7 @@ from assay.pipeline.services import Services
 
 def resumable(run: Run) -> bool:
     """False for a run of mutants: which were to come is not in it."""
-    return not any(isinstance(job, MutationScoreJob) for job in run.jobs)
+    return not any(isinstance(job, MutationScoreJob | LoadJob) for job in run.jobs)
 
 
 def resume(run_id: str, services: Services) -> Checked:

@@ -15,6 +15,7 @@ from assay.core.result import (
     ChangeResult,
     ComparedResult,
     CompareSpeedResult,
+    LoadResult,
     LossResult,
     MeasureResult,
     MutationScoreResult,
@@ -29,6 +30,7 @@ from assay.core.result import (
 from assay.core.run import Run
 from assay.core.verdict import Verdict
 from assay.judge.finding_text import finding_text
+from assay.judge.load_metrics import load_metrics
 from assay.judge.metrics import fragmentation
 from assay.judge.operator_regressions import differences
 from assay.judge.repeats_text import asked_again
@@ -136,6 +138,8 @@ def _named(result: Result) -> Mapping[str, float]:
             return result.task_metrics
         case MutationScoreResult():
             return result.scores
+        case LoadResult():
+            return load_metrics(result)
         case _:
             return {}
 

@@ -25,13 +25,14 @@ _LATE_MS, _LATE_SHARE = 5.0, 0.1
 @dataclass(frozen=True)
 class LoadSummary:
     """`metrics` by name, the unit in the name; `intervals` of those that have one, at 95 %; `errors` counted by what went wrong;
-    `notes` on what the figures cannot say."""
+    `notes` on what the figures cannot say; `resident` are readings of the memory of its processes: seconds, bytes."""
 
     metrics: dict[str, float]
     intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
     errors: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     source: str = ""
+    resident: tuple[tuple[float, int], ...] = ()
 
 
 def summarize(load: Load, objectives: Mapping[str, float] = {}) -> LoadSummary:

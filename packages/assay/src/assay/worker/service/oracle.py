@@ -42,6 +42,10 @@ class Oracle:
             for length in range(1, len(text) + 1):
                 self._known[text[:length]] = logs[0, length - 1]
 
+    def knows(self, beginning: Prompt) -> bool:
+        """Whether it was learnt."""
+        return beginning in self._known
+
     def logs(self, beginning: Prompt) -> Tensor:
         """Of all tokens behind it."""
         return self._known[beginning]

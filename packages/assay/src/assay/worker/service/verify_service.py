@@ -20,10 +20,11 @@ from assay.ports.prompts import ContinuesPrompts
 from assay.worker.engine.lower import Lowered
 from assay.worker.inputs.load_inputs import reference_of
 from assay.worker.service.asking import alone, generated, repeated, together
+from assay.worker.service.draws import draw_rules
 from assay.worker.service.oracle import Oracle, oracle_of
 from assay.worker.service.places import JudgedPlace, Place, blind, budget, difference, judge_all
 from assay.worker.service.recorded import RecordedService, empty_answers, short_answers
-from assay.worker.service.rules import chat_rules, draw_rules, seed_rules, text_rules, token_rules
+from assay.worker.service.rules import chat_rules, seed_rules, text_rules, token_rules
 from assay.worker.stages import Stages
 
 

@@ -1,0 +1,91 @@
+"""A load in the history: what assay.toml and the command line say of it, and the run that is kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from assay.commands.composition import open_services
+from assay.commands.load_limits import Limit
+from assay.commands.reporting import destinations
+from assay.config.assay_toml import Config, load_config, load_policy
+from assay.core.job import LoadJob
+from assay.core.load import LoadPoint
+from assay.core.policy import Goal, Policy
+from assay.judge.metric_registry import recorded_by
+from assay.options.groups import DEFAULT_CONFIG, DEFAULT_HISTORY
+from assay.options.load import LoadOptions
+from assay.pipeline.open_run import Checked
+from assay.pipeline.record_load import load_policy_of, load_result, record_load
+from assay.serving.knee import Curve
+from assay.serving.summary import LoadSummary, is_late
+
+
+def config_of(options: LoadOptions) -> Config | None:
+    """None where the load names no assay.toml and nothing of one."""
+    if options.config is None and not options.service:
+        return None
+    return load_config(options.config or Path(DEFAULT_CONFIG))
+
+
+def _policy(options: LoadOptions) -> Policy:
+    if options.policy:
+        return load_policy(options.policy)
+    config = config_of(options)
+    return config.policy if config else Policy()
+
+
+def load_policy_given(options: LoadOptions) -> bool:
+    """Whether a file has goals about loads."""
+    return any(recorded_by(goal.metric) == "load" for goal in _policy(options).goals)
+
+
+def recorded(options: LoadOptions, job: LoadJob, found: Curve, limits: Sequence[Limit]) -> Checked:
+    """The run, judged by its policy; reports are written."""
+    reports = destinations(options.reports)
+    points = [_point(rate, one) for rate, one in found.points]
+    source = found.points[0][1].source if found.points else ""
+    result = load_result(job, points, knee=found.knee, source=source, trouble=_trouble(found), doubt=_doubt(found))
+    policy = load_policy_of(_policy(options), _goals(limits, points), points)
+    config = config_of(options)
+    history = options.history or (config.history if config else "") or DEFAULT_HISTORY
+    with open_services(history, workers=1) as services:
+        checked = record_load(job, result, policy, options.command, options.compare_run, services)
+    for destination in reports:
+        destination.write(checked)
+    return checked
+
+
+def _point(rate: float, one: LoadSummary) -> LoadPoint:
+    return LoadPoint(0.0 if math.isnan(rate) else rate, one.metrics, one.intervals, one.errors, one.notes, one.resident)
+
+
+def _goals(limits: Sequence[Limit], points: Sequence[LoadPoint]) -> list[Goal]:
+    """Each limit is one on every rate."""
+    found = []
+    for name, operator, number in limits:
+        for point in points:
+            metric = f"load.rate{point.rate:g}.{name}" if point.rate else f"load.{name}"
+            goal = Goal(metric, max=number, option="--require") if operator == "<=" else None
+            found.append(goal or Goal(metric, min=number, option="--require"))
+    return found
+
+
+def _trouble(found: Curve) -> str:
+    for rate, one in found.points:
+        errors, requests = one.metrics.get("errors", 0.0), one.metrics.get("requests", math.inf)
+        if 2 * errors > requests:
+            at = "" if math.isnan(rate) else f" at {rate:g} a second"
+            kinds = f": {', '.join(one.errors)}" if one.errors else ""
+            return f"more than half of the requests failed{at}, {errors:g} of {requests:g}{kinds}"
+    return ""
+
+
+def _doubt(found: Curve) -> str:
+    for _, one in found.points:
+        if one.metrics.get("valid") == 0.0:
+            return "the tool itself calls this run invalid: no limit is decided"
+        if "sender_late_p99_ms" in one.metrics and is_late(one.metrics):
+            return "the sender itself was late: no limit is decided"
+    return ""

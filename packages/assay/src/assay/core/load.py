@@ -1,0 +1,29 @@
+"""What a load showed of a service at one rate."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class LoadPoint(msgspec.Struct, frozen=True):
+    """`rate` is what was asked for, in requests a second; 0 where a result file does not say. `metrics` have the unit in their names,
+    `intervals` (95 %) those of them that have one; `errors` are counted by what went wrong, `notes` are on what the figures cannot
+    say. `resident` are readings of the memory of the service's processes: seconds from the start of the load, bytes."""
+
+    rate: float
+    metrics: dict[str, float] = {}
+    intervals: dict[str, tuple[float, float]] = {}
+    errors: dict[str, int] = {}
+    notes: tuple[str, ...] = ()
+    resident: tuple[tuple[float, int], ...] = ()
+
+
+class Arrivals(msgspec.Struct, frozen=True):
+    """How requests came: for how many seconds at each rate, by which process, from which seed, with how many tokens in turn."""
+
+    rates: tuple[float, ...] = ()
+    seconds: float = 0.0
+    kind: str = ""
+    seed: int = 0
+    tokens: tuple[int, ...] = ()
+    stream: bool = True

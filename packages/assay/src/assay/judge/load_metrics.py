@@ -1,0 +1,103 @@
+"""Metrics of a load by name, the intervals that they have, and which limits these leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from assay.core.outcome import Outcome
+from assay.core.policy import Goal
+from assay.core.result import LoadResult, Result
+from assay.core.verdict import VerdictStatus
+from assay.judge.draft_verdict import DraftVerdict, Violation, quantity
+from assay.stats.slope import slope
+
+_PREFIX = "load."
+_SKIPPED = 4
+"""The first of so many parts of the readings is left out: caches fill, and pages are touched for the first time."""
+_READINGS = 240
+"""Of memory, that a slope is fitted to: it looks at all pairs."""
+RESIDENT_BLUR_BYTES = 2**19
+"""As `assay.judge.metrics` has it."""
+_HOUR_S = 3600.0
+
+
+def load_metrics(result: LoadResult) -> dict[str, float]:
+    """`load.rate20.ttft_p50_ms` for each rate, those of the lowest rate besides without it, and the knee."""
+    named: dict[str, float] = {}
+    for number, point in enumerate(result.points):
+        for name, value in (point.metrics | growth(point.resident)).items():
+            if number == 0:
+                named[_PREFIX + name] = value
+            if point.rate:
+                named[f"{_PREFIX}rate{point.rate:g}.{name}"] = value
+    return named | ({"load.knee_per_s": result.knee} if result.knee else {})
+
+
+def growth(resident: Sequence[tuple[float, int]]) -> dict[str, float]:
+    """Of readings (seconds, bytes): the peak, and the growth in percent of the mean an hour, with both ends of its interval (99 %), each
+    further out by what a reading is blurred over the time that there was. No growth where too few readings were taken."""
+    readings = resident[len(resident) // _SKIPPED :]
+    readings = readings[:: max(1, len(readings) // _READINGS)]
+    peak = {"memory_peak_bytes": float(max(size for _, size in resident))} if resident else {}
+    found = slope([second / _HOUR_S for second, _ in readings], [size for _, size in readings])
+    if found is None:
+        return peak
+    percent = 100.0 * len(readings) / sum(size for _, size in readings)
+    blur = RESIDENT_BLUR_BYTES / ((readings[-1][0] - readings[0][0]) / _HOUR_S)
+    return peak | {
+        "memory_growth_percent": percent * found.value,
+        "memory_growth_low_percent": max(0.0, percent * (found.low - blur)),
+        "memory_growth_high_percent": percent * (found.high + blur),
+    }
+
+
+def judged_load(blank: DraftVerdict, result: LoadResult) -> DraftVerdict:
+    """By itself, before any limit: a service that answered too little fails, and figures that prove nothing are inconclusive."""
+    words = {Outcome.OK: VerdictStatus.PASS, Outcome.MISTRUSTED: VerdictStatus.INCONCLUSIVE}
+    rates = ", ".join(f"{one.rate:g}" for one in result.points if one.rate)
+    return replace(
+        blank,
+        word=words.get(result.outcome, VerdictStatus.FAIL),
+        reason=result.detail or (f"loaded with {rates} requests a second" if rates else f"read from {result.source}"),
+    )
+
+
+@dataclass(frozen=True)
+class _Interval:
+    low: float
+    high: float
+
+
+def _interval(result: Result | None, metric: str) -> _Interval | None:
+    """At 95 %, of a percentile."""
+    if not isinstance(result, LoadResult) or not metric.startswith(_PREFIX):
+        return None
+    at, _, name = metric.removeprefix(_PREFIX).rpartition(".")
+    for point in result.points:
+        if at in ("", f"rate{point.rate:g}"):
+            found = point.intervals.get(name)
+            return _Interval(*found) if found is not None else None
+    return None
+
+
+def undecided(
+    goal: Goal, result: Result | None, observed: float, judged: Callable[[float], Violation | None]
+) -> Violation | None:
+    """What `judged` says of the figure, where its whole interval says the same: a limit inside of it is inconclusive."""
+    between = _interval(result, goal.metric)
+    complaint = judged(observed)
+    if isinstance(result, LoadResult) and result.outcome is Outcome.MISTRUSTED:
+        return None  # it is inconclusive by itself
+    if between is None:
+        return complaint
+    ends = [judged(between.low), judged(between.high)]
+    if all(one is None for one in ends) or all(one is not None for one in ends):
+        return complaint
+    shown = " to ".join(quantity(goal.metric, one) for one in (between.low, between.high))
+    text = (
+        f"{goal.metric} is {quantity(goal.metric, observed)} ({shown}), too few to decide {goal.place}: measure longer"
+    )
+    return Violation(VerdictStatus.INCONCLUSIVE, text, goal.metric, observed)

@@ -1,0 +1,68 @@
+"""A load of a real server: recorded in the history, judged by the policy, and compared with the one before."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from pathlib import Path
+
+from assay.commands.composition import open_services
+from assay.commands.load import Loaded, run_load
+from assay.core.result import LoadResult
+from assay.core.verdict import VerdictStatus
+from assay.options.load import LoadOptions
+from served_model import TOKENIZER, WEIGHTS
+
+
+def _config(folder: Path, goal: str) -> Path:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    start = f"{sys.executable} -m assay.testing.language_server --weights {WEIGHTS} --tokenizer {TOKENIZER} --port {port} --for 120"
+    config = folder / "assay.toml"
+    config.write_text(
+        f"""
+[service.chat]
+url = "http://127.0.0.1:{port}/v1"
+start = "{start}"
+health = "http://127.0.0.1:{port}/health"
+
+[[policy.goal]]
+{goal}
+"""
+    )
+    return config
+
+
+def _load(folder: Path, goal: str, seconds: float = 3.0) -> Loaded:
+    options = LoadOptions(
+        service="chat",
+        config=_config(folder, goal),
+        rates=(6,),
+        seconds=seconds,
+        tokens=(4,),
+        history=str(folder / ".assay"),
+        reports=(("json", folder / "load.json"),),
+        command="assay load --service chat",
+    )
+    return run_load(options)
+
+
+def test_a_load_is_kept_and_compared_with_the_one_before(tmp_path: Path) -> None:
+    first = _load(tmp_path, 'metric = "load.e2e_p50_ms"\nmax = 20000')
+    assert first.word is not VerdictStatus.FAIL, first.reasons
+    assert first.checked is not None
+    second = _load(tmp_path, 'metric = "load.requests"\nmax-degradation = 2', seconds=1.5)
+    assert second.checked is not None
+    assert second.checked.run.baseline == first.checked.run.id
+    late = any("the sender itself was late" in one for one in second.reasons)  # on a busy machine nothing is decided
+    assert second.word is (VerdictStatus.INCONCLUSIVE if late else VerdictStatus.FAIL)
+    assert late or any("load.requests is" in one and "the baseline run has" in one for one in second.reasons)
+    with open_services(str(tmp_path / ".assay"), recorded=True) as services:
+        (kept,) = services.store.results(first.checked.run.id)
+    assert isinstance(kept, LoadResult)
+    assert kept.points[0].rate == 6
+    assert kept.points[0].metrics["requests"] > 5
+    assert len(kept.points[0].resident) > 5
+    assert all(size > 10e6 for _, size in kept.points[0].resident)
+    assert "load.ttft_mean_ms" in (tmp_path / "load.json").read_text()
