@@ -30,7 +30,7 @@ from assay.testing.language_server.running import running
 HERE = Path(__file__).parents[1] / "examples" / "language-model"
 TOKENIZER, TEMPLATE = HERE / "tokenizer.json", HERE / "chat_template.jinja"
 FLOWS = ("onnxruntime", "onnxruntime-basic", "reference", "mnn-f32")
-SERVED = ("", "", "", "", "", "float16", "bfloat16")
+SERVED = (*("",) * 10, *("float16",) * 3, *("bfloat16",) * 3)
 """The precisions of the servers: "" is float32."""
 _DRAWS = 60
 Random = np.random.Generator
