@@ -46,7 +46,7 @@ def compared(extra: float, seed: int, asked: argparse.Namespace) -> Comparison:
     prompts = read_mix_prompts(HERE / "prompts.txt")
     block = block_of(
         lambda running, service: Mix(running.address, "tiny", prompts, (8, 16)),
-        lambda number: arrivals("poisson", asked.rate, asked.seconds, seed=1000 * seed + number),
+        lambda number: arrivals("poisson", asked.rate, asked.seconds, seed=1000 * (seed + 1) + number),
         30.0,
     )
     rule = SpeedRule(min_slowdown=0.05, margin=0.1, looks=interim_looks(asked.pairs))

@@ -50,7 +50,7 @@ class LoadOptions(ReportOptions, ConfigOptions, PolicyOptions, CompareRunOptions
     min_slowdown_percent: float = option(
         5.0, "Ignore a slowdown below this, in percent.", flag="--min-slowdown", metavar="PERCENT", least=0.0
     )
-    seed: int = option(0, "Random seed of the arrivals.")
+    seed: int = option(0, "Random seed of the arrivals.", least=0)
     timeout_s: float = option(30.0, "How long an answer may take, in seconds.", flag="--timeout", least=0.1)
     output: Path | None = option(None, "Write all figures as JSON.", once=True)
     command: str = "assay load"

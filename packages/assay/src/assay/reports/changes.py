@@ -50,6 +50,8 @@ _MORE = (
     "undelegated",
     "delegated",
     "memory.growth_low",
+    "load.rate",
+    "load.knee",
 )
 """Shown where they are there and have changed; of task metrics, always."""
 _SECONDS = ("latency.", "throughput.", "stage.")

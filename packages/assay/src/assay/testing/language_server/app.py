@@ -42,6 +42,7 @@ class Settings:
     delay_s: float = 0.0
     step_s: float = 0.0
     slow_s: float = 30.0
+    extra: float = 0.0
     prefixes: bool = True
 
 
@@ -75,7 +76,12 @@ def application(settings: Settings) -> Starlette:
     faults = checked(settings.faults)
     network = Network(settings.weights, faults)
     batcher = Batcher(
-        network, most=settings.batch, delay_s=settings.delay_s, step_s=settings.step_s, prefixes=settings.prefixes
+        network,
+        most=settings.batch,
+        delay_s=settings.delay_s,
+        step_s=settings.step_s,
+        extra=settings.extra,
+        prefixes=settings.prefixes,
     )
     service = Service(settings, Words(settings.tokenizer, faults), network, batcher)
 
