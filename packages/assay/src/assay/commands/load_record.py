@@ -58,7 +58,7 @@ def recorded(options: LoadOptions, job: LoadJob, found: Curve, limits: Sequence[
 
 
 def _point(rate: float, one: LoadSummary) -> LoadPoint:
-    return LoadPoint(0.0 if math.isnan(rate) else rate, one.metrics, one.intervals, one.errors, one.notes, one.resident)
+    return LoadPoint(0.0 if math.isnan(rate) else rate, one.metrics, one.intervals, one.errors, one.resident)
 
 
 def _goals(limits: Sequence[Limit], points: Sequence[LoadPoint]) -> list[Goal]:

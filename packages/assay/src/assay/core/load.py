@@ -7,14 +7,12 @@ import msgspec
 
 class LoadPoint(msgspec.Struct, frozen=True):
     """`rate` is what was asked for, in requests a second; 0 where a result file does not say. `metrics` have the unit in their names,
-    `intervals` (95 %) those of them that have one; `errors` are counted by what went wrong, `notes` are on what the figures cannot
-    say. `resident` are readings of the memory of the service's processes: seconds from the start of the load, bytes."""
+    `intervals` (95 %) those of them that have one; `errors` are counted by what went wrong. `resident` are readings of the memory of the service's processes: seconds from the start of the load, bytes."""
 
     rate: float
     metrics: dict[str, float] = {}
     intervals: dict[str, tuple[float, float]] = {}
     errors: dict[str, int] = {}
-    notes: tuple[str, ...] = ()
     resident: tuple[tuple[float, int], ...] = ()
 
 

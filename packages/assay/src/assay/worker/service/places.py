@@ -15,6 +15,8 @@ from assay.worker.service.oracle import Oracle, Prompt
 
 _NORM, _ELEMENT = 4.0, 4.0
 """Times the noise of a correct flow, as `assay.numerics.tolerance.judge` allows it."""
+_SUM_ROUNDING = 1e-15
+"""Of a sum of probabilities in double."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,8 @@ def _divergence(top: Top, logs: np.ndarray[tuple[int], np.dtype[np.float64]]) ->
     Cover and Thomas, Elements of Information Theory, 2.8)."""
     given = np.array(list(top.values()))
     right = logs[list(top)]
-    rest = (max(1e-300, 1 - float(np.exp(right).sum())), max(1e-300, 1 - float(np.exp(given).sum())))
+    # What rounding leaves of 1 less the sum counts for the service: otherwise the bound would not be one.
+    rest = (max(1e-300, 1 - float(np.exp(right).sum())), max(0.0, 1 - float(np.exp(given).sum())) + _SUM_ROUNDING)
     return max(0.0, float(np.exp(right) @ (right - given)) + rest[0] * math.log(rest[0] / rest[1]))
 
 

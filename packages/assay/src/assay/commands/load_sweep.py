@@ -1,0 +1,55 @@
+"""Settings of a service that are varied: each combination is started, loaded with the same requests, and compared with the first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+from msgspec.structs import replace
+
+from assay.core.service import Service
+from assay.errors import UsageError
+from assay.serving.summary import LoadSummary
+
+MOST = 64
+"""Combinations of one sweep."""
+
+
+def combinations(texts: Sequence[str]) -> list[dict[str, str]]:
+    """Of `batch=1,4,8` and others like it, the first of each name first. Raises UsageError."""
+    values: dict[str, list[str]] = {}
+    for text in texts:
+        name, _, listed = text.partition("=")
+        some = [one for one in listed.split(",") if one]
+        if not name.isidentifier() or not some or name in values:
+            raise UsageError(
+                f"--vary {text!r} is not NAME=VALUE,VALUE with a name of its own; write for example batch=1,4,8"
+            )
+        values[name] = some
+    found = [dict(zip(values, one, strict=True)) for one in product(*values.values())]
+    if len(found) > MOST:
+        raise UsageError(f"--vary asks for {len(found)} combinations, and {MOST} is the most; leave some values out")
+    return found
+
+
+def with_values(service: Service, values: dict[str, str]) -> Service:
+    """The service whose command has the values in place of `{batch}`. Raises UsageError where it has no place for one."""
+    start = service.start
+    for name, value in values.items():
+        if f"{{{name}}}" not in start:
+            raise UsageError(
+                f"--vary {name}: start of [service.{service.name}] has no {{{name}}}; write it where the value belongs"
+            )
+        start = start.replace(f"{{{name}}}", value)
+    return replace(service, start=start)
+
+
+def label(values: dict[str, str]) -> str:
+    """`batch=4 delay=0`."""
+    return " ".join(f"{name}={value}" for name, value in values.items())
+
+
+def differing(first: LoadSummary, other: LoadSummary) -> float:
+    """Share of the requests that both answered whose texts differ; 0 where both answered none of the same."""
+    both = [(one, two) for one, two in zip(first.texts, other.texts, strict=False) if one and two]
+    return sum(one != two for one, two in both) / len(both) if both else 0.0
