@@ -7,7 +7,8 @@ import msgspec
 
 class LoadPoint(msgspec.Struct, frozen=True):
     """`rate` is what was asked for, in requests a second; 0 where a result file does not say. `metrics` have the unit in their names,
-    `intervals` (95 %) those of them that have one; `errors` are counted by what went wrong. `resident` are readings of the memory of the service's processes: seconds from the start of the load, bytes."""
+    `intervals` (95 %) those of them that have one; `errors` are counted by what went wrong. `resident` are readings of the memory of the
+    service's processes: seconds from the start of the load, bytes."""
 
     rate: float
     metrics: dict[str, float] = {}
