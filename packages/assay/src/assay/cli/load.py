@@ -48,6 +48,9 @@ def load(given: Mapping[str, Any]) -> None:
 
 
 def _print(found: Loaded) -> None:
+    for name, one in found.combinations:
+        print(f"\n{name}")
+        _print(one)
     for rate, summary in found.curve.points if found.curve is not None else ():
         title = summary.source or f"{rate:g} requests a second"
         print(title)
@@ -81,6 +84,11 @@ def _figures(found: Loaded) -> dict[str, Any]:
             "failed": one.failed,
             "sent": one.sent,
             "pairs": pairs,
+        }
+    if found.combinations:
+        return {
+            "verdict": found.word.value,
+            "combinations": [{"set": name} | _figures(one) for name, one in found.combinations],
         }
     assert found.curve is not None
     points = [

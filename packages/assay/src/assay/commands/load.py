@@ -8,8 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import msgspec
+
 from assay.commands.load_limits import Limit, judged, limit_of
 from assay.commands.load_record import load_policy_given, recorded
+from assay.commands.load_sweep import combinations, label, with_differing, with_values
 from assay.config.assay_toml import load_config
 from assay.core.case import Case
 from assay.core.flow import Flow
@@ -44,13 +47,14 @@ _PROMPTS: tuple[str, ...] = ("The quick brown fox", "A class definition is", "If
 @dataclass(frozen=True)
 class Loaded:
     """What was measured, and what it is worth. `curve` of one service or of a file, `comparison` of two; `checked` is the run in the
-    history."""
+    history, `combinations` are those of a sweep by what was set."""
 
     word: VerdictStatus
     reasons: tuple[str, ...]
     curve: Curve | None = None
     comparison: Comparison | None = None
     checked: Checked | None = None
+    combinations: tuple[tuple[str, Loaded], ...] = ()
 
 
 def run_load(options: LoadOptions, say: Callable[[str], None] = lambda text: None) -> Loaded:
@@ -64,6 +68,16 @@ def run_load(options: LoadOptions, say: Callable[[str], None] = lambda text: Non
     if options.against:
         return _compared(options, objectives, say)
     service = _service(options)
+    if options.vary:
+        return _swept(options, service, limits, objectives, say)
+    found, model = _measured(options, service, objectives, say)
+    return _recorded(options, found, limits, _job(options, service, model))
+
+
+def _measured(
+    options: LoadOptions, service: Service, objectives: Mapping[str, float], say: Callable[[str], None]
+) -> tuple[Curve, str]:
+    """The curve, and what the service calls its model."""
     with started(service) as running:
         mix = _mix(options, running, service)
 
@@ -75,8 +89,28 @@ def run_load(options: LoadOptions, say: Callable[[str], None] = lambda text: Non
                 )
             return found
 
-        found = curve(options.rates or (10,), load)
-    return _recorded(options, found, limits, _job(options, service, mix.model))
+        return curve(options.rates or (10,), load), mix.model
+
+
+def _swept(
+    options: LoadOptions,
+    service: Service,
+    limits: Sequence[Limit],
+    objectives: Mapping[str, float],
+    say: Callable[[str], None],
+) -> Loaded:
+    """Each combination is a run of its own. Texts are compared with those of the first: batches must not change them."""
+    varied = [(label(values), with_values(service, values)) for values in combinations(options.vary)]
+    found: list[tuple[str, Loaded]] = []
+    for name, one in varied:
+        say(name)
+        points, model = _measured(options, one, objectives, say)
+        first = (found[0][1].curve or points) if found else points
+        job = _job(options, msgspec.structs.replace(one, name=f"{service.name} {name}"), model)
+        found.append((name, _recorded(options, with_differing(points, first), limits, job)))
+    reasons = [f"{name}: {reason}" for name, one in found for reason in one.reasons]
+    worst = max((one.word for _, one in found), key=_GRAVE.index)
+    return Loaded(worst, tuple(reasons), combinations=tuple(found))
 
 
 def _recorded(options: LoadOptions, found: Curve, limits: Sequence[Limit], job: LoadJob) -> Loaded:
@@ -152,6 +186,8 @@ def _check_usage(options: LoadOptions) -> None:
     """What would be ignored, or fail after the measurement, is said before it."""
     if options.against and options.require:
         raise UsageError("--require is judged on one service; with --against leave it out, the comparison decides")
+    if options.vary and (not options.service or options.against):
+        raise UsageError("--vary starts one service again and again: give --service NAME, and no --against")
     if options.against and len(options.rates) > 1:
         raise UsageError(f"with --against one --rate is measured, and there are {len(options.rates)}; give one")
     if options.output is not None and not options.output.absolute().parent.is_dir():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from itertools import product
 
@@ -9,7 +10,7 @@ from msgspec.structs import replace
 
 from assay.core.service import Service
 from assay.errors import UsageError
-from assay.serving.summary import LoadSummary
+from assay.serving.knee import Curve
 
 MOST = 64
 """Combinations of one sweep."""
@@ -49,7 +50,16 @@ def label(values: dict[str, str]) -> str:
     return " ".join(f"{name}={value}" for name, value in values.items())
 
 
-def differing(first: LoadSummary, other: LoadSummary) -> float:
-    """Share of the requests that both answered whose texts differ; 0 where both answered none of the same."""
-    both = [(one, two) for one, two in zip(first.texts, other.texts, strict=False) if one and two]
-    return sum(one != two for one, two in both) / len(both) if both else 0.0
+def with_differing(found: Curve, first: Curve) -> Curve:
+    """With the share of requests that both answered whose texts differ from those at the same rate of the first combination."""
+    texts = {rate: one.texts for rate, one in first.points}
+    points = [
+        (rate, dataclasses.replace(one, metrics=one.metrics | _differing(texts.get(rate, ()), one.texts)))
+        for rate, one in found.points
+    ]
+    return dataclasses.replace(found, points=tuple(points))
+
+
+def _differing(first: Sequence[str], other: Sequence[str]) -> dict[str, float]:
+    both = [(one, two) for one, two in zip(first, other, strict=False) if one and two]
+    return {"answers_differ": sum(one != two for one, two in both) / len(both)} if both else {}

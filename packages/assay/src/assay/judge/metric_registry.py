@@ -47,6 +47,10 @@ _LOAD_FIGURES = (
     MetricSpec("throughput_per_s", "1/s", "down", "good answers a second"),
     MetricSpec("tokens_per_s", "1/s", "down", "tokens of good answers a second"),
     MetricSpec("goodput_per_s", "1/s", "down", "answers a second that keep every objective"),
+    MetricSpec("fairness", "", "down", "Jain's index of the time for a token: 1 where no request waits for others"),
+    MetricSpec(
+        "answers_differ", "", "up", "share of answers that differ from those of the first combination of a sweep"
+    ),
     MetricSpec("requests", "", "down", "requests that were sent"),
     MetricSpec("errors", "", "up", "requests without a good answer"),
     MetricSpec("sender_*", "", "up", "how late the generator was, in ms, and its share of a core"),

@@ -46,6 +46,11 @@ class LoadOptions(ReportOptions, ConfigOptions, PolicyOptions, CompareRunOptions
     require: tuple[str, ...] = option(
         (), 'Fail unless a limit holds, for example "ttft_p50_ms <= 200". Repeatable.', metavar="LIMIT"
     )
+    vary: tuple[str, ...] = option(
+        (),
+        "Start --service with each of these values in place of {NAME} in its command. Repeatable: all combinations.",
+        metavar="NAME=VALUE,VALUE",
+    )
     pairs: int = option(20, "Largest number of restarts of both services (with --against).", least=4)
     min_slowdown_percent: float = option(
         5.0, "Ignore a slowdown below this, in percent.", flag="--min-slowdown", metavar="PERCENT", least=0.0

@@ -21,7 +21,7 @@ Parts = Sequence[tuple[float, bytes]]
 
 @dataclass(frozen=True)
 class Answer:
-    """Seconds from when the request was due; `gaps_s` between tokens. `error` is "" for a good one."""
+    """Seconds from when the request was due; `gaps_s` between tokens. `error` is "" for a good one; `text` is what it says."""
 
     late_s: float
     first_s: float
@@ -29,6 +29,7 @@ class Answer:
     tokens: int
     gaps_s: tuple[float, ...]
     error: str
+    text: str = ""
 
 
 def answers_of(load: Load) -> list[Answer]:
@@ -48,7 +49,7 @@ def _answer(sent: Sent) -> Answer:
     whole = b"".join(data for _, data in parts)
     if b"text/event-stream" not in head.lower():
         said, after = _parsed(whole), sent.ended - sent.due
-        return Answer(late, after, after, _usage(said), (), _error_of(said))
+        return Answer(late, after, after, _usage(said), (), _error_of(said), _text_of(said))
     events = _events(parts)
     error = next(filter(None, (_error_of(said) for _, said in events)), "")
     times = [at for at, said in events if _has_text(said)]
@@ -57,7 +58,8 @@ def _answer(sent: Sent) -> Answer:
     if not times:
         return Answer(late, -1.0, -1.0, 0, (), "no token came")
     gaps = tuple(after - before for before, after in pairwise(times))
-    return Answer(late, times[0] - sent.due, sent.ended - sent.due, len(times), gaps, "")
+    text = "".join(_text_of(said) for _, said in events)
+    return Answer(late, times[0] - sent.due, sent.ended - sent.due, len(times), gaps, "", text)
 
 
 def _body(parts: Parts) -> tuple[bytes, list[tuple[float, bytes]]]:
@@ -118,8 +120,12 @@ def _error_of(said: Any) -> str:
 
 def _has_text(said: Any) -> bool:
     """Whether a token is in it: not the end, a role, a count, or no text."""
+    return bool(_text_of(said))
+
+
+def _text_of(said: Any) -> str:
     choices = said.get("choices") if isinstance(said, dict) else None
-    return any(one.get("text") or (one.get("delta") or {}).get("content") for one in choices or ())
+    return "".join(one.get("text") or (one.get("delta") or {}).get("content") or "" for one in choices or ())
 
 
 def _usage(said: Any) -> int:

@@ -25,7 +25,8 @@ _LATE_MS, _LATE_SHARE = 5.0, 0.1
 @dataclass(frozen=True)
 class LoadSummary:
     """`metrics` by name, the unit in the name; `intervals` of those that have one, at 95 %; `errors` counted by what went wrong;
-    `notes` on what the figures cannot say; `resident` are readings of the memory of its processes: seconds, bytes."""
+    `notes` on what the figures cannot say; `resident` are readings of the memory of its processes: seconds, bytes;
+    `texts` are the answers, "" for none."""
 
     metrics: dict[str, float]
     intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
@@ -33,6 +34,7 @@ class LoadSummary:
     notes: tuple[str, ...] = ()
     source: str = ""
     resident: tuple[tuple[float, int], ...] = ()
+    texts: tuple[str, ...] = ()
 
 
 def summarize(load: Load, objectives: Mapping[str, float] = {}) -> LoadSummary:
@@ -50,6 +52,9 @@ def summarize(load: Load, objectives: Mapping[str, float] = {}) -> LoadSummary:
         "sender_late_p99_ms": late_ms(answers),
         "sender_cpu_share": load.cpu_s / load.wall_s,
     }
+    if paces := [one.whole_s / one.tokens for one in good if one.tokens]:
+        # Jain, Chiu and Hawe 1984: 1 where each token took as long whoever asked, 1/n where one request waited for all.
+        metrics["fairness"] = sum(paces) ** 2 / (len(paces) * sum(one * one for one in paces) or math.nan)
     intervals: dict[str, tuple[float, float]] = {}
     notes: list[str] = []
     failed = [math.inf] * (len(answers) - len(good))
@@ -59,7 +64,13 @@ def summarize(load: Load, objectives: Mapping[str, float] = {}) -> LoadSummary:
         notes.append(
             f"the sender itself was late by {metrics['sender_late_p99_ms']:.3g} ms (p99): use a quieter machine, or fewer requests a second"
         )
-    return LoadSummary(metrics, intervals, dict(Counter(one.error for one in answers if one.error)), tuple(notes))
+    return LoadSummary(
+        metrics,
+        intervals,
+        dict(Counter(one.error for one in answers if one.error)),
+        tuple(notes),
+        texts=tuple(one.text for one in answers),
+    )
 
 
 def is_late(metrics: Mapping[str, float]) -> bool:
