@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from assay.commands.composition import open_services
@@ -14,11 +15,11 @@ from assay.options.load import LoadOptions
 from served_model import TOKENIZER, WEIGHTS
 
 
-def _config(folder: Path, goal: str) -> Path:
+def _config(folder: Path, goal: str, more: str = "") -> Path:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    start = f"{sys.executable} -m assay.testing.language_server --weights {WEIGHTS} --tokenizer {TOKENIZER} --port {port} --for 120"
+    start = f"{sys.executable} -m assay.testing.language_server --weights {WEIGHTS} --tokenizer {TOKENIZER} --port {port} --for 120{more}"
     config = folder / "assay.toml"
     config.write_text(
         f"""
@@ -66,3 +67,20 @@ def test_a_load_is_kept_and_compared_with_the_one_before(tmp_path: Path) -> None
     assert len(kept.points[0].resident) > 5
     assert all(size > 10e6 for _, size in kept.points[0].resident)
     assert "load.ttft_mean_ms" in (tmp_path / "load.json").read_text()
+
+
+def test_a_setting_of_the_batcher_is_varied_and_the_answers_stay_the_same(tmp_path: Path) -> None:
+    goal = 'metric = "load.answers_differ"\nmax = 0'
+    config = _config(tmp_path, goal, " --batch {batch} --delay {delay}")
+    options = LoadOptions(
+        service="chat", config=config, rates=(8,), seconds=1.5, tokens=(4,), history=str(tmp_path / ".assay")
+    )
+    found = run_load(replace(options, vary=("batch=1,4", "delay=0.002")))
+    assert [name for name, _ in found.combinations] == ["batch=1 delay=0.002", "batch=4 delay=0.002"]
+    assert found.word is not VerdictStatus.FAIL, found.reasons
+    for name, one in found.combinations:
+        assert one.checked is not None
+        assert one.checked.run.jobs[0].flow.name == f"chat {name}"
+        assert one.curve is not None
+        assert one.curve.points[0][1].metrics["answers_differ"] == 0.0
+        assert 0.0 < one.curve.points[0][1].metrics["fairness"] <= 1.0

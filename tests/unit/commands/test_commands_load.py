@@ -10,6 +10,8 @@ import pytest
 
 from assay.commands.load import run_load
 from assay.commands.load_limits import judged
+from assay.commands.load_sweep import combinations, label, with_differing, with_values
+from assay.core.service import Service
 from assay.core.verdict import VerdictStatus
 from assay.errors import EndpointFailed, UsageError
 from assay.options.load import LoadOptions
@@ -48,6 +50,7 @@ REFUSED = {
     "a limit": ({"service": "new", "against": "old", "require": ("errors <= 0",)}, "the comparison decides"),
     "no number": ({"require": ("ttft_p50_ms <= 1.2.3",)}, "is not FIGURE <= NUMBER"),
     "no port": ({"address": "http://127.0.0.1:99999/v1"}, "is no address of a service"),
+    "a sweep of an address": ({"address": "http://127.0.0.1:9/v1", "vary": ("batch=1",)}, "give --service NAME"),
     "no folder": ({"address": "http://127.0.0.1:9/v1", "output": Path("/no/such/file.json")}, "its folder is missing"),
 }
 
@@ -68,3 +71,33 @@ def test_a_service_that_ends_at_a_rate_is_told(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("assay.commands.load._at_rate", lambda *given: LoadSummary(FAST))
     with pytest.raises(EndpointFailed, match="ended at 7 requests a second"):
         run_load(LoadOptions(address="http://127.0.0.1:9/v1", rates=(7,)))
+
+
+CHAT = Service("chat", "http://127.0.0.1:9/v1", "serve --batch {batch} --delay {delay}")
+
+
+def test_combinations_of_a_sweep() -> None:
+    found = combinations(["batch=1,4", "delay=0"])
+    assert [label(one) for one in found] == ["batch=1 delay=0", "batch=4 delay=0"]
+    assert with_values(CHAT, found[1]).start == "serve --batch 4 --delay 0"
+
+
+@pytest.mark.parametrize("texts", [["batch"], ["batch="], ["batch=1", "batch=2"], ["1=2"]])
+def test_a_sweep_that_is_none(texts: list[str]) -> None:
+    with pytest.raises(UsageError, match="is not NAME=VALUE,VALUE"):
+        combinations(texts)
+
+
+def test_a_sweep_too_large_and_a_name_without_a_place() -> None:
+    with pytest.raises(UsageError, match="asks for 65 combinations"):
+        combinations([f"batch={','.join(map(str, range(65)))}"])
+    with pytest.raises(UsageError, match=r"start of \[service.chat\] has no \{port\}"):
+        with_values(CHAT, {"port": "1"})
+
+
+def test_answers_that_a_batch_changes_are_counted() -> None:
+    first, other = (
+        Curve(((5.0, LoadSummary(FAST, texts=texts)),), None) for texts in (("a", "b", ""), ("a", "c", "d"))
+    )
+    assert with_differing(other, first).points[0][1].metrics["answers_differ"] == 0.5
+    assert "answers_differ" not in with_differing(other, Curve((), None)).points[0][1].metrics
