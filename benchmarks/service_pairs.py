@@ -32,17 +32,17 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def served(name: str, extra: float) -> Service:
+def served(name: str, extra: float, step_s: float) -> Service:
     port = free_port()
     start = (
         f"{sys.executable} -m assay.testing.language_server --weights {HERE / 'rotary.safetensors'} --tokenizer {HERE / 'tokenizer.json'} "
-        f"--port {port} --for {LIVES_S} --extra {extra}"
+        f"--port {port} --for {LIVES_S} --extra {extra} --step {step_s}"
     )
     return Service(name, f"http://127.0.0.1:{port}/v1", start, f"http://127.0.0.1:{port}/health")
 
 
 def compared(extra: float, seed: int, asked: argparse.Namespace) -> Comparison:
-    old, new = served("old", 0.0), served("new", extra)
+    old, new = served("old", 0.0, asked.step), served("new", extra, asked.step)
     prompts = read_mix_prompts(HERE / "prompts.txt")
     block = block_of(
         lambda running, service: Mix(running.address, "tiny", prompts, (8, 16)),
@@ -60,6 +60,7 @@ def main() -> None:
     said.add_argument("--rate", type=float, default=10.0)
     said.add_argument("--seconds", type=float, default=3.0)
     said.add_argument("--pairs", type=int, default=20)
+    said.add_argument("--step", type=float, default=0.0, help="seconds that each step of both takes longer")
     said.add_argument("--objective", type=float, default=200.0, help="ms to the first token that a good answer keeps")
     said.add_argument("--first", type=int, default=0)
     asked = said.parse_args()

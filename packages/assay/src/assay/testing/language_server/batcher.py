@@ -127,10 +127,10 @@ class Batcher:
 
     def _step(self, group: Sequence[Generation]) -> list[Generation]:
         """One call of the network for all of the group. Returns those that ended."""
+        began = time.perf_counter()
         if self._step_s:
             time.sleep(self._step_s)
         fed = [one.left[:CHUNK] if one.left else [one.made[-1]] for one in group]
-        began = time.perf_counter()
         logits = self._fed(group, fed)
         self._work_more(began)
         if "batch-swap" in self._faults and len(group) > 1:
