@@ -73,6 +73,8 @@ SHOWS: dict[str, tuple[Callable[[PromptService, Oracle], list[Finding]], str]] =
     "stale-prefix": (_alone, "a beginning that an earlier prompt shares"),
     "padding-leak": (_together, "beside others at the same time"),
     "cache-off-by-one": (_generated, "as a text goes on that it generates"),
+    "draft-accepted": (_generated, "as a text goes on that it generates"),
+    "draft-cache": (_generated, "as a text goes on that it generates"),
     "stop-kept": (_texts, "a stop string does not end the text where it should"),
     "limit-one-more": (_texts, "asked for a number of tokens it generates another: expected 24, got 25"),
     "seed-ignored": (_seeds, "one seed gives two texts"),
@@ -102,8 +104,10 @@ def test_a_fault_is_shown_by_its_way(fault: str) -> None:
     assert sentence in " ".join(map(finding_text, found))
 
 
-def test_a_right_service_passes_in_every_way() -> None:
-    with serving() as address:
+@pytest.mark.parametrize("drafted", [0, 4])
+def test_a_right_service_passes_in_every_way(drafted: int) -> None:
+    """With speculative decoding as without."""
+    with serving(drafted=drafted) as address:
         service = client(address)
         right = oracle()
         assert [way.__name__ for way in WAYS if way(service, right)] == []

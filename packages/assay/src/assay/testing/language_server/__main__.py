@@ -26,6 +26,7 @@ def main() -> None:
     said.add_argument("--delay", type=float, default=0.0, help="seconds that the first of a batch waits for others")
     said.add_argument("--step", type=float, default=0.0, help="seconds that each step takes longer")
     said.add_argument("--extra", type=float, default=0.0, help="share of each step that it works besides")
+    said.add_argument("--draft", type=int, default=0, help="tokens that are guessed and verified in one step")
     said.add_argument("--for", type=float, default=3600.0, dest="seconds", help="seconds until it ends by itself")
     asked = said.parse_args()
     import uvicorn
@@ -40,6 +41,7 @@ def main() -> None:
         delay_s=asked.delay,
         step_s=asked.step,
         extra=asked.extra,
+        drafted=asked.draft,
     )
     server = uvicorn.Server(
         uvicorn.Config(application(settings), host="127.0.0.1", port=asked.port, log_level="critical", access_log=False)

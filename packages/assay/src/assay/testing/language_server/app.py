@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.testing.language_server.batcher import Batcher, Token
-from assay.testing.language_server.faults import checked
+from assay.testing.language_server.faults import DRAFT, checked
 from assay.testing.language_server.generation import Answer, Piece, Refused
 from assay.testing.language_server.network import Network
 from assay.testing.language_server.tensor_protocol import infer, metadata
@@ -43,6 +43,7 @@ class Settings:
     step_s: float = 0.0
     slow_s: float = 30.0
     extra: float = 0.0
+    drafted: int = 0
     prefixes: bool = True
 
 
@@ -82,6 +83,7 @@ def application(settings: Settings) -> Starlette:
         step_s=settings.step_s,
         extra=settings.extra,
         prefixes=settings.prefixes,
+        drafted=settings.drafted or (4 if faults & DRAFT.keys() else 0),
     )
     service = Service(settings, Words(settings.tokenizer, faults), network, batcher)
 

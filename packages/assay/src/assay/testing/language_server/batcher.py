@@ -53,10 +53,11 @@ class Batcher:
         step_s: float = 0.0,
         extra: float = 0.0,
         prefixes: bool = True,
+        drafted: int = 0,
     ) -> None:
         self._network, self._faults = network, network.faults
         self._most, self._delay_s, self._step_s, self._prefixes = most, delay_s, step_s, prefixes
-        self._extra = extra
+        self._extra, self._drafted = extra, drafted
         self._waiting: list[Generation] = []
         self._wake = threading.Condition()
         self._known: OrderedDict[tuple[int, ...], list[Array]] = OrderedDict()
@@ -130,7 +131,7 @@ class Batcher:
         began = time.perf_counter()
         if self._step_s:
             time.sleep(self._step_s)
-        fed = [one.left[:CHUNK] if one.left else [one.made[-1]] for one in group]
+        fed = [one.left[:CHUNK] if one.left else [one.made[-1], *self._draft(one)] for one in group]
         logits = self._fed(group, fed)
         self._work_more(began)
         if "batch-swap" in self._faults and len(group) > 1:
@@ -142,9 +143,31 @@ class Batcher:
                 if sequence.left:
                     continue
                 self._remember(sequence)
-            if self._gave(sequence, row):
-                ended.append(sequence)
+                over = self._gave(sequence, row[-1])
+            else:
+                over = self._verified(sequence, tokens[1:], row[-len(tokens) :])
+            ended += [sequence] if over else []
         return ended
+
+    def _draft(self, sequence: Generation) -> list[int]:
+        """What followed the newest token when it stood there before (prompt lookup): a guess, to be verified in one call."""
+        text = sequence.prompt + sequence.made
+        room = min(self._drafted, sequence.most - len(sequence.made) - 1)
+        before = next((at for at in range(len(text) - 2, -1, -1) if text[at] == text[-1]), None)
+        return text[before + 1 : before + 1 + room] if before is not None and room > 0 else []
+
+    def _verified(self, sequence: Generation, draft: Sequence[int], rows: Array) -> bool:
+        """Each token is chosen as without a draft; the next row counts where the draft has guessed it. Whether it is at its end."""
+        kept = sequence.cache[0].shape[2] - len(draft)
+        for row, guess in zip(rows, [*draft, None], strict=True):
+            if self._gave(sequence, row, guess if "draft-accepted" in self._faults else None):
+                return True
+            if sequence.made[-1] != guess:
+                break
+            kept += 1
+        if "draft-cache" not in self._faults:
+            sequence.cache = [one[:, :, :kept] for one in sequence.cache]
+        return False
 
     def _work_more(self, began: float) -> None:
         """Products of matrices for a share of the time since then: a server that does more than it should."""
@@ -153,10 +176,10 @@ class Batcher:
         while time.perf_counter() < until:
             self._network.output @ self._network.output.T[:, :8]
 
-    def _gave(self, sequence: Generation, row: Array) -> bool:
+    def _gave(self, sequence: Generation, row: Array, forced: int | None = None) -> bool:
         """Whether it is at its end."""
         logs = log_softmax(row)
-        number = sequence.sampler.next(logs, sequence.prompt)
+        number = sequence.sampler.next(logs, sequence.prompt) if forced is None else forced
         shown = sequence.late if "logprobs-late" in self._faults and sequence.late is not None else logs
         sequence.late = logs
         sequence.made.append(number)
@@ -167,7 +190,7 @@ class Batcher:
         return True
 
     def _fed(self, group: Sequence[Generation], fed: Sequence[list[int]]) -> Array:
-        """The logits behind the last of the new tokens of each; their caches grow."""
+        """The logits behind each of the new tokens, (batch, new, vocabulary), padded on the left; their caches grow."""
         longest, most = max(map(len, fed)), max(one.cache[0].shape[2] for one in group)
         ids = np.zeros((len(group), longest), np.int64)
         mask = np.zeros((len(group), most + longest), np.int64)
@@ -186,7 +209,7 @@ class Batcher:
             if "stale-slot" in self._faults and sequence.made and self._left_behind is not None and kept > 2:
                 sequence.cache[1] = sequence.cache[1].copy()
                 sequence.cache[1][:, :, 2] = self._left_behind
-        return logits[:, -1]
+        return logits
 
     def _positions(self, sequence: Generation, past: int, new: int, longest: int) -> Array:
         faults = self._faults

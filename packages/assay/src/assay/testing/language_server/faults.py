@@ -34,6 +34,10 @@ CACHE = {
     "stale-prefix-one": "a hit of the prefix cache takes one token more than agrees",
     "chunk-position": "each chunk of a prompt counts positions from 0",
 }
+DRAFT = {
+    "draft-accepted": "tokens of a draft are taken without a look at them",
+    "draft-cache": "what was rejected of a draft stays in the cache",
+}
 BATCH = {
     "batch-leak": "values of the first of a batch are read by its mates",
     "batch-swap": "the answers of a batch are given in another order",
@@ -68,7 +72,7 @@ TEXT = {
     "text-space": "the first space of an answer is removed",
     "usage": "the tokens of the prompt are counted one too few",
 }
-FAULTS = NETWORK | CACHE | BATCH | PROMPT | SAMPLER | TEXT
+FAULTS = NETWORK | CACHE | DRAFT | BATCH | PROMPT | SAMPLER | TEXT
 """By name, in words."""
 
 
