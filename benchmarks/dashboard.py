@@ -14,37 +14,82 @@ import sys
 import threading
 import time
 import urllib.request
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import msgspec
 import psutil
 from msgspec.structs import replace
-from sqlalchemy import Connection, text
+from sqlalchemy import text
 
 from assay.core.outcome import Outcome
 from assay.core.result import AnyResult
 from assay.core.run import Run
 from assay.judge.verdicts import judge
-from assay.stores.ingest import chunks
+from assay.stores.payload import pack
 from assay.stores.sql import SqlStore
+from assay.stores.statements import chunks
 from assay.testing.builders import make_comparison, make_job, make_measurement, make_result, make_run
 from assay.web.address import address
 
 PATTERNS = 8
 """Runs whose results the others have, too."""
-COPY = (
-    'INSERT INTO runs (number, id, started_at, status, command, "commit", machine, payload) '
-    "VALUES (:n, :id, :at, 'complete', 'assay run operators', :commit, :machine, :payload)",
-    "INSERT INTO run_summary SELECT :n, jobs, recorded, word, passed, failed, other FROM run_summary WHERE run = :from",
-    'INSERT INTO results (run, job_key, "case", flow, kind, outcome, stage, seconds, payload) '
-    'SELECT :n, job_key, "case", flow, kind, outcome, stage, seconds, payload FROM results WHERE run = :from',
-    "INSERT INTO result_codes SELECT code, :n, job_key, about FROM result_codes WHERE run = :from",
+BEGAN = time.monotonic()
+LAST = 8
+"""Runs at the end that are recorded as others are."""
+RUN = text(
+    'INSERT INTO runs (number, id, started_at, status, command, "commit", branch, machine) '
+    "VALUES (:n, :id, :at, 'complete', 'assay run operators', :commit, :branch, :machine)"
 )
+PAYLOAD = text("INSERT INTO run_payloads (run, payload, jobs) VALUES (:n, :payload, :jobs)")
+NEW = "runs.number BETWEEN :first + 1 AND :last + 1"
+"""Run number n, from 0 on, has the row number n + 1, and what it copies is the pattern n modulo their count."""
+OLD = "1 + (runs.number - 1) % :patterns"
+EACH = (
+    f"INSERT INTO run_summary SELECT runs.number, jobs, recorded, word, passed, failed, other FROM runs JOIN run_summary ON run = {OLD} "
+    f"WHERE {NEW}",
+    "INSERT INTO results (number, run, job, outcome, word, stage, seconds) "
+    "SELECT results.number + (runs.number - results.run) * :cells, runs.number, job, outcome, word, stage, seconds "
+    f"FROM runs JOIN results ON run = {OLD} WHERE {NEW} ORDER BY runs.number, results.number",
+    "INSERT INTO result_payloads SELECT results.number + (runs.number - results.run) * :cells, payload "
+    f"FROM runs JOIN results ON run = {OLD} JOIN result_payloads ON result = results.number WHERE {NEW} ORDER BY runs.number, result",
+    f"INSERT INTO result_codes SELECT code, runs.number, job, about FROM runs JOIN result_codes ON run = {OLD} WHERE {NEW}",
+)
+ONCE = (
+    "INSERT INTO metric_values SELECT job, runs.number, names, versions, numbers "
+    f"FROM metric_values JOIN runs ON metric_values.run = {OLD} WHERE {NEW} ORDER BY job, runs.number",
+)
+FAST = {
+    "sqlite": (
+        "PRAGMA synchronous=OFF",
+        "PRAGMA foreign_keys=OFF",
+        "PRAGMA cache_size=-1000000",
+        "DROP INDEX ix_results_job_run",
+    ),
+    "postgresql": (
+        "SET session_replication_role = replica",
+        "DROP INDEX ix_results_job_run",
+        "ALTER TABLE results DROP CONSTRAINT uq_results_run_job",
+        "ALTER TABLE metric_values DROP CONSTRAINT pk_metric_values",
+        "SET maintenance_work_mem = '1GB'",
+    ),
+}
+INDEXES = {
+    "sqlite": ("CREATE INDEX ix_results_job_run ON results (job, run)", "ANALYZE"),
+    "postgresql": (
+        "CREATE INDEX ix_results_job_run ON results (job, run)",
+        "ALTER TABLE results ADD CONSTRAINT uq_results_run_job UNIQUE (run, job)",
+        "ALTER TABLE metric_values ADD CONSTRAINT pk_metric_values PRIMARY KEY (job, run) INCLUDE (names, versions, numbers)",
+        *(
+            f"SELECT setval('{name}_number_seq', (SELECT max(number) FROM {name}))"
+            for name in ("runs", "results", "case_state", "constants")
+        ),
+        "VACUUM ANALYZE",
+    ),
+}
+"""Every number is larger than any that the database gave: what is recorded then goes on from there."""
 FLOWS = tuple(f"backend{number}-f16" for number in range(10))
 BEGIN = datetime(2024, 11, 1, 2, tzinfo=UTC)
 PAGES = (
@@ -92,7 +137,7 @@ class Made:
 def _well(one: AnyResult) -> AnyResult:
     if one.kind == "measure":
         return replace(one, measurements=(make_measurement(calls=60),))
-    return replace(one, comparisons=(make_comparison(), make_comparison("boxes")))
+    return replace(one, comparisons=(make_comparison(),))
 
 
 def _wrong(one: AnyResult) -> AnyResult:
@@ -104,36 +149,59 @@ def _wrong(one: AnyResult) -> AnyResult:
     )
 
 
-def fill(store: SqlStore, made: Made, seconds: float, runs: int) -> int:
-    """Runs are added until there are so many, or so much time is over. The first and the last are recorded as a run of Assay does; those
-    between have the results of one of the first, copied by the database. What the history has already stays. Returns how many there are."""
-    began, number = time.monotonic(), len(store.runs(10**9))
+def fill(store: SqlStore, made: Made, runs: int) -> int:
+    """The first and the last runs are recorded as a run of Assay does; those between have the results of one of the first, copied by the
+    database in one statement for each table. What the history has already stays. Returns how many runs there are."""
+    number = len(store.runs(10**9))
     while number < PATTERNS:
         record(store, made, number)
         number += 1
-    jobs = [msgspec.Raw(msgspec.msgpack.encode(job)) for job in made.jobs]
-    while number < runs - 2 and time.monotonic() - began < seconds:
-        run = _run(made, number)
-        whole = msgspec.msgpack.decode(msgspec.msgpack.encode(replace(run, jobs=())), type=dict[str, msgspec.Raw])
-        payload = zlib.compress(msgspec.msgpack.encode({**whole, "jobs": jobs}), 1)
-        values = {
-            "n": number + 1,
-            "id": run.id,
-            "at": run.started_at,
-            "commit": run.commit,
-            "machine": run.machine.kind,
-        }
-        values |= {"payload": payload, "jobs": len(jobs), "from": number % PATTERNS + 1}
-
-        def write(connection: Connection, values: dict[str, object] = values) -> None:
-            for statement in COPY:
-                connection.execute(text(statement), values)
-
-        store.write(write)
+    if number < runs - LAST:
+        bulk(store, made, list(range(number, runs - LAST)))
+        number = runs - LAST
+    while number < runs:
+        record(store, made, number)
         number += 1
-    for last in (number, number + 1):
-        record(store, made, last)
-    return number + 2
+    return number
+
+
+def bulk(store: SqlStore, made: Made, numbers: list[int]) -> None:
+    """`numbers` of runs that follow those of the patterns, whose rows have the numbers from 1 on."""
+    jobs = pack(made.jobs)
+    cells = len(made.jobs)
+    fast = FAST.get(store.engine.dialect.name, ())
+    with store.engine.connect().execution_options(isolation_level="AUTOCOMMIT", assay_read=True) as connection:
+        if store.engine.dialect.name == "sqlite":
+            connection.exec_driver_sql("COMMIT")
+        for statement in fast:
+            connection.exec_driver_sql(statement)
+        for some in (numbers[start : start + 100] for start in range(0, len(numbers), 100)):
+            rows = [_run_row(made, number, jobs) for number in some]
+            connection.exec_driver_sql("BEGIN")
+            connection.execute(RUN, rows)
+            connection.execute(PAYLOAD, rows)
+            for statement in EACH:
+                connection.execute(
+                    text(statement), {"first": some[0], "last": some[-1], "patterns": PATTERNS, "cells": cells}
+                )
+            connection.exec_driver_sql("COMMIT")
+            print(f"{(some[-1] + 1) * cells:,} results, {time.monotonic() - BEGAN:.0f} s", flush=True)
+        connection.exec_driver_sql("BEGIN")
+        for statement in ONCE:
+            connection.execute(
+                text(statement), {"first": numbers[0], "last": numbers[-1], "patterns": PATTERNS, "cells": cells}
+            )
+        connection.exec_driver_sql("COMMIT")
+        print(f"metrics, {time.monotonic() - BEGAN:.0f} s", flush=True)
+        for statement in INDEXES[store.engine.dialect.name]:
+            connection.exec_driver_sql(statement)
+            print(f"{statement[:40]}, {time.monotonic() - BEGAN:.0f} s", flush=True)
+
+
+def _run_row(made: Made, number: int, jobs: bytes) -> dict[str, object]:
+    run = _run(made, number)
+    named = {"n": number + 1, "id": run.id, "at": run.started_at, "commit": run.commit, "machine": run.machine.kind}
+    return {**named, "branch": run.branch, "payload": pack(replace(run, jobs=())), "jobs": jobs}
 
 
 def record(store: SqlStore, made: Made, number: int) -> None:
@@ -148,7 +216,12 @@ def record(store: SqlStore, made: Made, number: int) -> None:
 
 def _run(made: Made, number: int) -> Run:
     return make_run(
-        run_id(number), made.jobs, started_at=started(number).isoformat(), commit=f"{number:08x}" * 5, status="complete"
+        run_id(number),
+        made.jobs,
+        started_at=started(number).isoformat(),
+        commit=f"{number:08x}" * 5,
+        status="complete",
+        branch="main" if number % 4 else "next",
     )
 
 
@@ -267,7 +340,7 @@ def main() -> None:
         made = Made(arguments.cells)
         store = SqlStore(str(Path(folder) / "history.db"))
         began = time.monotonic()
-        runs = fill(store, made, arguments.seconds, arguments.runs)
+        runs = fill(store, made, arguments.runs)
         store.close()
         size = (Path(folder) / "history.db").stat().st_size / 1e9
         total = runs * len(made.jobs)

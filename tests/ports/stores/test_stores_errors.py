@@ -55,7 +55,7 @@ def test_a_history_of_a_newer_version(location: str) -> None:
         connection.execute(text("UPDATE assay_schema SET version_num = '0007'"))
     store.close()
     assert _told(location, kind=NewerHistory) == (
-        f"{location} was written by a newer version of assay (schema 7, this one knows 3): "
+        f"{location} was written by a newer version of assay (schema 7, this one knows 4): "
         "upgrade assay or use another --history"
     )
 
@@ -72,26 +72,24 @@ def test_a_schema_of_nobody(tmp_path: Path) -> None:
 def test_other_columns_under_the_same_number(location: str) -> None:
     store = SqlStore(location)
     with store.engine.begin() as connection:
-        connection.execute(text("ALTER TABLE results RENAME COLUMN kind TO task"))
+        connection.execute(text("ALTER TABLE results RENAME COLUMN stage TO step"))
     store.close()
     assert _told(location) == (
         f"{location} was written by an unreleased assay (its table results has other columns): move it away, or name another --history"
     )
 
 
-def test_other_columns_under_a_former_number_are_left_as_they_are(tmp_path: Path) -> None:
+def test_a_history_of_a_tree_that_was_never_released_is_left_as_it_is(tmp_path: Path) -> None:
     location = str(tmp_path / "history.db")
     store = SqlStore(location)
     with store.engine.begin() as connection:
-        connection.execute(text("ALTER TABLE results RENAME COLUMN kind TO task"))
         connection.execute(text("DROP TABLE alerts"))
-        connection.execute(text("DROP TABLE kept_folders"))
-        connection.execute(text("UPDATE assay_schema SET version_num = '0001'"))
+        connection.execute(text("UPDATE assay_schema SET version_num = '0003'"))
     store.close()
     for _ in range(2):  # the first look changed nothing
-        assert "was written by an unreleased assay (its table results has other columns)" in _told(location)
+        assert "was written by an unreleased assay (schema 3, the first released one is 4)" in _told(location)
         with sqlite3.connect(location) as database:
-            assert database.execute("SELECT version_num FROM assay_schema").fetchone() == ("0001",)
+            assert database.execute("SELECT version_num FROM assay_schema").fetchone() == ("0003",)
 
 
 def test_held_by_another_writer_for_too_long(location: str) -> None:
@@ -190,7 +188,7 @@ def test_a_damaged_value(tmp_path: Path) -> None:
     store = SqlStore(location)
     store.open_run(make_run())
     with store.engine.begin() as connection:
-        connection.execute(text("UPDATE runs SET payload = x'0102'"))
+        connection.execute(text("UPDATE run_payloads SET payload = x'0102'"))
     with pytest.raises(StoreError, match="holds a value that this version of assay cannot read"):
         store.run("last")
     store.close()

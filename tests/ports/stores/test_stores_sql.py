@@ -16,6 +16,7 @@ from assay.core.outcome import Outcome
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.errors import StoreError
 from assay.stores.connect import ALONE, connect
+from assay.stores.encoded_result import encode
 from assay.stores.ingest import add_results
 from assay.stores.lookup import exact_run
 from assay.stores.schema import MIGRATIONS, _migrate, _version
@@ -65,8 +66,10 @@ def test_writers_of_two_runs_do_not_wait_for_each_other(postgresql: str) -> None
     first, second = SqlStore(postgresql), SqlStore(postgresql, busy_s=0.3)
     for run in ("20260101", "20260102"):
         first.open_run(make_run(run))
+    arrived, wanted = encode([make_result("a")])
+    constants = first.constants(wanted)
     with first.engine.begin() as connection:
-        add_results(connection, exact_run(connection, "20260101", ""), [make_result("a")])
+        add_results(connection, exact_run(connection, "20260101", ""), arrived, constants)
         second.record("20260102", [make_result("b")])
         second.open_run(make_run("20260103"))
     assert [one.case for one in second.results("20260102")] == ["b"]
@@ -79,15 +82,17 @@ def test_two_writers_of_the_same_jobs_never_wait_for_each_other_both(postgresql:
     for run in ("20260101", "20260102"):
         store.open_run(make_run(run))
     a, b = make_result("a"), make_result("b")
+    (first, second), wanted = encode([a, b])
+    constants = store.constants(wanted)
     waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
     with closing(store), ThreadPoolExecutor(1) as pool:
         with store.engine.begin() as connection:
-            add_results(connection, 1, [a])
+            add_results(connection, 1, [first], constants)
             # It must wait for `a` before it holds `b`, in whatever order the two came.
             other = pool.submit(store.record, "20260102", [b, a])
             while not connection.scalar(waiting):
                 assert not other.done()
-            add_results(connection, 1, [b])
+            add_results(connection, 1, [second], constants)
         other.result(timeout=60)
         assert {one.run for one in store.states()} == {"20260102"}
 
@@ -125,7 +130,7 @@ def test_what_is_asked_of_one_cell_goes_by_an_index(location: str) -> None:
         if explain == "EXPLAIN":
             connection.execute(text("ANALYZE"))
         plan = "\n".join(str(row) for row in connection.execute(text(f"{explain} {sql}")))
-    assert "ix_results_case_flow_run" in plan
+    assert "ix_results_job_run" in plan
     store.close()
 
 

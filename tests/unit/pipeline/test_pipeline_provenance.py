@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
-from assay.pipeline.provenance import new_run_id
+import pytest
+
+from assay.pipeline.provenance import git_branch, new_run_id
 
 
 def test_ids_of_one_second_sort_by_time() -> None:
@@ -20,3 +24,14 @@ def test_ids_of_one_second_sort_by_time() -> None:
 def test_ids_of_one_moment_differ() -> None:
     moment = datetime(2026, 11, 26, tzinfo=UTC)
     assert len({new_run_id(moment) for _ in range(20)}) > 15
+
+
+def test_the_branch_is_that_of_the_checkout_or_what_ci_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME"):
+        monkeypatch.delenv(name, raising=False)
+    assert git_branch(tmp_path) == ""
+    subprocess.run(["git", "init", "--quiet", "--initial-branch=feature/one", tmp_path], check=True)
+    assert git_branch(tmp_path) == "feature/one"
+    monkeypatch.setenv("GITHUB_REF_NAME", "12/merge")
+    monkeypatch.setenv("GITHUB_HEAD_REF", "of-a-pull-request")
+    assert git_branch(tmp_path) == "of-a-pull-request"

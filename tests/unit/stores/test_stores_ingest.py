@@ -13,11 +13,13 @@ from msgspec.msgpack import Decoder
 from sqlalchemy import Connection, create_engine, select
 
 from assay.core.outcome import Outcome
-from assay.core.result import AnyResult, VerifyResult
+from assay.core.result import AnyResult, Result, VerifyResult
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
+from assay.stores.encoded_result import encode
 from assay.stores.errors import describe
 from assay.stores.ingest import add_results, statuses_by_job
+from assay.stores.metric_values import constant_numbers
 from assay.stores.payload import pack, unpack
 from assay.stores.tables import case_state, metadata
 from assay.testing.builders import make_result
@@ -34,6 +36,11 @@ def _empty() -> Iterator[Connection]:
         yield connection
 
 
+def _add(connection: Connection, run: int, result: Result) -> None:
+    arrived, wanted = encode([result])
+    add_results(connection, run, arrived, constant_numbers(connection, wanted))
+
+
 def _state(connection: Connection) -> Any:
     return connection.execute(select(case_state)).one()
 
@@ -43,7 +50,7 @@ def _state(connection: Connection) -> Any:
 def test_the_state_is_what_the_whole_past_says(outcomes: list[Outcome]) -> None:
     with _empty() as connection:
         for run, outcome in enumerate(outcomes):
-            add_results(connection, run, [make_result(outcome=outcome)])
+            _add(connection, run, make_result(outcome=outcome))
         state = _state(connection)
     last = len(outcomes) - 1
     changes = [run for run in range(1, len(outcomes)) if outcomes[run] != outcomes[run - 1]]
@@ -56,8 +63,8 @@ def test_the_state_is_what_the_whole_past_says(outcomes: list[Outcome]) -> None:
 
 def test_an_older_run_changes_no_state() -> None:
     with _empty() as connection:
-        add_results(connection, 5, [make_result()])
-        add_results(connection, 4, [make_result(outcome=Outcome.CRASH)])
+        _add(connection, 5, make_result())
+        _add(connection, 4, make_result(outcome=Outcome.CRASH))
         assert (_state(connection).run, _state(connection).outcome) == (5, "ok")
 
 

@@ -27,7 +27,7 @@ class Run(msgspec.Struct, frozen=True):
     `baselines` are the approved engines that its flows are compared with. `compared` gives, by the key of a job of a new engine, that of
     the job of this run that asks the same of the old one: what is judged is the new one alone. `missing`
     are shards (3/4) that were not there when it was put together: their jobs are in nobody's list. `sources` are the models that were
-    named by where they come from."""
+    named by where they come from. `branch` is that of the commit, "" where nobody says one."""
 
     id: str
     started_at: str
@@ -45,3 +45,4 @@ class Run(msgspec.Struct, frozen=True):
     compared: dict[str, str] = {}
     missing: tuple[str, ...] = ()
     sources: tuple[ModelSource, ...] = ()
+    branch: str = ""

@@ -23,7 +23,7 @@ from assay.pipeline.check import record_run
 from assay.pipeline.inspect_models import inspect_models
 from assay.pipeline.open_run import Checked
 from assay.pipeline.plan import PACKAGES, reference_dir
-from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
+from assay.pipeline.provenance import git_branch, git_commit, new_run_id, this_machine, versions
 from assay.pipeline.request import ModelRequest
 from assay.pipeline.services import Services
 from assay.pipeline.threads import with_threads
@@ -100,6 +100,7 @@ async def plan_comparison(request: CompareRequest, services: Services) -> Run:
         machine=this_machine(services.gpus),
         versions=versions(PACKAGES),
         commit=git_commit(Path.cwd()),
+        branch=git_branch(Path.cwd()),
         sources=request.sources,
     )
 

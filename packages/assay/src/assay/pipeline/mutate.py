@@ -28,7 +28,7 @@ from assay.pipeline.ensure_references import ensure_references, reject_wrong_inp
 from assay.pipeline.mutation_score import Score, summary
 from assay.pipeline.open_run import Checked, OpenRun, judge_run, open_run
 from assay.pipeline.plan import PACKAGES, reference_dir
-from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
+from assay.pipeline.provenance import git_branch, git_commit, new_run_id, this_machine, versions
 from assay.pipeline.sample_mutants import GateJob, Injected, list_mutants, mutant_jobs, sample_mutants
 from assay.pipeline.services import Services
 from assay.pipeline.survivors import explain
@@ -175,6 +175,7 @@ def _run(request: MutateRequest, jobs: Sequence[AnyJob], policy: Policy, service
         machine=this_machine(),
         versions=versions(PACKAGES),
         commit=git_commit(Path.cwd()),
+        branch=git_branch(Path.cwd()),
         narrowed=True,
     )
 

@@ -35,7 +35,7 @@ from assay.pipeline.find_baseline import find_baseline
 from assay.pipeline.inspect_models import inspect_models, model_files
 from assay.pipeline.kept_folders import CANDIDATES, TRACES, candidate_dir, prune, trace_dir
 from assay.pipeline.originals import change_job, oracle_digest, original_case, original_folder
-from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
+from assay.pipeline.provenance import git_branch, git_commit, new_run_id, this_machine, versions
 from assay.pipeline.request import ModelRequest, Request
 from assay.pipeline.save_tensors import with_saving
 from assay.pipeline.services import Services
@@ -90,6 +90,7 @@ async def plan(request: Request, services: Services) -> Run:
         machine=this_machine(services.gpus),
         versions=versions(PACKAGES),
         commit=git_commit(Path.cwd()),
+        branch=git_branch(Path.cwd()),
         baseline=request.baseline,
         baselines=tuple(job.baseline for one in planned for job in one if isinstance(job, CompareSpeedJob)),
         narrowed=bool(request.only),

@@ -66,6 +66,29 @@ def git_commit(folder: Path) -> str:
     return answer.stdout.strip()
 
 
+_BRANCH_IN_CI = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME")
+"""GitHub and GitLab check out a commit, not a branch, and say here which one it is of."""
+
+
+def git_branch(folder: Path) -> str:
+    """The branch of the checkout that `folder` lies in; "" outside of one, and on a detached commit of which no CI says a branch."""
+    told = next((os.environ[name] for name in _BRANCH_IN_CI if os.environ.get(name)), "")
+    if told:
+        return told
+    try:
+        answer = subprocess.run(
+            ["git", "symbolic-ref", "--quiet", "--short", "HEAD"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return answer.stdout.strip()
+
+
 def _cpu_name() -> str:
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():

@@ -63,9 +63,15 @@ def changes_between(
     """Of two runs of the history, with commits and versions between, and, with `past`, the values of the runs before them."""
     before = list(services.store.results(old.id))
     cells = cell_changes(before, results, old_words=_words(old, before), verdicts=judgement.verdicts)
+    shown = with_past(cells, {one.job_key for one in (*before, *results)}, new, services) if past else tuple(cells)
+    return replace(facts_between(old, new), cells=shown)
+
+
+def facts_between(old: Run, new: Run) -> RunChanges:
+    """Commits and versions between two runs, without their cells."""
     return RunChanges(
         f"run {old.id}",
-        with_past(cells, {one.job_key for one in (*before, *results)}, new, services) if past else tuple(cells),
+        (),
         old.started_at,
         new.started_at,
         old.commit,

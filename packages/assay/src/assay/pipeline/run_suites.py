@@ -24,7 +24,7 @@ from assay.pipeline.expected_timeouts import limits_of, with_expected_timeouts
 from assay.pipeline.open_run import Checked
 from assay.pipeline.plan import PACKAGES, reference_dir
 from assay.pipeline.progress import Progress
-from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
+from assay.pipeline.provenance import git_branch, git_commit, new_run_id, this_machine, versions
 from assay.pipeline.roofline_peaks import with_roofline_peaks
 from assay.pipeline.services import Services
 from assay.pipeline.suite_contract import collect_cases, make_files
@@ -123,6 +123,7 @@ def _plan(request: SuiteRequest, cases: Sequence[Case], services: Services) -> R
         machine=with_roofline_peaks(this_machine(), request.threads) if request.measuring else this_machine(),
         versions=versions((*PACKAGES, *sorted({flow.backend for flow in request.flows}))),
         commit=git_commit(Path.cwd()),
+        branch=git_branch(Path.cwd()),
         baseline=request.baseline,
         narrowed=bool(request.only) or request.selection.narrows,
         alone=bool(request.only),

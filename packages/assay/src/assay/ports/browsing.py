@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol, runtime_checkable
 
 import msgspec
 
+from assay.core.comparison import StatedMetric
 from assay.core.result import Result
 from assay.core.run import Run
 
@@ -31,8 +32,7 @@ class JobState(msgspec.Struct, frozen=True):
 
 class CellQuery(msgspec.Struct, frozen=True):
     """Which jobs are asked for; "" asks nothing. `run` is an id, the beginning of one or "last"; without it, the newest result of every
-    job is asked for. `case` and `flow` are parts of names, in any case, or with `exact` whole ones; `outcome` and `word` are whole. Of a
-    run whose jobs were done again later no words are known."""
+    job is asked for. `case` and `flow` are parts of names, in any case, or with `exact` whole ones; `outcome` and `word` are whole."""
 
     run: str = ""
     case: str = ""
@@ -61,6 +61,50 @@ class MatrixPage(msgspec.Struct, frozen=True):
     jobs: tuple[MatrixJob, ...]
     more_cases: bool = False
     more_flows: bool = False
+
+
+class RunJob(msgspec.Struct, frozen=True):
+    """One job of a run, with the verdict on it: "" while the run is not judged."""
+
+    job_key: str
+    case: str
+    flow: str
+    outcome: str
+    word: str
+
+
+class RunMetrics(msgspec.Struct, frozen=True):
+    """All metrics of one result."""
+
+    run: str
+    case: str
+    flow: str
+    metrics: dict[str, float]
+
+
+class MetricPoint(msgspec.Struct, frozen=True):
+    """A metric of one result. `versions` is a key of `MetricHistory.versions`; `spread_ms` percentiles of the raw samples behind a median
+    latency, () where there are none."""
+
+    run: str
+    started_at: str
+    commit: str
+    machine: str
+    value: float
+    versions: int
+    spread_ms: tuple[float, ...] = ()
+
+
+class MetricHistory(msgspec.Struct, frozen=True):
+    """One `metric` of one cell through all runs, the newest first; "" where the cell has no result. `names` are all metrics that any
+    result of the cell has, `stated` what plug-ins say of theirs, `machine` the kind of machine of the newest result."""
+
+    metric: str
+    names: tuple[str, ...]
+    stated: dict[str, StatedMetric]
+    machine: str
+    points: tuple[MetricPoint, ...]
+    versions: dict[int, dict[str, str]]
 
 
 class Unsteady(msgspec.Struct, frozen=True):
@@ -122,6 +166,18 @@ class Browsable(Protocol):
 
     def run_facts(self, run_id: str) -> Run:
         """The run without its jobs: of a large one they are most of what is to be read. `run_id` as in `Store.run`."""
+        ...
+
+    def metric_history(self, case: str, flow: str, wanted: Sequence[str]) -> MetricHistory:
+        """Of the first metric of `wanted` that the cell has, or of the first that it has at all."""
+        ...
+
+    def run_jobs(self, run_id: str) -> Sequence[RunJob]:
+        """All that a run has recorded. `run_id` as in `Store.run`."""
+        ...
+
+    def run_metrics(self, run_ids: Sequence[str], cells: Collection[tuple[str, str]]) -> Sequence[RunMetrics]:
+        """Of these runs and cells, in the order of the ids; those of one run in the order in which their jobs were first done."""
         ...
 
     def cell_runs(self, case: str, flow: str, limit: int) -> Sequence[MatrixJob]:

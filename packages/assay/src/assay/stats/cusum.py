@@ -42,14 +42,17 @@ def alarms(values: Sequence[float]) -> list[int]:
     found: list[int] = []
     start, total, rose, at = 0, 0.0, 0, 0
     scale_before: float | None = None
+    seen: tuple[int, int] | None = None
+    middle = scale = 0.0
     while at < len(logs):
         if at - start >= (FIRST if scale_before is None else FIRST_AGAIN):
             until = _known_until(at, start, rose, total, again=scale_before is not None)
-            known = logs[start : min(start + WINDOW, until)]
-            middle = _median(known)
-            scale = max(NORMAL * _median([abs(one - middle) for one in known]), LEAST_SCALE)
-            if scale_before is not None and len(known) < SCALED:
-                scale = scale_before
+            stretch = (start, min(start + WINDOW, until))
+            if stretch != seen:  # Once the window is full it is the same for every later point.
+                seen = stretch
+                middle, scale = _reference(logs[slice(*stretch)])
+                if scale_before is not None and stretch[1] - stretch[0] < SCALED:
+                    scale = scale_before
             surprise = min(max((logs[at] - middle) / scale, -CLIP), CLIP)
             total = max(0.0, total + surprise - ALLOWANCE)
             if total > LIMIT:
@@ -60,6 +63,11 @@ def alarms(values: Sequence[float]) -> list[int]:
             rose = at + 1
         at += 1
     return found
+
+
+def _reference(known: Sequence[float]) -> tuple[float, float]:
+    middle = _median(known)
+    return middle, max(NORMAL * _median([abs(one - middle) for one in known]), LEAST_SCALE)
 
 
 def _known_until(at: int, start: int, rose: int, total: float, *, again: bool) -> int:

@@ -8,13 +8,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, literal, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select
 
 from assay.core.outcome import FAILS_BY_DEFAULT, Outcome
 from assay.core.verdict import VerdictStatus
-from assay.ports.browsing import CellQuery, Count, JobState, MatrixJob, MatrixPage, Standing, Unsteady
+from assay.ports.browsing import CellQuery, Count, JobState, MatrixJob, MatrixPage, RunJob, Standing, Unsteady
 from assay.stores.lookup import find_run
-from assay.stores.tables import case_state, results, runs
+from assay.stores.search import jobs_of
+from assay.stores.tables import case_state, result_payloads, results, runs
 
 RED_WORDS = (VerdictStatus.FAIL.value, VerdictStatus.XPASS.value, VerdictStatus.ERROR.value)
 TURNS = 2
@@ -53,12 +54,7 @@ def standing(connection: Connection, days: float, looked_at: int, limit: int) ->
     """See `ports.Browsable.standing`."""
     recent, recent_id = _recent(connection, days)
     red = or_(_state.word.in_(RED_WORDS), and_(_state.word == "", _state.outcome.in_(FAILS_BY_DEFAULT)))
-    earlier = exists().where(
-        results.c.case == _state.case,
-        results.c.flow == _state.flow,
-        results.c.run < _state.since,
-        results.c.job_key == _state.job_key,
-    )
+    earlier = exists().where(results.c.job == _state.number, results.c.run < _state.since)
     is_recent = _state.since >= recent
 
     def states(*asked: ColumnElement[bool]) -> tuple[JobState, ...]:
@@ -96,27 +92,24 @@ def _recent(connection: Connection, days: float) -> tuple[int, str]:
 def _turning(connection: Connection, looked_at: int, limit: int) -> tuple[Unsteady, ...]:
     """Jobs that have changed since the first of these runs are the only ones that can have turned in them."""
     first = connection.scalar(select(runs.c.number).order_by(runs.c.id.desc()).limit(1).offset(looked_at - 1)) or 0
-    changed = select(_state.job_key, _state.case, _state.flow).where(_state.since > first).limit(50 * limit).subquery()
+    changed = select(_state.number).where(_state.since > first).limit(50 * limit)
     is_ok = (results.c.outcome == Outcome.OK.value).label("is_ok")
-    was_ok = func.lag(results.c.outcome == Outcome.OK.value).over(
-        partition_by=results.c.job_key, order_by=results.c.run
-    )
+    was_ok = func.lag(results.c.outcome == Outcome.OK.value).over(partition_by=results.c.job, order_by=results.c.run)
     seen = (
-        select(results.c.job_key, is_ok, was_ok.label("was_ok"))
-        .join(changed, and_(changed.c.case == results.c.case, changed.c.flow == results.c.flow))
-        .where(results.c.run >= first, results.c.job_key == changed.c.job_key)
+        select(results.c.job, is_ok, was_ok.label("was_ok"))
+        .where(results.c.job.in_(changed), results.c.run >= first)
         .subquery()
     )
     turns = func.sum(func.coalesce(func.abs(_number(seen.c.is_ok) - _number(seen.c.was_ok)), 0))
     counted = (
-        select(seen.c.job_key, turns.label("turns"), func.count().label("results"))
-        .group_by(seen.c.job_key)
+        select(seen.c.job, turns.label("turns"), func.count().label("results"))
+        .group_by(seen.c.job)
         .having(turns >= TURNS)
         .subquery()
     )
     query = (
         select(case_state, runs.c.id.label("run_id"), counted.c.turns, counted.c.results)
-        .join(counted, counted.c.job_key == _state.job_key)
+        .join(counted, counted.c.job == _state.number)
         .join(runs, runs.c.number == _state.run)
         .order_by(counted.c.turns.desc(), _state.job_key)
         .limit(limit)
@@ -138,16 +131,15 @@ def matrix(
 ) -> MatrixPage:
     """See `ports.Browsable.matrix`; `name` is that of the history."""
     number = find_run(connection, query.run, name) if query.run else 0
-    table = results.c if number else case_state.c
     asked = _asked(query, number)
 
     def names(column: ColumnElement[str], first: int, count: int) -> list[str]:
-        some = select(column).where(*asked).distinct().order_by(column).limit(count + 1).offset(first)
-        return list(connection.scalars(some))
+        some = _of_run(select(column), number).where(*asked).distinct().order_by(column)
+        return list(connection.scalars(some.limit(count + 1).offset(first)))
 
-    found_cases, found_flows = names(table.case, first_case, cases), names(table.flow, first_flow, flows)
+    found_cases, found_flows = names(_state.case, first_case, cases), names(_state.flow, first_flow, flows)
     shown_cases, shown_flows = found_cases[:cases], found_flows[:flows]
-    here = [table.case.in_(shown_cases), table.flow.in_(shown_flows), *asked]
+    here = [_state.case.in_(shown_cases), _state.flow.in_(shown_flows), *asked]
     return MatrixPage(
         tuple(shown_cases),
         tuple(shown_flows),
@@ -157,34 +149,39 @@ def matrix(
     )
 
 
+def run_jobs(connection: Connection, number: int) -> list[RunJob]:
+    """See `ports.Browsable.run_jobs`."""
+    said = (_state.job_key, _state.case, _state.flow, results.c.outcome, results.c.word)
+    return [RunJob(*row) for row in connection.execute(_of_run(select(*said), number).order_by(results.c.number))]
+
+
 def _jobs(number: int) -> Select[Any]:
+    """The jobs of a run; those of the present where it is 0."""
+    named = (_state.case, _state.flow, _state.kind)
     if not number:
-        state = (_state.case, _state.flow, _state.kind, _state.outcome, _state.word, runs.c.id)
-        return select(*state).join(runs, runs.c.number == _state.run)
-    row = results.c
-    known = and_(_state.job_key == row.job_key, _state.run == row.run)
-    word = func.coalesce(_state.word, literal(""))
-    return (
-        select(row.case, row.flow, row.kind, row.outcome, word, runs.c.id)
-        .join(runs, runs.c.number == row.run)
-        .outerjoin(case_state, known)
-    )
+        return select(*named, _state.outcome, _state.word, runs.c.id).join(runs, runs.c.number == _state.run)
+    of_run = _of_run(select(*named, results.c.outcome, results.c.word, runs.c.id), number)
+    return of_run.join(runs, runs.c.number == results.c.run)
+
+
+def _of_run(query: Select[Any], number: int) -> Select[Any]:
+    if not number:
+        return query
+    return query.join(results, results.c.job == _state.number).where(results.c.run == number)
 
 
 def _asked(query: CellQuery, number: int) -> list[ColumnElement[bool]]:
-    table = results.c if number else case_state.c
-    asked: list[ColumnElement[bool]] = [results.c.run == number] if number else []
-    for column, part in ((table.case, query.case), (table.flow, query.flow)):
+    said = results.c if number else _state
+    asked: list[ColumnElement[bool]] = []
+    for column, part in ((_state.case, query.case), (_state.flow, query.flow)):
         if part and query.exact:
             asked.append(column == part)
         elif part:
             asked.append(func.lower(column).contains(part.lower(), autoescape=True))
     if query.outcome:
-        asked.append(table.outcome == query.outcome)
+        asked.append(said.outcome == query.outcome)
     if query.word:
-        said = case_state.alias("said").c
-        same = exists().where(said.job_key == results.c.job_key, said.run == number, said.word == query.word)
-        asked.append(same if number else _state.word == query.word)
+        asked.append(said.word == query.word)
     return asked
 
 
@@ -193,7 +190,7 @@ def newest_run_of(connection: Connection, case: str, flow: str) -> str:
     query = (
         select(runs.c.id)
         .join(results, results.c.run == runs.c.number)
-        .where(results.c.case == case, results.c.flow == flow)
+        .where(results.c.job.in_(jobs_of(case, flow)))
         .order_by(results.c.run.desc())
         .limit(1)
     )
@@ -204,9 +201,10 @@ def cell_runs(connection: Connection, case: str, flow: str, limit: int) -> Seque
     """See `ports.Browsable.cell_runs`."""
     row = results.c
     query = (
-        select(row.case, row.flow, row.kind, row.outcome, literal(""), runs.c.id)
+        select(_state.case, _state.flow, _state.kind, row.outcome, row.word, runs.c.id)
+        .join(results, row.job == _state.number)
         .join(runs, runs.c.number == row.run)
-        .where(row.case == case, row.flow == flow)
+        .where(_state.case == case, _state.flow == flow)
         .order_by(row.run.desc(), row.number)
         .limit(limit)
     )
@@ -225,8 +223,9 @@ def said(connection: Connection, text: str, looked_at: int, limit: int) -> list[
     """See `ports.Browsable.said`."""
     query = (
         state_rows()
-        .add_columns(results.c.payload)
-        .join(results, and_(results.c.run == _state.run, results.c.job_key == _state.job_key))
+        .add_columns(result_payloads.c.payload)
+        .join(results, and_(results.c.run == _state.run, results.c.job == _state.number))
+        .join(result_payloads, result_payloads.c.result == results.c.number)
         .where(_state.outcome != Outcome.OK.value)
         .order_by(_state.since.desc(), _state.job_key)
         .limit(looked_at)
@@ -253,25 +252,17 @@ class _Asks(msgspec.Struct):
     flow: _Named
 
 
-class _Listed(msgspec.Struct):
-    jobs: tuple[msgspec.Raw, ...]
-
-
-_LISTED = msgspec.msgpack.Decoder(_Listed)
+_LISTED = msgspec.msgpack.Decoder(tuple[msgspec.Raw, ...])
 _ASKS = msgspec.msgpack.Decoder(_Asks)
 
 
-def only_cell(payload: bytes, case: str, flow: str) -> bytes:
-    """A run as msgpack, with the jobs of that cell alone: most of a large run is its jobs, and nobody reads the others."""
-    kept = []
-    for raw in _LISTED.decode(payload).jobs:
-        asks = _ASKS.decode(raw)
-        if asks.case.name == case and asks.flow.name == flow:
-            kept.append(raw)
-    return with_jobs(payload, kept)
+def only_cell(jobs: bytes, case: str, flow: str) -> list[msgspec.Raw]:
+    """Of the jobs of a run, as msgpack, those of that cell: nobody reads the others of a large one."""
+    asked = [raw for raw in _LISTED.decode(jobs) if _both(raw, case, flow)]
+    return [raw for raw in asked if (asks := _ASKS.decode(raw)).case.name == case and asks.flow.name == flow]
 
 
-def with_jobs(payload: bytes, jobs: Sequence[msgspec.Raw]) -> bytes:
-    """The same run as msgpack, with these jobs in place of its own."""
-    whole: dict[str, msgspec.Raw] = msgspec.msgpack.decode(payload, type=dict[str, msgspec.Raw])
-    return msgspec.msgpack.encode({**whole, "jobs": jobs})
+def _both(raw: msgspec.Raw, case: str, flow: str) -> bool:
+    """Whether the names stand anywhere in it: a look at the bytes, which most do not survive."""
+    whole = bytes(raw)
+    return case.encode() in whole and flow.encode() in whole

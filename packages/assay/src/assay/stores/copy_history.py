@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, Table, bindparam, func, insert, select, update
+from sqlalchemy import Connection, Table, bindparam, func, select, update
 from sqlalchemy.engine import Row
 
-from assay.stores.ingest import advance, chunks, first_state, insert_for
+from assay.stores.copy_constants import Constants
+from assay.stores.ingest import add_rows, advance, first_state, job_numbers, jobs_recorded
 from assay.stores.sql import SqlStore
-from assay.stores.tables import case_state, result_codes, results, run_models, run_summary, runs
+from assay.stores.statements import chunks, insert_for
+from assay.stores.tables import (
+    case_state,
+    metric_values,
+    result_codes,
+    result_payloads,
+    results,
+    run_models,
+    run_payloads,
+    run_summary,
+    runs,
+)
 
 _ROWS = 2000
 """In one transaction: what is lost of a copy that is cut off, and copied again by the next."""
@@ -23,88 +35,128 @@ def copy_history(source: SqlStore, target: SqlStore, copied: Callable[[str, int]
     with source.reading() as connection:
         numbers = connection.execute(select(runs.c.number, runs.c.id).order_by(runs.c.number)).all()
     total = 0
+    same = Constants()
     for number, run_id in numbers:
-        new = _copy_run(source, target, number)
+        new = _copy_run(source, target, number, same)
         total += new
         copied(run_id, new)
     return len(numbers), total
 
 
-def _copy_run(source: SqlStore, target: SqlStore, number: int) -> int:
-    in_order = select(results.c.job_key).where(results.c.run == number).order_by(results.c.number)
+def _copy_run(source: SqlStore, target: SqlStore, number: int, same: Constants) -> int:
     with source.reading() as connection:
         run = _values(connection.execute(select(runs).where(runs.c.number == number)).one(), without="number")
+        whole = _values(connection.execute(select(run_payloads).where(run_payloads.c.run == number)).one())
         models = [_values(row) for row in connection.execute(select(run_models).where(run_models.c.run == number))]
-        keys = list(connection.scalars(in_order))
         summary = _values(connection.execute(select(run_summary).where(run_summary.c.run == number)).one())
-        states = connection.execute(select(case_state.c.job_key, case_state.c.word).where(case_state.c.run == number))
-        words = {state.job_key: state.word for state in states}
-    there = target.write(lambda connection: _open(connection, run, models, summary))
-    missing = [key for key in keys if key not in there.keys]
+        listed = _listed(connection, number)
+    there, known = target.write(lambda connection: _open(connection, run, whole, models, summary))
+    missing = [row for row in listed if row["job_key"] not in known]
     for some in (missing[start : start + _ROWS] for start in range(0, len(missing), _ROWS)):
         with source.reading() as connection:
-            rows, codes = _rows(connection, number, some)
-        target.write(partial(_add, run=there.number, rows=rows, codes=codes))
-    target.write(lambda connection: _close(connection, there.number, run["status"], summary, words))
+            rows = _with_payloads(connection, some)
+            codes, values = _beside(connection, number, [row["job"] for row in some])
+            same.read(connection, {one[name] for one in values for name in ("names", "versions")})
+        numbers = same.add(target, {one[name] for one in values for name in ("names", "versions")})
+        target.write(partial(_add, run=there, rows=rows, codes=codes, values=values, constants=numbers))
+    words = {row["job_key"]: row["word"] for row in listed if row["job_key"] in known and row["word"]}
+    target.write(lambda connection: _close(connection, there, run["status"], summary, words))
     return len(missing)
 
 
-class _There:
-    def __init__(self, number: int, keys: set[str]) -> None:
-        self.number, self.keys = number, keys
+def _listed(connection: Connection, number: int) -> list[dict[str, Any]]:
+    """The short rows of a run, in the order recorded, with what is known of their jobs."""
+    named = (case_state.c.job_key, case_state.c.case, case_state.c.flow, case_state.c.kind)
+    query = select(results, *named).join(case_state, case_state.c.number == results.c.job)
+    rows = connection.execute(query.where(results.c.run == number).order_by(results.c.number))
+    return [_values(row) for row in rows]
+
+
+def _with_payloads(connection: Connection, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    first, last = rows[0]["number"], rows[-1]["number"]
+    query = select(result_payloads).where(result_payloads.c.result.between(first, last))
+    payloads = {row.result: row.payload for row in connection.execute(query)}
+    return [{**row, "payload": payloads[row["number"]]} for row in rows]
+
+
+def _beside(
+    connection: Connection, number: int, jobs: Sequence[int]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    found: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
+    for some in chunks(jobs):
+        for table, rows in zip((result_codes, metric_values), found, strict=True):
+            query = select(table).where(table.c.run == number, table.c.job.in_(some))
+            rows += [_values(row) for row in connection.execute(query)]
+    return found
 
 
 def _open(
-    connection: Connection, run: dict[str, Any], models: Sequence[dict[str, Any]], summary: dict[str, Any]
-) -> _There:
+    connection: Connection,
+    run: dict[str, Any],
+    whole: dict[str, Any],
+    models: Sequence[dict[str, Any]],
+    summary: dict[str, Any],
+) -> tuple[int, set[str]]:
+    """Its number, and the keys of the jobs that it has already."""
     row = {**run, "status": "running"}
     connection.execute(insert_for(connection, runs).on_conflict_do_nothing(index_elements=["id"]), row)
     number = int(connection.scalars(select(runs.c.number).where(runs.c.id == run["id"])).one())
     empty = {"run": number, "jobs": summary["jobs"], "recorded": 0, "word": "", "passed": 0, "failed": 0, "other": 0}
-    connection.execute(insert_for(connection, run_summary).on_conflict_do_nothing(), empty)
+    _add_new(connection, run_payloads, [{**whole, "run": number}])
+    _add_new(connection, run_summary, [empty])
     _add_new(connection, run_models, [{**one, "run": number} for one in models])
-    return _There(number, set(connection.scalars(select(results.c.job_key).where(results.c.run == number))))
+    keys = select(case_state.c.job_key).join(results, results.c.job == case_state.c.number)
+    return number, set(connection.scalars(keys.where(results.c.run == number)))
 
 
-def _rows(
-    connection: Connection, number: int, keys: Sequence[str]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    rows: list[dict[str, Any]] = []
-    codes: list[dict[str, Any]] = []
-    for some in chunks(keys):
-        query = select(results).where(results.c.run == number, results.c.job_key.in_(some)).order_by(results.c.number)
-        rows += [_values(row, without="number") for row in connection.execute(query)]
-        about = select(result_codes).where(result_codes.c.run == number, result_codes.c.job_key.in_(some))
-        codes += [_values(row) for row in connection.execute(about)]
-    return rows, codes
-
-
-def _add(connection: Connection, run: int, rows: Sequence[dict[str, Any]], codes: Sequence[dict[str, Any]]) -> None:
+def _add(
+    connection: Connection,
+    run: int,
+    rows: Sequence[dict[str, Any]],
+    codes: Sequence[dict[str, Any]],
+    values: Sequence[dict[str, Any]],
+    constants: Mapping[int, int],
+) -> None:
     connection.execute(select(run_summary.c.run).where(run_summary.c.run == run).with_for_update())
-    there = {
-        key
-        for some in chunks([row["job_key"] for row in rows])
-        for key in connection.scalars(
-            select(results.c.job_key).where(results.c.run == run, results.c.job_key.in_(some))
-        )
-    }
-    new = [{**row, "run": run} for row in rows if row["job_key"] not in there]
+    known = job_numbers(connection, [row["job_key"] for row in rows])
+    there = jobs_recorded(connection, run, list(known.values()))
+    new = [row for row in rows if known.get(row["job_key"]) not in there]
     if not new:
         return
-    connection.execute(insert(results), new)
-    _add_new(connection, result_codes, [{**one, "run": run} for one in codes])
-    advance(connection, [first_state(run, row) for row in new])
+    advance(connection, [{**first_state(run, row), "word": row["word"]} for row in new])
+    known |= job_numbers(connection, [row["job_key"] for row in new if row["job_key"] not in known])
+    here = {row["job"]: known[row["job_key"]] for row in new}
+    add_rows(connection, [{**row, "run": run, "job": here[row["job"]]} for row in new])
+    _add_new(
+        connection, result_codes, [{**one, "run": run, "job": here[one["job"]]} for one in codes if one["job"] in here]
+    )
+    _add_new(
+        connection,
+        metric_values,
+        [
+            {
+                **one,
+                "run": run,
+                "job": here[one["job"]],
+                "names": constants[one["names"]],
+                "versions": constants[one["versions"]],
+            }
+            for one in values
+            if one["job"] in here
+        ],
+    )
 
 
 def _close(connection: Connection, run: int, status: str, summary: dict[str, Any], words: dict[str, str]) -> None:
+    """`words` are those of results that were there before: the run may have been judged since. A judgement of the target's own stays."""
     connection.execute(update(runs).where(runs.c.number == run).values(status=status))
     recorded = select(func.count()).select_from(results).where(results.c.run == run).scalar_subquery()
     told = {name: summary[name] for name in ("word", "passed", "failed", "other")}
     connection.execute(update(run_summary).where(run_summary.c.run == run).values(recorded=recorded, **told))
-    said = [{"key": key, "said": word} for key, word in sorted(words.items()) if word]
-    if said:
-        state = case_state.c
-        same = update(case_state).where(state.job_key == bindparam("key"), state.run == run, state.word == "")
+    known = job_numbers(connection, words)
+    said = [{"its": known[key], "said": word} for key, word in sorted(words.items()) if key in known]
+    for table, job in ((results, results.c.job), (case_state, case_state.c.number)) if said else ():
+        same = update(table).where(job == bindparam("its"), table.c.run == run, table.c.word == "")
         connection.execute(same.values(word=bindparam("said")), said)
 
 

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from sqlalchemy import Connection, Table, bindparam, case, func, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from msgspec.structs import replace
+from sqlalchemy import Connection, bindparam, case, func, insert, select, update
 
-from assay.core.codes import codes_of
 from assay.core.outcome import Outcome
-from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
+from assay.stores.encoded_result import EncodedResult
 from assay.stores.payload import pack
-from assay.stores.tables import case_state, result_codes, results, run_models, run_summary, runs
-
-Value = TypeVar("Value")
-
-_MOST_PARAMETERS = 400
-"""Names in one IN (...): SQLite's older limit is 999 for the whole statement."""
+from assay.stores.statements import chunks, insert_for
+from assay.stores.tables import (
+    case_state,
+    metric_values,
+    result_codes,
+    result_payloads,
+    results,
+    run_models,
+    run_payloads,
+    run_summary,
+    runs,
+)
 
 _WORST_FIRST = (
     VerdictStatus.FAIL,
@@ -42,13 +47,15 @@ def add_run(connection: Connection, run: Run) -> None:
         "status": run.status,
         "command": run.command,
         "commit": run.commit,
+        "branch": run.branch,
         "machine": run.machine.kind,
-        "payload": pack(run),
     }
     if_new = insert_for(connection, runs).on_conflict_do_nothing(index_elements=["id"])
     number = connection.scalar(if_new.returning(runs.c.number), row)
     if number is None:
         return
+    whole = {"run": number, "payload": pack(replace(run, jobs=())), "jobs": pack(run.jobs)}
+    connection.execute(insert(run_payloads), whole)
     empty = {"recorded": 0, "word": "", "passed": 0, "failed": 0, "other": 0}
     connection.execute(insert(run_summary), {"run": number, "jobs": len(run.jobs), **empty})
     originals = [job.case.original.model for job in run.jobs if job.case.original]
@@ -58,30 +65,66 @@ def add_run(connection: Connection, run: Run) -> None:
         connection.execute(insert(run_models), rows)
 
 
-def add_results(connection: Connection, run: int, arrived: Sequence[Result]) -> None:
-    """Record those results that run number `run` has not yet. Two writers of one run wait for each other; those of
-    two runs only while both change the state of the same job."""
+def add_results(
+    connection: Connection, run: int, arrived: Sequence[EncodedResult], constants: Mapping[bytes, int]
+) -> None:
+    """Record those results that run number `run` has not yet; `constants` are numbers by digest. Two writers of one run wait for each
+    other; those of two runs only while both change the state of the same job."""
     connection.execute(select(run_summary.c.run).where(run_summary.c.run == run).with_for_update())
-    first: dict[str, Result] = {}
-    for result in arrived:
-        first.setdefault(result.job_key, result)
-    there = {
-        key
-        for keys in chunks(list(first))
-        for key in connection.scalars(
-            select(results.c.job_key).where(results.c.run == run, results.c.job_key.in_(keys))
-        )
-    }
-    new = [result for result in first.values() if result.job_key not in there]
+    known = job_numbers(connection, [one.job_key for one in arrived])
+    there = jobs_recorded(connection, run, list(known.values()))
+    new = [one for one in arrived if known.get(one.job_key) not in there]
     if not new:
         return
-    connection.execute(insert(results), [_row(run, result) for result in new])
-    codes = [_code(run, result, *one) for result in new for one in codes_of(result)]
+    advance(connection, [first_state(run, one.row) for one in new])
+    known |= job_numbers(connection, [one.job_key for one in new if one.job_key not in known])
+    jobs = [known[one.job_key] for one in new]
+    add_rows(connection, [{**one.row, "run": run, "job": job} for job, one in zip(jobs, new, strict=True)])
+    connection.execute(
+        insert(metric_values), [_metrics_row(run, job, one, constants) for job, one in zip(jobs, new, strict=True)]
+    )
+    codes = [
+        {"code": code, "run": run, "job": job, "about": about}
+        for job, one in zip(jobs, new, strict=True)
+        for code, about in one.codes
+    ]
     if codes:
         connection.execute(insert(result_codes), codes)
     summary = run_summary.c
     connection.execute(update(run_summary).where(summary.run == run).values(recorded=summary.recorded + len(new)))
-    advance(connection, [first_state(run, _row(run, result)) for result in new])
+
+
+def _metrics_row(run: int, job: int, one: EncodedResult, constants: Mapping[bytes, int]) -> dict[str, Any]:
+    numbers = {"names": constants[one.metrics.names], "versions": constants[one.metrics.versions]}
+    return {"job": job, "run": run, **numbers, "numbers": one.metrics.numbers}
+
+
+def job_numbers(connection: Connection, keys: Iterable[str]) -> dict[str, int]:
+    """Of the jobs that the history knows, by their keys."""
+    state = case_state.c
+    return {
+        row.job_key: row.number
+        for some in chunks(list(keys))
+        for row in connection.execute(select(state.job_key, state.number).where(state.job_key.in_(some)))
+    }
+
+
+def jobs_recorded(connection: Connection, run: int, jobs: Sequence[int]) -> set[int]:
+    """Those of these jobs that the run has a result of."""
+    return {
+        job
+        for some in chunks(jobs)
+        for job in connection.scalars(select(results.c.job).where(results.c.run == run, results.c.job.in_(some)))
+    }
+
+
+def add_rows(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Results that are new, in this order, with their payloads."""
+    names = ("run", "job", "outcome", "word", "stage", "seconds")
+    short = insert(results).returning(results.c.number, sort_by_parameter_order=True)
+    numbers = connection.scalars(short, [{name: row[name] for name in names} for row in rows])
+    whole = [{"result": number, "payload": row["payload"]} for number, row in zip(numbers, rows, strict=True)]
+    connection.execute(insert(result_payloads), whole)
 
 
 def judge_run(connection: Connection, run: int, judgement: RunVerdict) -> None:
@@ -94,13 +137,19 @@ def judge_run(connection: Connection, run: int, judgement: RunVerdict) -> None:
         .where(run_summary.c.run == run)
         .values(word=judgement.run.word.value, passed=passed, failed=failed, other=len(words) - passed - failed)
     )
-    if words:
-        connection.execute(
-            update(case_state)
-            .where(case_state.c.job_key == bindparam("key"), case_state.c.run == run)
-            .values(word=bindparam("said")),
-            [{"key": key, "said": word.value} for key, word in sorted(words.items())],
-        )
+    known = job_numbers(connection, words)
+    said = [{"its": known[key], "said": word.value} for key, word in sorted(words.items()) if key in known]
+    if said:
+        set_words(connection, run, said)
+
+
+def set_words(connection: Connection, run: int, said: Sequence[Mapping[str, Any]]) -> None:
+    """`said` are the words of jobs of that run, by their numbers (`its`)."""
+    its, word = bindparam("its"), bindparam("said")
+    of_run = update(results).where(results.c.run == run, results.c.job == its)
+    connection.execute(of_run.values(word=word), list(said))
+    state = update(case_state).where(case_state.c.number == its, case_state.c.run == run)
+    connection.execute(state.values(word=word), list(said))
 
 
 def statuses_by_job(judgement: RunVerdict) -> dict[str, VerdictStatus]:
@@ -144,32 +193,3 @@ def first_state(run: int, row: Mapping[str, Any]) -> dict[str, Any]:
         "streak": 1,
         "last_ok": run if row["outcome"] == Outcome.OK.value else None,
     }
-
-
-def insert_for(connection: Connection, table: Table) -> Any:
-    """An insert that can say what to do where the row is there already: each database has a type of its own for it."""
-    return (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(table)
-
-
-def _row(run: int, result: Result) -> dict[str, Any]:
-    return {
-        "run": run,
-        "job_key": result.job_key,
-        "case": result.case,
-        "flow": result.flow,
-        "kind": result.kind,
-        "outcome": result.outcome.value,
-        "stage": result.stage.value,
-        "seconds": result.seconds,
-        "payload": pack(result),
-    }
-
-
-def _code(run: int, result: Result, code: str, about: str) -> dict[str, Any]:
-    return {"code": code, "run": run, "job_key": result.job_key, "about": about}
-
-
-def chunks(keys: Sequence[Value]) -> Iterator[Sequence[Value]]:
-    """So many that a statement can hold them."""
-    for start in range(0, len(keys), _MOST_PARAMETERS):
-        yield keys[start : start + _MOST_PARAMETERS]

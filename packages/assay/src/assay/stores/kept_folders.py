@@ -8,8 +8,8 @@ import msgspec
 from sqlalchemy import Connection, delete, insert, select
 
 from assay.core.kept_folder import KeptFolder
-from assay.stores.ingest import chunks
 from assay.stores.payload import pack, unpack
+from assay.stores.statements import chunks
 from assay.stores.tables import kept_folders
 
 _FOLDERS: msgspec.msgpack.Decoder[KeptFolder] = msgspec.msgpack.Decoder(KeptFolder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from typing import TypeVar
 
 import msgspec
@@ -10,7 +11,7 @@ import msgspec
 Value = TypeVar("Value")
 
 
-def pack(value: msgspec.Struct) -> bytes:
+def pack(value: msgspec.Struct | Sequence[msgspec.Struct]) -> bytes:
     """Lossless. Level 1: a result is mostly field names and samples, and thousands are written in one transaction."""
     return zlib.compress(msgspec.msgpack.encode(value), 1)
 

@@ -10,7 +10,7 @@ from typing import Protocol
 from sqlalchemy import Connection, bindparam, select, update
 
 from assay.core.job import JobKind
-from assay.stores.tables import results, runs
+from assay.stores.tables import case_state, result_payloads, results, runs
 
 _ROWS = 500
 """In one transaction: no writer waits long, and what is cut off is gone on with."""
@@ -28,8 +28,14 @@ class Database(Protocol):
 
 def roll_up(store: Database, before: str, shorten: Callable[[bytes], bytes | None]) -> int:
     """How many payloads were replaced. `shorten` gives None for what is short already."""
-    old = runs.c.started_at < before, runs.c.status == "complete", results.c.kind.in_(_SAMPLED)
-    query = select(results.c.number, results.c.payload).join(runs, runs.c.number == results.c.run).where(*old)
+    old = runs.c.started_at < before, runs.c.status == "complete", case_state.c.kind.in_(_SAMPLED)
+    query = (
+        select(results.c.number, result_payloads.c.payload)
+        .join(result_payloads, result_payloads.c.result == results.c.number)
+        .join(case_state, case_state.c.number == results.c.job)
+        .join(runs, runs.c.number == results.c.run)
+        .where(*old)
+    )
     last, count = 0, 0
     while True:
         with store.reading() as connection:
@@ -45,5 +51,7 @@ def roll_up(store: Database, before: str, shorten: Callable[[bytes], bytes | Non
 
 
 def _replace(connection: Connection, changes: Sequence[Mapping[str, object]]) -> None:
-    change = update(results).where(results.c.number == bindparam("row")).values(payload=bindparam("short"))
+    change = (
+        update(result_payloads).where(result_payloads.c.result == bindparam("row")).values(payload=bindparam("short"))
+    )
     connection.execute(change, changes)

@@ -10,6 +10,8 @@ from assay.errors import UsageError
 from assay.stores.sql import SqlStore
 from assay.stores.tables import VERSION_TABLE, alerts, kept_folders, metadata
 
+_SEQUENCES = ", ".join(f"{name}_number_seq" for name in ("runs", "results", "case_state", "constants"))
+
 
 def grant(store: SqlStore, *, readers: Sequence[str], writers: Sequence[str]) -> None:
     """Give the roles their rights; what they have already stays. Raises UsageError for SQLite, whose rights are those of the file, and for
@@ -33,4 +35,4 @@ def _grant(connection: Connection, name: str, readers: Sequence[str], writers: S
         if role in writers:
             connection.execute(text(f"GRANT INSERT, UPDATE ON {tables} TO {quoted}"))
             connection.execute(text(f"GRANT DELETE ON {alerts.name}, {kept_folders.name} TO {quoted}"))
-            connection.execute(text(f"GRANT USAGE ON SEQUENCE runs_number_seq, results_number_seq TO {quoted}"))
+            connection.execute(text(f"GRANT USAGE ON SEQUENCE {_SEQUENCES} TO {quoted}"))

@@ -8,7 +8,7 @@ from sqlalchemy import Column, Connection, Engine, MetaData, String, Table, insp
 
 from assay.errors import NewerHistory, StoreError
 from assay.stores.connect import ALONE, READ
-from assay.stores.tables import SCHEMA, VERSION_TABLE, metadata
+from assay.stores.tables import FIRST_RELEASED, SCHEMA, VERSION_TABLE, metadata
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -55,6 +55,11 @@ def _version(connection: Connection, name: str) -> int:
         return 0
     if not str(said).isdigit():
         raise StoreError(f'{name} has the unknown schema "{said}": move it away, or name another --history')
+    if int(said) < FIRST_RELEASED:
+        raise StoreError(
+            f"{name} was written by an unreleased assay (schema {int(said)}, the first released one is {FIRST_RELEASED}): move it away, or "
+            "name another --history"
+        )
     if int(said) > SCHEMA:
         raise NewerHistory(
             f"{name} was written by a newer version of assay (schema {int(said)}, this one knows {SCHEMA}): "

@@ -4,39 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from sqlalchemy import Connection, and_, exists, func, or_, select, tuple_
+from sqlalchemy import Connection, and_, exists, func, or_, select
 from sqlalchemy.sql.elements import ColumnElement
 from sqlalchemy.sql.selectable import Select
 
 from assay.ports import RunSearch
-from assay.stores.ingest import chunks
-from assay.stores.tables import result_codes, results, run_models, runs
+from assay.stores.statements import chunks
+from assay.stores.tables import case_state, result_codes, result_payloads, results, run_models, runs
 
 
 def cell_rows(case: str, flow: str) -> Select[tuple[str, str, str, str, bytes]]:
     """Id, start, commit, machine and payload: newest run first, the results of one run in their order."""
     run = runs.c
     return (
-        select(run.id, run.started_at, run.commit, run.machine, results.c.payload)
-        .join(runs, run.number == results.c.run)
-        .where(results.c.case == case, results.c.flow == flow)
+        select(run.id, run.started_at, run.commit, run.machine, result_payloads.c.payload)
+        .join(results, run.number == results.c.run)
+        .join(result_payloads, result_payloads.c.result == results.c.number)
+        .where(results.c.job.in_(jobs_of(case, flow)))
         .order_by(run.id.desc(), results.c.number)
     )
 
 
+def jobs_of(case: str, flow: str) -> Select[tuple[int]]:
+    """The numbers of the jobs of one cell."""
+    return select(case_state.c.number).where(case_state.c.case == case, case_state.c.flow == flow)
+
+
 def run_before(connection: Connection, run_id: str, cells: Collection[tuple[str, str]]) -> str:
     """Each look is for a run that is newer than what was found: most often the run just before has a cell of the first few."""
+    before = runs.c.id < run_id, runs.c.status == "complete"
+    just_before = connection.scalar(select(func.max(runs.c.id)).where(*before))
     found = ""
-    for some in chunks(sorted(cells)):
-        has_one = exists().where(results.c.run == runs.c.number, tuple_(results.c.case, results.c.flow).in_(list(some)))
-        query = (
-            select(runs.c.id)
-            .where(runs.c.id < run_id, runs.c.id > found, runs.c.status == "complete", has_one)
-            .order_by(runs.c.id.desc())
-            .limit(1)
-        )
+    for some in chunks(_jobs(connection, cells)):
+        has_one = exists().where(results.c.run == runs.c.number, results.c.job.in_(some))
+        query = select(runs.c.id).where(*before, runs.c.id > found, has_one).order_by(runs.c.id.desc()).limit(1)
         found = connection.scalar(query) or found
+        if found == just_before:
+            break
     return found
+
+
+def _jobs(connection: Connection, cells: Collection[tuple[str, str]]) -> list[int]:
+    wanted = set(cells)
+    rows = (
+        row
+        for some in chunks(sorted({case for case, _ in wanted}))
+        for row in connection.execute(select(case_state).where(case_state.c.case.in_(some)))
+    )
+    return [row.number for row in rows if (row.case, row.flow) in wanted]
 
 
 def searched(search: RunSearch) -> list[ColumnElement[bool]]:
@@ -49,6 +64,10 @@ def searched(search: RunSearch) -> list[ColumnElement[bool]]:
     if search.model:
         named = or_(begins_with(run_models.c.digest, search.model), run_models.c.name == search.model)
         asked.append(runs.c.number.in_(select(run_models.c.run).where(named)))
+    if search.branch:
+        asked.append(runs.c.branch == search.branch)
+    if search.before:
+        asked.append(runs.c.id < search.before)
     if search.code:
         asked.append(runs.c.number.in_(select(result_codes.c.run).where(result_codes.c.code == search.code)))
     return asked

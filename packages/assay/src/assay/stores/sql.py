@@ -11,31 +11,37 @@ import msgspec
 from msgspec.structs import replace
 from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.sql.selectable import Select
 
 from assay.core.alert import Alert
+from assay.core.job import AnyJob
 from assay.core.kept_folder import KeptFolder
 from assay.core.result import AnyResult, Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
 from assay.errors import RunNotFound
 from assay.ports import PastResult, RunSearch, RunSummary
-from assay.ports.browsing import CellQuery, JobState, MatrixJob, MatrixPage, Standing
+from assay.ports.browsing import CellQuery, JobState, MatrixJob, MatrixPage, MetricHistory, RunJob, RunMetrics, Standing
 from assay.stores import browsing
 from assay.stores.connect import ALONE, READ, connect
+from assay.stores.encoded_result import encode
 from assay.stores.errors import is_unreachable, translate_errors
-from assay.stores.ingest import add_results, add_run, chunks, judge_run
+from assay.stores.ingest import add_results, add_run, job_numbers, judge_run
 from assay.stores.kept_folders import change_folders, read_folders
 from assay.stores.lookup import exact_run, find_run
+from assay.stores.metric_values import constant_numbers, metric_history, run_metrics
 from assay.stores.payload import pack, unpack
 from assay.stores.retention import roll_up
 from assay.stores.schema import bring_up_to_date, demand_current
-from assay.stores.search import cell_rows, run_before, searched
+from assay.stores.search import cell_rows, jobs_of, run_before, searched
+from assay.stores.statements import chunks
 from assay.stores.tables import alerts as alert_rows
-from assay.stores.tables import case_state, results, run_summary, runs
+from assay.stores.tables import case_state, result_payloads, results, run_payloads, run_summary, runs
 
 Value = TypeVar("Value")
 
 _RUNS: msgspec.msgpack.Decoder[Run] = msgspec.msgpack.Decoder(Run)
+_JOBS: msgspec.msgpack.Decoder[tuple[AnyJob, ...]] = msgspec.msgpack.Decoder(tuple[AnyJob, ...])
 _ALERTS: msgspec.msgpack.Decoder[Alert] = msgspec.msgpack.Decoder(Alert)
 _RESULTS: msgspec.msgpack.Decoder[AnyResult] = msgspec.msgpack.Decoder(AnyResult)
 
@@ -50,6 +56,7 @@ class SqlStore:
 
     def __init__(self, location: str, *, busy_s: float = 30.0, read_only: bool = False) -> None:
         self._busy_s = busy_s
+        self._constants: dict[bytes, int] = {}
         self.engine, self.name = connect(str(location), busy_s=busy_s, read_only=read_only)
         try:
             with translate_errors(self.name, busy_s=busy_s):
@@ -64,7 +71,20 @@ class SqlStore:
 
     def record(self, run_id: str, results: Sequence[Result]) -> None:
         """Append results; those whose job key the run has already are left out. `run_id` is a whole id."""
-        self.write(lambda connection: add_results(connection, exact_run(connection, run_id, self.name), results))
+        arrived, wanted = encode(results)
+        constants = self.constants(wanted)
+
+        def write(connection: Connection) -> None:
+            add_results(connection, exact_run(connection, run_id, self.name), arrived, constants)
+
+        self.write(write)
+
+    def constants(self, wanted: dict[bytes, bytes]) -> dict[bytes, int]:
+        """Numbers of constants by digest, for what refers to them; those that nobody has written yet are written now, for good."""
+        new = {digest: payload for digest, payload in wanted.items() if digest not in self._constants}
+        if new:
+            self._constants |= self.write(lambda connection: constant_numbers(connection, new))
+        return self._constants
 
     def close_run(self, run_id: str, status: str, judgement: RunVerdict) -> None:
         """Set the status and the words; a run may be closed again with another judgement. `run_id` is a whole id."""
@@ -80,13 +100,13 @@ class SqlStore:
         """The run with that id, or a unique beginning of it, or "last", with its present status."""
         with self.reading() as connection:
             number = find_run(connection, run_id, self.name)
-            row = connection.execute(select(runs.c.payload, runs.c.status).where(runs.c.number == number)).one()
-            return replace(unpack(row.payload, _RUNS), status=row.status)
+            return replace(_head(connection, number), jobs=_JOBS.decode(_jobs(connection, number)))
 
     def runs(self, limit: int = 50, search: RunSearch = RunSearch()) -> list[RunSummary]:
         """Newest first."""
-        columns = (runs.c.id, runs.c.started_at, runs.c.status, runs.c.command, runs.c.commit, runs.c.machine)
-        query = select(*columns, run_summary).join(run_summary, run_summary.c.run == runs.c.number)
+        query = select(*(column for column in runs.c if column.name != "number"), run_summary).join(
+            run_summary, run_summary.c.run == runs.c.number
+        )
         query = query.where(*searched(search)).order_by(runs.c.id.desc()).limit(limit)
         with self.reading() as connection:
             rows = connection.execute(query).mappings().all()
@@ -96,11 +116,12 @@ class SqlStore:
         """In the order recorded. `run_id` as in `run`."""
         with self.reading() as connection:
             number = find_run(connection, run_id, self.name)
-            query = select(results.c.number, results.c.payload).where(results.c.run == number)
+            query = _with_payloads().where(results.c.run == number)
             if jobs is None:
                 rows = connection.execute(query.order_by(results.c.number)).all()
             else:
-                some = [query.where(results.c.job_key.in_(keys)) for keys in chunks(list(jobs))]
+                known = sorted(job_numbers(connection, jobs).values())
+                some = [query.where(results.c.job.in_(numbers)) for numbers in chunks(known)]
                 rows = sorted((row for one in some for row in connection.execute(one)), key=lambda row: row.number)
             return [unpack(row.payload, _RESULTS) for row in rows]
 
@@ -140,14 +161,13 @@ class SqlStore:
         with self.reading() as connection:
             asked = run_id or browsing.newest_run_of(connection, case, flow)
             number = find_run(connection, asked, self.name) if asked else 0
-            query = select(results.c.payload).order_by(results.c.number)
-            here = query.where(results.c.run == number, results.c.case == case, results.c.flow == flow)
-            found: list[Result] = [unpack(payload, _RESULTS) for payload in connection.scalars(here)]
+            query = _with_payloads().where(results.c.run == number, results.c.job.in_(jobs_of(case, flow)))
+            rows = connection.execute(query.order_by(results.c.number))
+            found: list[Result] = [unpack(row.payload, _RESULTS) for row in rows]
             if not found:
                 raise RunNotFound(f"{f'run {asked}' if asked else 'no run'} in {self.name} has {case} on {flow}")
-            row = connection.execute(select(runs.c.payload, runs.c.status).where(runs.c.number == number)).one()
-            run = _RUNS.decode(browsing.only_cell(zlib.decompress(row.payload), case, flow))
-            return replace(run, status=row.status), found
+            jobs = browsing.only_cell(_jobs(connection, number), case, flow)
+            return replace(_head(connection, number), jobs=_JOBS.decode(msgspec.msgpack.encode(jobs))), found
 
     def said(self, text: str, looked_at: int, limit: int) -> list[tuple[JobState, str]]:
         """Payloads are read: of the present state alone."""
@@ -158,12 +178,25 @@ class SqlStore:
         """With its present status."""
         with self.reading() as connection:
             number = find_run(connection, run_id, self.name)
-            row = connection.execute(select(runs.c.payload, runs.c.status).where(runs.c.number == number)).one()
-            run = _RUNS.decode(browsing.with_jobs(zlib.decompress(row.payload), ()))
-            return replace(run, status=row.status)
+            return _head(connection, number)
+
+    def metric_history(self, case: str, flow: str, wanted: Sequence[str]) -> MetricHistory:
+        """No payload is opened."""
+        with self.reading() as connection:
+            return metric_history(connection, case, flow, wanted)
+
+    def run_jobs(self, run_id: str) -> Sequence[RunJob]:
+        """No payload is opened."""
+        with self.reading() as connection:
+            return browsing.run_jobs(connection, find_run(connection, run_id, self.name))
+
+    def run_metrics(self, run_ids: Sequence[str], cells: Collection[tuple[str, str]]) -> Sequence[RunMetrics]:
+        """No payload is opened."""
+        with self.reading() as connection:
+            return run_metrics(connection, run_ids, cells)
 
     def cell_runs(self, case: str, flow: str, limit: int) -> Sequence[MatrixJob]:
-        """Without words: those of earlier runs are not kept."""
+        """By the index of the cell's jobs."""
         with self.reading() as connection:
             return browsing.cell_runs(connection, case, flow, limit)
 
@@ -236,6 +269,25 @@ class SqlStore:
             connection.begin(),
         ):
             yield connection
+
+
+def _head(connection: Connection, number: int) -> Run:
+    """With its present status, without its jobs."""
+    query = select(run_payloads.c.payload, runs.c.status).join(runs, runs.c.number == run_payloads.c.run)
+    row = connection.execute(query.where(runs.c.number == number)).one()
+    return replace(unpack(row.payload, _RUNS), status=row.status)
+
+
+def _jobs(connection: Connection, number: int) -> bytes:
+    """As msgpack."""
+    packed = connection.execute(select(run_payloads.c.jobs).where(run_payloads.c.run == number)).scalar_one()
+    return zlib.decompress(packed)
+
+
+def _with_payloads() -> Select[tuple[int, bytes]]:
+    return select(results.c.number, result_payloads.c.payload).join(
+        result_payloads, result_payloads.c.result == results.c.number
+    )
 
 
 def _read_alerts(connection: Connection) -> list[Alert]:

@@ -1,7 +1,7 @@
 """The tables of the history. Whole values lie in `payload`; beside them only what is searched, sorted or counted.
 
-Metrics have no table: a result has some twenty of them, and the trend of one job reads the payloads of that job by
-index. So a metric that is invented tomorrow has a trend of two years on its first day.
+Metrics are kept twice: in the payload with all that they were made from, and as plain numbers in `metric_values`, from which trends are
+drawn without opening a payload.
 """
 
 from __future__ import annotations
@@ -15,13 +15,17 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
+    PrimaryKeyConstraint,
     String,
     Table,
     UniqueConstraint,
 )
 
-SCHEMA = 3
+SCHEMA = 4
 """The version that this code reads and writes: the newest of `migrations/versions`."""
+
+FIRST_RELEASED = 4
+"""Histories of an older one are those of trees that were never released."""
 
 VERSION_TABLE = "assay_schema"
 
@@ -46,10 +50,20 @@ runs = Table(
     Column("status", String, nullable=False),
     Column("command", String, nullable=False),
     Column("commit", String, nullable=False),
+    Column("branch", String, nullable=False),
     Column("machine", String, nullable=False),
-    Column("payload", LargeBinary, nullable=False),
     Index(None, "commit"),
+    Index(None, "branch", "id"),
 )
+
+run_payloads = Table(
+    "run_payloads",
+    metadata,
+    Column("run", _Number, ForeignKey("runs.number"), primary_key=True, autoincrement=False),
+    Column("payload", LargeBinary, nullable=False),
+    Column("jobs", LargeBinary, nullable=False),
+)
+"""The whole run, its jobs apart: of a large one they are most of it, and seldom asked for."""
 
 run_models = Table(
     "run_models",
@@ -61,30 +75,82 @@ run_models = Table(
 )
 """Which models a run is about: the case's own, and the original that it is compared with."""
 
+case_state = Table(
+    "case_state",
+    metadata,
+    Column("number", _Number, primary_key=True),
+    Column("job_key", String, nullable=False, unique=True),
+    Column("case", String, nullable=False),
+    Column("flow", String, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("outcome", String, nullable=False),
+    Column("word", String, nullable=False),
+    Column("run", _Number, ForeignKey("runs.number"), nullable=False),
+    Column("since", _Number, ForeignKey("runs.number"), nullable=False),
+    Column("streak", Integer, nullable=False),
+    Column("last_ok", _Number, ForeignKey("runs.number"), nullable=True),
+    Index(None, "case", "flow"),
+    Index(None, "outcome", "since"),
+)
+"""Every job that was ever done, by the `number` that its results go by, and what is so now: the outcome of the newest `run` that had this
+job, `since` which run it has been that, for how many runs in a row (`streak`), the verdict's `word` once that run was judged, and the
+`last_ok` run."""
+
 results = Table(
     "results",
     metadata,
     Column("number", _Number, primary_key=True),
     Column("run", _Number, ForeignKey("runs.number"), nullable=False),
-    Column("job_key", String, nullable=False),
-    Column("case", String, nullable=False),
-    Column("flow", String, nullable=False),
-    Column("kind", String, nullable=False),
+    Column("job", _Number, ForeignKey("case_state.number"), nullable=False),
     Column("outcome", String, nullable=False),
+    Column("word", String, nullable=False),
     Column("stage", String, nullable=False),
     Column("seconds", Float, nullable=False),
-    Column("payload", LargeBinary, nullable=False),
-    UniqueConstraint("run", "job_key"),
-    Index(None, "case", "flow", "run"),
+    UniqueConstraint("run", "job"),
+    Index(None, "job", "run"),
 )
+"""One short row for each: a matrix, a comparison and a row of past outcomes read no payload. `word` is the verdict on the job, "" while
+its run is not judged."""
+
+result_payloads = Table(
+    "result_payloads",
+    metadata,
+    Column("result", _Number, ForeignKey("results.number"), primary_key=True, autoincrement=False),
+    Column("payload", LargeBinary, nullable=False),
+)
+
+constants = Table(
+    "constants",
+    metadata,
+    Column("number", _Number, primary_key=True),
+    Column("digest", LargeBinary, nullable=False, unique=True),
+    Column("payload", LargeBinary, nullable=False),
+)
+"""What many results have in common, once: names of metrics, versions of libraries. See `assay.stores.metric_values`."""
+
+metric_values = Table(
+    "metric_values",
+    metadata,
+    Column("job", _Number, nullable=False, autoincrement=False),
+    Column("run", _Number, nullable=False, autoincrement=False),
+    Column("names", _Number, nullable=False),
+    Column("versions", _Number, nullable=False),
+    Column("numbers", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("job", "run", postgresql_include=["names", "versions", "numbers"]),
+    sqlite_with_rowid=False,
+)
+"""All metrics of a result, as float64 in the order of their `names`, a constant as its `versions`. Those of one job lie beside one another,
+so that a trend of thousands of runs is one stretch of the file. Without foreign keys: each is written with the rows that it names, and four
+checks a row would be most of the work."""
 
 result_codes = Table(
     "result_codes",
     metadata,
     Column("code", String, primary_key=True),
     Column("run", _Number, ForeignKey("runs.number"), primary_key=True, autoincrement=False),
-    Column("job_key", String, primary_key=True),
+    Column("job", _Number, ForeignKey("case_state.number"), primary_key=True, autoincrement=False),
     Column("about", String, primary_key=True),
+    sqlite_with_rowid=False,
 )
 """What went wrong in a result: outcome, cause, signal, findings and warnings, as `assay.core.codes` names them."""
 
@@ -99,24 +165,6 @@ run_summary = Table(
     Column("failed", Integer, nullable=False),
     Column("other", Integer, nullable=False),
 )
-
-case_state = Table(
-    "case_state",
-    metadata,
-    Column("job_key", String, primary_key=True),
-    Column("case", String, nullable=False),
-    Column("flow", String, nullable=False),
-    Column("kind", String, nullable=False),
-    Column("outcome", String, nullable=False),
-    Column("word", String, nullable=False),
-    Column("run", _Number, ForeignKey("runs.number"), nullable=False),
-    Column("since", _Number, ForeignKey("runs.number"), nullable=False),
-    Column("streak", Integer, nullable=False),
-    Column("last_ok", _Number, ForeignKey("runs.number"), nullable=True),
-    Index(None, "outcome"),
-)
-"""What is so now: the outcome of the newest `run` that had this job, `since` which run it has been that, for how many
-runs in a row (`streak`), the verdict's `word` once that run was judged, and the `last_ok` run."""
 
 alerts = Table(
     "alerts",

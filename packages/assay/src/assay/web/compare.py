@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
+from msgspec.structs import replace
 
-from assay.commands.composition import reading_services
-from assay.core.changes import CellChange, RunChanges
+from assay.core.changes import RunChanges
+from assay.core.result import Result, speeds_of
 from assay.core.run import Run
-from assay.core.verdict import VerdictStatus
+from assay.core.verdict import Verdict, VerdictStatus
 from assay.errors import UsageError
-from assay.pipeline.against import PREVIOUS, against
-from assay.pipeline.rejudge import rejudge
-from assay.pipeline.run_changes import with_past
+from assay.judge.changes import cell_changes
+from assay.pipeline.against import PREVIOUS
+from assay.pipeline.run_changes import facts_between
+from assay.ports.browsing import RunJob
 from assay.reports.html_changes import page_changes
 from assay.web.answer import Answer, NotFound, page_number
+from assay.web.compare_past import with_past
+from assay.web.format import status, worst_job
+from assay.web.result import judge_cell
 from assay.web.site import Site
 
+Cell = tuple[str, str]
+
 CELLS = 25
-_ONE = threading.Lock()
 WELL = ("", VerdictStatus.PASS.value, VerdictStatus.XFAIL.value, VerdictStatus.SKIP.value)
 HEADER = ("case", "flow", "only_in", "verdict_before", "verdict_after", "metric", "before", "after")
 
 
 class Compared(msgspec.Struct, frozen=True):
-    """Of two runs, the cells that changed first."""
+    """Of two runs, one page of their cells, those that changed first; the counts are of all `cells`."""
 
     old: str
     new: str
@@ -36,81 +41,123 @@ class Compared(msgspec.Struct, frozen=True):
     newly_green: int
     added: int
     gone: int
+    cells: int = 0
 
 
 @dataclass(frozen=True)
-class _Whole:
-    """What is kept of a comparison: `run` has no jobs, `keys` are those of the jobs of each cell."""
+class _Changed:
+    """One cell in both runs: the words, and which run it is in alone."""
 
-    found: Compared
-    run: Run
-    keys: Mapping[tuple[str, str], Sequence[str]]
+    case: str
+    flow: str
+    only: str
+    words: tuple[str, str]
+    keys: tuple[str, ...]
+
+    @property
+    def rank(self) -> tuple[int, str, str]:
+        """Newly red, newly green, another verdict, gone, new, and what stayed."""
+        if self.only:
+            return (3 if self.only == "old" else 4), self.case, self.flow
+        before, after = (word in WELL for word in self.words)
+        if before != after:
+            return (0 if before else 1), self.case, self.flow
+        return (2 if self.words[0] != self.words[1] else 5), self.case, self.flow
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two runs without their jobs, and what became of their cells, the gravest change first."""
+
+    old: Run
+    new: Run
+    cells: Sequence[_Changed]
 
 
 def compare(site: Site, query: Mapping[str, str]) -> Answer:
     """Raises RunNotFound, UsageError where the two have nothing in common."""
-    new, to = site.store.run_facts(query.get("run", "last")).id, query.get("to", PREVIOUS)
-    whole = site.settled.get(("compare", new, to), lambda: _read(site, new, to))
-    found, page = whole.found, page_number(query.get("page", ""))
-    shown = found.changes.cells[(page - 1) * CELLS : page * CELLS]
-    if page > 1 and not shown:
+    new, to = query.get("run", "last"), query.get("to", PREVIOUS)
+    pair = site.moving.get(("compare", new, to), lambda: _read(site, new, to))
+    page = page_number(query.get("page", ""))
+    some = pair.cells[(page - 1) * CELLS : page * CELLS]
+    if page > 1 and not some:
         raise NotFound("there is no such page: it lies behind the last one")
-    keys = {key for cell in shown for key in whole.keys.get((cell.case, cell.flow), ())}
-    shown = with_past(shown, keys, whole.run, reading_services(site.folder, site.store))
+    changes = site.settled.get(("compared", pair.new.id, pair.old.id, some), lambda: _details(site, pair, some))
+    turned = [one.rank[0] for one in pair.cells]
+    found = Compared(
+        pair.old.id, pair.new.id, changes, *(turned.count(rank) for rank in (0, 1, 4, 3)), cells=len(turned)
+    )
     values = {
         "found": found,
-        "changes": page_changes(msgspec.structs.replace(found.changes, cells=shown)),
+        "changes": page_changes(changes),
         "page": page,
-        "more": len(found.changes.cells) > page * CELLS,
-        "cells": len(found.changes.cells),
+        "more": len(pair.cells) > page * CELLS,
+        "cells": len(pair.cells),
     }
     rows = [
         (cell.case, cell.flow, cell.only, *cell.verdicts, delta.metric, delta.old, delta.new)
-        for cell in found.changes.cells
+        for cell in changes.cells
         for delta in cell.deltas
     ]
     return Answer("compare.html.j2", values, found, HEADER, rows)
 
 
-def _read(site: Site, new: str, to: str) -> _Whole:
-    """One at a time: of large runs it takes seconds, and pages of others are to be answered beside it."""
-    with _ONE:
-        return _compare(site, new, to)
+def _read(site: Site, named: str, to: str) -> _Pair:
+    """From the short rows of both runs: no result is opened."""
+    new = site.store.run_facts(named)
+    if new.status == "running":
+        raise UsageError(f"run {new.id} is under way: compare it when it is complete")
+    after = _cells(site, new.id)
+    old = site.store.run_facts(to) if to != PREVIOUS else _previous(site, new, after)
+    if old.id == new.id:
+        raise UsageError(f"run {new.id} is compared with itself: name another one, `assay runs` lists them")
+    before = _cells(site, old.id)
+    if not before.keys() & after.keys():
+        raise UsageError(
+            f"run {old.id} is about other models than run {new.id}; name a run with the same cases and flows, `assay runs` lists them"
+        )
+    found = [_changed(cell, before.get(cell, ()), after.get(cell, ())) for cell in {**after, **before}]
+    return _Pair(old, new, tuple(sorted(found, key=lambda one: one.rank)))
 
 
-def _compare(site: Site, new: str, to: str) -> _Whole:
-    services = reading_services(site.folder, site.store)
-    checked = rejudge(new, None, services)
-    if checked.run.status == "running":
-        raise UsageError(f"run {checked.run.id} is under way: compare it when it is complete")
-    changes = against(to, checked, services, past=False).judgement.changes
-    assert changes is not None
-    cells = sorted(changes.cells, key=_rank)
-    turned = [(_is_well(one, 0), _is_well(one, 1)) for one in cells if not one.only]
-    keys: dict[tuple[str, str], list[str]] = {}
-    for result in checked.results:
-        keys.setdefault((result.case, result.flow), []).append(result.job_key)
-    found = Compared(
-        changes.old.removeprefix("run "),
-        checked.run.id,
-        msgspec.structs.replace(changes, cells=tuple(cells)),
-        newly_red=turned.count((True, False)),
-        newly_green=turned.count((False, True)),
-        added=sum(one.only == "new" for one in cells),
-        gone=sum(one.only == "old" for one in cells),
-    )
-    return _Whole(found, msgspec.structs.replace(checked.run, jobs=()), keys)
+def _previous(site: Site, new: Run, cells: Mapping[Cell, Sequence[RunJob]]) -> Run:
+    before = site.store.run_before(new.id, cells.keys())
+    if before:
+        return site.store.run_facts(before)
+    raise UsageError(f"no run before {new.id} has the same cases and flows: name one, `assay runs` lists them")
 
 
-def _is_well(one: CellChange, side: int) -> bool:
-    return one.verdicts[side] in WELL
+def _cells(site: Site, run_id: str) -> dict[Cell, list[RunJob]]:
+    found: dict[Cell, list[RunJob]] = {}
+    for one in site.store.run_jobs(run_id):
+        found.setdefault((one.case, one.flow), []).append(one)
+    return found
 
 
-def _rank(one: CellChange) -> tuple[int, str, str]:
-    """Newly red, newly green, another verdict, gone, new, and what stayed."""
-    if one.only:
-        return (3 if one.only == "old" else 4), one.case, one.flow
-    before, after = _is_well(one, 0), _is_well(one, 1)
-    if before != after:
-        return (0 if before else 1), one.case, one.flow
-    return (2 if one.verdicts[0] != one.verdicts[1] else 5), one.case, one.flow
+def _changed(cell: Cell, before: Sequence[RunJob], after: Sequence[RunJob]) -> _Changed:
+    only = "" if before and after else "new" if after else "old"
+    words = (status(worst_job(before)) if before else "", status(worst_job(after)) if after else "")
+    return _Changed(*cell, only, words, tuple(one.job_key for one in (*before, *after)))
+
+
+def _details(site: Site, pair: _Pair, cells: Sequence[_Changed]) -> RunChanges:
+    """Results are opened of these cells alone."""
+    keys = {key for cell in cells for key in cell.keys}
+    before, after = (list(site.store.results(run.id, keys)) for run in (pair.old, pair.new))
+    words = {(cell.case, cell.flow): cell for cell in cells}
+    said = {
+        (one.case, one.flow): replace(one, verdicts=words[one.case, one.flow].words)
+        for one in cell_changes(before, after, verdicts=_decisions(site, pair.new, after))
+    }
+    shown = [said[one.case, one.flow] for one in cells if (one.case, one.flow) in said]
+    return replace(facts_between(pair.old, pair.new), cells=with_past(site, pair.new, shown))
+
+
+def _decisions(site: Site, run: Run, results: Sequence[Result]) -> list[Verdict]:
+    """The verdicts on speeds that were compared side by side: their reasons are shown."""
+    found: list[Verdict] = []
+    for one in results:
+        if speeds_of(one):
+            whole, of_cell = site.store.cell(run.id, one.case, one.flow)
+            found += judge_cell(site, whole, of_cell).verdicts
+    return found

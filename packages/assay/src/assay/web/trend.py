@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import msgspec
 
-from assay.core.result import measurements_of
 from assay.core.trend import Change, Point, Trend
 from assay.errors import UsageError
-from assay.pipeline.trend import SHORT, Observed, observed, trend_of
-from assay.ports.browsing import CellQuery
-from assay.stats.percentiles import percentile
+from assay.pipeline.trend import SHORT, Observed, trend_of
+from assay.ports.browsing import CellQuery, MetricHistory
 from assay.web.answer import Answer
 from assay.web.site import Site
 from assay.web.trend_plot import plot
@@ -22,16 +19,8 @@ NEWEST = 4
 """Results by which it is seen that a cell has others than it had."""
 MOST_BESIDE = 6
 HEADER = ("flow", "run", "started_at", "commit", "machine", "metric", "value", "alarm", "change")
-SPREAD = (10.0, 25.0, 75.0, 90.0)
-"""Percentiles of the raw samples that are drawn behind a median latency."""
-
-
-class Seen(msgspec.Struct, frozen=True):
-    """Of one result: its metrics, the versions that it ran with, and the spread of its samples in ms."""
-
-    observed: Observed
-    versions: dict[str, str]
-    spread_ms: tuple[float, ...]
+USUAL = (SHORT["latency"], SHORT["error"], "seconds")
+"""Metrics of which a cell's trend is drawn where none is asked for."""
 
 
 class Between(msgspec.Struct, frozen=True):
@@ -51,23 +40,21 @@ def trend(site: Site, query: Mapping[str, str]) -> Answer:
         raise UsageError(
             "the trend of what? its address has a case and a flow: /trend?case=NAME&flow=NAME&metric=latency"
         )
-    seen = read_cell(site, case, flow)
-    if not seen:
+    history = read_cell(site, case, flow, query.get("metric", ""))
+    if not history.names:
         raise UsageError(f"no run of {case} on {flow} is in this history")
-    named = sorted({name for one in seen for name in one.observed.metrics})
-    metric = _metric(query.get("metric", ""), named)
-    machines = Counter(one.observed.machine for one in seen)
-    machine = query.get("machine", "") or seen[0].observed.machine
+    metric = SHORT.get(query.get("metric", ""), query.get("metric", "")) or history.metric
+    machine = query.get("machine", "") or history.machine
     beside = [name for name in query.get("beside", "").split(",") if name and name != flow][:MOST_BESIDE]
-    wanted = {flow: seen} | {name: read_cell(site, case, name) for name in beside}
+    wanted = {flow: history} | {name: read_cell(site, case, name, metric) for name in beside}
     trends, missing = _trends(wanted, case, metric, machine, query)
     values = {
         "case": case,
         "flow": flow,
         "metric": metric,
-        "metrics": named,
+        "metrics": history.names,
         "machine": machine,
-        "machines": sorted(machines),
+        "machines": sorted({one.machine for one in history.points} | {history.machine}),
         "beside": beside,
         "trends": trends,
         "missing": missing,
@@ -81,27 +68,14 @@ def trend(site: Site, query: Mapping[str, str]) -> Answer:
     return Answer("trend.html.j2", values, {"trends": trends}, HEADER, [row for one in trends for row in _rows(one)])
 
 
-def read_cell(site: Site, case: str, flow: str) -> list[Seen]:
-    """The newest first. Decoded once for each run that the cell has."""
+def read_cell(site: Site, case: str, flow: str, metric: str) -> MetricHistory:
+    """Of that metric, or, where "" is asked or the cell has none of that name, of what is usual. Read once for each run that the cell
+    has."""
     newest = tuple(site.store.cell_runs(case, flow, NEWEST))
-    return site.cells.get((case, flow, newest), lambda: _read(site, case, flow)) if newest else []
-
-
-def _read(site: Site, case: str, flow: str) -> list[Seen]:
-    found = []
-    for past in site.store.history(case, flow):
-        smallest = min(measurements_of(past.result), key=lambda one: one.batch, default=None)
-        told = [percentile(smallest.wall_s, at) for at in SPREAD] if smallest is not None else []
-        spread = tuple(1e3 * value for value in told if value is not None)
-        found.append(Seen(observed(past), past.result.versions, spread))
-    return found
-
-
-def _metric(asked: str, named: Sequence[str]) -> str:
-    if asked:
-        return SHORT.get(asked, asked)
-    usual = (SHORT["latency"], SHORT["error"], "seconds")
-    return next((name for name in usual if name in named), named[0] if named else SHORT["error"])
+    asked = SHORT.get(metric, metric)
+    wanted = (*((asked,) if asked else ()), *USUAL)
+    key = (case, flow, asked, newest)
+    return site.cells.get(key, lambda: site.store.metric_history(case, flow, wanted))
 
 
 def _is_median(metric: str) -> bool:
@@ -109,16 +83,16 @@ def _is_median(metric: str) -> bool:
 
 
 def _trends(
-    wanted: Mapping[str, Sequence[Seen]], case: str, metric: str, machine: str, query: Mapping[str, str]
+    wanted: Mapping[str, MetricHistory], case: str, metric: str, machine: str, query: Mapping[str, str]
 ) -> tuple[list[Trend], list[str]]:
     """Those that there are, and a sentence for each flow beside the first that has none."""
     since, until = query.get("since", ""), query.get("until", "")
     trends, missing = [], []
-    for flow, seen in wanted.items():
+    for flow, history in wanted.items():
         inside = [
-            one.observed
-            for one in seen
-            if (not since or one.observed.started_at >= since) and (not until or one.observed.started_at[:10] <= until)
+            Observed(one.run, one.started_at, one.commit, one.machine, {history.metric: one.value}, history.stated)
+            for one in history.points
+            if (not since or one.started_at >= since) and (not until or one.started_at[:10] <= until)
         ]
         try:
             trends.append(trend_of(inside, case, flow, metric, machine))
@@ -129,8 +103,8 @@ def _trends(
     return trends, missing
 
 
-def _between(found: Trend, seen: Sequence[Seen]) -> list[Between]:
-    versions = {one.observed.run_id: one.versions for one in seen}
+def _between(found: Trend, history: MetricHistory) -> list[Between]:
+    versions = {one.run: history.versions[one.versions] for one in history.points}
     rows = []
     for change in found.changes:
         before, after = found.points[change.place - 1].run_id, found.points[change.place].run_id
@@ -162,5 +136,5 @@ def _flows(site: Site, case: str) -> tuple[str, ...]:
     return site.store.matrix(CellQuery(case=case, exact=True), 0, 1, 0, 50).flows
 
 
-def _spread(seen: Sequence[Seen]) -> dict[str, tuple[float, ...]]:
-    return {one.observed.run_id: one.spread_ms for one in seen if one.spread_ms}
+def _spread(history: MetricHistory) -> dict[str, tuple[float, ...]]:
+    return {one.run: one.spread_ms for one in history.points if one.spread_ms}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -11,6 +11,8 @@ from assay.reports import format as text
 
 WIDE, HIGH, LEFT, BOTTOM, TOP = 960.0, 300.0, 64.0, 24.0, 12.0
 STEPS = 4
+FEW = 500
+"""Points that have room beside one another: more share pixels, and what lies on the same one is drawn once."""
 
 
 class Mark(msgspec.Struct, frozen=True):
@@ -53,11 +55,13 @@ def plot(trends: Sequence[Trend], spreads: Mapping[str, Mapping[str, Sequence[fl
     room = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
     low, high = (max(0.0, low - room) if low >= 0 else low - room), high + room
 
+    digits = 1 if len(places) <= FEW else None
+
     def x(run: str) -> float:
-        return round(LEFT + 8 + places[run] / max(1, len(places) - 1) * (WIDE - LEFT - 16), 1)
+        return round(LEFT + 8 + places[run] / max(1, len(places) - 1) * (WIDE - LEFT - 16), digits)
 
     def y(value: float) -> float:
-        return round(HIGH - BOTTOM - (value - low) / (high - low) * (HIGH - BOTTOM - TOP), 1)
+        return round(HIGH - BOTTOM - (value - low) / (high - low) * (HIGH - BOTTOM - TOP), digits)
 
     def series(one: Trend) -> Series:
         spread = spreads.get(one.flow, {})
@@ -66,8 +70,11 @@ def plot(trends: Sequence[Trend], spreads: Mapping[str, Mapping[str, Sequence[fl
         heights = [one.changes[0].before, *(change.after for change in one.changes)] if one.changes else []
         return Series(
             one.flow,
-            " ".join(f"M{x(point.run_id)} {y(point.value)}h0" for point in points),
-            " ".join(f"M{x(point.run_id)} {y(value)}h0" for point in points for value in spread.get(point.run_id, ())),
+            _dots((x(point.run_id), y(point.value)) for point in points),
+            _spread(
+                [(x(point.run_id), tuple(map(y, spread.get(point.run_id, ())))) for point in points],
+                as_lines=len(places) > FEW,
+            ),
             tuple(
                 (x(points[first].run_id), x(points[last - 1].run_id), y(level))
                 for first, last, level in zip(ends, ends[1:], heights, strict=False)
@@ -92,3 +99,17 @@ def plot(trends: Sequence[Trend], spreads: Mapping[str, Mapping[str, Sequence[fl
     return TrendPlot(
         tuple(map(series, trends)), tuple((y(value), text.number(value)) for value in grid), (started[0], started[-1])
     )
+
+
+def _dots(places: Iterable[tuple[float, float]]) -> str:
+    return " ".join(dict.fromkeys(f"M{x} {y}h0" for x, y in places))
+
+
+def _spread(places: Sequence[tuple[float, tuple[float, ...]]], *, as_lines: bool) -> str:
+    """A dot for each percentile; of many runs a line from the lowest to the highest that share a column."""
+    if not as_lines:
+        return _dots((x, y) for x, heights in places for y in heights)
+    columns: dict[float, list[float]] = {}
+    for x, heights in places:
+        columns.setdefault(x, []).extend(heights)
+    return " ".join(f"M{x} {min(heights)}V{max(heights)}" for x, heights in columns.items() if heights)

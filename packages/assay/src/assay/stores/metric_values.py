@@ -1,0 +1,179 @@
+"""The metrics of a result as plain numbers, and those of a cell through all runs, without opening a payload."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Collection, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+from sqlalchemy import Connection, select
+
+from assay.core.comparison import StatedMetric
+from assay.core.result import Result, measurements_of
+from assay.judge.metrics import metrics, stated_by
+from assay.ports.browsing import MetricHistory, MetricPoint, RunMetrics
+from assay.stats.percentiles import percentile
+from assay.stores.statements import chunks, insert_for
+from assay.stores.tables import case_state, constants, metric_values, runs
+
+Value = TypeVar("Value")
+
+SPREAD = (10.0, 25.0, 75.0, 90.0)
+"""Percentiles of the raw samples of the smallest batch, in ms, that stand behind the metrics where there are samples."""
+
+
+class Names(msgspec.Struct, frozen=True):
+    """What the numbers of a result are called, in their order; `spread` numbers follow that have no names."""
+
+    names: tuple[str, ...]
+    stated: dict[str, StatedMetric] = {}
+    spread: int = 0
+
+
+_NAMES = msgspec.msgpack.Decoder(Names)
+_VERSIONS = msgspec.msgpack.Decoder(dict[str, str])
+_ENCODER = msgspec.msgpack.Encoder(order="deterministic")
+
+
+class EncodedMetrics(msgspec.Struct, frozen=True):
+    """Of one result: `names` and `versions` are digests of constants."""
+
+    names: bytes
+    versions: bytes
+    numbers: bytes
+
+
+def encode_metrics(result: Result, wanted: dict[bytes, bytes]) -> EncodedMetrics:
+    """The constants that they need go to `wanted`: payloads by digest."""
+    named = metrics(result)
+    spread = _spread(result)
+    values = (*named.values(), *spread)
+    return EncodedMetrics(
+        _constant(wanted, Names(tuple(named), stated_by(result), len(spread))),
+        _constant(wanted, result.versions),
+        struct.pack(f"<{len(values)}d", *values),
+    )
+
+
+def constant_numbers(connection: Connection, wanted: dict[bytes, bytes]) -> dict[bytes, int]:
+    """The numbers of constants by their digests; those that are new are added. `wanted` are payloads by digest. In a transaction of its
+    own: until it ends, whoever adds the same ones waits."""
+    known = _known(connection, list(wanted))
+    missing = sorted(wanted.keys() - known.keys())
+    if missing:
+        rows = [{"digest": digest, "payload": wanted[digest]} for digest in missing]
+        connection.execute(insert_for(connection, constants).on_conflict_do_nothing(index_elements=["digest"]), rows)
+        known |= _known(connection, missing)
+    return known
+
+
+def _known(connection: Connection, digests: Sequence[bytes]) -> dict[bytes, int]:
+    return {
+        row.digest: row.number
+        for some in chunks(digests)
+        for row in connection.execute(
+            select(constants.c.digest, constants.c.number).where(constants.c.digest.in_(some))
+        )
+    }
+
+
+def _constant(wanted: dict[bytes, bytes], value: Names | dict[str, str]) -> bytes:
+    payload = _ENCODER.encode(value)
+    digest = hashlib.sha256(payload).digest()[:16]
+    wanted[digest] = payload
+    return digest
+
+
+def _spread(result: Result) -> tuple[float, ...]:
+    smallest = min(measurements_of(result), key=lambda one: one.batch, default=None)
+    told = [percentile(smallest.wall_s, at) for at in SPREAD] if smallest is not None else []
+    known = tuple(1e3 * value for value in told if value is not None)
+    return known if len(known) == len(SPREAD) else ()
+
+
+def metric_history(connection: Connection, case: str, flow: str, wanted: Sequence[str]) -> MetricHistory:
+    """See `ports.Browsable.metric_history`."""
+    jobs = _jobs_of(connection, case, flow)
+    row, run = metric_values.c, runs.c
+    query = (
+        select(run.id, run.started_at, run.commit, run.machine, row.job, row.names, row.versions, row.numbers)
+        .join(runs, run.number == row.run)
+        .where(row.job.in_(jobs))
+    )
+    rows = connection.execute(query).all() if jobs else []
+    rows = sorted(rows, key=lambda one: (one.id, -one.job), reverse=True)
+    names = {
+        number: _NAMES.decode(payload) for number, payload in _payloads(connection, {one.names for one in rows}).items()
+    }
+    every = sorted({name for one in names.values() for name in one.names})
+    metric = next((name for name in wanted if name in every), every[0] if every else "")
+    points, newest = _points(rows, names, metric)
+    used = {one.versions for one in points}
+    return MetricHistory(
+        metric,
+        tuple(every),
+        {name: about for one in names.values() for name, about in one.stated.items()},
+        newest,
+        tuple(points),
+        {number: _VERSIONS.decode(payload) for number, payload in _payloads(connection, used).items()},
+    )
+
+
+def _points(rows: Sequence[Any], names: dict[int, Names], metric: str) -> tuple[list[MetricPoint], str]:
+    """Those that have the metric, and the machine of the newest."""
+    places = {
+        number: (8 * one.names.index(metric) if metric in one.names else -1, len(one.names), one.spread)
+        for number, one in names.items()
+    }
+    points = []
+    for one in rows:
+        at, count, spread = places[one.names]
+        if at >= 0:
+            value: float = struct.unpack_from("<d", one.numbers, at)[0]
+            behind = struct.unpack_from(f"<{spread}d", one.numbers, 8 * count) if spread else ()
+            points.append(
+                MetricPoint(one.id, one.started_at, one.commit, one.machine, value, one.versions, tuple(behind))
+            )
+    return points, rows[0].machine if rows else ""
+
+
+def _payloads(connection: Connection, numbers: set[int]) -> dict[int, bytes]:
+    return {
+        row.number: row.payload
+        for some in chunks(sorted(numbers))
+        for row in connection.execute(
+            select(constants.c.number, constants.c.payload).where(constants.c.number.in_(some))
+        )
+    }
+
+
+def run_metrics(connection: Connection, run_ids: Sequence[str], cells: Collection[tuple[str, str]]) -> list[RunMetrics]:
+    """See `ports.Browsable.run_metrics`."""
+    state, row = case_state.c, metric_values.c
+    found: list[RunMetrics] = []
+    for some in chunks(list(run_ids)):
+        jobs = [number for cell in sorted(set(cells)) for number in _jobs_of(connection, *cell)]
+        query = (
+            select(runs.c.id, state.number, state.case, state.flow, row.names, row.numbers)
+            .join(case_state, state.number == row.job)
+            .join(runs, runs.c.number == row.run)
+            .where(row.job.in_(jobs), runs.c.id.in_(some))
+        )
+        rows = sorted(connection.execute(query).all(), key=lambda one: (one.id, one.number))
+        names = {
+            number: _NAMES.decode(payload).names
+            for number, payload in _payloads(connection, {one.names for one in rows}).items()
+        }
+        found += [RunMetrics(one.id, one.case, one.flow, _named(names[one.names], one.numbers)) for one in rows]
+    return found
+
+
+def _named(names: Sequence[str], numbers: bytes) -> dict[str, float]:
+    return dict(zip(names, struct.unpack_from(f"<{len(names)}d", numbers), strict=True))
+
+
+def _jobs_of(connection: Connection, case: str, flow: str) -> list[int]:
+    of_cell = select(case_state.c.number).where(case_state.c.case == case, case_state.c.flow == flow)
+    return list(connection.scalars(of_cell))
