@@ -52,17 +52,18 @@ EACH = (
     f"WHERE {NEW}",
     "INSERT INTO results (number, run, job, outcome, word, stage, seconds) "
     "SELECT results.number + (runs.number - results.run) * :cells, runs.number, job, outcome, word, stage, seconds "
-    f"FROM runs JOIN results ON run = {OLD} WHERE {NEW} ORDER BY runs.number, results.number",
+    f"FROM runs CROSS JOIN results WHERE run = {OLD} AND {NEW}",
     "INSERT INTO result_payloads SELECT results.number + (runs.number - results.run) * :cells, payload "
-    f"FROM runs JOIN results ON run = {OLD} JOIN result_payloads ON result = results.number WHERE {NEW} ORDER BY runs.number, result",
+    f"FROM runs CROSS JOIN results JOIN result_payloads ON result = results.number WHERE run = {OLD} AND {NEW}",
     f"INSERT INTO result_codes SELECT code, runs.number, job, about FROM runs JOIN result_codes ON run = {OLD} WHERE {NEW}",
 )
 ONCE = (
-    "INSERT INTO metric_values SELECT job, runs.number, names, versions, numbers "
-    f"FROM metric_values JOIN runs ON metric_values.run = {OLD} WHERE {NEW} ORDER BY job, runs.number",
+    "INSERT INTO metric_values SELECT job, runs.number, names, versions, numbers FROM case_state CROSS JOIN runs "
+    f"JOIN metric_values ON metric_values.job = case_state.number AND metric_values.run = {OLD} WHERE {NEW}",
 )
 FAST = {
     "sqlite": (
+        "PRAGMA journal_mode=OFF",
         "PRAGMA synchronous=OFF",
         "PRAGMA foreign_keys=OFF",
         "PRAGMA cache_size=-1000000",
@@ -77,7 +78,7 @@ FAST = {
     ),
 }
 INDEXES = {
-    "sqlite": ("CREATE INDEX ix_results_job_run ON results (job, run)", "ANALYZE"),
+    "sqlite": ("CREATE INDEX ix_results_job_run ON results (job, run)", "ANALYZE", "PRAGMA journal_mode=WAL"),
     "postgresql": (
         "CREATE INDEX ix_results_job_run ON results (job, run)",
         "ALTER TABLE results ADD CONSTRAINT uq_results_run_job UNIQUE (run, job)",

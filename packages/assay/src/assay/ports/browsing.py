@@ -63,14 +63,23 @@ class MatrixPage(msgspec.Struct, frozen=True):
     more_flows: bool = False
 
 
-class RunJob(msgspec.Struct, frozen=True):
-    """One job of a run, with the verdict on it: "" while the run is not judged."""
+class JobPair(msgspec.Struct, frozen=True):
+    """One job in two runs: outcome and verdict in each, None where that run does not have it."""
 
     job_key: str
     case: str
     flow: str
-    outcome: str
-    word: str
+    old: tuple[str, str] | None
+    new: tuple[str, str] | None
+
+
+class RunPair(msgspec.Struct, frozen=True):
+    """Two runs: all jobs of those cells in which a job has another outcome or another verdict, or is in one run alone. `cells` counts those
+    of both runs, `common` the jobs that both have."""
+
+    changed: tuple[JobPair, ...]
+    cells: int
+    common: int
 
 
 class RunMetrics(msgspec.Struct, frozen=True):
@@ -172,12 +181,20 @@ class Browsable(Protocol):
         """Of the first metric of `wanted` that the cell has, or of the first that it has at all."""
         ...
 
-    def run_jobs(self, run_id: str) -> Sequence[RunJob]:
-        """All that a run has recorded. `run_id` as in `Store.run`."""
+    def run_pair(self, old: str, new: str) -> RunPair:
+        """Ids as in `Store.run`."""
+        ...
+
+    def same_cells(self, old: str, new: str, first: int, count: int) -> Sequence[JobPair]:
+        """The jobs of some cells of which nothing is in `run_pair`, in the order of their names."""
+        ...
+
+    def previous_run(self, run_id: str) -> str:
+        """The newest complete run before that one which has one of its jobs; "" where there is none."""
         ...
 
     def run_metrics(self, run_ids: Sequence[str], cells: Collection[tuple[str, str]]) -> Sequence[RunMetrics]:
-        """Of these runs and cells, in the order of the ids; those of one run in the order in which their jobs were first done."""
+        """Of these runs and cells, in the order of the ids; those of one run with verifying before measuring."""
         ...
 
     def cell_runs(self, case: str, flow: str, limit: int) -> Sequence[MatrixJob]:

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or
 
 from assay.core.outcome import FAILS_BY_DEFAULT, Outcome
 from assay.core.verdict import VerdictStatus
-from assay.ports.browsing import CellQuery, Count, JobState, MatrixJob, MatrixPage, RunJob, Standing, Unsteady
+from assay.ports.browsing import CellQuery, Count, JobState, MatrixJob, MatrixPage, Standing, Unsteady
 from assay.stores.lookup import find_run
 from assay.stores.search import jobs_of
 from assay.stores.tables import case_state, result_payloads, results, runs
@@ -147,12 +147,6 @@ def matrix(
         len(found_cases) > cases,
         len(found_flows) > flows,
     )
-
-
-def run_jobs(connection: Connection, number: int) -> list[RunJob]:
-    """See `ports.Browsable.run_jobs`."""
-    said = (_state.job_key, _state.case, _state.flow, results.c.outcome, results.c.word)
-    return [RunJob(*row) for row in connection.execute(_of_run(select(*said), number).order_by(results.c.number))]
 
 
 def _jobs(number: int) -> Select[Any]:

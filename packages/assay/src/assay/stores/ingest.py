@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
-from sqlalchemy import Connection, bindparam, case, func, insert, select, update
+from sqlalchemy import BindParameter, Connection, bindparam, case, func, insert, select, update
 
 from assay.core.outcome import Outcome
 from assay.core.run import Run
@@ -145,7 +145,8 @@ def judge_run(connection: Connection, run: int, judgement: RunVerdict) -> None:
 
 def set_words(connection: Connection, run: int, said: Sequence[Mapping[str, Any]]) -> None:
     """`said` are the words of jobs of that run, by their numbers (`its`)."""
-    its, word = bindparam("its"), bindparam("said")
+    its: BindParameter[int] = bindparam("its")
+    word: BindParameter[str] = bindparam("said")
     of_run = update(results).where(results.c.run == run, results.c.job == its)
     connection.execute(of_run.values(word=word), list(said))
     state = update(case_state).where(case_state.c.number == its, case_state.c.run == run)

@@ -11,6 +11,7 @@ import msgspec
 from sqlalchemy import Connection, select
 
 from assay.core.comparison import StatedMetric
+from assay.core.job import JobKind
 from assay.core.result import Result, measurements_of
 from assay.judge.metrics import metrics, stated_by
 from assay.ports.browsing import MetricHistory, MetricPoint, RunMetrics
@@ -95,15 +96,15 @@ def _spread(result: Result) -> tuple[float, ...]:
 
 def metric_history(connection: Connection, case: str, flow: str, wanted: Sequence[str]) -> MetricHistory:
     """See `ports.Browsable.metric_history`."""
-    jobs = _jobs_of(connection, case, flow)
+    jobs = _jobs_of(connection, [(case, flow)])
     row, run = metric_values.c, runs.c
     query = (
         select(run.id, run.started_at, run.commit, run.machine, row.job, row.names, row.versions, row.numbers)
         .join(runs, run.number == row.run)
-        .where(row.job.in_(jobs))
+        .where(row.job.in_(list(jobs)))
     )
     rows = connection.execute(query).all() if jobs else []
-    rows = sorted(rows, key=lambda one: (one.id, -one.job), reverse=True)
+    rows = sorted(sorted(rows, key=lambda one: jobs[one.job]), key=lambda one: one.id, reverse=True)
     names = {
         number: _NAMES.decode(payload) for number, payload in _payloads(connection, {one.names for one in rows}).items()
     }
@@ -153,15 +154,15 @@ def run_metrics(connection: Connection, run_ids: Sequence[str], cells: Collectio
     """See `ports.Browsable.run_metrics`."""
     state, row = case_state.c, metric_values.c
     found: list[RunMetrics] = []
+    jobs = _jobs_of(connection, sorted(set(cells)))
     for some in chunks(list(run_ids)):
-        jobs = [number for cell in sorted(set(cells)) for number in _jobs_of(connection, *cell)]
         query = (
             select(runs.c.id, state.number, state.case, state.flow, row.names, row.numbers)
             .join(case_state, state.number == row.job)
             .join(runs, runs.c.number == row.run)
-            .where(row.job.in_(jobs), runs.c.id.in_(some))
+            .where(row.job.in_(list(jobs)), runs.c.id.in_(some))
         )
-        rows = sorted(connection.execute(query).all(), key=lambda one: (one.id, one.number))
+        rows = sorted(connection.execute(query).all(), key=lambda one: (one.id, jobs[one.number]))
         names = {
             number: _NAMES.decode(payload).names
             for number, payload in _payloads(connection, {one.names for one in rows}).items()
@@ -174,6 +175,12 @@ def _named(names: Sequence[str], numbers: bytes) -> dict[str, float]:
     return dict(zip(names, struct.unpack_from(f"<{len(names)}d", numbers), strict=True))
 
 
-def _jobs_of(connection: Connection, case: str, flow: str) -> list[int]:
-    of_cell = select(case_state.c.number).where(case_state.c.case == case, case_state.c.flow == flow)
-    return list(connection.scalars(of_cell))
+def _jobs_of(connection: Connection, cells: Sequence[tuple[str, str]]) -> dict[int, tuple[bool, int]]:
+    """Their numbers, with what those of one cell are sorted by: verifying before measuring, as what several record is that of the first."""
+    state = case_state.c
+    query = select(state.number, state.kind)
+    return {
+        row.number: (row.kind != JobKind.VERIFY.value, row.number)
+        for case, flow in cells
+        for row in connection.execute(query.where(state.case == case, state.flow == flow))
+    }

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TypeVar
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
 from sqlalchemy import Connection, delete, insert, select, update
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.selectable import Select
 
 from assay.core.alert import Alert
@@ -21,24 +18,21 @@ from assay.core.run import Run
 from assay.core.verdict import RunVerdict
 from assay.errors import RunNotFound
 from assay.ports import PastResult, RunSearch, RunSummary
-from assay.ports.browsing import CellQuery, JobState, MatrixJob, MatrixPage, MetricHistory, RunJob, RunMetrics, Standing
+from assay.ports.browsing import JobState
 from assay.stores import browsing
-from assay.stores.connect import ALONE, READ, connect
 from assay.stores.encoded_result import encode
-from assay.stores.errors import is_unreachable, translate_errors
+from assay.stores.errors import translate_errors
 from assay.stores.ingest import add_results, add_run, job_numbers, judge_run
 from assay.stores.kept_folders import change_folders, read_folders
 from assay.stores.lookup import exact_run, find_run
-from assay.stores.metric_values import constant_numbers, metric_history, run_metrics
+from assay.stores.metric_values import constant_numbers
 from assay.stores.payload import pack, unpack
 from assay.stores.retention import roll_up
-from assay.stores.schema import bring_up_to_date, demand_current
 from assay.stores.search import cell_rows, jobs_of, run_before, searched
+from assay.stores.sql_browsing import SqlBrowsing
 from assay.stores.statements import chunks
 from assay.stores.tables import alerts as alert_rows
 from assay.stores.tables import case_state, result_payloads, results, run_payloads, run_summary, runs
-
-Value = TypeVar("Value")
 
 _RUNS: msgspec.msgpack.Decoder[Run] = msgspec.msgpack.Decoder(Run)
 _JOBS: msgspec.msgpack.Decoder[tuple[AnyJob, ...]] = msgspec.msgpack.Decoder(tuple[AnyJob, ...])
@@ -46,24 +40,13 @@ _ALERTS: msgspec.msgpack.Decoder[Alert] = msgspec.msgpack.Decoder(Alert)
 _RESULTS: msgspec.msgpack.Decoder[AnyResult] = msgspec.msgpack.Decoder(AnyResult)
 
 
-class SqlStore:
+class SqlStore(SqlBrowsing):
     """Implements `assay.ports.Store`. Every call is one transaction; a writer waits up to `busy_s` for another.
 
     `location` is a path or an address `postgresql+psycopg://user@host/database`. All methods raise StoreError where the
     database cannot be used, in one sentence; NewerHistory comes at construction. Threads may share a store; a process
     that is forked makes its own. One that is `read_only` makes and migrates nothing, and the database refuses what would change it.
     """
-
-    def __init__(self, location: str, *, busy_s: float = 30.0, read_only: bool = False) -> None:
-        self._busy_s = busy_s
-        self._constants: dict[bytes, int] = {}
-        self.engine, self.name = connect(str(location), busy_s=busy_s, read_only=read_only)
-        try:
-            with translate_errors(self.name, busy_s=busy_s):
-                (demand_current if read_only else bring_up_to_date)(self.engine, self.name)
-        except BaseException:
-            self.close()
-            raise
 
     def open_run(self, run: Run) -> None:
         """Record a run before its first job; a run with that id that is there already stays as it is."""
@@ -146,16 +129,6 @@ class SqlStore:
                 browsing.read_states(connection, query.where(case_state.c.outcome == outcome) if outcome else query)
             )
 
-    def standing(self, days: float, looked_at: int, limit: int) -> Standing:
-        """See `ports.Browsable`, as for the three below."""
-        with self.reading() as connection:
-            return browsing.standing(connection, days, looked_at, limit)
-
-    def matrix(self, query: CellQuery, first_case: int, cases: int, first_flow: int, flows: int) -> MatrixPage:
-        """By name, in the order of the database."""
-        with self.reading() as connection:
-            return browsing.matrix(connection, query, first_case, cases, first_flow, flows, self.name)
-
     def cell(self, run_id: str, case: str, flow: str) -> tuple[Run, list[Result]]:
         """Raises RunNotFound where that run has no such cell, too."""
         with self.reading() as connection:
@@ -169,36 +142,11 @@ class SqlStore:
             jobs = browsing.only_cell(_jobs(connection, number), case, flow)
             return replace(_head(connection, number), jobs=_JOBS.decode(msgspec.msgpack.encode(jobs))), found
 
-    def said(self, text: str, looked_at: int, limit: int) -> list[tuple[JobState, str]]:
-        """Payloads are read: of the present state alone."""
-        with self.reading() as connection:
-            return browsing.said(connection, text, looked_at, limit)
-
     def run_facts(self, run_id: str) -> Run:
         """With its present status."""
         with self.reading() as connection:
             number = find_run(connection, run_id, self.name)
             return _head(connection, number)
-
-    def metric_history(self, case: str, flow: str, wanted: Sequence[str]) -> MetricHistory:
-        """No payload is opened."""
-        with self.reading() as connection:
-            return metric_history(connection, case, flow, wanted)
-
-    def run_jobs(self, run_id: str) -> Sequence[RunJob]:
-        """No payload is opened."""
-        with self.reading() as connection:
-            return browsing.run_jobs(connection, find_run(connection, run_id, self.name))
-
-    def run_metrics(self, run_ids: Sequence[str], cells: Collection[tuple[str, str]]) -> Sequence[RunMetrics]:
-        """No payload is opened."""
-        with self.reading() as connection:
-            return run_metrics(connection, run_ids, cells)
-
-    def cell_runs(self, case: str, flow: str, limit: int) -> Sequence[MatrixJob]:
-        """By the index of the cell's jobs."""
-        with self.reading() as connection:
-            return browsing.cell_runs(connection, case, flow, limit)
 
     def alerts(self) -> list[Alert]:
         """The oldest first."""
@@ -240,35 +188,6 @@ class SqlStore:
                 # In a transaction it is refused: the driver's own connection begins none.
                 connection.connection.driver_connection.execute("VACUUM")  # type: ignore[union-attr]
         return count
-
-    def close(self) -> None:
-        """Give the connections back. Closing twice is harmless."""
-        self.engine.dispose()
-
-    def write(self, change: Callable[[Connection], Value], *, alone: bool = False) -> Value:
-        """One transaction, which may be done twice: a server that was restarted has closed every connection of the pool, and whether it
-        had committed when it went nobody knows. Raises StoreUnreachable where it is not there the second time either.
-        `alone`: no other that is alone comes between."""
-        engine = self.engine.execution_options(**ALONE) if alone else self.engine
-        with translate_errors(self.name, busy_s=self._busy_s):
-            try:
-                with engine.begin() as connection:
-                    return change(connection)
-            except DBAPIError as error:
-                if not is_unreachable(error):
-                    raise
-            with engine.begin() as connection:
-                return change(connection)
-
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """A transaction that waits for no writer."""
-        with (
-            translate_errors(self.name, busy_s=self._busy_s),
-            self.engine.connect().execution_options(**READ) as connection,
-            connection.begin(),
-        ):
-            yield connection
 
 
 def _head(connection: Connection, number: int) -> Run:

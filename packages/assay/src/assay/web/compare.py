@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,15 +17,13 @@ from assay.errors import UsageError
 from assay.judge.changes import cell_changes
 from assay.pipeline.against import PREVIOUS
 from assay.pipeline.run_changes import facts_between
-from assay.ports.browsing import RunJob
+from assay.ports.browsing import JobPair
 from assay.reports.html_changes import page_changes
 from assay.web.answer import Answer, NotFound, page_number
 from assay.web.compare_past import with_past
 from assay.web.format import status, worst_job
 from assay.web.result import judge_cell
 from assay.web.site import Site
-
-Cell = tuple[str, str]
 
 CELLS = 25
 WELL = ("", VerdictStatus.PASS.value, VerdictStatus.XFAIL.value, VerdictStatus.SKIP.value)
@@ -45,7 +44,7 @@ class Compared(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class _Changed:
+class _Cell:
     """One cell in both runs: the words, and which run it is in alone."""
 
     case: str
@@ -54,7 +53,6 @@ class _Changed:
     words: tuple[str, str]
     keys: tuple[str, ...]
 
-    @property
     def rank(self) -> tuple[int, str, str]:
         """Newly red, newly green, another verdict, gone, new, and what stayed."""
         if self.only:
@@ -67,11 +65,17 @@ class _Changed:
 
 @dataclass(frozen=True)
 class _Pair:
-    """Two runs without their jobs, and what became of their cells, the gravest change first."""
+    """Two runs without their jobs, and the cells that changed, the gravest change first; `cells` counts the others, too."""
 
     old: Run
     new: Run
-    cells: Sequence[_Changed]
+    changed: Sequence[_Cell]
+    cells: int
+
+
+class _Said(msgspec.Struct, frozen=True):
+    outcome: str
+    word: str
 
 
 def compare(site: Site, query: Mapping[str, str]) -> Answer:
@@ -79,20 +83,18 @@ def compare(site: Site, query: Mapping[str, str]) -> Answer:
     new, to = query.get("run", "last"), query.get("to", PREVIOUS)
     pair = site.moving.get(("compare", new, to), lambda: _read(site, new, to))
     page = page_number(query.get("page", ""))
-    some = pair.cells[(page - 1) * CELLS : page * CELLS]
+    some = _shown(site, pair, (page - 1) * CELLS)
     if page > 1 and not some:
         raise NotFound("there is no such page: it lies behind the last one")
     changes = site.settled.get(("compared", pair.new.id, pair.old.id, some), lambda: _details(site, pair, some))
-    turned = [one.rank[0] for one in pair.cells]
-    found = Compared(
-        pair.old.id, pair.new.id, changes, *(turned.count(rank) for rank in (0, 1, 4, 3)), cells=len(turned)
-    )
+    ranks = Counter(one.rank()[0] for one in pair.changed)
+    found = Compared(pair.old.id, pair.new.id, changes, ranks[0], ranks[1], ranks[4], ranks[3], pair.cells)
     values = {
         "found": found,
         "changes": page_changes(changes),
         "page": page,
-        "more": len(pair.cells) > page * CELLS,
-        "cells": len(pair.cells),
+        "more": pair.cells > page * CELLS,
+        "cells": pair.cells,
     }
     rows = [
         (cell.case, cell.flow, cell.only, *cell.verdicts, delta.metric, delta.old, delta.new)
@@ -107,40 +109,50 @@ def _read(site: Site, named: str, to: str) -> _Pair:
     new = site.store.run_facts(named)
     if new.status == "running":
         raise UsageError(f"run {new.id} is under way: compare it when it is complete")
-    after = _cells(site, new.id)
-    old = site.store.run_facts(to) if to != PREVIOUS else _previous(site, new, after)
+    old = site.store.run_facts(to if to != PREVIOUS else _previous(site, new))
     if old.id == new.id:
         raise UsageError(f"run {new.id} is compared with itself: name another one, `assay runs` lists them")
-    before = _cells(site, old.id)
-    if not before.keys() & after.keys():
+    pair = site.store.run_pair(old.id, new.id)
+    if not pair.common:
         raise UsageError(
             f"run {old.id} is about other models than run {new.id}; name a run with the same cases and flows, `assay runs` lists them"
         )
-    found = [_changed(cell, before.get(cell, ()), after.get(cell, ())) for cell in {**after, **before}]
-    return _Pair(old, new, tuple(sorted(found, key=lambda one: one.rank)))
+    return _Pair(old, new, tuple(sorted(_cells(pair.changed), key=_Cell.rank)), pair.cells)
 
 
-def _previous(site: Site, new: Run, cells: Mapping[Cell, Sequence[RunJob]]) -> Run:
-    before = site.store.run_before(new.id, cells.keys())
-    if before:
-        return site.store.run_facts(before)
-    raise UsageError(f"no run before {new.id} has the same cases and flows: name one, `assay runs` lists them")
+def _previous(site: Site, new: Run) -> str:
+    before = site.store.previous_run(new.id)
+    if not before:
+        raise UsageError(f"no run before {new.id} has the same cases and flows: name one, `assay runs` lists them")
+    return before
 
 
-def _cells(site: Site, run_id: str) -> dict[Cell, list[RunJob]]:
-    found: dict[Cell, list[RunJob]] = {}
-    for one in site.store.run_jobs(run_id):
+def _shown(site: Site, pair: _Pair, first: int) -> tuple[_Cell, ...]:
+    """The cells of a page: those that changed, and behind them the others."""
+    some = tuple(pair.changed[first : first + CELLS])
+    missing = CELLS - len(some)
+    if not missing:
+        return some
+    others = site.store.same_cells(pair.old.id, pair.new.id, max(0, first - len(pair.changed)), missing)
+    return (*some, *_cells(others))
+
+
+def _cells(jobs: Sequence[JobPair]) -> list[_Cell]:
+    found: dict[tuple[str, str], list[JobPair]] = {}
+    for one in jobs:
         found.setdefault((one.case, one.flow), []).append(one)
-    return found
+    return [_cell(*cell, of_cell) for cell, of_cell in found.items()]
 
 
-def _changed(cell: Cell, before: Sequence[RunJob], after: Sequence[RunJob]) -> _Changed:
+def _cell(case: str, flow: str, jobs: Sequence[JobPair]) -> _Cell:
+    before = [_Said(*one.old) for one in jobs if one.old]
+    after = [_Said(*one.new) for one in jobs if one.new]
     only = "" if before and after else "new" if after else "old"
     words = (status(worst_job(before)) if before else "", status(worst_job(after)) if after else "")
-    return _Changed(*cell, only, words, tuple(one.job_key for one in (*before, *after)))
+    return _Cell(case, flow, only, words, tuple(one.job_key for one in jobs))
 
 
-def _details(site: Site, pair: _Pair, cells: Sequence[_Changed]) -> RunChanges:
+def _details(site: Site, pair: _Pair, cells: Sequence[_Cell]) -> RunChanges:
     """Results are opened of these cells alone."""
     keys = {key for cell in cells for key in cell.keys}
     before, after = (list(site.store.results(run.id, keys)) for run in (pair.old, pair.new))

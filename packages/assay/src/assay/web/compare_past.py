@@ -17,7 +17,8 @@ from assay.web.site import Site
 _BATCH = re.compile(r"latency\.batch(\d+)\.")
 
 
-LOOKED_AT = 30
+TIMED = "latency.median_ms"
+LOOKED_AT = 20
 """Runs back in the history among which values are looked for."""
 
 
@@ -25,27 +26,27 @@ def with_past(site: Site, run: Run, cells: Sequence[CellChange]) -> tuple[CellCh
     """Each metric with its values in the runs before, oldest first. Latency and throughput only of runs that timed
     the same batch."""
     earlier = sorted(one.id for one in site.store.runs(LOOKED_AT, RunSearch(before=run.id)))
-    past: dict[tuple[str, str, str], list[float]] = {}
     batch = {(cell.case, cell.flow): cell.batches[1] for cell in cells}
-    seen: set[tuple[str, str, str, str]] = set()
+    seen: dict[tuple[str, str], dict[str, dict[str, float]]] = {}
     for one in site.store.run_metrics(earlier, list(batch)):
-        cell = (one.case, one.flow)
-        timed = _smallest_batch(one.metrics)
-        other = timed != 0 and timed != batch[cell]
-        for name, value in one.metrics.items():
-            if (one.run, *cell, name) not in seen and not (other and is_of_a_batch(name)):
-                seen.add((one.run, *cell, name))
-                past.setdefault((*cell, name), []).append(value)
-    return tuple(
-        replace(
-            cell,
-            deltas=tuple(
-                replace(one, past=tuple(past.get((cell.case, cell.flow, one.metric), ())[-PAST_RUNS:]))
-                for one in cell.deltas
-            ),
-        )
-        for cell in cells
-    )
+        of_run = seen.setdefault((one.case, one.flow), {})
+        # What several jobs record is that of the first.
+        of_run[one.run] = {**_comparable(one.metrics, batch[one.case, one.flow]), **of_run.get(one.run, {})}
+    return tuple(_with_values(cell, list(seen.get((cell.case, cell.flow), {}).values())) for cell in cells)
+
+
+def _with_values(cell: CellChange, past: Sequence[dict[str, float]]) -> CellChange:
+    values = {
+        one.metric: tuple(run[one.metric] for run in past if one.metric in run)[-PAST_RUNS:] for one in cell.deltas
+    }
+    return replace(cell, deltas=tuple(replace(one, past=values[one.metric]) for one in cell.deltas))
+
+
+def _comparable(metrics: dict[str, float], batch: int) -> dict[str, float]:
+    """Without those that are of another batch."""
+    if TIMED not in metrics or _smallest_batch(metrics) == batch:
+        return metrics
+    return {name: value for name, value in metrics.items() if not is_of_a_batch(name)}
 
 
 def _smallest_batch(metrics: Iterable[str]) -> int:

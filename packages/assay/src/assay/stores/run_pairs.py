@@ -1,0 +1,102 @@
+"""Two runs beside one another, from their short rows: what did not change is counted, and not read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select, tuple_
+
+from assay.ports.browsing import JobPair, RunPair
+from assay.stores.statements import chunks
+from assay.stores.tables import case_state, results, runs
+
+FIRST_LOOK = 50
+"""Jobs by which the run before is looked for first: most often the one just before has them all."""
+
+_state, _before, _after = case_state.c, results.alias("before"), results.alias("after")
+
+
+def run_pair(connection: Connection, old: int, new: int) -> RunPair:
+    """See `ports.Browsable.run_pair`."""
+    cells = sorted({(row.case, row.flow) for row in connection.execute(_changed(old, new))})
+    every = select(func.count()).select_from(_every_cell(old, new).subquery())
+    common = select(func.count()).select_from(_both(old, new).subquery())
+    return RunPair(
+        tuple(_pairs(connection, old, new, cells)),
+        int(connection.scalar(every) or 0),
+        int(connection.scalar(common) or 0),
+    )
+
+
+def same_cells(connection: Connection, old: int, new: int, first: int, count: int) -> list[JobPair]:
+    """See `ports.Browsable.same_cells`."""
+    other = _changed(old, new).subquery()
+    is_other = exists().where(other.c.case == _state.case, other.c.flow == _state.flow)
+    query = _every_cell(old, new).where(~is_other).order_by(_state.case, _state.flow).limit(count).offset(first)
+    return _pairs(connection, old, new, [(row.case, row.flow) for row in connection.execute(query)])
+
+
+def previous_run(connection: Connection, run_id: str, number: int) -> str:
+    """See `ports.Browsable.previous_run`."""
+    jobs = select(results.c.job).where(results.c.run == number)
+    for some in (jobs.limit(FIRST_LOOK), jobs):
+        mine = some.subquery()
+        has_one = exists().where(_before.c.run == runs.c.number, _before.c.job == mine.c.job)
+        query = select(runs.c.id).where(runs.c.id < run_id, runs.c.status == "complete", has_one)
+        found = connection.scalar(query.order_by(runs.c.id.desc()).limit(1))
+        if found:
+            return str(found)
+    return ""
+
+
+def _changed(old: int, new: int) -> Select[Any]:
+    """Cells of which a job differs."""
+    same = and_(_before.c.run == old, _before.c.job == _after.c.job)
+    differs = or_(_before.c.job.is_(None), _before.c.outcome != _after.c.outcome, _before.c.word != _after.c.word)
+    cell = select(_state.case, _state.flow)
+    here = cell.join(_after, _after.c.job == _state.number).outerjoin(_before, same)
+    gone = cell.join(_before, _before.c.job == _state.number).where(_before.c.run == old, ~_in(new, _before.c.job))
+    both: Select[Any] = select(here.where(_after.c.run == new, differs).union(gone).subquery())
+    return both
+
+
+def _in(run: int, job: ColumnElement[int]) -> ColumnElement[bool]:
+    other = results.alias("other")
+    return exists().where(other.c.run == run, other.c.job == job)
+
+
+def _both(old: int, new: int) -> Select[Any]:
+    return select(_after.c.job).where(_after.c.run == new, _in(old, _after.c.job))
+
+
+def _every_cell(old: int, new: int) -> Select[Any]:
+    jobs = select(results.c.job).where(results.c.run.in_((old, new)))
+    return select(_state.case, _state.flow).where(_state.number.in_(jobs)).distinct()
+
+
+def _pairs(connection: Connection, old: int, new: int, cells: Sequence[tuple[str, str]]) -> list[JobPair]:
+    """All jobs of these cells, verifying before measuring."""
+    found: list[JobPair] = []
+    for some in chunks(list(cells)):
+        query = (
+            select(_state.number, _state.job_key, _state.case, _state.flow)
+            .where(tuple_(_state.case, _state.flow).in_(some))
+            .order_by(_state.case, _state.flow, _state.kind.desc(), _state.number)
+        )
+        jobs = connection.execute(query).all()
+        sides = [_said(connection, run, [job.number for job in jobs]) for run in (old, new)]
+        rows = [(job, sides[0].get(job.number), sides[1].get(job.number)) for job in jobs]
+        found += [
+            JobPair(job.job_key, job.case, job.flow, before, after) for job, before, after in rows if before or after
+        ]
+    return found
+
+
+def _said(connection: Connection, run: int, jobs: Sequence[int]) -> dict[int, tuple[str, str]]:
+    query = select(results.c.job, results.c.outcome, results.c.word).where(results.c.run == run)
+    return {
+        row.job: (row.outcome, row.word)
+        for some in chunks(jobs)
+        for row in connection.execute(query.where(results.c.job.in_(some)))
+    }

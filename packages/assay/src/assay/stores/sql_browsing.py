@@ -1,0 +1,72 @@
+"""The questions of a dashboard, each in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from assay.ports.browsing import (
+    CellQuery,
+    JobPair,
+    JobState,
+    MatrixJob,
+    MatrixPage,
+    MetricHistory,
+    RunMetrics,
+    RunPair,
+    Standing,
+)
+from assay.stores import browsing, run_pairs
+from assay.stores.lookup import exact_run, find_run
+from assay.stores.metric_values import metric_history, run_metrics
+from assay.stores.sql_database import SqlDatabase
+
+
+class SqlBrowsing(SqlDatabase):
+    """Implements what of `assay.ports.Browsable` opens no run; `assay.stores.sql.SqlStore` has the rest."""
+
+    def standing(self, days: float, looked_at: int, limit: int) -> Standing:
+        """See `ports.Browsable`."""
+        with self.reading() as connection:
+            return browsing.standing(connection, days, looked_at, limit)
+
+    def matrix(self, query: CellQuery, first_case: int, cases: int, first_flow: int, flows: int) -> MatrixPage:
+        """By name, in the order of the database."""
+        with self.reading() as connection:
+            return browsing.matrix(connection, query, first_case, cases, first_flow, flows, self.name)
+
+    def said(self, text: str, looked_at: int, limit: int) -> list[tuple[JobState, str]]:
+        """Payloads are read: of the present state alone."""
+        with self.reading() as connection:
+            return browsing.said(connection, text, looked_at, limit)
+
+    def metric_history(self, case: str, flow: str, wanted: Sequence[str]) -> MetricHistory:
+        """No payload is opened."""
+        with self.reading() as connection:
+            return metric_history(connection, case, flow, wanted)
+
+    def run_pair(self, old: str, new: str) -> RunPair:
+        """No payload is opened."""
+        with self.reading() as connection:
+            before, after = (find_run(connection, one, self.name) for one in (old, new))
+            return run_pairs.run_pair(connection, before, after)
+
+    def same_cells(self, old: str, new: str, first: int, count: int) -> Sequence[JobPair]:
+        """No payload is opened."""
+        with self.reading() as connection:
+            before, after = (find_run(connection, one, self.name) for one in (old, new))
+            return run_pairs.same_cells(connection, before, after, first, count)
+
+    def previous_run(self, run_id: str) -> str:
+        """By the numbers of its jobs."""
+        with self.reading() as connection:
+            return run_pairs.previous_run(connection, run_id, exact_run(connection, run_id, self.name))
+
+    def run_metrics(self, run_ids: Sequence[str], cells: Collection[tuple[str, str]]) -> Sequence[RunMetrics]:
+        """No payload is opened."""
+        with self.reading() as connection:
+            return run_metrics(connection, run_ids, cells)
+
+    def cell_runs(self, case: str, flow: str, limit: int) -> Sequence[MatrixJob]:
+        """By the index of the cell's jobs."""
+        with self.reading() as connection:
+            return browsing.cell_runs(connection, case, flow, limit)

@@ -1,0 +1,93 @@
+"""Metrics as plain numbers: the same as those of the results, whoever wrote them and wherever they were copied to."""
+
+from __future__ import annotations
+
+import math
+from contextlib import closing
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from assay.core.result import measurements_of
+from assay.judge.metrics import metrics
+from assay.pipeline.trend import SHORT
+from assay.stats.percentiles import percentile
+from assay.stores.copy_history import copy_history
+from assay.stores.metric_values import SPREAD
+from assay.stores.sql import SqlStore
+from assay.testing.builders import make_comparison, make_measurement, make_result, make_run
+
+LATENCY = SHORT["latency"]
+
+
+def _fill(store: SqlStore) -> None:
+    for number in range(1, 5):
+        store.open_run(make_run(f"2026010{number}", commit=f"{number}" * 8))
+        verify = make_result(
+            "a", task_metrics={"odd": math.nan} if number == 4 else {}, versions={"onnx": f"1.{number}"}
+        )
+        measure = make_result("a", kind="measure", measurements=(make_measurement(median_s=1e-3 * number),))
+        store.record(f"2026010{number}", [verify, measure, make_result("b")])
+
+
+def test_the_metrics_of_a_cell_are_those_of_its_results(location: str) -> None:
+    with closing(SqlStore(location)) as store:
+        _fill(store)
+        past = store.history("a", "onnxruntime")
+        wanted = {name for one in past for name in metrics(one.result)}
+        for name in sorted(wanted):
+            found = store.metric_history("a", "onnxruntime", ("nothing", name))
+            expected = [(one.run_id, metrics(one.result)[name]) for one in past if name in metrics(one.result)]
+            assert str([(one.run, one.value) for one in found.points]) == str(expected), name
+        assert found.names == tuple(sorted(wanted))
+        assert {one.run for one in found.points} <= {one.run_id for one in past}
+
+
+def test_what_stands_beside_a_metric(location: str) -> None:
+    with closing(SqlStore(location)) as store:
+        _fill(store)
+        found = store.metric_history("a", "onnxruntime", (LATENCY,))
+        newest = found.points[0]
+        samples = measurements_of(store.results("20260104")[1])[0].wall_s
+        assert newest.spread_ms == tuple(1e3 * (percentile(samples, at) or 0.0) for at in SPREAD)
+        assert (newest.run, newest.commit, newest.machine) == ("20260104", "44444444", found.machine)
+        errors = store.metric_history("a", "onnxruntime", ("budget_used",)).points
+        assert [one.spread_ms for one in errors] == [()] * 4
+        of_versions = store.metric_history("a", "onnxruntime", ("budget_used",))
+        assert [of_versions.versions[one.versions]["onnx"] for one in errors] == ["1.4", "1.3", "1.2", "1.1"]
+        assert store.metric_history("nobody", "onnxruntime", (LATENCY,)).names == ()
+
+
+def test_a_result_with_other_outputs_is_read_by_its_own_names(location: str) -> None:
+    with closing(SqlStore(location)) as store:
+        _fill(store)
+        store.open_run(make_run("20260105"))
+        two = make_result("a", comparisons=(make_comparison("boxes"), make_comparison(budget_used=0.9)))
+        store.record("20260105", [replace(two, stage_times=())])
+        for name in ("budget_used", "boxes.max_abs", "scores.max_abs", "seconds"):
+            points = store.metric_history("a", "onnxruntime", (name,)).points
+            assert points[0].value == metrics(two)[name]
+
+
+def test_the_metrics_of_some_runs(location: str) -> None:
+    with closing(SqlStore(location)) as store:
+        _fill(store)
+        found = store.run_metrics(["20260102", "20260103", "2099"], [("a", "onnxruntime"), ("nobody", "tvm")])
+        assert [one.run for one in found] == ["20260102"] * 2 + ["20260103"] * 2
+        assert found[1].metrics == metrics(store.results("20260102")[1])
+
+
+def test_a_copy_has_the_same_metrics_words_and_jobs(location: str, tmp_path: Path) -> None:
+    with closing(SqlStore(str(tmp_path / "a.db"))) as source, closing(SqlStore(location)) as target:
+        # Its constants, jobs and runs have other numbers.
+        target.open_run(make_run("20250101"))
+        target.record("20250101", [make_result("z", versions={"other": "1"}), make_result("b")])
+        _fill(source)
+        copy_history(source, target, lambda *_: None)
+        copy_history(source, target, lambda *_: None)
+        for metric in (LATENCY, "budget_used", "task.odd"):
+            both = [store.metric_history("a", "onnxruntime", (metric,)) for store in (source, target)]
+            there, here = ([(replace(one, versions=0), of.versions[one.versions]) for one in of.points] for of in both)
+            assert str(there) == str(here)
+        pairs = [store.run_pair("20260101", "20260102") for store in (source, target)]
+        assert pairs[0] == pairs[1]
