@@ -58,7 +58,7 @@ def _run(job: Job) -> Result:
 def test_a_slow_refusal_is_had_at_once_the_second_time_and_says_so(job: Job, asked: list[Path]) -> None:
     first, second = _run(job), _run(job)
     assert len(asked) == 1
-    told = [(one.outcome, one.cause, one.detail, one.node, one.stage) for one in (first, second)]
+    told = [(one.outcome, one.cause, one.ended, one.node, one.stage) for one in (first, second)]
     assert told[0] == told[1]
     assert told[0][0] is Outcome.UNSUPPORTED
     (note,) = second.notes

@@ -23,6 +23,7 @@ from assay.core.verdict import VerdictStatus
 from assay.errors import UnknownName, UsageError
 from assay.judge import judge
 from assay.judge.metrics import metrics
+from assay.judge.note_text import note_text
 from assay.models.onnx_file import open_model
 from assay.numerics.operators.index import onnx_operators
 from assay.numerics.operators.record import MICROSOFT
@@ -290,8 +291,8 @@ def test_a_size_that_neither_the_engine_nor_the_reference_takes_is_no_fault_of_t
     inputs = Inputs(seed=1, samples=2, batch=2, dims={"n": (2, 2, 9)}, sizes={"n": (2, 9)})
     result = here(path, inputs, find_flow("onnxruntime"), recorded(path, inputs))
     assert (result.outcome, result.cause) == (Outcome.ERROR, Cause.WRONG_USAGE)
-    assert result.detail.startswith("at n=9 neither the engine nor the reference takes the inputs: ")
-    assert result.detail.endswith("give other sizes with --dim")
+    assert note_text(result.ended).startswith("at n=9 neither the engine nor the reference takes the inputs: ")
+    assert note_text(result.ended).endswith("give other sizes with --dim")
 
 
 def test_a_transform_that_is_not_installed_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """Workers record codes, numbers and names: no source that runs in one makes a sentence of what it notes or finds.
 
-What a machine can see of it: texts of several words in the facts of a note or a finding; a warning that carries none; and a
+What a machine can see of it: texts of several words in the facts of a note or a finding; a warning that carries none; a `detail`; and a
 field of a result that holds a text, and is not known here as a name or as words of others.
 """
 
@@ -43,7 +43,7 @@ OF_OTHERS = {"log", "text", "values"}
 """Fields that hold what a library, a log or the model itself says, and values by name."""
 LEFT = {
     "chosen": "how an input was chosen: a range, and why",
-    "detail": "how a job ended is still one sentence: the text of an exception, or the driver's own",
+    "detail": "the driver makes it; a worker says `ended`",
     "observed_detail": "as `detail`",
     "effect": "what a backend does unasked, from its own table",
     "missing_reason": "why a derivation gave nothing: the text of an exception",
@@ -63,6 +63,8 @@ def sentences(source: str) -> Iterator[int]:
             ast.unparse(node.func) == "warnings.warn"
             and not (isinstance(node.args[0], ast.Call) and _called(node.args[0]) in WARNINGS)
         ):
+            yield node.lineno
+        if _called(node) == "replace" and any(word.arg == "detail" for word in node.keywords):
             yield node.lineno
 
 
@@ -90,6 +92,7 @@ def _has_words(node: ast.expr) -> bool:
         'noted(NoteCode.NO_TRACE, error="the backend writes no profile")',
         'noted(NoteCode.NO_TRACE, error=f"not written: {error}")',
         'warnings.warn("no trace: not available", stacklevel=2)',
+        "msgspec.structs.replace(empty_result(job), detail=text)",
         'warnings.warn(f"{backend} has no trace", stacklevel=2)',
     ],
 )

@@ -10,6 +10,7 @@ import pytest
 from assay.core.job import Job
 from assay.core.outcome import Outcome
 from assay.core.result import Result
+from assay.judge.note_text import note_text
 from assay.testing.builders import make_job
 from assay.worker import dispatch
 from assay.worker.scratch_dir import ARTIFACT, scratch_dir
@@ -43,7 +44,7 @@ def test_what_fails_on_a_full_disk_is_no_fault_of_the_model(
     monkeypatch.setattr(dispatch, "_handler_of", lambda task: _breaks)
     result = dispatch.execute(job, Stages(lambda stage: None))
     assert result.outcome is outcome
-    assert said in result.detail
+    assert said in note_text(result.ended)
 
 
 def _breaks(job: Job, stages: Stages) -> Result:

@@ -68,6 +68,17 @@ class NoteCode(enum.StrEnum):
     MESSAGES_IGNORED = "messages_ignored"
     AGAIN_AFTER_SIGNAL = "again_after_signal"
     AGAIN_AFTER_STOP = "again_after_stop"
+    RAISED = "raised"
+    REFUSED = "refused"
+    DISK_FULL = "disk_full"
+    NOTHING_DELEGATED = "nothing_delegated"
+    WRONG_USE_REFUSED = "wrong_use_refused"
+    WRONG_USE_ALLOWED = "wrong_use_allowed"
+    RESULT_NOT_WRITTEN = "result_not_written"
+
+
+LONGEST = 2000
+"""Characters kept of the text of an exception."""
 
 
 class Note(msgspec.Struct, frozen=True, eq=False):

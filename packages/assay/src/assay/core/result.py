@@ -43,7 +43,8 @@ class UntakenBranch(msgspec.Struct, frozen=True):
 
 
 class Result(msgspec.Struct, frozen=True, tag_field="kind"):
-    """What every result has. `job_key` is `case|flow|kind`; `detail` one sentence a person can act on.
+    """What every result has. `job_key` is `case|flow|kind`; `ended` is what a worker says of how the job ended, `detail` one sentence a
+    person can act on: the driver makes it.
 
     `stage` is the stage reached last; `node` the offending node where the backend names it; `signal` the name of the
     signal of a crash; `attempts` counts processes tried; `only_after_other_jobs` marks a crash that a fresh process did
@@ -59,6 +60,7 @@ class Result(msgspec.Struct, frozen=True, tag_field="kind"):
     outcome: Outcome
     stage: Stage
     cause: Cause = Cause.NONE
+    ended: Note | None = None
     detail: str = ""
     observed: Outcome | None = None
     observed_detail: str = ""

@@ -145,6 +145,13 @@ _TEXTS = {
     NoteCode.AGAIN_AFTER_STOP: (
         "it was run again: the first time its process was stopped (SIGSTOP), which anybody may have done"
     ),
+    NoteCode.RAISED: "{exception} while in {stage}: {error}",
+    NoteCode.REFUSED: "{error}",
+    NoteCode.DISK_FULL: "the disk of {folder} is full ({left} bytes are left): free some space and check again",
+    NoteCode.NOTHING_DELEGATED: "nothing was delegated: all operators were left to another device{listed}",
+    NoteCode.WRONG_USE_REFUSED: "refused: {error}",
+    NoteCode.WRONG_USE_ALLOWED: "answered, which is allowed here",
+    NoteCode.RESULT_NOT_WRITTEN: "the result cannot be written: {error}",
 }
 _CHANGED = {
     Changed.DIRECTORY: "the working directory",
@@ -194,6 +201,9 @@ _MADE: dict[NoteCode, Callable[[Values], dict[str, object]]] = {
     },
     NoteCode.KEPT_REFUSAL: lambda of: {
         "when": f" of {of['at']}, which took {of['seconds']:.1f} s," if of["at"] else ""
+    },
+    NoteCode.NOTHING_DELEGATED: lambda of: {
+        "listed": f" ({', '.join(map(str, listed(of['operators'])))})" if of["operators"] else ""
     },
     NoteCode.PROCESS_CHANGED: lambda of: {
         "what": ", ".join(_CHANGED[Changed(str(one))] for one in listed(of["changed"]))

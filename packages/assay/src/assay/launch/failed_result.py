@@ -12,6 +12,7 @@ from assay.core.note import NoteCode, noted
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result
 from assay.core.wire import LOST_CONNECTION
+from assay.judge.note_text import note_text
 from assay.launch.core_wait import LEAST_SHARE
 from assay.launch.job_queue import Pending
 
@@ -116,7 +117,10 @@ def after_stop(result: Result) -> Result:
 
 
 def completed(result: Result, pending: Pending, log: str, jobs_before: int) -> Result:
-    """With what its process printed, how many jobs it had done, and what happened when the job was tried before."""
+    """With the sentence of how it ended, what its process printed, how many jobs it had done, and what happened when the job was tried
+    before."""
+    if result.ended is not None:
+        result = msgspec.structs.replace(result, detail=note_text(result.ended))
     if log or jobs_before:
         result = msgspec.structs.replace(result, log=log, jobs_before=jobs_before)
     if pending.crashed is not None:

@@ -32,6 +32,7 @@ from assay.core.job import (
     ValuesJob,
     VerifyJob,
 )
+from assay.core.note import LONGEST, Note, NoteCode, noted
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import AnyResult, EngineResult, FedResult
 from assay.core.wire import encodable
@@ -130,7 +131,11 @@ FULL_BYTES = 1 << 20
 
 
 class _DiskFull(HarnessError):
-    pass
+    """Where, and how much is left."""
+
+    def __init__(self, folder: str, left: int) -> None:
+        super().__init__(folder)
+        self.folder, self.left = folder, left
 
 
 @contextmanager
@@ -142,8 +147,7 @@ def _full_disk_reported(folder: str) -> Iterator[None]:
         with suppress(OSError):  # a backend may have removed it
             left = shutil.disk_usage(folder).free
         if left < FULL_BYTES:
-            text = f"the disk of {folder} is full ({left} bytes are left): free some space and check again"
-            raise _DiskFull(text) from error
+            raise _DiskFull(folder, left) from error
         raise
 
 
@@ -166,16 +170,24 @@ def _failure(job: Job, error: BaseException, stages: Stages) -> AnyResult:
         outcome, cause = _classify(error, stages.reached)
     except BaseException:  # noqa: BLE001  what it says of itself is code of the backend
         outcome, cause = Outcome.ERROR, Cause.OTHER
-    name = type_name(error)
-    text = exception_text(error) or name
-    if not issubclass(type(error), (Lowering, UsageError, _DiskFull, BrokenMetric, EndpointFailed)):
-        text = f"{name} while in {stages.reached.value}: {text}"
-        with suppress(BaseException):  # its words may be code that fails, and the stream may be gone
-            traceback.print_exc()
-    failed = msgspec.structs.replace(empty_result(job, outcome), cause=cause, detail=text[:2000], node=_node_of(error))
+    ended = _ending(error, stages)
+    failed = msgspec.structs.replace(empty_result(job, outcome), cause=cause, ended=ended, node=_node_of(error))
     if isinstance(failed, EngineResult):
         failed = msgspec.structs.replace(failed, facts=stages.built)
     return msgspec.structs.replace(failed, inputs=stages.inputs) if isinstance(failed, FedResult) else failed
+
+
+def _ending(error: BaseException, stages: Stages) -> Note:
+    """The words of an error that is raised for a reader are all there is to say; of any other its type and stage are, too."""
+    if isinstance(error, _DiskFull):
+        return noted(NoteCode.DISK_FULL, folder=error.folder, left=error.left)
+    name = type_name(error)
+    text = (exception_text(error) or name)[:LONGEST]
+    if issubclass(type(error), (Lowering, UsageError, BrokenMetric, EndpointFailed)):
+        return noted(NoteCode.REFUSED, error=text)
+    with suppress(BaseException):  # its words may be code that fails, and the stream may be gone
+        traceback.print_exc()
+    return noted(NoteCode.RAISED, exception=name, stage=stages.reached.value, error=text)
 
 
 def _node_of(error: BaseException) -> str:

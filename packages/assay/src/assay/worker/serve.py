@@ -15,6 +15,7 @@ import msgspec
 
 from assay.core.empty_result import empty_result
 from assay.core.job import Job, NoopJob
+from assay.core.note import LONGEST, NoteCode, noted
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.packets import TOKEN_BYTES
 from assay.core.result import AnyResult, NoopResult
@@ -72,9 +73,9 @@ def _answer(driver: DriverConnection, job: Job, result: AnyResult, changed: tupl
     try:
         driver.send(Done(result, changed))
     except Exception as error:  # noqa: BLE001  a backend's facts and figures may be anything
-        text = f"the result cannot be written: {describe_exception(error)}"
+        ended = noted(NoteCode.RESULT_NOT_WRITTEN, error=describe_exception(error)[:LONGEST])
         failed = empty_result(job, Outcome.ERROR)
-        told = msgspec.structs.replace(failed, stage=result.stage, cause=Cause.OTHER, detail=text[:2000])
+        told = msgspec.structs.replace(failed, stage=result.stage, cause=Cause.OTHER, ended=ended)
         driver.send(Done(told, changed))
 
 

@@ -15,7 +15,7 @@ from assay.core.engine_info import EngineInfo, Sparsity
 from assay.core.flow import Flow
 from assay.core.job import EngineJob, VerifyJob
 from assay.core.native_warning import NativeWarning
-from assay.core.note import Note, NoteWarning
+from assay.core.note import Note, NoteCode, NoteWarning, noted
 from assay.core.outcome import Stage
 from assay.errors import NotRunnable, Unsupported
 from assay.models.files import folder_digest
@@ -174,9 +174,8 @@ def load(lowered: Lowered, job: EngineJob, stages: Stages) -> Engine:
             raise
 
 
-def delegation(facts: EngineInfo) -> str:
-    """Why the outcome is `undelegated`: nothing at all went to the delegate. "" where that cannot be said."""
+def delegation(facts: EngineInfo) -> Note | None:
+    """Why the outcome is `undelegated`: nothing at all went to the delegate. None where that cannot be said."""
     if facts.delegated != 0:
-        return ""
-    left = ", ".join(sorted(set(facts.undelegated))[:5])
-    return f"nothing was delegated: all operators were left to another device{f' ({left})' if left else ''}"
+        return None
+    return noted(NoteCode.NOTHING_DELEGATED, operators=tuple(sorted(set(facts.undelegated))[:5]))

@@ -86,7 +86,7 @@ def measure(job: MeasureJob, stages: Stages) -> MeasureResult:
     undelegated = delegation(facts)
     return msgspec.structs.replace(
         empty_result(job, Outcome.UNDELEGATED if undelegated else Outcome.OK),
-        detail=undelegated,
+        ended=undelegated,
         measurements=tuple(measurements),
         memory=memory,
         facts=facts,

@@ -20,6 +20,7 @@ from assay.core.error_case import ErrorCase
 from assay.core.finding import Finding, FindingCode, facts
 from assay.core.flow import Flow
 from assay.core.job import VerifyJob
+from assay.core.note import Note, NoteCode, noted
 from assay.core.outcome import Stage
 from assay.core.result import VerifyResult
 from assay.errors import BadModel, Unsupported
@@ -61,13 +62,13 @@ def run_error_case(job: VerifyJob, misuse: ErrorCase, stages: Stages) -> VerifyR
     if findings or any(one.findings for one in comparisons):
         first = (*findings, *(finding for one in comparisons for finding in one.findings))[0]
         before_use = Finding(first.kind, first.output, FindingCode.WRONG_BEFORE_USE, about=first)
-        return _result(job, "", comparisons, (before_use, *findings), lowered, engine)
+        return _result(job, None, comparisons, (before_use, *findings), lowered, engine)
     answer, words = _misused(job, misuse, engine, lowered.rewritten.fed([sample])[0], stages)
     accepted = _accepted(misuse, answer, compared) if answer is not None else ()
     unusable = _again(engine, lowered.rewritten.fed([sample])[0], before, stages)
     found = (*accepted, *unusable)
-    detail = "" if found else f"refused: {words}" if answer is None else "answered, which is allowed here"
-    return _result(job, detail, comparisons, found, lowered, engine)
+    ended = noted(NoteCode.WRONG_USE_REFUSED, error=words) if answer is None else noted(NoteCode.WRONG_USE_ALLOWED)
+    return _result(job, None if found else ended, comparisons, found, lowered, engine)
 
 
 def _misused(
@@ -210,7 +211,7 @@ def _again(engine: Engine, sample: Values, before: Values, stages: Stages) -> tu
 
 def _result(
     job: VerifyJob,
-    detail: str,
+    ended: Note | None,
     comparisons: tuple[Comparison, ...],
     findings: tuple[Finding, ...],
     lowered: Lowered,
@@ -218,7 +219,7 @@ def _result(
 ) -> VerifyResult:
     return msgspec.structs.replace(
         empty_result(job),
-        detail=detail,
+        ended=ended,
         comparisons=comparisons,
         findings=findings,
         facts=lowered.facts(engine),

@@ -167,7 +167,7 @@ def _recorded(
     notes = (*ran.notes, *ran.drifted, *judging.notes, *judging.remarks, *small)
     return msgspec.structs.replace(
         _blank(job, outcome, facts),
-        detail=undelegated,
+        ended=undelegated,
         repeats=seen.repeats,
         unproven=seen.unproven,
         comparisons=seen.comparisons,
