@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 import assay
+from assay.core.note import NoteCode
 from assay.core.outcome import Outcome
 from assay.core.verdict import VerdictStatus
 from assay.models.onnx_file import open_model
@@ -71,7 +72,8 @@ def test_a_flow_of_a_gpu_is_measured_in_blocks_and_says_what_was_not_seen(here: 
     assert len(taken.wall_s) >= 5
     assert taken.device_s == ()
     assert taken.gpu is not None
-    assert taken.gpu.untold.startswith(("nvidia-ml-py is not installed", "NVML says: "))
+    assert taken.gpu.untold is not None
+    assert taken.gpu.untold.code in (NoteCode.NVML_NOT_INSTALLED, NoteCode.NVML_SAYS)
     told = next(verdict.reason for verdict in checked.judgement.verdicts if verdict.job_key == measured.job_key)
     assert "by the wall clock: this engine does not hand out its stream" in told
     assert "not seen: n" in told.casefold()

@@ -68,7 +68,7 @@ def test_a_digit_model_is_built_right_and_timed(
     # The device works for no longer than the caller waits.
     assert sum(taken.device_s) <= sum(taken.wall_s)
     if importlib.util.find_spec("pynvml"):
-        assert (taken.gpu.untold, taken.gpu.readings > 0) == ("", True)
+        assert (taken.gpu.untold, taken.gpu.readings > 0) == (None, True)
         assert taken.gpu.memory_bytes > 0
     # A GPU that is hot, capped or shared proves nothing, and is told so.
     words = {one.word for one in checked.judgement.verdicts}

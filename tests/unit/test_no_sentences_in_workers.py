@@ -33,7 +33,7 @@ WARNINGS = {"NoteWarning", "NativeText"}
 SEVERAL_WORDS = re.compile(r"[A-Za-z]{2,}[,:;]? [A-Za-z]{2,}")
 NAMES = {
     "artifact_digest", "at", "backend_version", "branch", "case", "clock", "coarse", "code", "device", "digest", "dtype",
-    "element", "ended", "engine", "flow", "format", "generator", "install", "job_digest", "job_key", "kind", "known", "layout", "library",
+    "element", "engine", "flow", "format", "generator", "install", "job_digest", "job_key", "kind", "known", "layout", "library",
     "log_file", "name", "node", "off", "operator", "operators", "option", "original", "output", "outputs", "precision", "producer",
     "reads", "reasons", "reused", "rival", "role", "shape", "signal", "source", "started_at", "tensor", "tensors", "tolerance", "traces",
     "transform", "undelegated", "unit", "value", "version", "writes", "wrong", "about", "attributes", "dtypes", "inputs", "kinds", "passes",
@@ -47,8 +47,6 @@ LEFT = {
     "observed_detail": "as `detail`",
     "effect": "what a backend does unasked, from its own table",
     "missing_reason": "why a derivation gave nothing: the text of an exception",
-    "trouble": "why a comparison of speed gave nothing",
-    "untold": "why NVML says nothing",
 }
 """Fields that hold a sentence all the same."""
 

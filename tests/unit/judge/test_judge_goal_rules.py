@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from assay.core.comparison import StatedMetric
+from assay.core.note import NoteCode, noted
 from assay.core.outcome import Outcome
 from assay.core.policy import Goal, Policy
 from assay.core.result import Result
@@ -236,7 +237,10 @@ def test_without_a_baseline_it_is_inconclusive_and_says_what_to_do() -> None:
 
 def test_without_a_approved_engine_only_the_duel_says_so() -> None:
     goal = Goal("latency.median_ms", percent_max_degradation=20.0)
-    lonely = make_result(kind="compare_speed", speeds=(SpeedComparison("old", trouble="no baseline"),))
+    lonely = make_result(
+        kind="compare_speed",
+        speeds=(SpeedComparison("old", trouble=noted(NoteCode.BASELINE_UNUSABLE, reason="no baseline")),),
+    )
     judgement = judged(timed(0.001), lonely, goals=(goal,))
     assert [one.word for one in judgement.verdicts] == [VerdictStatus.PASS, VerdictStatus.INCONCLUSIVE]
     assert judgement.verdicts[1].reason == "not comparable: no baseline"

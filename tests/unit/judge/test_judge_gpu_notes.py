@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from assay.core.gpu import GpuRecord
 from assay.core.measurement import Measurement
+from assay.core.note import NoteCode, noted
 from assay.core.policy import Goal, Policy
 from assay.core.result import Result
 from assay.core.verdict import VerdictStatus
@@ -43,7 +44,11 @@ def test_the_devices_own_time_is_a_figure() -> None:
 
 
 def test_what_was_not_told_is_no_figure() -> None:
-    names = {name for name in metrics(_result(GpuRecord(untold="no binding"))) if name.startswith("gpu.")}
+    names = {
+        name
+        for name in metrics(_result(GpuRecord(untold=noted(NoteCode.NVML_SAYS, error="no binding"))))
+        if name.startswith("gpu.")
+    }
     assert names == set()
     assert {name for name in metrics(_result(GpuRecord(readings=2))) if name.startswith("gpu.")} == {
         "gpu.discarded_share"
@@ -72,6 +77,6 @@ def test_nothing_is_said_where_no_call_counts() -> None:
 
 
 def test_what_is_not_known_is_told() -> None:
-    _, reason = _verdict(_result(GpuRecord(untold="pip install it"), device_s=None))
+    _, reason = _verdict(_result(GpuRecord(untold=noted(NoteCode.NVML_SAYS, error="pip install it")), device_s=None))
     assert "by the wall clock: this engine does not hand out its stream" in reason
-    assert "clocks and other users of the GPU not seen: pip install it" in reason
+    assert "clocks and other users of the GPU not seen: NVML says: pip install it" in reason

@@ -8,9 +8,10 @@ import pytest
 
 from assay.core.engine_info import EngineInfo, Placement
 from assay.core.measurement import Memory, OperatorTime
+from assay.core.note import NoteCode, noted
 from assay.core.policy import Policy
 from assay.core.result import Result
-from assay.core.speed import STOPPED_CPU_CLOCK, TIME_LIMIT_MESSAGE, PairedRun, SpeedComparison, SpeedRule
+from assay.core.speed import PairedRun, SpeedComparison, SpeedRule
 from assay.core.verdict import VerdictStatus
 from assay.judge.draft_verdict import DraftVerdict
 from assay.judge.metrics import metrics
@@ -51,11 +52,11 @@ def test_each_kind_of_slower_has_its_figure(seen: SpeedComparison, word: Verdict
     ("seen", "sentence"),
     [
         (
-            SpeedComparison("old", trouble=STOPPED_CPU_CLOCK),
+            SpeedComparison("old", trouble=noted(NoteCode.CPU_CLOCK_STOPPED)),
             "not comparable: the CPU-time clock of this machine does not advance",
         ),
         (
-            SpeedComparison("old", _launches(count=3), "thread", ended=TIME_LIMIT_MESSAGE),
+            SpeedComparison("old", _launches(count=3), "thread", out_of_time=True),
             "3 launches against old are too few; the time ran out",
         ),
         (

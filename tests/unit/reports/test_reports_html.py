@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from assay.core.gpu import GpuRecord
+from assay.core.note import NoteCode, noted
 from assay.core.reference import Reference, ReferenceKind, Witness
 from assay.core.verdict import VerdictStatus
 from assay.reports.html import ROWS_PER_BLOCK, TEMPLATES, Html, blocks
@@ -128,7 +129,7 @@ def test_what_was_seen_of_a_gpu_is_shown_and_what_not_too() -> None:
         "Calls discarded": "7 (sw_power_cap 5, foreign_process 2)",
     }
     assert told.items() <= shown(record).items()
-    assert shown(GpuRecord(untold="no binding"))["GPU"] == "no binding"
+    assert shown(GpuRecord(untold=noted(NoteCode.NVML_SAYS, error="no binding")))["GPU"] == "NVML says: no binding"
     assert not [name for name in dict(map(tuple, latency(make_measurement())["figures"])) if "GPU" in name]  # type: ignore[call-overload]
 
 

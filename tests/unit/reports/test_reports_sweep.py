@@ -7,10 +7,12 @@ import datetime
 import pytest
 
 from assay.core.job import JobKind
+from assay.core.note import NoteCode, noted
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.core.speed import STOPPED_CPU_CLOCK, PairedRun, SpeedComparison
+from assay.core.speed import PairedRun, SpeedComparison
 from assay.core.verdict import RunVerdict
+from assay.judge.note_text import note_text
 from assay.judge.verdicts import judge
 from assay.reports.markdown import Markdown
 from assay.reports.rows import entries, figures
@@ -58,11 +60,14 @@ def test_a_duel_shows_its_rival_beside_it() -> None:
 
 def test_what_is_told_of_the_only_job_is_not_told_twice() -> None:
     result = make_result(
-        "net", "onnxruntime", "compare_speed", speeds=(SpeedComparison("old", trouble=STOPPED_CPU_CLOCK),)
+        "net",
+        "onnxruntime",
+        "compare_speed",
+        speeds=(SpeedComparison("old", trouble=noted(NoteCode.CPU_CLOCK_STOPPED)),),
     )
     run = make_run(jobs=(make_job("net", "onnxruntime", JobKind.COMPARE_SPEED),))
     text = Terminal(width=80).render(run, [result], _judged(run, [result]))
-    assert text.count(STOPPED_CPU_CLOCK) == 1
+    assert text.count(note_text(noted(NoteCode.CPU_CLOCK_STOPPED))) == 1
     assert "INCONCLUSIVE  1 of 1 job proves nothing\n" in text
     both = [make_job("net", flow, JobKind.COMPARE_SPEED) for flow in ("onnxruntime", "openvino-f32")]
     results = [make_result("net", job.flow.name, "compare_speed", speeds=result.speeds) for job in both]

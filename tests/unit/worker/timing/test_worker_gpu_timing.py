@@ -17,9 +17,12 @@ from assay.core.flow import Flow
 from assay.core.gpu import GpuReading
 from assay.core.job import Job, MeasureJob
 from assay.core.model import Model
+from assay.core.note import NoteCode, noted
 from assay.ports import Tensor, Tensors
 from assay.worker.timing.gpu_telemetry import open_reader
 from assay.worker.timing.gpu_timing import LEAST_CALLS, MonitoredGpu, Timed, monitored_gpu, sample_blocks
+
+NO_BINDING = noted(NoteCode.NVML_NOT_INSTALLED)
 
 FEED = {"x": np.ones((2, 3), np.float32)}
 
@@ -104,9 +107,9 @@ def test_slow_calls_are_taken_five_times() -> None:
             time.sleep(0.06)
             return dict(tensors)
 
-    found = sample_blocks(Timed(Slow(), FEED), MonitoredGpu(_looks(GpuReading()), "no binding"), 0.01)
+    found = sample_blocks(Timed(Slow(), FEED), MonitoredGpu(_looks(GpuReading()), NO_BINDING), 0.01)
     assert len(found.wall_s) == LEAST_CALLS
-    assert (found.device_s, found.record.untold, found.record.readings) == ((), "no binding", 0)
+    assert (found.device_s, found.record.untold, found.record.readings) == ((), NO_BINDING, 0)
 
 
 class NvmlError(Exception):
@@ -148,7 +151,7 @@ def test_a_device_that_tells_everything(monkeypatch: pytest.MonkeyPatch) -> None
     }
     monkeypatch.setitem(sys.modules, "pynvml", _nvml(**answers))
     look, untold = open_reader("GPU-0b1c,GPU-7")
-    assert (look(), untold) == (GpuReading(1980, 1980, 0x40, 5, 0.4, (3, 12), 0.03), "")
+    assert (look(), untold) == (GpuReading(1980, 1980, 0x40, 5, 0.4, (3, 12), 0.03), None)
     del answers["nvmlDeviceGetCurrentClocksEventReasons"]
     older = _nvml(**answers, nvmlDeviceGetCurrentClocksThrottleReasons=0x8)
     monkeypatch.setitem(sys.modules, "pynvml", older)
@@ -160,13 +163,13 @@ def test_a_slice_of_a_device_tells_little(monkeypatch: pytest.MonkeyPatch) -> No
     given = _nvml(nvmlInit=None, nvmlDeviceGetHandleByUUID="handle", nvmlDeviceGetMemoryInfo=memory)
     monkeypatch.setitem(sys.modules, "pynvml", given)
     look, untold = open_reader("MIG-5")
-    assert (look(), untold) == (GpuReading(memory_bytes=5), "")
+    assert (look(), untold) == (GpuReading(memory_bytes=5), None)
 
 
 def test_why_nothing_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", _nvml())
-    assert open_reader(None)[1] == "NVML says: Not Supported"
+    assert open_reader(None)[1] == noted(NoteCode.NVML_SAYS, error="Not Supported")
     monkeypatch.setitem(sys.modules, "pynvml", None)
     look, untold = open_reader(None)
-    assert untold.endswith("pip install 'assay[gpu]'")
+    assert untold == noted(NoteCode.NVML_NOT_INSTALLED)
     assert look() == GpuReading()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from assay.core.note import Note
+
 
 class GpuReading(msgspec.Struct, frozen=True):
     """One look by NVML. `reasons` are the bits of its clock event reasons, `sm_share` and `memory_share` (of the time in which
@@ -24,7 +26,7 @@ class GpuRecord(msgspec.Struct, frozen=True):
     are not among its samples, and `discarded` counts them by why they are not (several reasons count each). Clocks are the least
     and the greatest seen, and `reasons` all that moved them, by NVML's names; `memory_bytes` is the most in use on the device, by
     everybody; `sm_share` and
-    `memory_share` the mean utilisation; `foreign` the processes of others. `untold` says why nothing was read ("" where it
+    `memory_share` the mean utilisation; `foreign` the processes of others. `untold` says why nothing was read (None where it
     was)."""
 
     clock: str = ""
@@ -37,5 +39,5 @@ class GpuRecord(msgspec.Struct, frozen=True):
     memory_bytes: int = 0
     sm_share: float | None = None
     foreign: tuple[int, ...] = ()
-    untold: str = ""
+    untold: Note | None = None
     memory_share: float | None = None

@@ -75,6 +75,14 @@ class NoteCode(enum.StrEnum):
     WRONG_USE_REFUSED = "wrong_use_refused"
     WRONG_USE_ALLOWED = "wrong_use_allowed"
     RESULT_NOT_WRITTEN = "result_not_written"
+    BASELINE_UNUSABLE = "baseline_unusable"
+    ARTIFACT_CHANGED = "artifact_changed"
+    ARTIFACT_GONE = "artifact_gone"
+    TOO_FEW_CORES = "too_few_cores"
+    CPU_CLOCK_STOPPED = "cpu_clock_stopped"
+    DEVICE_CLOCK_STOPPED = "device_clock_stopped"
+    NVML_NOT_INSTALLED = "nvml_not_installed"
+    NVML_SAYS = "nvml_says"
 
 
 LONGEST = 2000

@@ -6,19 +6,18 @@ import msgspec
 
 from assay.core.flow import Flow
 from assay.core.model import Model
+from assay.core.note import Note, NoteCode, noted
 
 USUAL_INTERIM_LOOKS = (4, 6, 8, 12, 16, 20)
 _STEP = 8
-STOPPED_CPU_CLOCK = "the CPU-time clock of this machine does not advance; measure on a machine that has one"
-STOPPED_DEVICE_CLOCK = "the events of the device say that no time has passed; measure with a driver that times them"
 TIME_LIMIT_MESSAGE = "the time ran out: raise --timeout, or measure on a machine with less else to do"
 INPUT_TYPES_SUFFIX = ".takes.json"
 """After the path of a kept artifact: the file that says in which types the engine takes its inputs."""
 
 
-def stopped_clock_message(clock: str) -> str:
+def stopped_clock(clock: str) -> Note:
     """The trouble with a comparison whose clock stands still."""
-    return STOPPED_DEVICE_CLOCK if clock == "device" else STOPPED_CPU_CLOCK
+    return noted(NoteCode.DEVICE_CLOCK_STOPPED if clock == "device" else NoteCode.CPU_CLOCK_STOPPED)
 
 
 def interim_looks(launches: int) -> tuple[int, ...]:
@@ -97,8 +96,8 @@ class PairedRun(msgspec.Struct, frozen=True):
 class SpeedComparison(msgspec.Struct, frozen=True):
     """`clock` is thread or, where an engine has several threads, caller (process in older results), or device, where both
     engines tell what theirs spent: what `PairedRun.cpu` and `own_s`, `rival_s` were taken by; these are medians of seconds per
-    call, of all launches, the others those of wall seconds. `trouble` says why nothing can be compared ("" where it can),
-    `ended` why no more launches were made ("" where the rule had its answer, or its last look was past). `stored` as in
+    call, of all launches, the others those of wall seconds. `trouble` says why nothing can be compared (None where it can),
+    `out_of_time` that more launches were due: neither had the rule its answer, nor was its last look past. `stored` as in
     `BaselineEngine`."""
 
     rival: str
@@ -108,8 +107,8 @@ class SpeedComparison(msgspec.Struct, frozen=True):
     rival_s: float = 0.0
     batch: int = 0
     processes: int = 1
-    trouble: str = ""
+    trouble: Note | None = None
     own_wall_s: float = 0.0
     rival_wall_s: float = 0.0
-    ended: str = ""
+    out_of_time: bool = False
     stored: tuple[float, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from assay.core.result import MeasureResult
+from assay.judge.note_text import note_text
 
 
 def all_lost(result: MeasureResult) -> str:
@@ -28,9 +29,9 @@ def gpu_notes(result: MeasureResult) -> str:
     lost, kept = sum(one.lost for one in records), sum(len(one.wall_s) for one in result.measurements)
     if lost:
         parts.append(f"{lost} of {lost + kept} calls discarded ({_why(result)})")
-    untold = next((one.untold for one in records if one.untold), "")
+    untold = next((one.untold for one in records if one.untold), None)
     if untold:
-        parts.append(f"clocks and other users of the GPU not seen: {untold}")
+        parts.append(f"clocks and other users of the GPU not seen: {note_text(untold)}")
     return "".join(f"; {part}" for part in parts)
 
 

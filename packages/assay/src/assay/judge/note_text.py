@@ -19,6 +19,7 @@ _NONE_IN_DOUBLE = (
     "because the model has none in double ({error}): a mistake that both make is not seen, and a golden of your own would be "
     "better"
 )
+_RESTORE = "restore it, or approve a new one with assay baseline set"
 _TEXTS = {
     NoteCode.NO_REFERENCE: "{reason}",
     NoteCode.NO_REFERENCE_AT_SIZES: "no reference answers at {sizes}: {error}",
@@ -152,6 +153,21 @@ _TEXTS = {
     NoteCode.WRONG_USE_REFUSED: "refused: {error}",
     NoteCode.WRONG_USE_ALLOWED: "answered, which is allowed here",
     NoteCode.RESULT_NOT_WRITTEN: "the result cannot be written: {error}",
+    NoteCode.BASELINE_UNUSABLE: "{reason}",
+    NoteCode.ARTIFACT_CHANGED: "the artifact of the baseline has changed on disk ({path}); " + _RESTORE,
+    NoteCode.ARTIFACT_GONE: "the artifact of the baseline is gone ({path}); " + _RESTORE,
+    NoteCode.TOO_FEW_CORES: (
+        "an engine of {threads} threads was asked for and this process may use {usable}: its threads would wait for one another; give it "
+        "more cores, or compare with --threads 1"
+    ),
+    NoteCode.CPU_CLOCK_STOPPED: (
+        "the CPU-time clock of this machine does not advance; measure on a machine that has one"
+    ),
+    NoteCode.DEVICE_CLOCK_STOPPED: (
+        "the events of the device say that no time has passed; measure with a driver that times them"
+    ),
+    NoteCode.NVML_NOT_INSTALLED: "nvidia-ml-py is not installed beside this flow: pip install 'assay[gpu]'",
+    NoteCode.NVML_SAYS: "NVML says: {error}",
 }
 _CHANGED = {
     Changed.DIRECTORY: "the working directory",
@@ -205,6 +221,7 @@ _MADE: dict[NoteCode, Callable[[Values], dict[str, object]]] = {
     NoteCode.NOTHING_DELEGATED: lambda of: {
         "listed": f" ({', '.join(map(str, listed(of['operators'])))})" if of["operators"] else ""
     },
+    NoteCode.TOO_FEW_CORES: lambda of: {"usable": f"{of['cores']:g} core{'s' * (of['cores'] != 1)}"},
     NoteCode.PROCESS_CHANGED: lambda of: {
         "what": ", ".join(_CHANGED[Changed(str(one))] for one in listed(of["changed"]))
     },

@@ -10,10 +10,11 @@ from msgspec.structs import replace
 
 from assay.core.policy import Goal, Policy
 from assay.core.result import CompareSpeedResult, Result, speeds_of
-from assay.core.speed import SpeedComparison, SpeedRule
+from assay.core.speed import TIME_LIMIT_MESSAGE, SpeedComparison, SpeedRule
 from assay.core.verdict import VerdictStatus
 from assay.judge.draft_verdict import DraftVerdict
 from assay.judge.metric_registry import recorded_by
+from assay.judge.note_text import note_text
 from assay.judge.operator_regressions import describe, differences, explained
 from assay.stats.against_stored import decide_against_stored
 from assay.stats.sequential_test import Answer, answer_at, load_ratios, significantly_above
@@ -102,7 +103,7 @@ def _worst_first(one: SpeedDecision) -> tuple[int, float]:
 def judge_comparison(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
     """One comparison alone."""
     if seen.trouble:
-        return SpeedDecision(VerdictStatus.INCONCLUSIVE, f"not comparable: {seen.trouble}")
+        return SpeedDecision(VerdictStatus.INCONCLUSIVE, f"not comparable: {note_text(seen.trouble)}")
     if seen.stored:
         return _against_stored(seen, rule)
     answer = answer_at(seen.launches, rule)
@@ -125,9 +126,9 @@ def judge_comparison(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
         )
     if answer.word in ("same", "faster"):
         return SpeedDecision(VerdictStatus.PASS, f"{answer.word}: {said}", "speed.slowdown_percent", observed, limit)
-    if seen.ended and not math.isfinite(answer.mean):
+    if seen.out_of_time and not math.isfinite(answer.mean):
         said = f"{len(seen.launches)} launches against {seen.rival} are too few"
-    text = f"undecided: {said}; {seen.ended or _advice(seen, answer)}"
+    text = f"undecided: {said}; {TIME_LIMIT_MESSAGE if seen.out_of_time else _advice(seen, answer)}"
     return SpeedDecision(VerdictStatus.INCONCLUSIVE, text, "speed.slowdown_percent", observed, limit)
 
 

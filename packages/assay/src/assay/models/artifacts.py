@@ -15,7 +15,7 @@ import msgspec
 from assay.core.digest import sha256_bytes
 from assay.core.engine_info import EngineInfo
 from assay.core.native_warning import NativeWarning
-from assay.core.note import Note
+from assay.core.note import Note, NoteCode, noted
 from assay.core.outcome import Stage
 from assay.core.speed import BaselineEngine
 from assay.models.cache_eviction import Entry, entry_of, size_bytes, used_now
@@ -176,17 +176,14 @@ class Artifacts:
         return f"{self.folder}/{key[:2]}/{key[2:]}"
 
 
-def changed(rival: BaselineEngine) -> str:
-    """Why an approved engine is not loaded; "" where it is as it was. Loaders take altered weights or another version for sound
+def changed(rival: BaselineEngine) -> Note | None:
+    """Why an approved engine is not loaded; None where it is as it was. Loaders take altered weights or another version for sound
     (ncnn, MNN) or die of them. Asked at the last moment, and once more when it has run: the run may have been planned long ago,
     and every launch loads it again."""
     if rival.digest is None or rival.stored or is_as_saved(rival.artifact, rival.digest):
-        return ""
-    what = "has changed on disk" if Path(rival.artifact).exists() else "is gone"
-    return (
-        f"the artifact of the baseline {what} ({rival.artifact}); restore it, or approve a new one with "
-        "assay baseline set"
-    )
+        return None
+    there = Path(rival.artifact).exists()
+    return noted(NoteCode.ARTIFACT_CHANGED if there else NoteCode.ARTIFACT_GONE, path=rival.artifact)
 
 
 def is_as_saved(folder: str, digest: str) -> bool:

@@ -18,6 +18,7 @@ from assay.core.outcome import Outcome
 from assay.core.result import MeasureResult, speeds_of
 from assay.core.speed import BaselineEngine, SpeedRule
 from assay.errors import UsageError
+from assay.judge.note_text import note_text
 from assay.models.artifacts import changed
 from assay.pipeline.approvals import record_approval
 from assay.pipeline.baseline_history import make_current
@@ -102,6 +103,6 @@ async def _samples(job: MeasureJob, digest: str, services: Services) -> tuple[fl
     asked = other_kind(job, CompareSpeedJob, baseline=itself, rule=rule, batches=job.measuring.batches[:1])
     (found,) = await services.jobs.together([asked])
     if trouble := changed(itself):
-        raise UsageError(f"{job.case.name} on {job.flow.name} cannot be approved: {trouble}")
+        raise UsageError(f"{job.case.name} on {job.flow.name} cannot be approved: {note_text(trouble)}")
     launches = [one for speed in speeds_of(found) for one in speed.launches]
     return tuple(seconds for one in launches for seconds in (one.own_s, one.rival_s))

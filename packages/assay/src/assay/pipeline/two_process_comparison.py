@@ -22,11 +22,10 @@ from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import AlternateResult, CompareSpeedResult, MeasureResult, Result
 from assay.core.speed import (
     INPUT_TYPES_SUFFIX,
-    TIME_LIMIT_MESSAGE,
     AlternatingSide,
     PairedRun,
     SpeedComparison,
-    stopped_clock_message,
+    stopped_clock,
 )
 from assay.models.artifacts import changed
 from assay.pipeline.services import Services
@@ -121,7 +120,7 @@ async def _compare(
     launches: list[PairedRun] = []
     walls: list[tuple[float, float]] = []
     chance = random.Random()
-    clock, ended, rows = "", "", 0
+    clock, out_of_time, rows = "", False, 0
     while len(launches) < job.rule.looks[-1]:
         pair = _pair(job, batch, artifacts, folder / f"launch-{batch}-{len(launches)}", chance)
         found = {result.job_key: result for result in await services.jobs.together(pair)}
@@ -134,14 +133,14 @@ async def _compare(
         launch = _paired_run(ours, others)
         if launch is None:
             return SpeedComparison(
-                job.baseline.name, clock=clock, batch=rows, processes=2, trouble=stopped_clock_message(clock)
+                job.baseline.name, clock=clock, batch=rows, processes=2, trouble=stopped_clock(clock)
             )
         launches.append(launch)
         walls.append((median(ours.taken.wall_s), median(others.taken.wall_s)))
         if len(launches) in job.rule.looks and is_decided(launches, job.rule):
             break
         if time.monotonic() > deadline:
-            ended = TIME_LIMIT_MESSAGE
+            out_of_time = True
             break
     own_s, rival_s = median([one.own_s for one in launches]), median([one.rival_s for one in launches])
     own_wall_s, rival_wall_s = (median(one) for one in zip(*walls, strict=True))
@@ -155,7 +154,7 @@ async def _compare(
         processes=2,
         own_wall_s=own_wall_s,
         rival_wall_s=rival_wall_s,
-        ended=ended,
+        out_of_time=out_of_time,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from assay.core.gpu import GpuRecord
 from assay.core.measurement import Measurement
+from assay.judge.note_text import note_text
 from assay.reports import format as text
 from assay.reports.sanitize import one_line
 from assay.stats.percentiles import needed, percentile
@@ -56,7 +57,7 @@ def latency(taken: Measurement) -> dict[str, object]:
 def _gpu(seen: GpuRecord) -> list[list[str]]:
     """What NVML told between the calls; a row for each thing that it did."""
     if seen.untold:
-        return [["GPU", one_line(seen.untold)]]
+        return [["GPU", one_line(note_text(seen.untold))]]
     lost = ", ".join(f"{one_line(reason)} {calls}" for reason, calls in seen.discarded.items())
     rows = [
         ("GPU clocks", _span(seen.sm_mhz)),

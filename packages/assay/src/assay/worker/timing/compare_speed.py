@@ -13,6 +13,7 @@ from assay.core.empty_result import empty_result
 from assay.core.engine_info import EngineInfo
 from assay.core.job import CompareSpeedJob
 from assay.core.measurement import OperatorTime
+from assay.core.note import Note, NoteCode, noted
 from assay.core.outcome import Stage
 from assay.core.result import CompareSpeedResult
 from assay.core.speed import SpeedComparison
@@ -36,7 +37,7 @@ SHARE_OF_TIME = 0.8
 def compare_speed(job: CompareSpeedJob, stages: Stages) -> CompareSpeedResult:
     """Raises UsageError where the two do not take the same inputs, or not at that batch size."""
     deadline = time.monotonic() + SHARE_OF_TIME * job.limits.timeout_s
-    if trouble := job.baseline.trouble or changed(job.baseline) or too_few_cores(job):
+    if trouble := _unusable(job) or changed(job.baseline) or too_few_cores(job):
         return msgspec.structs.replace(empty_result(job), speeds=(SpeedComparison(job.baseline.name, trouble=trouble),))
     samples = load_golden(job).inputs
     own = lower(job, stages)
@@ -74,17 +75,18 @@ def compare_speed(job: CompareSpeedJob, stages: Stages) -> CompareSpeedResult:
     )
 
 
-def too_few_cores(job: CompareSpeedJob) -> str:
-    """Why engines with that many threads cannot be compared here; "" where they can."""
+def _unusable(job: CompareSpeedJob) -> Note | None:
+    """What the driver knows of the baseline."""
+    return noted(NoteCode.BASELINE_UNUSABLE, reason=job.baseline.trouble) if job.baseline.trouble else None
+
+
+def too_few_cores(job: CompareSpeedJob) -> Note | None:
+    """Why engines with that many threads cannot be compared here; None where they can."""
     wanted = max(threads_of(job), int(job.baseline.flow.options.get("threads", 1)))
     cores = usable_cores()
     if wanted <= cores or wanted == 1:
-        return ""
-    usable = f"{cores:g} core{'s' * (cores != 1)}"
-    return (
-        f"an engine of {wanted} threads was asked for and this process may use {usable}: its threads would wait for "
-        "one another; give it more cores, or compare with --threads 1"
-    )
+        return None
+    return noted(NoteCode.TOO_FEW_CORES, threads=wanted, cores=cores)
 
 
 def threads_of(job: CompareSpeedJob) -> int:

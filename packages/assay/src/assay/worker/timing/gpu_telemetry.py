@@ -7,24 +7,24 @@ from collections.abc import Callable
 from typing import Any
 
 from assay.core.gpu import GpuReading
+from assay.core.note import Note, NoteCode, noted
 
-INSTALL = "pip install 'assay[gpu]'"
 Reader = Callable[[], GpuReading]
 
 
-def open_reader(allowed: str | None) -> tuple[Reader, str]:
-    """What reads the first of the devices that `CUDA_VISIBLE_DEVICES` leaves, and why nothing can be read ("" where it can): then
+def open_reader(allowed: str | None) -> tuple[Reader, Note | None]:
+    """What reads the first of the devices that `CUDA_VISIBLE_DEVICES` leaves, and why nothing can be read (None where it can): then
     every reading is empty."""
     try:
         import pynvml as nvml
     except ImportError:
-        return GpuReading, f"nvidia-ml-py is not installed beside this flow: {INSTALL}"
+        return GpuReading, noted(NoteCode.NVML_NOT_INSTALLED)
     try:
         nvml.nvmlInit()
         handle = _handle(nvml, (allowed or "0").split(",")[0].strip())
     except nvml.NVMLError as error:
-        return GpuReading, f"NVML says: {error}"
-    return lambda: _read(nvml, handle), ""
+        return GpuReading, noted(NoteCode.NVML_SAYS, error=str(error))
+    return lambda: _read(nvml, handle), None
 
 
 def visible() -> str | None:

@@ -12,6 +12,7 @@ import msgspec
 from assay.core.flow import device_of
 from assay.core.gpu import GpuReading
 from assay.core.job import MeasureJob
+from assay.core.note import Note
 from assay.ports import Engine, Tensor
 from assay.stats.gpu_blocks import Block, ValidBlocks, own_processes, shared, throttled, valid_blocks
 from assay.worker.timing.bound_call import Call, bound_call
@@ -32,7 +33,7 @@ class MonitoredGpu:
     """The device of a job. `first` was read before the engine was there."""
 
     look: Reader
-    untold: str
+    untold: Note | None
     first: GpuReading = field(default_factory=GpuReading)
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from assay.core.digest import value_digest
 from assay.core.flow import Flow, device_of
 from assay.core.job import CompareSpeedJob
-from assay.core.speed import TIME_LIMIT_MESSAGE, PairedRun, SpeedComparison, stopped_clock_message
+from assay.core.speed import PairedRun, SpeedComparison, stopped_clock
 from assay.ports import Engine, Tensor
 from assay.stats.paired_ratio import TURN_S, paired_ratio
 from assay.stats.sequential_test import is_decided
@@ -69,28 +69,35 @@ def time_interleaved(
     makes = [("own", own), ("rival", rival)]
     launches: list[PairedRun] = []
     walls: list[tuple[float, float]] = []
-    clock, ended = usual_clock(job.flow, job.baseline.flow), ""
+    clock, out_of_time = usual_clock(job.flow, job.baseline.flow), False
     gc.disable()
     try:
         while len(launches) < rule.looks[-1]:
             makes = makes[::-1] if len(launches) % 2 else chance.sample(makes, 2)
             clock, launch, wall = _paired_run(makes, feed, clock, chance)
             if launch is None:
-                return SpeedComparison("", clock=clock, trouble=stopped_clock_message(clock))
+                return SpeedComparison("", clock=clock, trouble=stopped_clock(clock))
             launches.append(launch)
             walls.append(wall)
             gc.collect()
             if len(launches) in rule.looks and is_decided(launches, rule):
                 break
             if time.monotonic() > deadline:
-                ended = TIME_LIMIT_MESSAGE
+                out_of_time = True
                 break
     finally:
         gc.enable()
     own_s, rival_s = (statistics.median(one) for one in zip(*((e.own_s, e.rival_s) for e in launches), strict=True))
     own_wall_s, rival_wall_s = (statistics.median(one) for one in zip(*walls, strict=True))
     return SpeedComparison(
-        "", tuple(launches), clock, own_s, rival_s, own_wall_s=own_wall_s, rival_wall_s=rival_wall_s, ended=ended
+        "",
+        tuple(launches),
+        clock,
+        own_s,
+        rival_s,
+        own_wall_s=own_wall_s,
+        rival_wall_s=rival_wall_s,
+        out_of_time=out_of_time,
     )
 
 
