@@ -24,6 +24,7 @@ DIGESTS = {
     "qdq-graphs": (4, "1131374a39e8412b"),
     "random-graphs": (4, "28e697f41c90bcc8"),
     "sweep": (5, "cf8d954b868ee1c4"),
+    "used-engines": (1, "67d14880bba9351f"),
 }
 """Version and digest of a hundred cases."""
 

@@ -14,7 +14,7 @@ from assay.core.digest import sha256_bytes
 from assay.core.flow import Flow
 from assay.core.limits import Limits
 from assay.errors import UnknownName, UsageError
-from assay.fuzz.corpus import Arm, Bucket, Corpus, Session
+from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session
 from assay.fuzz.session import Fuzzing
 from assay.options.fuzz import FuzzOptions
 from assay.options.groups import DEFAULT_HISTORY
@@ -38,7 +38,7 @@ class Fuzzed:
     @property
     def exit_code(self) -> int:
         """1 where this call found a wrong answer, a crash or a case that does not end; 0 else."""
-        return int(any(one.status in ("wrong", "crash", "timeout") for one in self.new))
+        return int(any(one.status in CAUSES for one in self.new))
 
 
 def corpus_of(corpus: Path | None, history: str) -> Corpus:

@@ -20,6 +20,15 @@ class Screened(enum.StrEnum):
     SUSPECT = "suspect"
 
 
+class Use(enum.StrEnum):
+    """How an engine is used once its first answer was right. A later answer that is wrong has the name of the use as its kind."""
+
+    AGAIN = "again"
+    OTHER_SIZES = "other_sizes"
+    RELOADED = "reloaded"
+    SIDE_BY_SIDE = "side_by_side"
+
+
 class Unspecified(enum.StrEnum):
     """Why the standard does not say what a case gives."""
 

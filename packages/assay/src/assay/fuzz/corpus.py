@@ -14,6 +14,10 @@ STATE = "session.json"
 FORMAT = 1
 
 
+CAUSES = ("wrong", "crash", "timeout", "in_use")
+"""What a bucket may be that counts as a cause: the others are looked at by people."""
+
+
 class Arm(msgspec.Struct, frozen=True):
     """One generator on one flow. `next` is the first index that was not screened; `recent_s` and `recent_found` fade."""
 

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.errors import UsageError
-from assay.fuzz.corpus import Bucket, Session
+from assay.fuzz.corpus import CAUSES, Bucket, Session
 from assay.fuzz.text import STATUSES
 
-REPORTED = ("wrong", "crash", "timeout")
 MOST_SCRIPT = 20_000
 """Characters of a script that stand in an issue."""
 
@@ -31,7 +30,7 @@ def write_issues(session: Session, folder: Path) -> list[Path]:
 
 
 def _is_reported(one: Bucket) -> bool:
-    return one.status in REPORTED and not one.known
+    return one.status in CAUSES and not one.known
 
 
 def _lines(one: Bucket) -> Iterator[str]:

@@ -14,6 +14,7 @@ from assay.core.job import VerifyJob
 from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.core.result import ComparedResult, Result
+from assay.core.screening import Use
 from assay.errors import AssayError
 from assay.fuzz.corpus import Bucket, Corpus, Session, Waiting
 from assay.fuzz.signature import bucket_key, signature
@@ -35,6 +36,8 @@ _OUTCOMES = {
     Outcome.UNSUPPORTED: "failed",
     Outcome.NONDETERMINISTIC: "unstable",
 }
+UNCHECKED = {"failed": "failed", **{use.value: "in_use" for use in Use}}
+"""The status of suspects that are not checked again."""
 SEARCHED = ("wrong", "one_witness", "crash")
 
 
@@ -80,8 +83,9 @@ class Look:
             yield one, self._bucket(one, flows[one.flow], session, status, cause, result)
 
     def unchecked(self, one: Waiting, flow: Flow, session: Session) -> Bucket:
-        """Of one that was compiled and does not run: the words of the backend say all that a check would."""
-        return self._bucket(one, flow, session, "failed", None)
+        """Of one that was compiled and does not run, whose words say all that a check would, and of one that the screen saw wrong in use,
+        twice: a check asks an engine in one way only."""
+        return self._bucket(one, flow, session, UNCHECKED[one.suspect.kind], None)
 
     def _path(self, one: Waiting, ending: str) -> Path:
         return self._corpus.suspects.absolute() / f"{one.suspect.case}{ending}"

@@ -22,8 +22,8 @@ from assay.core.result import Result, ScreenResult
 from assay.core.screening import CaseId, Suspect
 from assay.errors import UsageError
 from assay.fuzz.bandit import choose, paid, spent
-from assay.fuzz.corpus import Arm, Bucket, Corpus, Session, Waiting
-from assay.fuzz.look import Look
+from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session, Waiting
+from assay.fuzz.look import UNCHECKED, Look
 from assay.fuzz.signature import signature
 from assay.pipeline.services import Services
 
@@ -151,9 +151,10 @@ class Fuzzing:
     def _meet(self, flow: str, suspect: Suspect) -> None:
         known = self.session.looked.get(signature(flow, suspect), [])
         one = Waiting(flow, suspect)
-        if suspect.kind == "failed" and not known:
+        unchecked = suspect.kind in UNCHECKED
+        if unchecked and not known:
             self._keep(one, self.look.unchecked(one, self.flows[flow], self.session))
-        elif suspect.kind != "failed" and (len(known) < LOOKS or suspect.kind in ("crash", "timeout")):
+        elif not unchecked and (len(known) < LOOKS or suspect.kind in ("crash", "timeout")):
             self.session.waiting.append(one)
         else:
             self._counted(known[-1])
@@ -193,7 +194,7 @@ class Fuzzing:
         if bucket.known:
             self.tell(f"known: {bucket.title} (case {bucket.first}): {bucket.known}")
             return
-        if bucket.status in ("wrong", "crash", "timeout") and name in self.session.arms:
+        if bucket.status in CAUSES and name in self.session.arms:
             self.session.arms[name] = paid(self.session.arms[name])
         self.new.append(bucket)
         self.tell(f"{bucket.status}: {bucket.title} (case {bucket.first})")

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Set
 
 from assay.core.screening import Screened, Unspecified
-from assay.fuzz.corpus import Bucket, Session
+from assay.fuzz.corpus import CAUSES, Bucket, Session
 
 STATUSES = {
     "wrong": "wrong by two witnesses",
     "crash": "ended the process",
     "timeout": "did not end",
+    "in_use": "right at first, and wrong at other sizes, when it is called or loaded again, or beside another engine",
     "one_witness": "wrong by the reference alone, and no other engine could say",
     "unstable": "not the same answer twice",
     "failed": "compiled, and does not run",
@@ -46,7 +47,7 @@ def lines(session: Session, new: Set[str]) -> Iterator[str]:
         found = [one for one in buckets if one.status == status]
         if not found:
             continue
-        print_all = status in ("wrong", "crash", "timeout", "one_witness", "disputed", "unstable")
+        print_all = status in (*CAUSES, "one_witness", "disputed", "unstable")
         yield f"{status}: {len(found)} ({meaning})"
         for one in found if print_all else found[:SHOWN]:
             yield from _bucket(one, one.key in new)
@@ -79,7 +80,7 @@ def _bucket(one: Bucket, new: bool) -> Iterator[str]:
 def _spent(session: Session) -> Iterator[str]:
     cases = sum(arm.cases for arm in session.arms.values())
     run = sum(counts.get(name, 0) for counts in session.counts.values() for name in RAN)
-    causes = sum(not one.known and one.status in ("wrong", "crash", "timeout") for one in session.buckets.values())
+    causes = sum(not one.known and one.status in CAUSES for one in session.buckets.values())
     per_s = cases / session.cpu_s if session.cpu_s else 0.0
     yield (
         f"seed {session.seed}: {cases} cases made, {run} run, {causes} causes, in {session.wall_s:.0f} s "

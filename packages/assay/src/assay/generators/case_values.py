@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ class CaseValues:
 
     def __init__(self, case: GeneratedCase) -> None:
         self.case = case
-        self.model: Any = onnx.load_from_string(case.model)
+        self.model: Any = as_fed(onnx.load_from_string(case.model), case.inputs)
         self.wide: dict[str, Tensor] = {}
         self.outputs = {
             one.name: dtype_name(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(one.type.tensor_type.elem_type)))
@@ -51,7 +51,12 @@ class CaseValues:
         self.dtypes = tuple(sorted({dtype_name(one.dtype) for one in case.inputs.values()}))
 
     def is_valid(self) -> bool:
-        """Whether onnx's checker takes it, shapes included."""
+        """Whether onnx's checker takes it, shapes included, and every output has a known one."""
+        shapes = [
+            one.type.tensor_type.shape for one in self.model.graph.output if one.type.tensor_type.HasField("shape")
+        ]
+        if len(shapes) < len(self.outputs) or any(not axis.HasField("dim_value") for one in shapes for axis in one.dim):
+            return False
         try:
             checker.check_model(self.model, full_check=True)
         except Exception:  # noqa: BLE001  the checker's own errors have no common class
@@ -130,6 +135,23 @@ class CaseValues:
 
     def _schema(self, operator: str) -> Any:
         return schema_at(operator, self._opset)
+
+
+def as_fed(model: Any, inputs: Mapping[str, Tensor]) -> Any:
+    """The same model without symbolic dimensions: in the sizes of these inputs, and with the shapes of outputs that follow."""
+    if all(axis.HasField("dim_value") for one in model.graph.input for axis in one.type.tensor_type.shape.dim):
+        return model
+    fed = onnx.ModelProto()
+    fed.CopyFrom(model)
+    for one in fed.graph.input:
+        del one.type.tensor_type.shape.dim[:]
+        one.type.tensor_type.shape.dim.extend(
+            onnx.TensorShapeProto.Dimension(dim_value=size) for size in inputs[one.name].shape
+        )
+    for one in fed.graph.output:
+        one.type.tensor_type.ClearField("shape")
+    del fed.graph.value_info[:]
+    return onnx.shape_inference.infer_shapes(fed, data_prop=True)
 
 
 def _class(operator: str, attribute: Any, schema: Any) -> str:

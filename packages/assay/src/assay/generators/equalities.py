@@ -10,7 +10,7 @@ from onnx import TensorProto
 from assay.generators.build import Build, Operand
 from assay.generators.compose import finished, grow
 from assay.generators.draws import Draws
-from assay.generators.near_misses import OPSETS, _next
+from assay.generators.near_misses import OPSETS, next_rewritten
 from assay.generators.schemas import NotMade
 from assay.ports.generator import GeneratedCase
 
@@ -30,7 +30,7 @@ class Equalities:
         draws = Draws(self.name, self.version, seed, index)
         build = Build(draws, draws.one_of(OPSETS), reuse=90)
         try:
-            return finished(build, grow(build, draws.between(1, 4), _next, disguise), 20)
+            return finished(build, grow(build, draws.between(1, 4), next_rewritten, disguise), 20)
         except NotMade:
             return None
 

@@ -29,12 +29,13 @@ class NearMisses:
         draws = Draws(self.name, self.version, seed, index)
         build = Build(draws, draws.one_of(OPSETS), reuse=85)
         try:
-            return finished(build, grow(build, draws.between(2, 4), _next), INNER)
+            return finished(build, grow(build, draws.between(2, 4), next_rewritten), INNER)
         except NotMade:
             return None
 
 
-def _next(build: Build, before: str) -> str:
+def next_rewritten(build: Build, before: str) -> str:
+    """Mostly an operator that an optimiser was seen to rewrite behind the one before."""
     draws = build.draws
     if draws.chance(PAIR):
         after = rewritten_after()

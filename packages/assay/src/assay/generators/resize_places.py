@@ -41,9 +41,10 @@ def fractional_length(node: Any, values: Mapping[str, Tensor]) -> bool:
     x = values.get(node.input[0])
     if way not in ("align_corners", "pytorch_half_pixel", "half_pixel_symmetric") or scales is None or x is None:
         return False
-    if scales.size != x.ndim or scales.dtype.kind != "f":
+    axes = next((list(one.ints) for one in node.attribute if one.name == "axes"), range(x.ndim))
+    if scales.size != len(axes) or scales.dtype.kind != "f":
         return False
-    lengths = np.asarray(x.shape) * scales
+    lengths = np.asarray([x.shape[axis] for axis in axes]) * scales
     return bool((np.abs(lengths - np.rint(lengths)) > 1e-6).any())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import time
 from collections import Counter
@@ -15,7 +16,7 @@ from assay.core.empty_result import empty_result
 from assay.core.job import ScreenJob
 from assay.core.outcome import Stage
 from assay.core.result import ScreenResult
-from assay.core.screening import CaseId, Screened, Suspect, Unspecified
+from assay.core.screening import CaseId, Screened, Suspect, Unspecified, Use
 from assay.errors import Lowering, UsageError
 from assay.generators.case_values import CaseValues
 from assay.generators.comparison import Far, compare, judge
@@ -23,7 +24,9 @@ from assay.generators.files import keep_case
 from assay.generators.open_generator import open_generator
 from assay.generators.parts import shorter, single_nodes
 from assay.generators.unspecified import unspecified
+from assay.generators.uses import answers
 from assay.ports import Backend
+from assay.ports.engine import Engine
 from assay.ports.generator import GeneratedCase, Generator
 from assay.worker.engine.lower import backend_class
 from assay.worker.stages import Stages
@@ -98,6 +101,7 @@ class _Screener:
         self._job, self._backend, self._generator = job, backend, generator
         self._model = Path(job.scratch) / "case.onnx"
         self._counts: Counter[str] = Counter()
+        """Of cases by what became of them, and of uses that were tried."""
         self._seen: Counter[str] = Counter()
         self._refused: Counter[str] = Counter()
         self._suspects: list[Suspect] = []
@@ -126,7 +130,8 @@ class _Screener:
         elif found.became in (Screened.RIGHT, Screened.FAILED, Screened.SUSPECT):
             self._seen.update(found.values.forms())
         if found.became in (Screened.FAILED, Screened.SUSPECT):
-            self._keep(index, self._simplified(self._localized(found)))
+            at_sizes = found.far.kind == Use.OTHER_SIZES  # a part has fixed sizes
+            self._keep(index, found if at_sizes else self._simplified(self._localized(found)))
         return found.became
 
     def _trial(self, case: GeneratedCase, *, derive: bool = False) -> _Trial:
@@ -157,18 +162,63 @@ class _Screener:
             far = judge(given, values, far, self._job.flow, self._job.seed)
         if far.kind in ("values", "range") and values.is_doubtful_inside():
             return _Trial(case, values, Screened.NO_ORACLE)
-        return _Trial(case, values, Screened.SUSPECT if far.kind else Screened.RIGHT, far)
+        if far.kind or not (case.uses or case.others):
+            return _Trial(case, values, Screened.SUSPECT if far.kind else Screened.RIGHT, far)
+        return self._used(engine, case) or _Trial(case, values, Screened.RIGHT)
+
+    def _used(self, engine: Engine, case: GeneratedCase) -> _Trial | None:
+        """The first use after which an answer is wrong, twice: with an engine of its own, too."""
+        for other in case.others:
+            alone = GeneratedCase(case.model, other)
+            if (found := self._at(engine, alone, Use.OTHER_SIZES)) is not None:
+                fresh = self._trial(alone)
+                return fresh if fresh.became is Screened.SUSPECT else found
+        for use in case.uses:
+            plain = GeneratedCase(case.model, case.inputs, uses=(use,))
+            if (found := self._at(engine, plain, use)) is not None and self._at(
+                self._backend.lower(self._model, self._job.flow), plain, use
+            ):
+                return found
+        return None
+
+    def _at(self, engine: Engine, case: GeneratedCase, use: Use) -> _Trial | None:
+        """What a use shows. None where it is right, or nobody knows what is."""
+        values = CaseValues(case)
+        if not values.is_valid():
+            return None
+        try:
+            values.evaluate()
+        except Lowering:
+            return None
+        if not values.has_numbers() or values.is_doubtful() or values.is_doubtful_inside():
+            return None
+        self._counts[use.value] += 1
+        try:
+            for given in answers(self._backend, engine, self._model, self._job.flow, case, use):
+                far = compare(given, values)
+                if far.kind in ("values", "range"):
+                    far = judge(given, values, far, self._job.flow, self._job.seed)
+                if far.kind:
+                    return _Trial(case, values, Screened.SUSPECT, replace(far, kind=use.value))
+        except Exception as error:  # noqa: BLE001  what it has compiled it must run
+            if use is Use.OTHER_SIZES:  # the evaluation takes sizes that an operator does not: a refusal is no failure
+                return None
+            text = " ".join(str(error).split())[:300]
+            return _Trial(case, values, Screened.SUSPECT, Far(use.value), f"{type(error).__name__}: {text}")
+        return None
 
     def _localized(self, trial: _Trial) -> _Trial:
         """The first node that is wrong alone, on what float64 gives for its inputs; where there is none, the fewest nodes that are
         wrong together."""
+        uses = trial.case.uses
         for part in single_nodes(trial.values):
-            if self._alike(tried := self._trial(part), trial):
+            if self._alike(tried := self._trial(dataclasses.replace(part, uses=uses)), trial):
                 return tried
         best, shrunk = trial, True
         while shrunk:
             output = best.far.output or next(iter(best.values.outputs))
-            tried_parts = (self._trial(part) for part in shorter(best.values, output))
+            parts = shorter(best.values, output)
+            tried_parts = (self._trial(dataclasses.replace(part, uses=uses)) for part in parts)
             less = next((one for one in tried_parts if self._alike(one, trial)), None)
             best, shrunk = less or best, less is not None
         return best
@@ -216,4 +266,4 @@ def without_attribute(case: GeneratedCase, place: int, name: str) -> GeneratedCa
     del node.attribute[:]
     node.attribute.extend(kept)
     del model.graph.value_info[:]
-    return GeneratedCase(model.SerializeToString(deterministic=True), case.inputs)
+    return dataclasses.replace(case, model=model.SerializeToString(deterministic=True))

@@ -163,6 +163,8 @@ def _on_the_edge(node: Any, reads: list[Tensor]) -> bool:
     x, scale = reads[0].astype(np.float64), reads[1].astype(np.float64)
     if scale.ndim == 1 and scale.size > 1:
         axis = next((one.i for one in node.attribute if one.name == "axis"), 1)
+        if scale.size != x.shape[axis]:
+            return False
         scale = scale.reshape([-1 if place == axis % x.ndim else 1 for place in range(x.ndim)])
     elif scale.size > 1:
         return False
@@ -180,6 +182,8 @@ def _equal_keys(node: Any, x: Tensor) -> bool:
 def _repeats(node: Any, reads: list[Tensor]) -> bool:
     """Two writes to one place."""
     data, indices = reads[0], reads[1]
+    if not indices.size:
+        return False
     if node.op_type == "ScatterND":
         sizes = np.asarray(data.shape[: indices.shape[-1]])
         rows = np.reshape(indices % sizes, (-1, indices.shape[-1]))

@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from assay.core.screening import Use
 from assay.ports.values import Tensor
 
 
 @dataclass(frozen=True)
 class GeneratedCase:
-    """A model in one file's bytes, and what it is fed."""
+    """A model in one file's bytes, and what it is fed. `others` are inputs of other sizes for the same model, where its inputs have
+    symbolic dimensions; those that no node takes are left out when they are evaluated. `uses`: what is done with the engine besides."""
 
     model: bytes
     inputs: Mapping[str, Tensor]
+    others: tuple[Mapping[str, Tensor], ...] = ()
+    uses: tuple[Use, ...] = ()
 
 
 class Generator(Protocol):

@@ -1,0 +1,68 @@
+"""What is done with an engine once its first answer was right: asked again, at other sizes, saved and loaded, and run beside another."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from assay.core.flow import Flow
+from assay.core.screening import Use
+from assay.ports import Backend, Tensor
+from assay.ports.engine import Engine
+from assay.ports.generator import GeneratedCase
+
+Outputs = dict[str, Tensor]
+CALLS = 6
+TURNS = 8
+"""Calls of each of two engines beside each other."""
+
+
+def answers(
+    backend: Backend, engine: Engine, model: Path, flow: Flow, case: GeneratedCase, use: Use
+) -> Iterator[Outputs]:
+    """What the engine, or one made from it, gives for the inputs of the case. Raises whatever a backend raises."""
+    if use is Use.RELOADED:
+        with tempfile.TemporaryDirectory(dir=model.parent) as folder:
+            engine.save(Path(folder))
+            loaded = backend.load(Path(folder), flow)
+            yield _run(loaded, case.inputs)
+    elif use is Use.SIDE_BY_SIDE:
+        yield from _beside(engine, backend.lower(model, flow), case.inputs)
+    else:
+        for _ in range(CALLS):
+            yield _run(engine, case.inputs)
+
+
+def _run(engine: Engine, inputs: Mapping[str, Tensor]) -> Outputs:
+    return {name: np.asarray(one) for name, one in engine.run(inputs).items()}
+
+
+def _beside(first: Engine, second: Engine, inputs: Mapping[str, Tensor]) -> Iterator[Outputs]:
+    """Each engine in a thread of its own, both at once."""
+    found: list[Outputs] = []
+    raised: list[Exception] = []
+    start = threading.Barrier(2)
+
+    def calls(engine: Engine) -> Callable[[], None]:
+        def run() -> None:
+            start.wait()
+            try:
+                for _ in range(TURNS):
+                    found.append(_run(engine, inputs))
+            except Exception as error:  # noqa: BLE001  it is raised again where it can be seen
+                raised.append(error)
+
+        return run
+
+    threads = [threading.Thread(target=calls(one)) for one in (first, second)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    if raised:
+        raise raised[0]
+    yield from found

@@ -1,0 +1,102 @@
+"""Engines in use: what is right at first and wrong later is a suspect, named by the use; a sound engine is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from assay.core.case import Case
+from assay.core.flow import Flow, Option
+from assay.core.job import ScreenJob
+from assay.core.limits import Limits
+from assay.core.model import Model
+from assay.core.screening import Screened, Suspect, Use
+from assay.generators.case_values import CaseValues
+from assay.generators.screen import screen
+from assay.generators.used_engines import UsedEngines
+from assay.ports.generator import GeneratedCase
+from assay.worker.stages import Stages
+
+CASES = 60
+
+
+def _suspects(folder: Path, **options: Option) -> tuple[tuple[Suspect, ...], dict[str, int]]:
+    flow = Flow(name="faulty", backend="faulty", options=options)
+    job = ScreenJob(
+        case=Case("fuzz", Model(name="fuzz", source="", digest="")),
+        flow=flow,
+        limits=Limits(timeout_s=60),
+        scratch=str(folder),
+        generator=UsedEngines.name,
+        version=UsedEngines.version,
+        seed=3,
+        first=0,
+        count=CASES,
+        seconds=600.0,
+        corpus=str(folder / "suspects"),
+        progress=str(folder / "progress"),
+    )
+    found = screen(job, Stages(lambda stage: None))
+    return found.suspects, dict(found.counts)
+
+
+def test_a_sound_engine_is_right_in_every_use(tmp_path: Path) -> None:
+    suspects, counts = _suspects(tmp_path)
+    assert suspects == ()
+    assert counts[Screened.RIGHT] > CASES / 3
+    assert all(counts[use] > 10 for use in Use)
+
+
+@pytest.mark.parametrize(
+    ("fault", "options", "use"),
+    [
+        ("by_previous", {}, Use.OTHER_SIZES),
+        ("late_call", {"from_call": 5}, Use.AGAIN),
+        ("late_call", {"from_call": 5}, Use.SIDE_BY_SIDE),
+    ],
+)
+def test_an_engine_that_is_wrong_later_is_named_by_its_use(
+    tmp_path: Path, fault: str, options: dict[str, Option], use: Use
+) -> None:
+    suspects, _ = _suspects(tmp_path, fault=fault, **options)
+    assert use in {one.kind for one in suspects}
+
+
+def test_a_saved_engine_is_asked_again_when_it_is_loaded(tmp_path: Path) -> None:
+    """The salt of its build is in the file that it saves, and in nothing before."""
+    suspects, _ = _suspects(tmp_path, fault="by_build")
+    assert {one.kind for one in suspects} == {Use.RELOADED}
+
+
+def test_values_follow_from_the_sizes_that_are_fed() -> None:
+    graph = helper.make_graph(
+        [helper.make_node("Neg", ["x"], ["y"])],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 2])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    for length in (0, 3):
+        values = CaseValues(GeneratedCase(model, {"x": np.ones((length, 2), np.float32)}))
+        assert values.is_valid()
+        assert values.declared == {"y": (length, 2)}
+    assert onnx.load_from_string(model).graph.input[0].type.tensor_type.shape.dim[0].dim_param == "n"
+
+
+def test_every_axis_of_one_size_gets_another_size() -> None:
+    others = [(case, other) for index in range(60) if (case := UsedEngines().make(7, index)) for other in case.others]
+    changed = 0
+    for case, other in others:
+        sizes = {
+            (before, after)
+            for name, array in case.inputs.items()
+            for before, after in zip(array.shape, other[name].shape, strict=True)
+            if before != after
+        }
+        assert len(sizes) <= 1
+        changed += bool(sizes)
+    assert changed * 2 > len(others) > 60
