@@ -17,14 +17,14 @@ from assay.generators.sweep import Sweep
 from assay.testing.generator_checks import check_generator
 
 DIGESTS = {
-    "equalities": (4, "a75e57cf01257cbc"),
-    "near-misses": (4, "8a16155cd775aa42"),
-    "operator-pairs": (3, "93f1035323eabfd4"),
-    "patterns": (4, "19862e749b8d1027"),
-    "qdq-graphs": (4, "1131374a39e8412b"),
-    "random-graphs": (4, "28e697f41c90bcc8"),
-    "sweep": (5, "cf8d954b868ee1c4"),
-    "used-engines": (1, "67d14880bba9351f"),
+    "equalities": (5, "d153c37ddcf92792"),
+    "near-misses": (5, "c9554936fcab8d42"),
+    "operator-pairs": (4, "51fcaeaa7b1def7f"),
+    "patterns": (5, "af422acb333f5837"),
+    "qdq-graphs": (5, "7b62aedab8eb3088"),
+    "random-graphs": (5, "c59413a1f9cc8c7e"),
+    "sweep": (6, "2564c6b0b86bfa50"),
+    "used-engines": (2, "d6973d298eeb55f9"),
 }
 """Version and digest of a hundred cases."""
 

@@ -41,6 +41,14 @@ def _int8(*numbers: int) -> Any:
         ("TopK", _KEYS, np.asarray([1.0]), {}, None),  # the lower index comes first
         ("RoiAlign", {"a": np.zeros((1, 1, 4, 4))}, np.zeros(1), {"mode": "max"}, Unspecified.SAMPLED_MAXIMUM),
         ("RoiAlign", {"a": np.zeros((1, 1, 4, 4))}, np.zeros(1), {"mode": "avg"}, None),
+        (
+            "MaxPool",
+            {"a": np.zeros(1)},
+            np.zeros(1),
+            {"auto_pad": "SAME_UPPER", "dilations": [2]},
+            Unspecified.DILATED_SAME,
+        ),
+        ("MaxPool", {"a": np.zeros(1)}, np.zeros(1), {"auto_pad": "SAME_UPPER", "dilations": [1]}, None),
         ("DynamicQuantizeLinear", {"a": np.float32([-1.0, 254.0])}, np.uint8([0, 255]), {}, None),
         ("DynamicQuantizeLinear", {"a": np.float32([-0.5, 254.5])}, np.uint8([0, 255]), {}, Unspecified.ROUNDED_STEP),
         ("RNN", {"a": np.zeros(1)}, np.zeros(1), {"activations": ["Affine"]}, Unspecified.ACTIVATION_NUMBERS),

@@ -18,6 +18,7 @@ _WORDS = {
     AlertKind.INCONCLUSIVE: "inconclusive twice",
     AlertKind.TREND: "trend",
     AlertKind.RECOVERY: "recovered",
+    AlertKind.FOUND: "found",
 }
 _FIRST = {
     AlertKind.BLOCK: "This blocks.",
@@ -25,6 +26,7 @@ _FIRST = {
     AlertKind.INCONCLUSIVE: "Twice in a row this was neither right nor wrong.",
     AlertKind.TREND: "The metric left its level; no limit was broken by that alone.",
     AlertKind.RECOVERY: "No job shows it any more.",
+    AlertKind.FOUND: "Fuzzing met it for the first time.",
 }
 _SKIPPED = "This passed before and is skipped now."
 

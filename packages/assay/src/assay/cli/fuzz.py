@@ -29,6 +29,8 @@ def fuzz(given: Mapping[str, Any]) -> None:
         found = run_fuzz(options, SILENT, lambda text: print(text, flush=True))
     print("\n".join(lines(found.session, {one.key for one in found.new})))
     print(f"corpus: {found.corpus}")
+    for line in found.alerts:
+        print(line)
     raise typer.Exit(found.exit_code)
 
 

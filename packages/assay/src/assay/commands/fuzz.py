@@ -8,8 +8,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 from assay import plugins
+from assay.commands.alerting import rules_for
 from assay.commands.backend_options import with_options
 from assay.commands.composition import open_services
+from assay.commands.fuzz_alerts import tell_causes
 from assay.core.digest import sha256_bytes
 from assay.core.flow import Flow
 from assay.core.limits import Limits
@@ -29,11 +31,12 @@ MINER, MINING_S = "assay.generators.mine_models", 600
 
 @dataclass(frozen=True)
 class Fuzzed:
-    """`new` are the buckets of this call, `session` is the whole."""
+    """`new` are the buckets of this call, `session` is the whole. `alerts` says, a line each, what became of those to be sent."""
 
     session: Session
     new: tuple[Bucket, ...]
     corpus: Path
+    alerts: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -56,6 +59,7 @@ def run_fuzz(
     session = _opened(corpus, options.seed, flows, options.generators)
     if options.near is not None:
         take_models(options.near, corpus, session)
+    rules = rules_for(options.alerts, None)
     workers = options.workers or usable_cores()
     with open_services(options.history or DEFAULT_HISTORY, workers=workers, progress=progress) as services:
         for flow in flows:
@@ -67,7 +71,8 @@ def run_fuzz(
         }
         fuzzing = Fuzzing(corpus, session, flows, services, tell, chosen)
         fuzzing.run(options.seconds, workers, options.cases)
-    return Fuzzed(session, tuple(fuzzing.new), corpus.folder)
+        told = tell_causes(session, corpus, services, rules, options.alerts)
+    return Fuzzed(session, tuple(fuzzing.new), corpus.folder, told)
 
 
 def take_models(folder: Path, corpus: Corpus, session: Session) -> None:

@@ -15,13 +15,15 @@ TREND_METRICS = ("latency.median_ms", "memory.run_peak_bytes", "artifact.bytes")
 
 class AlertKind(enum.StrEnum):
     """`block`: a verdict that fails the run. `change`: more jobs show a cause that was told, or a job that passed is skipped now.
-    `inconclusive`: twice in a row. `trend`: a metric left its level. `recovery`: no job shows the cause any more."""
+    `inconclusive`: twice in a row. `trend`: a metric left its level.
+    `recovery`: no job shows the cause any more. `found`: fuzzing met a defect that nobody knew."""
 
     BLOCK = "block"
     CHANGE = "change"
     INCONCLUSIVE = "inconclusive"
     TREND = "trend"
     RECOVERY = "recovery"
+    FOUND = "found"
 
 
 class RedJob(msgspec.Struct, frozen=True):

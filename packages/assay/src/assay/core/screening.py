@@ -44,6 +44,7 @@ class Unspecified(enum.StrEnum):
     ACTIVATION_NUMBERS = "activation_numbers"
     BODY_DIFFERS = "body_differs"
     SAMPLED_MAXIMUM = "sampled_maximum"
+    DILATED_SAME = "dilated_same"
 
 
 class CaseId(msgspec.Struct, frozen=True):

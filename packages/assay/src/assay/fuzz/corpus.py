@@ -75,9 +75,15 @@ class Waiting(msgspec.Struct, frozen=True):
     suspect: Suspect
 
 
+def is_cause(one: Bucket) -> bool:
+    """Whether it is a defect that nobody knew."""
+    return one.status in CAUSES and not one.known
+
+
 class Session(msgspec.Struct):
     """The whole state. `looked` says, by signature, into how many suspects was looked and which buckets they came to. `near` is the digest
-    of the patterns of a user's models ("": none), `reported` are buckets that issues were written for."""
+    of the patterns of a user's models ("": none), `reported` are buckets that issues were written for, `alerted` those that
+    people were told of."""
 
     seed: int
     onnx: str = ""
@@ -94,6 +100,7 @@ class Session(msgspec.Struct):
     format: int = FORMAT
     near: str = ""
     reported: list[str] = []
+    alerted: list[str] = []
 
     @property
     def cpu_s(self) -> float:

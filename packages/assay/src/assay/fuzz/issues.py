@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.errors import UsageError
-from assay.fuzz.corpus import CAUSES, Bucket, Session
+from assay.fuzz.corpus import Bucket, Session, is_cause
 from assay.fuzz.text import STATUSES
 
 MOST_SCRIPT = 20_000
@@ -15,7 +15,7 @@ MOST_SCRIPT = 20_000
 
 def write_issues(session: Session, folder: Path) -> list[Path]:
     """Files named by the keys of the causes, which count as reported from now on: the caller keeps the session."""
-    new = [one for key, one in session.buckets.items() if key not in session.reported and _is_reported(one)]
+    new = [one for key, one in session.buckets.items() if key not in session.reported and is_cause(one)]
     found = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -27,10 +27,6 @@ def write_issues(session: Session, folder: Path) -> list[Path]:
         raise UsageError(f"issues cannot be written to {folder} ({error.strerror}); name another folder") from None
     session.reported += [one.key for one in new]
     return found
-
-
-def _is_reported(one: Bucket) -> bool:
-    return one.status in CAUSES and not one.known
 
 
 def _lines(one: Bucket) -> Iterator[str]:

@@ -14,7 +14,7 @@ from assay.core.job import VerifyJob
 from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.core.result import ComparedResult, Result
-from assay.core.screening import Use
+from assay.core.screening import Unspecified, Use
 from assay.errors import AssayError
 from assay.fuzz.corpus import Bucket, Corpus, Session, Waiting
 from assay.fuzz.signature import bucket_key, signature
@@ -169,7 +169,10 @@ class Look:
 
 def status_of(one: Waiting, result: Result) -> str:
     """What the whole check makes of a suspect."""
-    if one.suspect.unspecified and result.outcome is Outcome.MISMATCH:
+    silent = {*one.suspect.unspecified}
+    if one.suspect.kind == "shape":  # the text says of it what values do not follow from
+        silent -= {Unspecified.DILATED_SAME}
+    if silent and result.outcome is Outcome.MISMATCH:
         return "unspecified"
     if result.outcome in _OUTCOMES:
         return _OUTCOMES[result.outcome]

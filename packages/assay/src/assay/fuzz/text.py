@@ -30,6 +30,7 @@ SILENT_STANDARD = {
     Unspecified.REAL_RESULT: "of whole numbers: the standard does not say how a result that is no whole number is rounded",
     Unspecified.ACTIVATION_NUMBERS: "an activation of a recurrent layer has no number of its own, or which one of the list is not said",
     Unspecified.BODY_DIFFERS: "Attention: of scores before the softcap the text says one thing, and the function body another",
+    Unspecified.DILATED_SAME: "pools: SAME pads a dilated window by its reach in the text, and by its width in onnx's own evaluation",
     Unspecified.SAMPLED_MAXIMUM: "RoiAlign, max: whether samples are compared, or the weighted elements around them, is not said",
     Unspecified.ROUNDED_STEP: "a quotient lies on the edge between two steps of the grid, and no type of the division is named",
     Unspecified.REPEATED_INDICES: "Scatter: what is written twice to one place depends on the order, which is undefined",

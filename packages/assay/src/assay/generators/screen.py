@@ -233,9 +233,11 @@ class _Screener:
         best = trial
         places = [(n, one.name) for n, node in enumerate(trial.values.model.graph.node) for one in node.attribute]
         for place, name in places[:MOST_ATTRIBUTES]:
-            tried = self._trial(without_attribute(best.case, place, name))
-            if self._alike(tried, trial):
-                best = tried
+            for fixed in (True, False):
+                tried = self._trial(without_attribute(best.case, place, name, fixed=fixed))
+                if self._alike(tried, trial):
+                    best = tried
+                    break
         return best
 
     def _keep(self, index: int, trial: _Trial) -> None:
@@ -256,8 +258,8 @@ class _Screener:
         self._suspects.append(found)
 
 
-def without_attribute(case: GeneratedCase, place: int, name: str) -> GeneratedCase:
-    """The same case with the default of that attribute."""
+def without_attribute(case: GeneratedCase, place: int, name: str, *, fixed: bool = True) -> GeneratedCase:
+    """The same case with the default of that attribute; `fixed`: with the shapes that it declares."""
     import onnx
 
     model = onnx.load_from_string(case.model)
@@ -266,4 +268,8 @@ def without_attribute(case: GeneratedCase, place: int, name: str) -> GeneratedCa
     del node.attribute[:]
     node.attribute.extend(kept)
     del model.graph.value_info[:]
+    if not fixed:  # sizes may depend on it: where they cannot be inferred, the case is not valid
+        for one in model.graph.output:
+            one.type.tensor_type.ClearField("shape")
+        model = onnx.shape_inference.infer_shapes(model, data_prop=True)
     return dataclasses.replace(case, model=model.SerializeToString(deterministic=True))

@@ -66,6 +66,8 @@ def _of_node(node: Any, values: Mapping[str, Tensor], computed: Collection[str])
         yield Unspecified.REPEATED_INDICES
     if node.op_type == "DynamicQuantizeLinear" and _on_a_dynamic_edge(reads[0]):
         yield Unspecified.ROUNDED_STEP
+    if node.op_type in _POOLS and _word(node, "auto_pad").startswith("SAME") and _is_dilated(node):
+        yield Unspecified.DILATED_SAME
     if node.op_type == "RoiAlign" and _word(node, "mode") == "max":
         yield Unspecified.SAMPLED_MAXIMUM
     if node.op_type in ("RNN", "GRU", "LSTM") and _activations_share_numbers(node):
@@ -77,6 +79,13 @@ def _of_node(node: Any, values: Mapping[str, Tensor], computed: Collection[str])
         and not _number(node, "qk_matmul_output_mode")
     ):
         yield Unspecified.BODY_DIFFERS
+
+
+_POOLS = ("MaxPool", "AveragePool", "LpPool")
+
+
+def _is_dilated(node: Any) -> bool:
+    return any(one.name == "dilations" and any(size != 1 for size in one.ints) for one in node.attribute)
 
 
 def _number(node: Any, name: str, default: float = 0) -> float:

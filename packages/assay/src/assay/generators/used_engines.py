@@ -31,7 +31,7 @@ class UsedEngines:
     """Short chains whose inputs have symbolic dimensions. In another call every axis of one size has another one."""
 
     name = "used-engines"
-    version = 1
+    version = 2
     about = "short chains with symbolic dimensions, at several sizes; called again, saved and loaded, and run beside each other"
 
     def make(self, seed: int, index: int) -> GeneratedCase | None:
@@ -60,8 +60,9 @@ def _used(build: Build, case: GeneratedCase) -> GeneratedCase:
                 axis.dim_param = f"{one.name}_{place}"
                 symbolic.setdefault(one.name, set()).add(place)
     for one in model.graph.output:
-        if symbolic:
-            one.type.tensor_type.ClearField("shape")
+        for place, axis in enumerate(one.type.tensor_type.shape.dim if symbolic else ()):
+            axis.Clear()
+            axis.dim_param = f"{one.name}_{place}"
     others = [found for _ in range(OTHERS) if (found := _other(build, case, symbolic)) is not None]
     uses = draws.shuffled([Use.AGAIN, Use.RELOADED, Use.SIDE_BY_SIDE])[: draws.between(1, 3)]
     return GeneratedCase(model.SerializeToString(deterministic=True), case.inputs, tuple(others), tuple(uses))

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.options.declaration import option
-from assay.options.groups import ConfiguredHistoryOptions, FlowOptions, WorkerOptions
+from assay.options.groups import AlertOptions, ConfiguredHistoryOptions, FlowOptions, WorkerOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class FuzzOptions(FlowOptions, WorkerOptions, ConfiguredHistoryOptions):
+class FuzzOptions(FlowOptions, WorkerOptions, ConfiguredHistoryOptions, AlertOptions):
     """What a user may say."""
 
     seconds: float = option(600.0, "How long: 90s, 30m, 8h [10m].", flag="--for", metavar="TIME", kind="time")

@@ -86,7 +86,7 @@ def suppressed(build: Build, operator: str) -> list[Operand]:
     given = np.concatenate([places, sizes] if centers else [lows, highs], axis=-1)
     if not centers and draws.chance(30):  # any two corners across
         given[..., [0, 2]] = given[..., [2, 0]]
-    most, overlap, least = draws.between(1, 4), draws.one_of((0.29, 0.47, 0.0)), draws.one_of((0.0, 0.1)) + 1 / 128
+    most, overlap, least = draws.between(1, 4), draws.one_of((0.29, 0.47, 0.01)), draws.one_of((0.0, 0.1)) + 1 / 128
     count = sum(
         _kept(lows[n], highs[n], scores[n, c], most, overlap, least) for n in range(batch) for c in range(classes)
     )
