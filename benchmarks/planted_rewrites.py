@@ -114,7 +114,8 @@ def pads_to_pool(graph: Graph) -> None:
             continue
         rank = len(ends) // 2
         own = np.asarray(graph.get(pool, "pads", [0] * (2 * rank - 4)))
-        if len(own) == 2 * rank - 4 and not graph.get(pool, "count_include_pad", 0) and not (ends < 0).any():
+        whole = rank == len(graph.shape(pad.input[0]))  # not of some axes alone
+        if whole and len(own) == 2 * rank - 4 and not graph.get(pool, "count_include_pad", 0) and not (ends < 0).any():
             graph.put(pool, "pads", (own + np.concatenate([ends[2:rank], ends[rank + 2 :]])).tolist())
             pool.input[0] = pad.input[0]
 
@@ -128,7 +129,8 @@ def pads_to_convolution(graph: Graph) -> None:
             continue
         rank = len(ends) // 2
         own = np.asarray(graph.get(layer, "pads", [0] * (2 * rank - 4)))
-        if not ends[:2].any() and not ends[rank : rank + 2].any() and not (ends < 0).any():
+        whole = rank == len(graph.shape(pad.input[0]))
+        if whole and not ends[:2].any() and not ends[rank : rank + 2].any() and not (ends < 0).any():
             graph.put(layer, "pads", (own + np.concatenate([ends[2:rank], ends[rank + 2 :]])).tolist())
             layer.input[0] = pad.input[0]
 

@@ -1,4 +1,4 @@
-"""OpenVINO 2026.4.1, CPU, at f32: six nodes that are wrong without a word, each by a cause of its own.
+"""OpenVINO 2026.4.1, CPU, at f32: seven nodes that are wrong without a word, each by a cause of its own.
 
 Expected and got, with the sentence of the standard:
 
@@ -8,9 +8,11 @@ Expected and got, with the sentence of the standard:
 * Scan whose body adds its inputs: the state of the second step is what the first step gave. Got: the slice is read in its place.
 * Unique with `sorted` 0: "maintained in the same order they occur in input". Got: 0 for numbers that are there.
 * LSTM with `input_forget` 1: "Couple the input and forget gates". Got: as without.
+* ConvTranspose with `output_shape` and SAME_UPPER: "If (auto_pads == SAME_UPPER): pads[start_i] = total_padding[i]/2". Got: the larger
+  half at the start.
 * SequenceAt with a negative position that is an input: "Negative value means counting positions from the back". Got: the last element.
 
-Found by `assay fuzz --flow openvino-f32 --seed 20261127` (generators near-misses and random-graphs). ONNX Runtime is right in each.
+Found by `assay fuzz --flow openvino-f32 --seed 20261127` (generators near-misses, random-graphs and sweep). ONNX Runtime is right in each.
 """
 
 from __future__ import annotations
@@ -77,6 +79,14 @@ CASES = (
         None,
     ),
     (
+        "ConvTranspose, output_shape",
+        """(float[1,1,3] x) => (float[1,1,6] y) <float[1,1,3] w = {1,10,100}>
+          { y = ConvTranspose <output_shape = [6], strides = [2], auto_pad = "SAME_UPPER"> (x, w) }""",
+        11,
+        {"x": np.asarray([[[1, 2, 3]]], np.float32)},
+        [[[[1, 10, 102, 20, 203, 30]]]],
+    ),
+    (
         "SequenceAt, negative",
         "(float[3] a, float[3] b, float[3] c, int64 at) => (float[3] y) { q = SequenceConstruct (a, b, c)  y = SequenceAt (q, at) }",
         13,
@@ -106,5 +116,7 @@ for name, text, opset, feeds, stated in CASES:
         for one, other in zip(given, shaped, strict=True)
     )
     wrong += bad
-    print(f"{name}: {[one.tolist() for one in given]}, due {[one.tolist() for one in shaped]}{'  WRONG' if bad else ''}")
+    print(
+        f"{name}: {[one.tolist() for one in given]}, due {[one.tolist() for one in shaped]}{'  WRONG' if bad else ''}"
+    )
 sys.exit(int(wrong > 0))

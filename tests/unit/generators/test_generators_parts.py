@@ -41,5 +41,21 @@ def test_each_node_is_fed_what_float64_gives_for_its_inputs() -> None:
     assert parts[1].inputs["n"].dtype == np.float32
 
 
+def test_outputs_that_are_right_are_left_out_one_at_a_time() -> None:
+    """An optimiser's fault may need a second output, and not the third."""
+    nodes = [helper.make_node(name, ["x"], [name]) for name in ("Neg", "Relu", "Exp")]
+    float_ = TensorProto.FLOAT
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", float_, [2])],
+        [helper.make_tensor_value_info(node.op_type, float_, [2]) for node in nodes],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    values = CaseValues(GeneratedCase(model.SerializeToString(), {"x": np.asarray([-1, 2], np.float32)}))
+    values.evaluate()
+    assert [_operators(one) for one in shorter(values, "Neg")] == [["Neg"], ["Neg", "Relu"], ["Neg", "Exp"]]
+
+
 def test_first_what_an_output_needs_then_one_node_less() -> None:
     assert [_operators(one) for one in shorter(_values(), "y")] == [["Neg", "Relu"], ["Relu", "Exp"]]

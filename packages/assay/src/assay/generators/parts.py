@@ -24,15 +24,19 @@ def single_nodes(values: CaseValues) -> Iterator[GeneratedCase]:
 
 
 def shorter(values: CaseValues, output: str) -> Iterator[GeneratedCase]:
-    """Parts that are tried in turn where no node alone is wrong: what the wrong output needs, with that output alone; then each
-    without one more node, whose outputs are fed instead."""
+    """Parts that are tried in turn where no node alone is wrong: what the wrong output needs, with that output alone; then all without
+    one of the other outputs, and without one more node, whose outputs are fed instead."""
     nodes = values.model.graph.node
-    needed = _needed(nodes, output)
+    needed = _needed(nodes, {output})
     if len(needed) < len(nodes) or len(values.outputs) > 1:
         part = part_of(values, needed, [output])
         if part is not None:
             yield part
     kept = [*values.outputs]
+    for left in kept[::-1] if len(kept) > 2 else ():
+        rest = [one for one in kept if one != left]
+        if left != output and (part := part_of(values, _needed(nodes, {*rest}), rest)) is not None:
+            yield part
     for place in range(len(nodes)):
         if any(name in kept for name in nodes[place].output):
             continue
@@ -41,8 +45,8 @@ def shorter(values: CaseValues, output: str) -> Iterator[GeneratedCase]:
             yield part
 
 
-def _needed(nodes: Sequence[Any], output: str) -> list[int]:
-    wanted, found = {output}, []
+def _needed(nodes: Sequence[Any], outputs: set[str]) -> list[int]:
+    wanted, found = {*outputs}, []
     for place in range(len(nodes) - 1, -1, -1):
         if wanted & set(nodes[place].output):
             found.append(place)
