@@ -21,6 +21,15 @@ def test_a_session_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert Corpus(tmp_path / "new").read() == session
 
 
+def test_a_session_with_an_answer_that_is_not_finite_can_go_on(tmp_path: Path) -> None:
+    """JSON has no infinity: such a distance comes back as none."""
+    suspect = Suspect(CaseId("sweep", 1, 7, 3), "shape", ("Relu@14",), rel_l2=float("inf"), budget=float("inf"))
+    Corpus(tmp_path).write(Session(seed=7, waiting=[Waiting("f", suspect)]))
+    found = Corpus(tmp_path).read()
+    assert found is not None
+    assert (found.waiting[0].suspect.rel_l2, found.waiting[0].suspect.budget) == (None, None)
+
+
 def test_a_corpus_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="is a file; give a folder with --corpus"):

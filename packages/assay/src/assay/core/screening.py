@@ -62,7 +62,7 @@ class CaseId(msgspec.Struct, frozen=True):
 class Suspect(msgspec.Struct, frozen=True):
     """A case whose answer is not within its tolerance. `kind` is that of a `RegionError`, "type" (another element type), "failed" (it was
     compiled, and does not run), "crash" or "timeout". `operators` are those of its nodes with the opsets in which these changed,
-    `attributes` the names of those that its nodes state. `budget` None: no tolerance could be derived."""
+    `attributes` the names of those that its nodes state. `budget` None: no tolerance could be derived. `rel_l2` None: it is not finite."""
 
     case: CaseId
     kind: str
@@ -70,7 +70,7 @@ class Suspect(msgspec.Struct, frozen=True):
     attributes: tuple[str, ...] = ()
     dtypes: tuple[str, ...] = ()
     output: str = ""
-    rel_l2: float = 0.0
+    rel_l2: float | None = 0.0
     budget: float | None = None
     unspecified: tuple[Unspecified, ...] = ()
     detail: str = ""
