@@ -5,16 +5,28 @@ from __future__ import annotations
 import random
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import msgspec
 import pytest
 
+from assay.commands.composition import open_services
+from assay.core.case import Case
+from assay.core.flow import Flow
+from assay.core.job import LoadJob
+from assay.core.load import ServiceComparison
+from assay.core.model import Model
+from assay.core.policy import Goal, Policy
 from assay.core.service import Service
 from assay.core.speed import SpeedRule, interim_looks
+from assay.core.verdict import VerdictStatus
 from assay.errors import EndpointFailed, UsageError
+from assay.judge.load_metrics import load_metrics
+from assay.judge.service_speed import judged_comparison
+from assay.pipeline.record_load import load_policy_of, load_result, record_load
 from assay.serving.comparison import Comparison, compare_services
 from assay.serving.generator import Load, Sent
 from assay.serving.started import Started, _answers, started
@@ -71,6 +83,41 @@ def test_equal_services_are_not_called_slower() -> None:
 @pytest.mark.slow
 def test_equal_services_are_called_slower_in_none_of_five_hundred() -> None:
     assert [seed for seed in range(500) if compared(1.0, 0.1, seed).word == "slower"] == []
+
+
+@pytest.mark.parametrize(
+    ("made", "word"),
+    [
+        (lambda: compared(1.2, 0.01), VerdictStatus.FAIL),
+        (lambda: compared(1.0, 0.01), VerdictStatus.PASS),
+        (lambda: compared(0.8, 0.01, failing=2), VerdictStatus.FAIL),
+        (lambda: compared(0.8, 0.01, tokens=1), VerdictStatus.INCONCLUSIVE),
+    ],
+)
+def test_what_the_history_keeps_is_judged_as_it_was(made: Callable[[], Comparison], word: VerdictStatus) -> None:
+    found = made()
+    kept = msgspec.msgpack.decode(msgspec.msgpack.encode(found.recorded("old")), type=ServiceComparison)
+    judged, reasons = judged_comparison(kept, RULE)
+    assert judged is word
+    assert word is not VerdictStatus.PASS or found.word == "same"
+    assert len(reasons) >= 1 + len(found.answers)
+
+
+def test_a_comparison_is_a_run_that_a_policy_judges(tmp_path: Path) -> None:
+    job = LoadJob(Case("tiny", Model("tiny", "", "")), Flow(name="new", backend="openai"), rule=RULE)
+    result = load_result(job, against=compared(1.03, 0.002).recorded("old"))
+    metrics = load_metrics(result)
+    assert metrics["load.slowdown.ttft_p50_percent"] == pytest.approx(3.0, abs=0.5)
+
+    def word(limit: float) -> VerdictStatus:
+        policy = Policy(goals=(Goal("load.slowdown.ttft_p50_percent", max=limit), Goal("load.rate5.errors", max=0.0)))
+        with open_services(str(tmp_path / ".assay"), workers=1) as services:
+            return record_load(
+                job, result, load_policy_of(policy, (), ()), "assay load", "", services
+            ).judgement.run.word
+
+    assert word(4.0) is VerdictStatus.PASS
+    assert word(2.0) is VerdictStatus.FAIL
 
 
 def test_sides_are_swapped_as_often_as_not() -> None:

@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 import msgspec
 
 from assay.commands.load_limits import Limit, judged, limit_of
-from assay.commands.load_record import load_policy_given, recorded
+from assay.commands.load_record import load_policy_given, recorded, recorded_comparison
 from assay.commands.load_sweep import combinations, label, with_differing, with_values
+from assay.commands.reporting import destinations
 from assay.config.assay_toml import load_config
 from assay.core.case import Case
 from assay.core.flow import Flow
@@ -26,6 +27,7 @@ from assay.endpoints.connection import Connection, endpoint_key
 from assay.endpoints.openai import OpenAi, Vocabulary
 from assay.errors import EndpointFailed, UsageError
 from assay.judge.load_metrics import growth
+from assay.judge.service_speed import judged_comparison
 from assay.options.groups import DEFAULT_CONFIG
 from assay.options.load import LoadOptions
 from assay.pipeline.open_run import Checked
@@ -158,28 +160,30 @@ def _compared(options: LoadOptions, objectives: dict[str, float], say: Callable[
     least = options.min_slowdown_percent / 100.0
     rule = SpeedRule(min_slowdown=least, margin=2 * least, looks=interim_looks(options.pairs))
     rate = (options.rates or (10,))[0]
+    models: list[str] = []
+
+    def mix_of(running: Started, service: Service) -> Mix:
+        mix = _mix(options, running, service)
+        models.append(mix.model)
+        return mix
+
     block = block_of(
-        lambda running, service: _mix(options, running, service),
+        mix_of,
         lambda number: arrivals(
             options.arrivals, rate, options.seconds, seed=options.seed + 1000 + number, trace=options.trace
         ),
         options.timeout_s,
     )
     found = compare_services(old, new, block, rule=rule, objectives=objectives, seed=options.seed, say=say)
-    words = {"slower": VerdictStatus.FAIL, "inconclusive": VerdictStatus.INCONCLUSIVE}
-    reasons = [f"{found.word}: {new.name} against {old.name}, {len(found.pairs)} restarts of both"]
+    job = _job(options, new, models[0])
+    job = msgspec.structs.replace(job, rule=rule)
+    word, reasons = judged_comparison(seen := found.recorded(old.name), rule)
     reasons += [f"{count} x not counted: {trouble}" for trouble, count in found.troubles.items()]
-    if any(found.failed):
-        reasons.append(
-            f"failed requests: {found.failed[0]} of the old, {found.failed[1]} of the new, of {found.sent} each"
-        )
-    for name, answer in found.answers.items():
-        percent = 100 * math.expm1(answer.mean)
-        low, high = (100 * math.expm1(one) for one in (answer.low, answer.high))
-        reasons.append(
-            f"{name}: {answer.word}, {percent:+.1f} % ({low:+.1f} to {high:+.1f}); {found.old[name]:.4g} -> {found.new[name]:.4g}"
-        )
-    return Loaded(words.get(found.word, VerdictStatus.PASS), tuple(reasons), comparison=found)
+    checked = recorded_comparison(options, job, seen)
+    worst = max(word, checked.judgement.run.word, key=_GRAVE.index)
+    if worst is not word:
+        reasons += [one.reason for one in checked.judgement.verdicts]
+    return Loaded(worst, tuple(reasons), comparison=found, checked=checked)
 
 
 def _check_usage(options: LoadOptions) -> None:
@@ -190,6 +194,8 @@ def _check_usage(options: LoadOptions) -> None:
         raise UsageError("--vary starts one service again and again: give --service NAME, and no --against")
     if options.against and len(options.rates) > 1:
         raise UsageError(f"with --against one --rate is measured, and there are {len(options.rates)}; give one")
+    destinations(options.reports)
+    load_policy_given(options)
     if options.output is not None and not options.output.absolute().parent.is_dir():
         raise UsageError(f"--output {options.output}: its folder is missing; make it first")
 

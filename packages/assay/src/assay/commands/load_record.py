@@ -11,8 +11,9 @@ from assay.commands.load_limits import Limit
 from assay.commands.reporting import destinations
 from assay.config.assay_toml import Config, load_config, load_policy
 from assay.core.job import LoadJob
-from assay.core.load import LoadPoint
+from assay.core.load import LoadPoint, ServiceComparison
 from assay.core.policy import Goal, Policy
+from assay.core.result import LoadResult
 from assay.judge.metric_registry import recorded_by
 from assay.options.groups import DEFAULT_CONFIG, DEFAULT_HISTORY
 from assay.options.load import LoadOptions
@@ -43,11 +44,19 @@ def load_policy_given(options: LoadOptions) -> bool:
 
 def recorded(options: LoadOptions, job: LoadJob, found: Curve, limits: Sequence[Limit]) -> Checked:
     """The run, judged by its policy; reports are written."""
-    reports = destinations(options.reports)
     points = [_point(rate, one) for rate, one in found.points]
     source = found.points[0][1].source if found.points else ""
     result = load_result(job, points, knee=found.knee, source=source, trouble=_trouble(found), doubt=_doubt(found))
-    policy = load_policy_of(_policy(options), _goals(limits, points), points)
+    return _kept(options, job, result, load_policy_of(_policy(options), _goals(limits, points), points))
+
+
+def recorded_comparison(options: LoadOptions, job: LoadJob, seen: ServiceComparison) -> Checked:
+    """The same of two services."""
+    return _kept(options, job, load_result(job, against=seen), load_policy_of(_policy(options), (), ()))
+
+
+def _kept(options: LoadOptions, job: LoadJob, result: LoadResult, policy: Policy) -> Checked:
+    reports = destinations(options.reports)
     config = config_of(options)
     history = options.history or (config.history if config else "") or DEFAULT_HISTORY
     with open_services(history, workers=1) as services:

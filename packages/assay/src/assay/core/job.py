@@ -257,9 +257,10 @@ class ScreenJob(Job, frozen=True, kw_only=True, tag="screen"):
 
 class LoadJob(Job, frozen=True, kw_only=True, tag="load"):
     """Send requests to a service at rates of their own: the driver does it, which nothing of the service can hurt. Of a result file of
-    another tool nothing is known of `arrivals`."""
+    another tool nothing is known of `arrivals`. `rule` is that of a comparison with an older service."""
 
     arrivals: Arrivals = Arrivals()
+    rule: SpeedRule | None = None
 
 
 AnyJob = (

@@ -26,3 +26,24 @@ class Arrivals(msgspec.Struct, frozen=True):
     seed: int = 0
     tokens: tuple[int, ...] = ()
     stream: bool = True
+
+
+class ServicePair(msgspec.Struct, frozen=True):
+    """One restart of two services: natural logarithms of new over old by figure (of goodput old over new: more is slower), `new_first`
+    whether the new one was started and asked first. `counts` is False where the sender was late, or answers differ in length."""
+
+    ratios: dict[str, float]
+    new_first: bool
+    counts: bool = True
+
+
+class ServiceComparison(msgspec.Struct, frozen=True):
+    """`old` and `new` are medians of all blocks, in ms (goodput a second); `failed` are requests of the old and of the new service
+    without a good answer, of `sent` to each. `old_name` is that of the old service."""
+
+    old_name: str
+    pairs: tuple[ServicePair, ...]
+    old: dict[str, float] = {}
+    new: dict[str, float] = {}
+    failed: tuple[int, int] = (0, 0)
+    sent: int = 0

@@ -10,7 +10,7 @@ from assay.core.engine_info import EngineInfo
 from assay.core.finding import Finding
 from assay.core.input_plan import InputFacts
 from assay.core.job import JobKind
-from assay.core.load import LoadPoint
+from assay.core.load import LoadPoint, ServiceComparison
 from assay.core.measurement import Measurement, Memory, OperationCount, OperatorTime
 from assay.core.model import Model
 from assay.core.model_finding import ModelFinding
@@ -253,11 +253,12 @@ class ScreenResult(Result, frozen=True, kw_only=True, tag="screen"):
 
 class LoadResult(Result, frozen=True, kw_only=True, tag="load"):
     """A point for each rate, the lowest first. `knee` is the rate of the greatest throughput over latency (0: beyond what was
-    measured); `source` the tool whose file was read ("": measured here)."""
+    measured); `source` the tool whose file was read ("": measured here). `against` is beside an older service: then there are no points."""
 
     points: tuple[LoadPoint, ...] = ()
     knee: float = 0.0
     source: str = ""
+    against: ServiceComparison | None = None
 
 
 AnyResult = (

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from assay.core.job import Job, LoadJob
 from assay.core.outcome import Outcome
 from assay.core.policy import Goal
 from assay.core.result import LoadResult, Result
+from assay.core.speed import SpeedRule
 from assay.core.verdict import VerdictStatus
 from assay.judge.draft_verdict import DraftVerdict, Violation, quantity
+from assay.judge.service_speed import judged_comparison, slowdowns
 from assay.stats.slope import slope
 
 _PREFIX = "load."
@@ -27,6 +30,8 @@ _HOUR_S = 3600.0
 def load_metrics(result: LoadResult) -> dict[str, float]:
     """`load.rate20.ttft_p50_ms` for each rate, those of the lowest rate besides without it, and the knee."""
     named: dict[str, float] = {}
+    if result.against is not None:
+        named |= {f"{_PREFIX}{name}": value for name, value in slowdowns(result.against).items()}
     for number, point in enumerate(result.points):
         for name, value in (point.metrics | growth(point.resident)).items():
             if number == 0:
@@ -54,8 +59,13 @@ def growth(resident: Sequence[tuple[float, int]]) -> dict[str, float]:
     }
 
 
-def judged_load(blank: DraftVerdict, result: LoadResult) -> DraftVerdict:
-    """By itself, before any limit: a service that answered too little fails, and figures that prove nothing are inconclusive."""
+def judged_load(blank: DraftVerdict, result: LoadResult, job: Job | None) -> DraftVerdict:
+    """By itself, before any limit: a service that answered too little fails, and figures that prove nothing are inconclusive. Beside an
+    older service the rule of the job decides."""
+    if result.against is not None:
+        rule = job.rule if isinstance(job, LoadJob) else None
+        word, reasons = judged_comparison(result.against, rule or SpeedRule())
+        return replace(blank, word=word, reason="; ".join(reasons))
     words = {Outcome.OK: VerdictStatus.PASS, Outcome.MISTRUSTED: VerdictStatus.INCONCLUSIVE}
     rates = ", ".join(f"{one.rate:g}" for one in result.points if one.rate)
     return replace(

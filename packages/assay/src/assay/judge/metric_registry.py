@@ -188,6 +188,10 @@ RECORDED = (
         for at, which in (("", ", at the lowest rate"), ("rate*.", ", at one rate: load.rate20.ttft_p50_ms"))
         for row in _LOAD_FIGURES
     ),
+    _Loaded(
+        "load.slowdown.*_percent", "%", "up", "a figure against that of the older service, mean over restarts of both"
+    ),
+    _Loaded("load.slowdown.restarts", "", "down", "restarts of both services that count"),
     _Loaded("load.knee_per_s", "1/s", "down", "the rate of the greatest throughput over latency"),
 )
 

@@ -52,7 +52,7 @@ def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: As
         return DraftVerdict(job_key, VerdictStatus.ERROR, lost)
     blank = DraftVerdict(job_key, VerdictStatus.PASS, "", result.outcome, result)
     if isinstance(result, LoadResult):
-        return judged_load(blank, result)
+        return judged_load(blank, result, asked.job if asked is not None else None)
     if result.outcome is Outcome.INFRASTRUCTURE:
         return replace(blank, word=VerdictStatus.ERROR, reason=_described(result))
     if why := unconfirmed(result, asked):

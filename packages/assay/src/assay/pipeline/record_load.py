@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from assay.core.empty_result import empty_result
 from assay.core.job import LoadJob
-from assay.core.load import LoadPoint
+from assay.core.load import LoadPoint, ServiceComparison
 from assay.core.outcome import Outcome
 from assay.core.policy import Goal, Policy
 from assay.core.result import LoadResult
@@ -23,18 +23,32 @@ from assay.pipeline.services import Services
 
 
 def load_result(
-    job: LoadJob, points: Sequence[LoadPoint], *, knee: float | None, source: str, trouble: str, doubt: str
+    job: LoadJob,
+    points: Sequence[LoadPoint] = (),
+    *,
+    knee: float | None = None,
+    source: str = "",
+    trouble: str = "",
+    doubt: str = "",
+    against: ServiceComparison | None = None,
 ) -> LoadResult:
     """`trouble` is why the service gave too little to judge it by, `doubt` why the figures prove nothing ("": they do)."""
     outcome = Outcome.ERROR if trouble else Outcome.MISTRUSTED if doubt else Outcome.OK
     return replace(
-        empty_result(job, outcome), points=tuple(points), knee=knee or 0.0, source=source, detail=trouble or doubt
+        empty_result(job, outcome),
+        points=tuple(points),
+        knee=knee or 0.0,
+        source=source,
+        detail=trouble or doubt,
+        against=against,
     )
 
 
 def load_policy_of(policy: Policy, required: Sequence[Goal], points: Sequence[LoadPoint]) -> Policy:
     """What of a policy is about loads, and what is required besides. Failed requests that no goal allows fail a load."""
-    goals = [goal for goal in policy.goals if recorded_by(goal.metric) == "load"] + list(required)
+    beside = not points  # another service: what is asked of rates is not known there
+    asked = [goal for goal in policy.goals if recorded_by(goal.metric) == "load"]
+    goals = [goal for goal in asked if goal.metric.startswith("load.slowdown.") is beside] + list(required)
     places = [f"load.rate{one.rate:g}.errors" if one.rate else "load.errors" for one in points]
     named = {goal.metric for goal in goals}
     if "load.errors" not in named:

@@ -11,24 +11,22 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from statistics import fmean, median
 
-from msgspec.structs import replace
-
+from assay.core.load import ServiceComparison, ServicePair
 from assay.core.service import Service
 from assay.core.speed import SpeedRule
 from assay.errors import EndpointFailed
+from assay.judge.service_speed import decided, word_of
 from assay.serving.answers import Answer as Reply
 from assay.serving.answers import answers_of
 from assay.serving.generator import Load, generate
 from assay.serving.requests import Mix
 from assay.serving.started import Started, started
 from assay.serving.summary import is_late, keeps, late_ms, samples_of
-from assay.stats.sequential_test import Answer, decide
+from assay.stats.sequential_test import Answer
 
-METRICS = ("ttft_p50", "ttft_mean", "itl_p50", "e2e_p50", "goodput")
-"""What the rule decides of. A p99 of a block is its largest sample: it is shown, and decides nothing."""
 _FLOOR_MS = 0.05
-_ALARM, _UNEQUAL = 1e-3, 0.01
-"""Chance of a false word on failed requests; share of tokens by which answers of both may differ."""
+_UNEQUAL = 0.01
+"""Share of tokens by which answers of both may differ."""
 
 
 @dataclass(frozen=True)
@@ -60,20 +58,13 @@ class Comparison:
 
     @property
     def word(self) -> str:
-        """Slower where any metric surely is, or more requests fail; the same, or faster, where all are decided."""
-        words = [one.word for one in self.answers.values()]
-        if "slower" in words or _more_fail(self.failed, self.sent):
-            return "slower"
-        if not words or "inconclusive" in words or self.failed[1] > self.failed[0]:
-            return "inconclusive"
-        return "faster" if "faster" in words else "same"
+        """Of all figures together."""
+        return word_of([one.word for one in self.answers.values()], self.failed, self.sent)
 
-
-def _more_fail(failed: tuple[int, int], sent: int) -> bool:
-    """Whether the new one surely fails more often: Fisher's exact test (Fisher 1935, 21)."""
-    from scipy.stats import hypergeom
-
-    return bool(hypergeom.sf(failed[1] - 1, 2 * sent, sum(failed), sent) < _ALARM) if failed[1] > failed[0] else False
+    def recorded(self, old_name: str) -> ServiceComparison:
+        """As the history keeps it."""
+        pairs = tuple(ServicePair(one.ratios, one.new_first, not one.trouble) for one in self.pairs)
+        return ServiceComparison(old_name, pairs, self.old, self.new, self.failed, self.sent)
 
 
 @dataclass
@@ -112,7 +103,7 @@ def compare_services(
             order.shuffle(firsts)
         pairs.append(_pair(old, new, block, firsts.pop(), turns, len(pairs), objectives, seen))
         good = [one for one in pairs if not one.trouble]
-        answers = _decided(good, rule)
+        answers = decided([one.ratios for one in good], [one.new_first for one in good], rule)
         say(
             f"pair {len(pairs)}: {', '.join(f'{name} {one.word}' for name, one in answers.items()) or pairs[-1].trouble}"
         )
@@ -131,16 +122,6 @@ def _medians(blocks: Sequence[dict[str, float]]) -> dict[str, float]:
 def _common(blocks: Sequence[dict[str, float]]) -> list[str]:
     """Figures that each block has."""
     return [name for name in blocks[0] if all(name in one for one in blocks)] if blocks else []
-
-
-def _decided(pairs: Sequence[Pair], rule: SpeedRule) -> dict[str, Answer]:
-    """Each metric has its share of the chance of error: a false alarm of any of them is one of all."""
-    names = [name for name in METRICS if pairs and all(name in one.ratios for one in pairs)]
-    if not names:
-        return {}
-    shared = replace(rule, alpha=rule.alpha / len(names))
-    firsts = [one.new_first for one in pairs]
-    return {name: decide([one.ratios[name] for one in pairs], shared, firsts) for name in names}
 
 
 def _pair(

@@ -1,0 +1,83 @@
+"""Which of two services is slower, from their restarts: derived from what was recorded, by the rule that was asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from assay.core.load import ServiceComparison
+from assay.core.speed import SpeedRule
+from assay.core.verdict import VerdictStatus
+from assay.stats.sequential_test import Answer, SpeedAnswer, decide
+
+METRICS = ("ttft_p50", "ttft_mean", "itl_p50", "e2e_p50", "goodput")
+"""What the rule decides of. A p99 of a block is its largest sample: it is shown, and decides nothing."""
+_ALARM = 1e-3
+"""Chance of a false word on failed requests."""
+WORDS = {"slower": VerdictStatus.FAIL, "inconclusive": VerdictStatus.INCONCLUSIVE}
+"""Of a comparison; any other passes."""
+
+
+def decided(ratios: Sequence[dict[str, float]], firsts: Sequence[bool], rule: SpeedRule) -> dict[str, Answer]:
+    """Each metric has its share of the chance of error: a false alarm of any of them is one of all. `ratios` are logarithms of new over
+    old, of each restart of both, `firsts` whether the new one was started first."""
+    names = [name for name in METRICS if ratios and all(name in one for one in ratios)]
+    if not names:
+        return {}
+    shared = replace(rule, alpha=rule.alpha / len(names))
+    return {name: decide([one[name] for one in ratios], shared, firsts) for name in names}
+
+
+def answers_of(seen: ServiceComparison, rule: SpeedRule) -> dict[str, Answer]:
+    """Of the pairs that count."""
+    good = [one for one in seen.pairs if one.counts]
+    return decided([one.ratios for one in good], [one.new_first for one in good], rule)
+
+
+def word_of(words: Sequence[SpeedAnswer], failed: tuple[int, int], sent: int) -> SpeedAnswer:
+    """Slower where any metric surely is, or more requests fail; the same, or faster, where all are decided."""
+    if "slower" in words or _more_fail(failed, sent):
+        return "slower"
+    if not words or "inconclusive" in words or failed[1] > failed[0]:
+        return "inconclusive"
+    return "faster" if "faster" in words else "same"
+
+
+def _more_fail(failed: tuple[int, int], sent: int) -> bool:
+    """Whether the new one surely fails more often: Fisher's exact test (Fisher 1935, 21)."""
+    from scipy.stats import hypergeom
+
+    return bool(hypergeom.sf(failed[1] - 1, 2 * sent, sum(failed), sent) < _ALARM) if failed[1] > failed[0] else False
+
+
+def judged_comparison(seen: ServiceComparison, rule: SpeedRule) -> tuple[VerdictStatus, list[str]]:
+    """The word, and a sentence for the whole and for each figure."""
+    answers = answers_of(seen, rule)
+    word = word_of([one.word for one in answers.values()], seen.failed, seen.sent)
+    reasons = [f"{word} than {seen.old_name}, {len(seen.pairs)} restarts of both"]
+    if word == "same":
+        reasons = [f"as fast as {seen.old_name}, {len(seen.pairs)} restarts of both"]
+    elif word == "inconclusive":
+        reasons = [f"inconclusive beside {seen.old_name}, {len(seen.pairs)} restarts of both"]
+    if any(seen.failed):
+        reasons.append(
+            f"failed requests: {seen.failed[0]} of the old, {seen.failed[1]} of the new, of {seen.sent} each"
+        )
+    for name, answer in answers.items():
+        percent = 100 * math.expm1(answer.mean)
+        low, high = (100 * math.expm1(one) for one in (answer.low, answer.high))
+        between = f"{seen.old[name]:.4g} -> {seen.new[name]:.4g}"
+        reasons.append(f"{name}: {answer.word}, {percent:+.1f} % ({low:+.1f} to {high:+.1f}); {between}")
+    return WORDS.get(word, VerdictStatus.PASS), reasons
+
+
+def slowdowns(seen: ServiceComparison) -> dict[str, float]:
+    """In percent, means over the restarts that count; goodput: how much less."""
+    good = [one for one in seen.pairs if one.counts]
+    names = [name for name in METRICS if good and all(name in one.ratios for one in good)]
+    return {
+        f"slowdown.{name}_percent": 100 * math.expm1(math.fsum(one.ratios[name] for one in good) / len(good))
+        for name in names
+    } | {"slowdown.restarts": float(len(good))}
