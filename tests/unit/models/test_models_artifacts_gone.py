@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from assay.core.note import NoteCode, noted
 from assay.core.speed import BaselineEngine
 from assay.models.artifacts import changed
 from assay.models.files import folder_digest
@@ -15,11 +16,9 @@ def test_an_artifact_that_is_gone_is_not_called_changed(tmp_path: Path) -> None:
     artifact.mkdir()
     (artifact / "engine").write_text("1")
     rival = BaselineEngine("old", make_flow(), make_model(), str(artifact), folder_digest(artifact)[1])
-    assert changed(rival) == ""
+    assert changed(rival) is None
     (artifact / "engine").write_text("2")
-    assert "has changed on disk" in changed(rival)
+    assert changed(rival) == noted(NoteCode.ARTIFACT_CHANGED, path=str(artifact))
     (artifact / "engine").unlink()
     artifact.rmdir()
-    assert changed(rival) == (
-        f"the artifact of the baseline is gone ({artifact}); restore it, or approve a new one with assay baseline set"
-    )
+    assert changed(rival) == noted(NoteCode.ARTIFACT_GONE, path=str(artifact))

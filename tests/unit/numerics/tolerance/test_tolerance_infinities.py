@@ -8,6 +8,7 @@ import pytest
 from onnx import numpy_helper
 from small_graphs import budget, float32, noise, parsed
 
+from assay.core.note import NoteCode, noted
 from assay.numerics.tolerance.derive import derive_model
 from assay.numerics.tolerance.simulate.spread import Spread, Unstable
 
@@ -25,7 +26,7 @@ def test_a_mask_of_minus_infinity_leaves_the_noise_of_the_others(precision: str)
     feeds = {"x": noise(6, 6)}
     profile = derive_model(model, [feeds], precision)
     (output,) = profile.header.outputs
-    assert (output.kind, output.reason) == ("real", "")
+    assert (output.kind, output.why) == ("real", None)
     finite = derive_model(masked(-1e4), [feeds], precision)
     assert np.linalg.norm(profile.deviation[0]["y"], axis=1) == pytest.approx(
         np.linalg.norm(finite.deviation[0]["y"], axis=1), rel=0.9, abs=1e-9
@@ -41,7 +42,7 @@ def test_a_value_of_which_noise_leaves_no_number_has_no_deviation_to_judge_by() 
     for one in range(3):
         spread.add({"y": np.array([np.nan, np.inf, np.nan, 1.1]), "z": np.array([np.nan, 1.1, 1.1, one])}, base, 1.0)
     spread.note_lost(base)
-    assert spread.unstable == {"y": Unstable("noise makes 75 % of its elements NaN or infinite")}
+    assert spread.unstable == {"y": Unstable(noted(NoteCode.LOST_TO_NOISE, share=0.75))}
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
@@ -51,7 +52,7 @@ def test_a_power_of_three_stays_one_in_every_type_that_holds_a_three(precision: 
     feeds = {"x": noise(8, 8)}
     profile = derive_model(model, [feeds], precision)
     (output,) = profile.header.outputs
-    assert (output.kind, output.reason) == ("real", "")
+    assert (output.kind, output.why) == ("real", None)
     right = float32(model, feeds)
     assert budget(profile, right) < 1
     assert budget(profile, {"y": right["y"] * np.float32(1.1)}) > 1

@@ -19,6 +19,7 @@ _NONE_IN_DOUBLE = (
     "because the model has none in double ({error}): a mistake that both make is not seen, and a golden of your own would be "
     "better"
 )
+_NO_OUTPUT = "no tolerance could be derived for output '{output}': "
 _RESTORE = "restore it, or approve a new one with assay baseline set"
 _TEXTS = {
     NoteCode.NO_REFERENCE: "{reason}",
@@ -40,7 +41,10 @@ _TEXTS = {
     NoteCode.QUANTIZED_NO_TOLERANCE: (
         "no tolerance could be derived for the quantized model ({error}): judged by a multiple of its step instead"
     ),
-    NoteCode.OUTPUT_WITHOUT_TOLERANCE: "no tolerance could be derived for output '{output}': {reason}",
+    NoteCode.OUTPUT_NOT_EVALUATED: _NO_OUTPUT + "{error}",
+    NoteCode.SHAPE_BY_ROUNDING: _NO_OUTPUT + "its shape depends on rounding ([{first}] or [{second}])",
+    NoteCode.LOST_TO_NOISE: _NO_OUTPUT + "noise makes {percent:.0f} % of its elements NaN or infinite",
+    NoteCode.ELEMENTS_NOT_JUDGED: _NO_OUTPUT + "its elements are {kind}",
     NoteCode.TOLERANCE_LEARNT: (
         "the tolerance is learnt from {draws} perturbed runs of {engine}, because the model has no evaluation in double ({error})"
     ),
@@ -222,6 +226,8 @@ _MADE: dict[NoteCode, Callable[[Values], dict[str, object]]] = {
         "listed": f" ({', '.join(map(str, listed(of['operators'])))})" if of["operators"] else ""
     },
     NoteCode.TOO_FEW_CORES: lambda of: {"usable": f"{of['cores']:g} core{'s' * (of['cores'] != 1)}"},
+    NoteCode.LOST_TO_NOISE: lambda of: {"percent": 100.0 * number(of["share"])},
+    NoteCode.ELEMENTS_NOT_JUDGED: lambda of: {"kind": of["dtype"] or "no numbers"},
     NoteCode.PROCESS_CHANGED: lambda of: {
         "what": ", ".join(_CHANGED[Changed(str(one))] for one in listed(of["changed"]))
     },

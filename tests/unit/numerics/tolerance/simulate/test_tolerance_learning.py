@@ -155,7 +155,7 @@ def test_nor_in_an_engine_that_quantizes_by_itself_unless_less_than_a_bit_is_lef
 
 
 def test_nor_at_one_output_that_has_none() -> None:
-    noise = (OutputNoise("y", "float32", "none", reason="unstable"),)
+    noise = (OutputNoise("y", "float32", "none"),)
     profile = DerivedTolerance(
         Header("float32", arithmetic_of("float32"), 0, 1, noise), [{"y": np.ones(8)}], [{}], [{}]
     )

@@ -65,8 +65,8 @@ def _about(profile: DerivedTolerance, asked: str) -> tuple[Note, ...]:
     if header.without_rule:
         notes.append(noted(NoteCode.WITHOUT_NOISE_RULE, operators=header.without_rule))
     for one in header.outputs:
-        if one.kind == "none":
-            notes.append(noted(NoteCode.OUTPUT_WITHOUT_TOLERANCE, output=one.name, reason=one.reason))
+        if one.kind == "none" and one.why is not None:
+            notes.append(Note(one.why.code, {**one.why.facts, "output": one.name}))
     blind = tuple(one.mutant for one in header.selftest if not one.killed)
     if blind:
         notes.append(noted(NoteCode.DEFECTS_NOT_SEEN, mutants=blind))

@@ -8,11 +8,12 @@ from typing import Any
 
 import msgspec
 
+from assay.core.note import Note
 from assay.core.result import UntakenBranch
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.ports import Tensor
 
-VERSION = 29
+VERSION = 30
 DRAWS = 8
 """Noisy evaluations. Fewer make the statistics of small outputs unreliable."""
 
@@ -21,14 +22,14 @@ class OutputNoise(msgspec.Struct, frozen=True):
     """One output. `kind`: real (judged by statistics), exact (nothing rounds on the way: bit by bit), interval (whole
     numbers, or values that step: anything between `low` and `high`), ranking (an index: the `scores` decide), chosen
     (rows that are chosen by scores, in no simple order: as interval, and another choice is neither right nor wrong where one draw
-    chose otherwise), none (no tolerance could be derived, `reason` says why; `shapes` are two that it has, where
+    chose otherwise), none (no tolerance could be derived, `why` says for what reason; `shapes` are two that it has, where
     rounding decides its shape), random (there is no right answer). `margin` names
     what decides, or draws; `storage` is the unit roundoff of the output's type, 0 where its numbers are exact."""
 
     name: str
     dtype: str
     kind: str
-    reason: str = ""
+    why: Note | None = None
     margin: str = ""
     storage: float = 0.0
     shapes: tuple[tuple[int, ...], ...] = ()

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from assay.core.dtype import is_floating
+from assay.core.note import NoteCode, noted
 from assay.errors import Lowering
 from assay.numerics.steps import at_sample
 from assay.numerics.tolerance.arithmetic import Arithmetic
@@ -216,9 +217,9 @@ class Deriving:
         if all(name in one.decided for one in samples) and not unstable and kinds == {"f"} and dtype == "float32":
             return msgspec.structs.replace(blank, kind="exact")
         if unstable:
-            return msgspec.structs.replace(blank, reason=unstable.reason, shapes=unstable.shapes)
+            return msgspec.structs.replace(blank, why=unstable.why, shapes=unstable.shapes)
         if not kinds <= set("fbiu"):
-            return msgspec.structs.replace(blank, reason=f"its elements are {dtype or 'no numbers'}")
+            return msgspec.structs.replace(blank, why=noted(NoteCode.ELEMENTS_NOT_JUDGED, dtype=dtype))
         if decision is not None and all(f"{name}/{_key(decision)}" in one.margins for one in samples):
             return msgspec.structs.replace(blank, kind=decision.kind, margin=decision.node.op_type)
         if kinds == {"f"}:

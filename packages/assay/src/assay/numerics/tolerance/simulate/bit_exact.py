@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from assay.core.dtype import is_floating
+from assay.core.note import NoteCode, noted
 from assay.errors import Lowering
 from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.tolerance.arithmetic import Arithmetic
@@ -24,8 +25,8 @@ def derive_bits(
 ) -> DerivedTolerance:
     """A profile with outputs of the kind `exact`, all others without a tolerance because of `why`. Raises `why` where no
     output is exact, and Lowering where the model cannot be evaluated in its own types either."""
-    reason = " ".join(str(why).split())
-    outputs = tuple(OutputNoise(name, graph.types.get(name, ""), "none", reason=reason) for name in graph.outputs)
+    reason = noted(NoteCode.OUTPUT_NOT_EVALUATED, error=" ".join(str(why).split()))
+    outputs = tuple(OutputNoise(name, graph.types.get(name, ""), "none", why=reason) for name in graph.outputs)
     exact = {name for name in graph.outputs if _is_exact(name, graph)}
     if not exact:
         raise why
@@ -38,7 +39,7 @@ def derive_bits(
         seed=0,
         samples=len(inputs),
         outputs=tuple(
-            msgspec.structs.replace(one, kind="exact", reason="") if one.name in exact else one for one in outputs
+            msgspec.structs.replace(one, kind="exact", why=None) if one.name in exact else one for one in outputs
         ),
     )
     nothing: list[Any] = [{} for _ in answers]

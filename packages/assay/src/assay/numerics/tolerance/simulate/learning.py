@@ -220,7 +220,7 @@ def _output(name: str, base: Answers, draws: Sequence[Answers], graph: Graph, ar
     if len(shapes) > 1:
         of_a_sample = next(seen for at in range(len(base)) if len(seen := {one[at] for one in shapes}) > 1)
         unstable = of_another_shape(*sorted(of_a_sample)[:2])
-        return OutputNoise(name, dtype, "none", unstable.reason, storage=blank.storage, shapes=unstable.shapes)
+        return OutputNoise(name, dtype, "none", unstable.why, storage=blank.storage, shapes=unstable.shapes)
     if is_floating(dtype):
         return OutputNoise(name, dtype, "real", storage=blank.storage)
     return OutputNoise(name, dtype, "interval", margin="range of perturbed runs")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from assay.core.note import Note, NoteCode, noted
 from assay.numerics.tolerance.judge.statistics import PSEUDO_DRAWS, statistics
 from assay.ports import Tensor, Tensors
 
@@ -19,13 +20,13 @@ class Unstable:
     """Why nothing is known of the noise of a value. `shapes`: two that it had, where how many rows there are (boxes that suppress each
     other) is decided by noise; empty for any other reason."""
 
-    reason: str
+    why: Note
     shapes: tuple[tuple[int, ...], ...] = ()
 
 
 def of_another_shape(one: tuple[int, ...], other: tuple[int, ...]) -> Unstable:
     """A value that has both shapes."""
-    return Unstable(f"its shape depends on rounding ({one} or {other})", (one, other))
+    return Unstable(noted(NoteCode.SHAPE_BY_ROUNDING, first=one, second=other), (one, other))
 
 
 class Spread:
@@ -61,7 +62,7 @@ class Spread:
         for name, lost in self._lost.items():
             share = int(lost.sum()) / max(1, int(np.isfinite(base[name]).sum()))
             if self._draws and share > MOST_LOST:
-                lost_numbers = Unstable(f"noise makes {100 * share:.0f} % of its elements NaN or infinite")
+                lost_numbers = Unstable(noted(NoteCode.LOST_TO_NOISE, share=share))
                 self.unstable.setdefault(name, lost_numbers)
 
     def deviations(self) -> dict[str, Tensor]:
