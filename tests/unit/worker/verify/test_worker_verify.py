@@ -12,6 +12,7 @@ from assay.backends.check_inputs import check_inputs
 from assay.core.case import Contract
 from assay.core.engine_info import EngineInfo
 from assay.core.model import TensorSpec
+from assay.core.note import NoteCode, noted
 from assay.errors import Lowering, Unsupported, WrongShape
 from assay.models.goldens import Golden
 from assay.numerics.tolerance.arithmetic import arithmetic_of
@@ -81,7 +82,7 @@ def test_the_companions_own_sizes_are_left_out_and_told() -> None:
     golden = _golden([1, 1, 1, 2, 2], labelled=3)
     found, told = answers(_log(OneRow(), golden), golden, MODEL)
     assert len(found) == 3
-    assert told == ("2 samples of the golden's companion were left out, for this engine: made for 1 row",)
+    assert told == (noted(NoteCode.COMPANION_LEFT_OUT, count=2, error="made for 1 row"),)
     shorter = golden.first(len(found))
     assert (len(shorter.inputs), len(shorter.outputs), len(shorter.labels["label"])) == (3, 3, 3)
     assert golden.first(9) is golden
