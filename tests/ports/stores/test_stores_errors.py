@@ -69,13 +69,17 @@ def test_a_schema_of_nobody(tmp_path: Path) -> None:
     assert _told(location) == f'{location} has the unknown schema "beta": move it away, or name another --history'
 
 
-def test_other_columns_under_the_same_number(location: str) -> None:
+@pytest.mark.parametrize(
+    ("table", "change"),
+    [("results", "ALTER TABLE results RENAME COLUMN stage TO step"), ("alerts", "DROP TABLE alerts")],
+)
+def test_other_columns_under_the_same_number(location: str, table: str, change: str) -> None:
     store = SqlStore(location)
     with store.engine.begin() as connection:
-        connection.execute(text("ALTER TABLE results RENAME COLUMN stage TO step"))
+        connection.execute(text(change))
     store.close()
     assert _told(location) == (
-        f"{location} was written by an unreleased assay (its table results has other columns): move it away, or name another --history"
+        f"{location} was written by an unreleased assay (its table {table} has other columns): move it away, or name another --history"
     )
 
 

@@ -26,7 +26,11 @@ def serve(
     ] = None,
     user_header: Annotated[str, typer.Option(help="Header in which the proxy names who asks.")] = "X-Forwarded-User",
     operator: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Who may mute alerts, as the proxy names them. Repeatable.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Who may mute alerts and write notes, as the proxy names them. Repeatable."),
+    ] = None,
+    approver: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Who may approve engines, too. Repeatable.")
     ] = None,
     title: Annotated[str, typer.Option(help="What the pages are headed with.")] = "Assay",
 ) -> None:
@@ -40,5 +44,6 @@ def serve(
         title,
         proxies=tuple(trust_proxy or ()),
         operators=tuple(operator or ()),
+        approvers=tuple(approver or ()),
         user_header=user_header,
     )

@@ -59,10 +59,12 @@ def rollback_baseline(case: str, flow: str, to: str, reason: str, history: str) 
         return baseline_history.rollback(services, case, flow, to, reason)
 
 
-def approve_run(run: str, reason: str, history: str, *, case: str = "", flow: str = "") -> list[Baseline]:
-    """Make the engines of a run that passed current. Raises UsageError, RunNotFound."""
+def approve_run(
+    run: str, reason: str, history: str, *, case: str = "", flow: str = "", who: str = ""
+) -> list[Baseline]:
+    """Make the engines of a run that passed current. `who` approves ("": who runs this). Raises UsageError, RunNotFound."""
     with open_services(history, recorded=True) as services:
-        return baseline_history.approve(services, run, reason, case=case, flow=flow)
+        return baseline_history.approve(services, run, reason, case=case, flow=flow, who=who)
 
 
 def audit_golden(folder: str) -> tuple[GoldenRevision, ...]:

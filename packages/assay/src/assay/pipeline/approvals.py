@@ -37,10 +37,13 @@ def approvals(services: Services) -> list[Approval]:
     return sorted(found, key=lambda one: one.at)
 
 
-def record_approval(action: ApprovalAction, baseline: Baseline, reason: str, services: Services) -> None:
-    """Append it. Raises HarnessError where it cannot be written: an approval that nobody can trace is none."""
+def record_approval(
+    action: ApprovalAction, baseline: Baseline, reason: str, services: Services, *, who: str = ""
+) -> None:
+    """Append it. `who` approved ("": who runs this). Raises HarnessError where it cannot be written: an approval that nobody can trace is
+    none."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    made = of_baseline(action, baseline, now, getpass.getuser(), reason)
+    made = of_baseline(action, baseline, now, who or getpass.getuser(), reason)
     folder = services.folder / "baselines"
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -81,7 +81,9 @@ def rollback(services: Services, case: str, flow: str, to: str, reason: str) -> 
     return chosen[0].baseline
 
 
-def approve(services: Services, run_id: str, reason: str, *, case: str = "", flow: str = "") -> list[Baseline]:
+def approve(
+    services: Services, run_id: str, reason: str, *, case: str = "", flow: str = "", who: str = ""
+) -> list[Baseline]:
     """Make the engines of a run that passed current, as they are. Raises UsageError where a cell did not pass, or its engine was not
     kept."""
     _demand_reason(reason)
@@ -96,7 +98,10 @@ def approve(services: Services, run_id: str, reason: str, *, case: str = "", flo
             f"run {checked.run.id} measured no engine of that name: `assay report {checked.run.id}` shows its rows"
         )
     ready = [(job, _passed(job, checked), _candidate(job, checked, services)) for job in jobs]
-    return [_approve(job, result, artifact, reason, checked, services) for job, result, artifact in ready]
+    return [
+        _approve(job, result, artifact, reason, checked, services, who or getpass.getuser())
+        for job, result, artifact in ready
+    ]
 
 
 def make_current(folder: Path, final: Path) -> None:
@@ -108,7 +113,13 @@ def make_current(folder: Path, final: Path) -> None:
 
 
 def _approve(
-    job: MeasureJob, result: MeasureResult, artifact: Path, reason: str, checked: Checked, services: Services
+    job: MeasureJob,
+    result: MeasureResult,
+    artifact: Path,
+    reason: str,
+    checked: Checked,
+    services: Services,
+    who: str,
 ) -> Baseline:
     final = baseline_folder(services, job.case.name, job.flow.name, checked.run.machine)
     final.parent.mkdir(parents=True, exist_ok=True)
@@ -122,7 +133,7 @@ def _approve(
         job.flow,
         machine,
         result,
-        getpass.getuser(),
+        who,
         reason,
         now,
         fingerprint=fingerprint(machine, job.case, job.flow, job.measuring),
@@ -135,7 +146,7 @@ def _approve(
         if types.is_file():
             shutil.copy(types, f"{staging / ARTIFACT}{INPUT_TYPES_SUFFIX}")
         (staging / FILE).write_bytes(msgspec.json.format(msgspec.json.encode(baseline), indent=1))
-        record_approval(ApprovalAction.APPROVE, baseline, reason, services)
+        record_approval(ApprovalAction.APPROVE, baseline, reason, services, who=who)
         make_current(staging, final)
         services.files.keep(cell)
     return baseline

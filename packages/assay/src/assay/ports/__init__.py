@@ -37,7 +37,7 @@ from assay.ports.generator import GeneratedCase, Generator
 from assay.ports.launcher import JobList, JobSource, Launcher, Launchers, Sandbox
 from assay.ports.metric import Metric
 from assay.ports.report import Report
-from assay.ports.store import KeepsAlerts, PastResult, RollsUp, RunSearch, RunSummary, Store
+from assay.ports.store import KeepsAlerts, KeepsAnnotations, PastResult, RollsUp, RunSearch, RunSummary, Store
 from assay.ports.suite import CountedApart, HasVariants, JudgesMissingFiles, Suite, count_name, missing_outcome
 from assay.ports.transform import PartlyCalibrated, Transform, needs_samples
 from assay.ports.values import Availability, OptionSpec, Tensor, Tensors
@@ -64,6 +64,7 @@ __all__ = [
     "JobState",
     "JudgesMissingFiles",
     "KeepsAlerts",
+    "KeepsAnnotations",
     "KeepsFolders",
     "Launcher",
     "Launchers",

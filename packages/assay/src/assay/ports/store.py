@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 import msgspec
 
 from assay.core.alert import Alert
+from assay.core.annotation import Annotation
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
@@ -101,6 +102,19 @@ class RollsUp(Protocol):
     def roll_up(self, before: str, shorten: Callable[[Result], Result | None]) -> int:
         """Put what `shorten` makes of the results of complete runs that began before then (as `Run.started_at` says it) in their place;
         None: as it is. What was done stays done where this is cut off. Returns how many were shortened."""
+        ...
+
+
+@runtime_checkable
+class KeepsAnnotations(Protocol):
+    """A history that can keep what people write about runs and points of trends."""
+
+    def add_annotation(self, annotation: Annotation) -> None:
+        """Raises `assay.errors.RunNotFound` where its run is not there."""
+        ...
+
+    def annotations(self, run_id: str = "", case: str = "", flow: str = "") -> list[Annotation]:
+        """The oldest first, of one run or of all, of one cell or of all. `run_id` is a whole id."""
         ...
 
 

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import msgspec
 from sqlalchemy import Connection, Table, bindparam, func, select, update
 from sqlalchemy.engine import Row
 
 from assay.stores.copy_constants import Constants
 from assay.stores.ingest import add_rows, advance, first_state, job_numbers, jobs_recorded
 from assay.stores.sql import SqlStore
-from assay.stores.statements import chunks, insert_for
+from assay.stores.statements import add_many, chunks, insert_for
 from assay.stores.tables import (
     case_state,
     metric_values,
@@ -40,7 +41,15 @@ def copy_history(source: SqlStore, target: SqlStore, copied: Callable[[str, int]
         new = _copy_run(source, target, number, same)
         total += new
         copied(run_id, new)
+    _copy_annotations(source, target)
     return len(numbers), total
+
+
+def _copy_annotations(source: SqlStore, target: SqlStore) -> None:
+    there = set(map(msgspec.json.encode, target.annotations()))
+    for annotation in source.annotations():
+        if msgspec.json.encode(annotation) not in there:
+            target.add_annotation(annotation)
 
 
 def _copy_run(source: SqlStore, target: SqlStore, number: int, same: Constants) -> int:
@@ -130,7 +139,7 @@ def _add(
     _add_new(
         connection, result_codes, [{**one, "run": run, "job": here[one["job"]]} for one in codes if one["job"] in here]
     )
-    _add_new(
+    add_many(
         connection,
         metric_values,
         [

@@ -13,7 +13,7 @@ from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.stores.encoded_result import EncodedResult
 from assay.stores.payload import pack
-from assay.stores.statements import chunks, insert_for
+from assay.stores.statements import add_many, chunks, insert_for, next_numbers
 from assay.stores.tables import (
     case_state,
     metric_values,
@@ -80,8 +80,8 @@ def add_results(
     known |= job_numbers(connection, [one.job_key for one in new if one.job_key not in known])
     jobs = [known[one.job_key] for one in new]
     add_rows(connection, [{**one.row, "run": run, "job": job} for job, one in zip(jobs, new, strict=True)])
-    connection.execute(
-        insert(metric_values), [_metrics_row(run, job, one, constants) for job, one in zip(jobs, new, strict=True)]
+    add_many(
+        connection, metric_values, [_metrics_row(run, job, one, constants) for job, one in zip(jobs, new, strict=True)]
     )
     codes = [
         {"code": code, "run": run, "job": job, "about": about}
@@ -121,10 +121,10 @@ def jobs_recorded(connection: Connection, run: int, jobs: Sequence[int]) -> set[
 def add_rows(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
     """Results that are new, in this order, with their payloads."""
     names = ("run", "job", "outcome", "word", "stage", "seconds")
-    short = insert(results).returning(results.c.number, sort_by_parameter_order=True)
-    numbers = connection.scalars(short, [{name: row[name] for name in names} for row in rows])
-    whole = [{"result": number, "payload": row["payload"]} for number, row in zip(numbers, rows, strict=True)]
-    connection.execute(insert(result_payloads), whole)
+    numbers = next_numbers(connection, results, len(rows))
+    both = list(zip(numbers, rows, strict=True))
+    add_many(connection, results, [{"number": number, **{name: row[name] for name in names}} for number, row in both])
+    add_many(connection, result_payloads, [{"result": number, "payload": row["payload"]} for number, row in both])
 
 
 def judge_run(connection: Connection, run: int, judgement: RunVerdict) -> None:

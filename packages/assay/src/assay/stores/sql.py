@@ -11,6 +11,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.sql.selectable import Select
 
 from assay.core.alert import Alert
+from assay.core.annotation import Annotation
 from assay.core.job import AnyJob
 from assay.core.kept_folder import KeptFolder
 from assay.core.result import AnyResult, Result
@@ -20,6 +21,7 @@ from assay.errors import RunNotFound
 from assay.ports import PastResult, RunSearch, RunSummary
 from assay.ports.browsing import JobState
 from assay.stores import browsing
+from assay.stores.annotations import add_annotation, read_annotations
 from assay.stores.encoded_result import encode
 from assay.stores.errors import translate_errors
 from assay.stores.ingest import add_results, add_run, job_numbers, judge_run
@@ -147,6 +149,17 @@ class SqlStore(SqlBrowsing):
         with self.reading() as connection:
             number = find_run(connection, run_id, self.name)
             return _head(connection, number)
+
+    def add_annotation(self, annotation: Annotation) -> None:
+        """Annotations are not changed and not removed."""
+        self.write(
+            lambda connection: add_annotation(connection, annotation, exact_run(connection, annotation.run, self.name))
+        )
+
+    def annotations(self, run_id: str = "", case: str = "", flow: str = "") -> list[Annotation]:
+        """By an index where a run or a cell is named."""
+        with self.reading() as connection:
+            return read_annotations(connection, run_id, case, flow)
 
     def alerts(self) -> list[Alert]:
         """The oldest first."""

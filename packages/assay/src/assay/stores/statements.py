@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Table
+from sqlalchemy import Connection, Table, insert, text
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 Value = TypeVar("Value")
 
@@ -17,6 +18,37 @@ _MOST_PARAMETERS = 400
 def insert_for(connection: Connection, table: Table) -> Any:
     """An insert that can say what to do where the row is there already: each database has a type of its own for it."""
     return (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(table)
+
+
+def add_many(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Rows of which none is there yet. PostgreSQL takes them as one stream, at a fraction of the work of statements."""
+    if not rows:
+        return
+    if connection.dialect.name != "postgresql":
+        connection.execute(insert(table), list(rows))
+        return
+    import psycopg
+
+    quote = connection.dialect.identifier_preparer.quote
+    names = list(rows[0])
+    statement = f"COPY {table.name} ({', '.join(map(quote, names))}) FROM STDIN"
+    driver: Any = connection.connection.driver_connection
+    try:
+        with driver.cursor() as cursor, cursor.copy(statement) as copy:
+            for row in rows:
+                copy.write_row([row[name] for name in names])
+    except psycopg.Error as error:
+        kind = OperationalError if isinstance(error, psycopg.OperationalError) else DBAPIError
+        raise kind(statement, None, error) from error
+
+
+def next_numbers(connection: Connection, table: Table, count: int) -> list[int]:
+    """So many new ones for its column `number`, in their order. On SQLite it holds the lock already in which nobody else takes them."""
+    if connection.dialect.name == "postgresql":
+        query = text(f"SELECT nextval('{table.name}_number_seq') FROM generate_series(1, :count)")
+        return sorted(connection.scalars(query, {"count": count}))
+    last = connection.scalar(text(f"SELECT max(number) FROM {table.name}")) or 0
+    return list(range(last + 1, last + 1 + count))
 
 
 def chunks(keys: Sequence[Value]) -> Iterator[Sequence[Value]]:

@@ -174,6 +174,21 @@ alerts = Table(
 )
 """Causes that people are told of, and messages that wait: a row for each that is open."""
 
+run_annotations = Table(
+    "run_annotations",
+    metadata,
+    Column("number", _Number, primary_key=True),
+    Column("at", String, nullable=False),
+    Column("who", String, nullable=False),
+    Column("text", String, nullable=False),
+    Column("run", _Number, ForeignKey("runs.number"), nullable=False),
+    Column("case", String, nullable=False),
+    Column("flow", String, nullable=False),
+    Index(None, "run"),
+    Index(None, "case", "flow"),
+)
+"""What people wrote: only ever appended to."""
+
 kept_folders = Table(
     "kept_folders",
     metadata,

@@ -1,4 +1,5 @@
-"""What an operator may change: alerts are muted and unmuted. Each change is written down before it is made."""
+"""What may be changed by whom: alerts are muted and unmuted, runs and points of trends annotated, engines approved. Each change is written
+down before it is made."""
 
 from __future__ import annotations
 
@@ -16,7 +17,11 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from assay.commands.alerts import mute_alert, unmute_alert
+from assay.commands.annotations import add_annotation
+from assay.commands.baseline import approve_run
+from assay.core.annotation import LONGEST_ANNOTATION
 from assay.errors import HarnessError, UsageError
+from assay.web.address import address
 from assay.web.sign_in import Forbidden, SignIn
 
 AUDIT = "serve-audit.jsonl"
@@ -48,21 +53,27 @@ class Actions:
         return [
             Route("/alerts/mute", self._form(self._mute), methods=["POST"]),
             Route("/alerts/unmute", self._form(self._unmute), methods=["POST"]),
+            Route("/annotations", self._form(self._annotate), methods=["POST"]),
+            Route("/approve", self._form(self._approve, self.sign_in.demand_approver), methods=["POST"]),
         ]
 
-    def _form(self, act: Callable[[str, Mapping[str, str]], None]) -> Callable[[Request], object]:
+    def _form(
+        self, act: Callable[[str, Mapping[str, str]], str], demand: Callable[[str], None] | None = None
+    ) -> Callable[[Request], object]:
+        """`act` gives the address of the page that shows what it did."""
+        demanded = demand or self.sign_in.demand_operator
+
         async def handler(request: Request) -> Response:
             who = str(request.state.user)
             _demand_same_site(request)
-            self.sign_in.demand_operator(who)
+            demanded(who)
             form = await _read_form(request)
             self.sign_in.demand_form(who, form.get("token", ""))
-            await run_in_threadpool(act, who, form)
-            return RedirectResponse("/alerts", status_code=303)
+            return RedirectResponse(await run_in_threadpool(act, who, form), status_code=303)
 
         return handler
 
-    def _mute(self, who: str, form: Mapping[str, str]) -> None:
+    def _mute(self, who: str, form: Mapping[str, str]) -> str:
         days, reason = form.get("days", ""), form.get("reason", "").strip()
         if not days.isdigit() or not 1 <= int(days[:4]) <= 365 or len(days) > 3:
             raise UsageError(f"days is {days[:20]!r}; it is a whole number from 1 to 365")
@@ -71,10 +82,30 @@ class Actions:
         until = datetime.now(UTC) + timedelta(days=int(days))
         self._write(who, "mute", form.get("id", ""), reason, until.isoformat(timespec="seconds"))
         mute_alert(form.get("id", ""), until, reason, self.history, who=who)
+        return "/alerts"
 
-    def _unmute(self, who: str, form: Mapping[str, str]) -> None:
+    def _unmute(self, who: str, form: Mapping[str, str]) -> str:
         self._write(who, "unmute", form.get("id", ""), "")
         unmute_alert(form.get("id", ""), self.history)
+        return "/alerts"
+
+    def _annotate(self, who: str, form: Mapping[str, str]) -> str:
+        run, case, flow, text = (form.get(name, "") for name in ("run", "case", "flow", "text"))
+        if not text.strip() or len(text) > LONGEST_ANNOTATION:
+            raise UsageError(f"an annotation needs a text of at most {LONGEST_ANNOTATION} characters")
+        self._write(who, "annotate", _about(run, case, flow), text)
+        add_annotation(text, self.history, who=who, run=run, case=case, flow=flow)
+        return _page_of(run, case, flow)
+
+    def _approve(self, who: str, form: Mapping[str, str]) -> str:
+        run, case, flow, reason = (form.get(name, "") for name in ("run", "case", "flow", "reason"))
+        if not run or not case or not flow:
+            raise UsageError("an approval names a run, a case and a flow")
+        if not reason.strip() or len(reason) > LONGEST_REASON:
+            raise UsageError(f"an approval needs a reason of at most {LONGEST_REASON} characters")
+        self._write(who, "approve", _about(run, case, flow), reason)
+        approve_run(run, reason, self.history, case=case, flow=flow, who=who)
+        return _page_of(run, case, flow)
 
     def _write(self, who: str, action: str, about: str, reason: str, until: str = "") -> None:
         """Raises HarnessError: what nobody can trace is not done."""
@@ -90,6 +121,15 @@ class Actions:
             raise HarnessError(
                 f"{self.folder / AUDIT} cannot be written ({error.strerror}): nothing was changed"
             ) from None
+
+
+def _about(run: str, case: str, flow: str) -> str:
+    return " ".join(part for part in (run, case, flow) if part)
+
+
+def _page_of(run: str, case: str, flow: str) -> str:
+    """Made from what was asked, below this server's own root: nobody is sent elsewhere."""
+    return address("/result", case=case, flow=flow, run=run) if case else address("/matrix", run=run)
 
 
 async def _read_form(request: Request) -> dict[str, str]:

@@ -99,7 +99,9 @@ def _actor(request: Request, actions: Actions | None) -> dict[str, object] | Non
     if not actions or not name:
         return None
     sign_in = actions.sign_in
-    return {"name": name, "may_act": name in sign_in.operators, "token": sign_in.token(name)}
+    may_approve = name in sign_in.approvers
+    may_act = may_approve or name in sign_in.operators
+    return {"name": name, "may_act": may_act, "may_approve": may_approve, "token": sign_in.token(name)}
 
 
 async def _healthz(_: Request) -> Response:

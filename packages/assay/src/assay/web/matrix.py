@@ -8,6 +8,7 @@ from assay.core.outcome import Outcome
 from assay.core.verdict import VerdictStatus
 from assay.ports.browsing import CellQuery, MatrixJob, MatrixPage
 from assay.web.address import changed
+from assay.web.annotations import annotations_on
 from assay.web.answer import Answer, NotFound, page_number
 from assay.web.format import label, status, worst_job
 from assay.web.site import Site
@@ -33,6 +34,8 @@ def matrix(site: Site, query: Mapping[str, str]) -> Answer:
         "asked": asked,
         "found": found,
         "lines": _lines(found),
+        "annotations": annotations_on(site, found.jobs[0].run) if run and found.jobs else [],
+        "run_id": found.jobs[0].run if run and found.jobs else "",
         "page": page,
         "flow_page": flow_page,
         "outcomes": [one.value for one in Outcome],

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from assay.core.result import Result
+from assay.core.result import MeasureResult, Result
 from assay.core.run import Run
-from assay.core.verdict import RunVerdict
+from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.errors import UsageError
 from assay.judge.metrics import metrics
 from assay.judge.verdicts import judge
@@ -16,11 +16,13 @@ from assay.options.repro import config_of
 from assay.pipeline.find_baseline import approved_results
 from assay.reports.html_detail import detail
 from assay.reports.rows import rows
+from assay.web.annotations import annotations_on
 from assay.web.answer import Answer
 from assay.web.pictures import bars, strip
 from assay.web.site import Site
 
 HISTORY = 30
+WELL = (VerdictStatus.PASS.value, VerdictStatus.XFAIL.value)
 HEADER = ("kind", "metric", "value")
 COMPARED = (
     ("budget_used", "Budget used"), ("max_abs", "Max abs"), ("max_rel", "Max rel"), ("rel_l2", "Relative L2"), ("cosine", "Cosine"),
@@ -42,6 +44,8 @@ def result(site: Site, query: Mapping[str, str]) -> Answer:
         "detail": shown,
         "compared": COMPARED,
         "pictures": _pictures(shown),
+        "annotations": annotations_on(site, run.id, case, flow),
+        "has_engine": any(isinstance(one, MeasureResult) for one in found) and row.word in WELL,
         "past": site.store.cell_runs(case, flow, HISTORY),
         "trend_metric": _trend_metric(found),
     }

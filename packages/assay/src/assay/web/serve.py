@@ -23,6 +23,7 @@ def serve(
     *,
     proxies: Sequence[str] = (),
     operators: Sequence[str] = (),
+    approvers: Sequence[str] = (),
     user_header: str = "",
 ) -> None:
     """Raises UsageError where it cannot listen, where a package is missing, and where this kind of history has no pages; RunNotFound,
@@ -38,7 +39,7 @@ def serve(
     except ModuleNotFoundError as error:
         raise UsageError(f"the dashboard needs {error.name}: pip install 'assay[serve]'") from None
     folder = Path(DEFAULT_HISTORY if "://" in history else history)
-    sign_in = sign_in_of(proxies, operators, user_header or HEADER)
+    sign_in = sign_in_of(proxies, operators, user_header or HEADER, approvers)
     with open_to_read(history) as store:
         if not isinstance(store, Browsable):
             raise UsageError(f"{history} is a kind of history that has no pages")

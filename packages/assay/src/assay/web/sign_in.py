@@ -25,10 +25,12 @@ class Forbidden(UsageError):
 
 @dataclass(frozen=True)
 class SignIn:
-    """`proxies` are the addresses whose header is believed, `operators` the names that may act; all others may look."""
+    """`proxies` are the addresses whose header is believed, `operators` the names that may mute and annotate, `approvers` those that
+    may approve engines, too; all others may look."""
 
     proxies: tuple[Network, ...]
     operators: frozenset[str]
+    approvers: frozenset[str] = frozenset()
     header: str = HEADER
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
@@ -48,8 +50,14 @@ class SignIn:
         """Raises Forbidden for whoever may change nothing."""
         if not name:
             raise Forbidden("nobody is signed in: the proxy names no one")
-        if name not in self.operators:
+        if name not in self.operators | self.approvers:
             raise Forbidden(f"{name} may look, and may change nothing: start the server with --operator {name}")
+
+    def demand_approver(self, name: str) -> None:
+        """Raises Forbidden for whoever may approve nothing."""
+        self.demand_operator(name)
+        if name not in self.approvers:
+            raise Forbidden(f"{name} may approve nothing: start the server with --approver {name}")
 
     def demand_form(self, name: str, token: str) -> None:
         """Raises Forbidden unless the form is ours."""
@@ -57,11 +65,14 @@ class SignIn:
             raise Forbidden("the form is not of this server, or is older than it: load the page again")
 
 
-def sign_in_of(proxies: Sequence[str], operators: Collection[str], header: str = HEADER) -> SignIn | None:
+def sign_in_of(
+    proxies: Sequence[str], operators: Collection[str], header: str = HEADER, approvers: Collection[str] = ()
+) -> SignIn | None:
     """None where no proxy is named. Raises UsageError for what is no address, and for operators without a proxy."""
     if not proxies:
-        if operators:
-            raise UsageError("--operator needs --trust-proxy ADDRESS: without a proxy nobody is known by name")
+        if operators or approvers:
+            option = "--operator" if operators else "--approver"
+            raise UsageError(f"{option} needs --trust-proxy ADDRESS: without a proxy nobody is known by name")
         return None
     try:
         networks = tuple(ipaddress.ip_network(one, strict=False) for one in proxies)
@@ -69,7 +80,7 @@ def sign_in_of(proxies: Sequence[str], operators: Collection[str], header: str =
         raise UsageError(
             f"--trust-proxy: {error}; give an address such as 10.0.0.7, or a network such as 10.0.0.0/24"
         ) from None
-    return SignIn(networks, frozenset(operators), header)
+    return SignIn(networks, frozenset(operators), frozenset(approvers), header)
 
 
 class KnowsWhoAsks:

@@ -10,6 +10,7 @@ from assay.core.trend import Change, Point, Trend
 from assay.errors import UsageError
 from assay.pipeline.trend import SHORT, Observed, trend_of
 from assay.ports.browsing import CellQuery, MetricHistory
+from assay.web.annotations import annotations_on
 from assay.web.answer import Answer
 from assay.web.site import Site
 from assay.web.trend_plot import plot
@@ -61,6 +62,7 @@ def trend(site: Site, query: Mapping[str, str]) -> Answer:
         "plot": plot(trends, {name: _spread(found) for name, found in wanted.items()} if _is_median(metric) else {}),
         "changes": [between for one in trends for between in _between(one, wanted[one.flow])],
         "newest": [(one.flow, _listed(one)) for one in trends],
+        "annotations": {(name, one.run): one for name in wanted for one in annotations_on(site, "", case, name)},
         "elsewhere": sum(one.elsewhere for one in trends),
         "others": [name for name in _flows(site, case) if name not in wanted],
         "days": {"since": query.get("since", ""), "until": query.get("until", "")},

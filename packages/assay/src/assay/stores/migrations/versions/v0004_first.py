@@ -168,3 +168,17 @@ def _make_the_rest() -> None:
         sa.Column("payload", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("name", name="pk_kept_folders"),
     )
+    op.create_table(
+        "run_annotations",
+        sa.Column("number", _NUMBER, nullable=False),
+        sa.Column("at", sa.String(), nullable=False),
+        sa.Column("who", sa.String(), nullable=False),
+        sa.Column("text", sa.String(), nullable=False),
+        sa.Column("run", _NUMBER, nullable=False),
+        sa.Column("case", sa.String(), nullable=False),
+        sa.Column("flow", sa.String(), nullable=False),
+        sa.ForeignKeyConstraint(["run"], ["runs.number"], name="fk_run_annotations_run"),
+        sa.PrimaryKeyConstraint("number", name="pk_run_annotations"),
+    )
+    op.create_index("ix_run_annotations_case_flow", "run_annotations", ["case", "flow"])
+    op.create_index("ix_run_annotations_run", "run_annotations", ["run"])

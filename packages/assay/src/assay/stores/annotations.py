@@ -1,0 +1,27 @@
+"""Notes of people on runs and on points of trends."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, insert, select
+
+from assay.core.annotation import Annotation
+from assay.stores.tables import run_annotations, runs
+
+
+def add_annotation(connection: Connection, annotation: Annotation, run: int) -> None:
+    """`run` is the number of its run."""
+    named = {"case": annotation.case, "flow": annotation.flow}
+    row = {"at": annotation.at, "who": annotation.who, "text": annotation.text, "run": run, **named}
+    connection.execute(insert(run_annotations), row)
+
+
+def read_annotations(connection: Connection, run_id: str, case: str, flow: str) -> list[Annotation]:
+    """See `ports.KeepsAnnotations.annotations`."""
+    column = run_annotations.c
+    query = select(column.at, column.who, column.text, runs.c.id, column.case, column.flow)
+    query = query.join(runs, runs.c.number == column.run)
+    if run_id:
+        query = query.where(runs.c.id == run_id)
+    if case or flow:
+        query = query.where(column.case == case, column.flow == flow)
+    return [Annotation(*row) for row in connection.execute(query.order_by(column.number))]

@@ -1,0 +1,14 @@
+"""What people wrote about a run or a cell."""
+
+from __future__ import annotations
+
+from assay.core.annotation import Annotation
+from assay.ports import KeepsAnnotations
+from assay.web.site import Site
+
+
+def annotations_on(site: Site, run: str = "", case: str = "", flow: str = "") -> list[Annotation]:
+    """Those on one point where a run and a cell are named; on a cell through all runs; on a run as a whole."""
+    if not isinstance(site.store, KeepsAnnotations):
+        return []
+    return [one for one in site.store.annotations(run, case, flow) if case or not one.case]
