@@ -1,4 +1,4 @@
-"""A large history, made up of results of real shape, and how long `assay serve` takes for each page of it; then many readers beside
+"""A large history, made up, and how long `assay serve` takes for each page of it; then many readers beside
 writers."""
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import psutil
 from msgspec.structs import replace
@@ -296,7 +297,7 @@ def pages(base: str, server: psutil.Process, asked: dict[str, Callable[[], str]]
     print("page | p50 ms | p95 ms | processor ms | kB")
     for name in PAGES:
         before, taken, size = sum(server.cpu_times()[:2]), [], 0
-        for _ in range(tries if name != "compare" else min(tries, 5)):
+        for _ in range(tries):
             ms, found = get(base, asked[name]())
             taken.append(ms)
             size = max(size, found)
@@ -304,28 +305,34 @@ def pages(base: str, server: psutil.Process, asked: dict[str, Callable[[], str]]
         print(f"{name} | {statistics.median(taken):.0f} | {p95(taken):.0f} | {cpu:.0f} | {size / 1e3:.0f}", flush=True)
 
 
-def write_runs(folder: str, cells: int, first: int, seconds: float) -> None:
-    """As many as can be recorded in that time."""
-    made, store, number = Made(cells), SqlStore(str(Path(folder) / "history.db")), first
-    began = time.monotonic()
+def write_runs(location: str, cells: int, first: int, seconds: float, rate: float) -> None:
+    """A writer of runs of its own, fifty results at a time, so many a second; 0: as many as can be."""
+    made, store, number = Made(cells), SqlStore(location), first
+    began, written = time.monotonic(), 0
     while time.monotonic() - began < seconds:
-        record(store, made, number)
+        run, found = _run(made, number), made.results()
+        store.open_run(run)
+        for some in (found[start : start + 50] for start in range(0, len(found), 50)):
+            store.record(run.id, some)
+            written += len(some)
+            time.sleep(max(0.0, written / rate - (time.monotonic() - began)) if rate else 0.0)
+            if time.monotonic() - began > seconds:
+                break
         number += 1
-    print(f"{(number - first) * cells / (time.monotonic() - began):.0f} results/s were recorded beside", flush=True)
+    print(f"a writer recorded {written / (time.monotonic() - began):.0f} results/s", flush=True)
     store.close()
 
 
-def crowd(
-    base: str, folder: str, asked: dict[str, Callable[[], str]], made: Made, runs: int, seconds: float, readers: int
-) -> None:
-    """Readers of all pages but the comparison, each with a second between two pages, beside one who records all the time."""
+def crowd(base: str, location: str, asked: dict[str, Callable[[], str]], made: Made, runs: int, arguments: Any) -> None:
+    """Readers of all pages, each with a second between two pages, beside writers who record all the time."""
     taken: list[float] = []
     failed: list[str] = []
-    until = time.monotonic() + seconds
-    wanted = [asked[name] for name in PAGES if name != "compare"]
+    until = time.monotonic() + arguments.crowd
+    wanted = [asked[name] for name in PAGES]
 
     def read(number: int) -> None:
         chance = random.Random(number)
+        time.sleep(chance.random())
         while time.monotonic() < until:
             try:
                 taken.append(get(base, chance.choice(wanted)())[0])
@@ -333,44 +340,57 @@ def crowd(
                 failed.append(str(error))
             time.sleep(1.0)
 
-    threads = [threading.Thread(target=read, args=(one,)) for one in range(readers)]
-    arguments = (folder, len(made.jobs), runs, seconds)
-    writer = multiprocessing.get_context("spawn").Process(target=write_runs, args=arguments)
-    for one in (writer, *threads):
+    spawn = multiprocessing.get_context("spawn")
+    rate = arguments.rate / arguments.writers
+    each = (location, len(made.jobs), arguments.crowd, rate)
+    writers = [
+        spawn.Process(target=write_runs, args=(*each[:2], runs + 1000 * number, *each[2:]))
+        for number in range(arguments.writers)
+    ]
+    threads = [threading.Thread(target=read, args=(one,)) for one in range(arguments.readers)]
+    for one in (*writers, *threads):
         one.start()
-    for one in (writer, *threads):
+    for one in (*writers, *threads):
         one.join()
-    print(f"{readers} readers, {len(taken)} pages: p95 {p95(taken):.0f} ms, {len(failed)} errors {failed[:1]}")
+    print(
+        f"{arguments.readers} readers, {len(taken)} pages: p50 {statistics.median(taken):.0f} ms, p95 {p95(taken):.0f} ms, "
+        f"{len(failed)} errors {failed[:1]}, load {os.getloadavg()[0]:.1f}"
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=4000)
     parser.add_argument("--cells", type=int, default=5000)
-    parser.add_argument("--seconds", type=float, default=180.0, help="for making the history")
     parser.add_argument("--tries", type=int, default=40)
     parser.add_argument("--crowd", type=float, default=20.0, help="seconds with many readers beside a writer")
     parser.add_argument("--readers", type=int, default=50)
+    parser.add_argument("--writers", type=int, default=4)
+    parser.add_argument(
+        "--rate", type=float, default=1000.0, help="results a second of all writers together, 0 for no limit"
+    )
+    parser.add_argument("--history", default="", help="an address of PostgreSQL [SQLite in the folder]")
     parser.add_argument("--folder", default="", help="where the history is made [a temporary folder]")
     arguments = parser.parse_args()
     with TemporaryDirectory() as temporary:
         folder = arguments.folder or temporary
         made = Made(arguments.cells)
-        store = SqlStore(str(Path(folder) / "history.db"))
+        location = arguments.history or str(Path(folder) / "history.db")
+        store = SqlStore(location)
         began = time.monotonic()
         runs = fill(store, made, arguments.runs)
         store.close()
-        size = (Path(folder) / "history.db").stat().st_size / 1e9
+        size = 0.0 if arguments.history else Path(location).stat().st_size / 1e9
         total = runs * len(made.jobs)
         print(
             f"{total:,} results in {runs} runs, {size:.1f} GB, made in {time.monotonic() - began:.0f} s, load {os.getloadavg()[0]:.1f}",
             flush=True,
         )
         asked = addresses(made, runs, random.Random(3))
-        with serving(folder) as (base, server):
+        with serving(arguments.history or folder) as (base, server):
             pages(base, server, asked, arguments.tries)
             if arguments.crowd:
-                crowd(base, folder, asked, made, runs, arguments.crowd, arguments.readers)
+                crowd(base, location, asked, made, runs, arguments)
 
 
 if __name__ == "__main__":
