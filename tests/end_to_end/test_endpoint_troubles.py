@@ -13,6 +13,7 @@ from pathlib import Path
 
 import assay
 from alert_servers import free_port
+from assay.core.note import NoteCode
 from assay.core.outcome import Outcome
 from assay.core.result import VerifyResult
 from served_model import MODEL, PROMPTS, TOKENIZER, WEIGHTS, serving
@@ -111,4 +112,4 @@ def test_each_trouble_has_its_outcome_and_its_sentence(tmp_path: Path) -> None:
         assert told[name][0] is outcome, (name, told[name])
         assert sentence in told[name][1], (name, told[name])
         assert "\n" not in told[name][1]
-    assert any("gives no log-probabilities" in one for one in found["no-logprobs"].warnings)
+    assert NoteCode.NO_LOG_PROBABILITIES in [one.code for one in found["no-logprobs"].notes]
