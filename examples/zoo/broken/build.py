@@ -11,6 +11,7 @@ import data  # noqa: F401
 import files  # noqa: F401
 import good
 import graphs  # noqa: F401
+import hidden  # noqa: F401
 import notebooks  # noqa: F401
 import published  # noqa: F401
 import speed  # noqa: F401

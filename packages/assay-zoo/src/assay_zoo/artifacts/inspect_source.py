@@ -84,7 +84,7 @@ def _notebook(path: str, text: str) -> SourceText:
     if not isinstance(cells, list):
         return SourceText(whole=False)  # the checks of files say where
     imports: list[Import] = []
-    troubles: list[Finding] = []
+    troubles: list[Finding] = list(_other_language(path, text))
     whole: list[str] = []
     unread = 0
     places: list[int] = []
@@ -115,6 +115,18 @@ def _notebook(path: str, text: str) -> SourceText:
         functions=functions_of(tree), statements=statements_of(tree), texts=texts_of(tree), keys=keys_of(tree),
         numbers=numbers_of(tree), whole=not unread,
     )  # fmt: skip
+
+
+def _other_language(path: str, text: str) -> Iterator[Finding]:
+    """Its cells would be read as Python here, and run as something else by a reader."""
+    metadata = json.loads(text).get("metadata")
+    for key in ("kernelspec", "language_info"):
+        table = metadata.get(key) if isinstance(metadata, dict) else None
+        said = table.get("language" if key == "kernelspec" else "name") if isinstance(table, dict) else None
+        if isinstance(said, str) and not said.lower().startswith(("python", "ipython")):
+            told = f"{path} says that it is written in {said[:40]!r}: notebooks are run as Python"
+            yield Finding(sentence=told, path=path)
+            return
 
 
 def _without_magics(path: str, cell: int, code: list[str], where: list[int]) -> tuple[list[str], list[Finding]]:

@@ -3,16 +3,39 @@
 from __future__ import annotations
 
 import html.parser
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-_SHOWING = ("picture", "source", "section", "figure", "figcaption", "font", "input", "svg", "path", "label", "style")
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+_SHOWING = (
+    "picture",
+    "source",
+    "section",
+    "figure",
+    "figcaption",
+    "font",
+    "input",
+    "svg",
+    "path",
+    "label",
+    "style",
+    "html",
+    "head",
+    "body",
+)
 """Beyond nh3's own: harmless ways to show something, or what a notebook's tables are made of."""
 _DRAWING = (
-    "g", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "tspan", "defs", "use", "clippath", "lineargradient",
+    "g", "image", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "tspan", "defs", "use", "clippath", "lineargradient",
     "radialgradient", "stop", "title", "desc", "symbol", "marker", "mask", "pattern", "metadata",
 )  # fmt: skip
 """Of a picture in SVG, beside what may describe it (rdf:, cc:, dc:)."""
 _ADDRESSES = ("href", "src", "action", "formaction", "data", "poster", "background", "srcset", "xlink:href", "cite")
+_HOST = re.compile(r"(?:https?://)?(?:www\.)?([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,})(?:[/?#:]|$)")
+_SHOWN = re.compile(r"https?://|www\.|[A-Za-z0-9.-]+\.(?:com|org|net|io|ai|dev|edu|gov)(?:[/?#:]|$)")
+"""Words that a reader takes for an address."""
 _LOADING = ("expression(", "url(", "@import")
 _INLINE_IMAGE = ("data:image/png", "data:image/jpeg", "data:image/gif", "data:image/webp")
 
@@ -32,7 +55,24 @@ def active_markdown(text: str) -> list[tuple[int, str]]:
             for name in ("href", "src"):
                 if told := _address(str(one.attrs.get(name, ""))):
                     found.append((line, told))
+        found += [(line, told) for told in _misleading(token.children or [])]
     return list(dict.fromkeys(found))
+
+
+def _misleading(tokens: Sequence[Token]) -> Iterator[str]:
+    """A link whose words are the address of another host than it leads to."""
+    leads, words = "", ""
+    for one in tokens:
+        if one.type == "link_open":
+            leads, words = str(one.attrs.get("href", "")), ""
+        elif one.type == "link_close":
+            shown = _HOST.match(words.strip()) if _SHOWN.match(words.strip()) else None
+            where = _HOST.match(leads)
+            if shown and where and shown[1].lower() != where[1].lower():
+                yield f"a link that shows {shown[1][:60]} and leads to {where[1][:60]}"
+            leads = ""
+        elif leads:
+            words += one.content
 
 
 def active_html(text: str) -> list[tuple[int, str]]:
@@ -56,6 +96,10 @@ class _Reader(html.parser.HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:  # noqa: ARG002
         self._tag = ""
+
+    def handle_decl(self, decl: str) -> None:
+        if "<!entity" in decl.lower():
+            self.found.append((self.getpos()[0] - 1, "an entity of its own"))
 
     def handle_comment(self, data: str) -> None:
         if data.startswith((">", "->")):

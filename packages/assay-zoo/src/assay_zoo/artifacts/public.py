@@ -22,7 +22,7 @@ from assay_zoo.repository import METADATA
 from assay_zoo.submission import SubmissionContext
 
 _HOLDS = {
-    "markup": "nothing in readme and notebooks is active",
+    "markup": "nothing in readme, notebooks and pictures is active",
     "template": "no words of the template are left",
     "license-file": "licences in files are that of the metadata",
     "requirements": "what is asked of others to install are packages of this zoo",
@@ -80,6 +80,8 @@ def _kind(path: Path) -> str:
         return "readme"
     if path.suffix.lower() == ".ipynb":
         return "notebook"
+    if path.suffix.lower() in (".svg", ".html", ".htm", ".xhtml"):
+        return "markup"
     if REQUIREMENTS.match(path.name):
         return "requirements"
     own = LICENSES.match(path.name) and len(path.parts) == 1  # of data and of others' code, a folder below has its own

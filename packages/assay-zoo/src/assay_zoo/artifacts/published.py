@@ -30,7 +30,7 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def inspect_published(item: dict[str, Any]) -> Any:
-    """The target of `run_limited`: `kind` is readme, notebook, requirements or license."""
+    """The target of `run_limited`: `kind` is readme, notebook, markup, requirements or license."""
     with open(item["copy"], "rb") as file:
         data = file.read(_LONGEST_BYTES + 1)
     if len(data) > _LONGEST_BYTES:
@@ -43,6 +43,8 @@ def inspect_published(item: dict[str, Any]) -> Any:
             left=tuple(left_in_text(text, Path(item["root"]))),
             links=tuple(links_in_markdown(text)),
         )
+    elif kind == "markup":
+        found = Published(active=tuple((line + 1, told) for line, told in active_html(text)))
     elif kind == "notebook":
         found = Published(active=tuple(_in_notebook(text)))
     elif kind == "requirements":

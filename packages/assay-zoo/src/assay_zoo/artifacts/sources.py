@@ -36,8 +36,15 @@ class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     whole: bool = True
 
 
+_STARTED = ("sitecustomize", "usercustomize", "conftest")
+"""Modules that Python or pytest runs though nobody imports them."""
+_PLAIN = ("test", "this", "antigravity")
+"""Modules of Python that nobody misses."""
+
+
 def source_findings(read: Mapping[str, SourceText], place: SubmissionContext) -> Iterator[Finding]:
-    """Each import that nothing answers to, once per file."""
+    """Each import that nothing answers to, once per file, and each script that takes the place of what others import."""
+    yield from _hiding(place)
     for path, source in read.items():
         yield from source.troubles
         told: set[str] = set()
@@ -47,6 +54,18 @@ def source_findings(read: Mapping[str, SourceText], place: SubmissionContext) ->
                 continue
             told.add(name)
             yield Finding(sentence=_sentence(path, one.module, name, place), path=path, line=one.line)
+
+
+def _hiding(place: SubmissionContext) -> Iterator[Finding]:
+    for one in sorted(place.folder.iterdir()):
+        script = one.suffix == ".py" or (one / "__init__.py").is_file()
+        if not script or one.stem in _PLAIN:
+            continue
+        if one.stem in _STARTED:
+            yield Finding(sentence=f"{one.name} is run though nobody imports it: give it another name", path=one.name)
+        elif one.stem in sys.stdlib_module_names or one.stem in place.policy.packages:
+            told = f"{one.name} takes the place of the module {one.stem} for all that import it: give it another name"
+            yield Finding(sentence=told, path=one.name)
 
 
 def _answered(module: str, path: str, place: SubmissionContext) -> bool:

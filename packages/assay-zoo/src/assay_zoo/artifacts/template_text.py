@@ -23,11 +23,27 @@ _PLACEHOLDER = re.compile(
 )
 
 
+_SAYING = (
+    "title",
+    "description",
+    "use_cases",
+    "source",
+    "references",
+    "contributors",
+    "dataset.name",
+    "dataset.source",
+    "dataset.license",
+)
+_NOTHING = re.compile(r"\W*(?:n\W?a|null|unknown|various|x+)?\W*", re.IGNORECASE)
+"""Words for nothing, where something is asked for; that there is none may be true."""
+
+
 def left_in_metadata(root: Path, metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(key, text) for each text that the template wrote, of this zoo or of Assay, or that only holds a place."""
     known = _known(root / "templates" / "submission" / METADATA)
     for key, text in _flat(metadata):
-        if (key in _TEXTS and (key, text) in known) or (key in _TEXTS and _PLACEHOLDER.search(text)):
+        empty = key in _SAYING and _NOTHING.fullmatch(text)
+        if empty or (key in _TEXTS and ((key, text) in known or _PLACEHOLDER.search(text))):
             yield key, text
 
 

@@ -28,6 +28,10 @@ def check_versions(model: ModelProto, request: Request) -> Iterator[ModelFinding
         yield _found(Area.MODEL, "zoo-opset", "domain 'ai.onnx'", version, request.opset)
     if request.claimed_opset and version and version != request.claimed_opset:
         yield _found(Area.MODEL, "claimed-opset", "", request.claimed_opset, version)
+    whole = model.ByteSize()
+    model.DiscardUnknownFields()  # nobody after this reads them either
+    if unknown := whole - model.ByteSize():
+        yield _found(Area.MODEL, "unknown-fields", "", unknown)
     if model.training_info:
         yield _found(Area.MODEL, "training-info", "", len(model.training_info), severity=Severity.REMARK)
 

@@ -9,6 +9,7 @@ _ROWS = {
     "zoo-ir": "the IR version is {0}, and this zoo's runtimes read up to {1}; export the model for an older version",
     "zoo-opset": "{about} is imported at opset {0}, and this zoo's runtimes read up to {1}; export the model for an older opset",
     "claimed-opset": "metadata.toml claims opset {0}, and the model imports {1}; correct one of them",
+    "unknown-fields": "the model holds {0} bytes in fields that ONNX does not have, and that nobody reads; export it again without them",
     "claimed-names": "metadata.toml lists the {0}s {1}, and the model has {2}; correct metadata.toml",
     "claimed-port": "{about}: metadata.toml says {0}, and the model {1}; correct one of them",
     "training-info": "the model carries training_info ({0}), which runtimes of inference ignore",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-import unicodedata
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.files.finding import Finding, Item
+from assay_zoo.files.names import name_problems
 from assay_zoo.intake import Entry, Intake, Problem, take_in
 from assay_zoo.limited_process import Ending, Looked, run_limited
 from assay_zoo.submission import SubmissionContext, SubmissionServices
@@ -32,15 +32,16 @@ _REFUSED = {
 }
 _HOLDS = {
     "sizes": "{files} files, {bytes} bytes in all, within the limits",
-    "names": "every name is plain text and no two differ in case only",
+    "names": "every name is plain text, no two differ in case only, none is hidden or reserved",
     "links": "no links, no hard links, no special files",
     "pointers": "no Git LFS pointers",
     "readable": "every file is what its name says",
     "external_data": "external data of models lie inside the submission and are long enough",
     "pickles": "no pickles",
     "archives": "no archives in archives, none that unfolds without end",
-    "programs": "no compiled code",
+    "programs": "no compiled code, and none that nothing here can look into",
     "secrets": "no passwords, tokens or private keys",
+    "text": "every text is read in the order in which it is shown",
 }
 """Every check of the group, and what is true where it finds nothing."""
 
@@ -51,7 +52,7 @@ def check_files(place: SubmissionContext, tools: SubmissionServices) -> list[Che
     taken = place.intake or take_in(place.folder, tools.scratch / "intake", place.policy.files)
     looked = _look(place, taken)
     checks = [_intake_check(one) for one in taken.entries if one.problem]
-    checks += _same_names(taken.entries)
+    checks += [_failed("names", told, path) for path, told in name_problems(one.path for one in taken.entries)]
     opened = [(entry, found) for entry, answer in looked for found in _found(answer)]
     refused = {one.path for one in taken.entries if one.problem}
     checks += [_opened_check(entry, one) for entry, one in opened if not _reported_before(one, refused)]
@@ -108,18 +109,6 @@ def _intake_check(entry: Entry) -> Check:
 
 def _opened_check(entry: Entry, found: Finding) -> Check:
     return _failed(found.check, f"{entry.path} {found.sentence}", entry.path, found.line)
-
-
-def _same_names(entries: Sequence[Entry]) -> list[Check]:
-    """Paths that are one and the same on a system that ignores case, or composes letters."""
-    seen: dict[str, str] = {}
-    checks = []
-    for one in entries:
-        first = seen.setdefault(unicodedata.normalize("NFC", one.path).casefold(), one.path)
-        if first != one.path:
-            told = f"{one.path} and {first} are one file on systems that ignore case: rename one of them"
-            checks.append(_failed("names", told, one.path))
-    return checks
 
 
 def _failed(name: str, sentence: str, path: str, line: int = 0) -> Check:

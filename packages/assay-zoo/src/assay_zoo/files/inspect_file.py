@@ -13,6 +13,7 @@ from assay_zoo.files.finding import Finding, Item
 from assay_zoo.files.pickles import pickle_problem
 from assay_zoo.files.programs import program_problem
 from assay_zoo.files.secrets import secrets_in
+from assay_zoo.files.shown_text import text_problem
 
 _HEAD_BYTES = 1 << 20
 
@@ -33,4 +34,6 @@ def problems(item: Item) -> list[Finding]:
     for look in (program_problem, pickle_problem):
         if told := look(item, head):
             return [told]
-    return [*(archive_problems(item, head) or claim_problems(item, head)), *secrets_in(item)]
+    turned = text_problem(item)
+    found = archive_problems(item, head) or claim_problems(item, head)
+    return [*found, *([turned] if turned else []), *secrets_in(item)]

@@ -1,4 +1,4 @@
-"""Machine code and byte code: a submission is a model and readable text, it never brings a library of its own."""
+"""Machine code, byte code and scripts of other languages: a submission is a model and text that is looked into."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ _MAGIC = {
     b"\x00asm": "WebAssembly",
     b"!<arch>\n": "a static library",
 }
+_SCRIPTS = (
+    ".sh", ".bash", ".zsh", ".fish", ".bat", ".cmd", ".ps1", ".vbs", ".js", ".mjs", ".ts", ".rb", ".pl", ".php", ".lua", ".scr", ".msi",
+    ".com", ".scpt", ".desktop", ".lnk",
+)  # fmt: skip
 _SUFFIXES = (".so", ".dll", ".dylib", ".exe", ".pyc", ".pyd", ".whl", ".egg", ".jar", ".o", ".a")
 
 
@@ -25,7 +29,17 @@ def program_problem(item: Item, head: bytes) -> Finding | None:
     if not kind and item.suffix in _SUFFIXES:
         kind = f"a program by its name ({item.suffix})"
     if not kind:
-        return None
+        return _script(item, head)
     return Finding(
         check="programs", sentence=f"is {kind}: hand in models and sources, nothing that is already compiled"
     )
+
+
+def _script(item: Item, head: bytes) -> Finding | None:
+    """Python is read before it is published; a script of another language would be published unread."""
+    first = head.partition(b"\n")[0][:200].decode("utf-8", "replace") if head.startswith(b"#!") else ""
+    if item.suffix not in _SCRIPTS and (not first or "python" in first):
+        return None
+    what = f"begins with {first!r}" if first else f"is a script by its name ({item.suffix})"
+    told = f"{what}, and no other language than Python is looked into: write it in Python, or in words"
+    return Finding(check="programs", sentence=told)

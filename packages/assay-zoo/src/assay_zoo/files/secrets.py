@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 from assay_zoo.files.finding import Finding, Item
 
@@ -11,6 +12,10 @@ _TOO_VAGUE = ("Base64HighEntropyString", "HexHighEntropyString", "IPPublicDetect
 _KEY_FILES = (".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk")
 _LONGEST_BYTES = 8 << 20
 _LONG_LINE = 20_000
+_MODELS = (".onnx",)
+_WORDS = re.compile(rb"[\x20-\x7e]{16,}")
+_WORDS_MOST = 2_000
+"""Texts of a model that are read: those at its end, where what describes it is stored, before others."""
 _KEPT = 2_000
 """Of both ends of a long line: what lies between are the bytes of an image in a notebook."""
 
@@ -19,6 +24,8 @@ def secrets_in(item: Item) -> list[Finding]:
     """One finding a line. The secret itself is never repeated."""
     if item.suffix in _KEY_FILES:
         return [_said(f"is a key store by its name ({item.suffix})", 0)]
+    if item.suffix in _MODELS:
+        return [_said(one.sentence.partition(":")[0], 0) for one in _scan(_words_of(item))[:1]]
     with item.file.open("rb") as file:
         data = file.read(_LONGEST_BYTES)
     try:
@@ -26,6 +33,18 @@ def secrets_in(item: Item) -> list[Finding]:
     except UnicodeDecodeError:
         return []
     return [] if "\0" in text else _scan(text)
+
+
+def _words_of(item: Item) -> str:
+    """Names and descriptions between the numbers of a model, each once."""
+    size = item.file.stat().st_size
+    with item.file.open("rb") as file:
+        first = file.read(_LONGEST_BYTES)
+        file.seek(max(len(first), size - _LONGEST_BYTES))
+        last = file.read()
+    words = [*reversed(_WORDS.findall(last)), *reversed(_WORDS.findall(first))]
+    told = [one for one in dict.fromkeys(words) if re.search(rb"[0-9]", one) or b"BEGIN" in one]
+    return b"\n".join(told[:_WORDS_MOST]).decode("ascii")
 
 
 def _scan(text: str) -> list[Finding]:

@@ -1,0 +1,32 @@
+"""Names that are not the same thing everywhere: reserved by a file system, hidden from who looks, or one with another's."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
+_REFUSED = re.compile(r'[<>:"|?*\\]|[. ]$')
+_HARMLESS = (".gitkeep", ".gitignore")
+
+
+def name_problems(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """(path, what is wrong with it)."""
+    seen: dict[str, str] = {}
+    for path in paths:
+        first = seen.setdefault(unicodedata.normalize("NFC", path).casefold(), path)
+        if first != path:
+            yield path, f"{path} and {first} are one file on systems that ignore case: rename one of them"
+        for part in path.split("/"):
+            if told := _problem(part):
+                yield path, f"{path} {told}"
+                break
+
+
+def _problem(part: str) -> str:
+    if _RESERVED.fullmatch(part) or _REFUSED.search(part):
+        return f"cannot lie on Windows, which has another use for {part!r}: rename it"
+    if part.startswith(".") and part not in _HARMLESS:
+        return f"is hidden, and {part!r} is a setting of a tool and no part of a model: leave it out"
+    return ""

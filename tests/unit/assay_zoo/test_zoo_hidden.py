@@ -1,0 +1,98 @@
+"""What is hidden in a submission: names, turned letters, scripts of other languages, misleading links, pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay_zoo.artifacts.markup import active_html, active_markdown
+from assay_zoo.files.finding import Item
+from assay_zoo.files.names import name_problems
+from assay_zoo.files.programs import program_problem
+from assay_zoo.files.secrets import secrets_in
+from assay_zoo.files.shown_text import text_problem
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["CON", "data/nul.txt", "aux.tar.gz", "a:b", "what?", "end.", "end ", ".env", ".github/x.yml", "a/.gitattributes"],
+)
+def test_names_that_are_not_the_same_everywhere(path: str) -> None:
+    assert [one for one, _ in name_problems([path])] == [path]
+
+
+@pytest.mark.parametrize(
+    "path", ["console.txt", "auxiliary.py", "a.b/c", ".gitkeep", "com10.txt", "nulls.npy", "größe.md"]
+)
+def test_names_that_are_taken(path: str) -> None:
+    assert list(name_problems([path])) == []
+
+
+def test_two_names_of_one_file_are_told_once() -> None:
+    assert [path for path, _ in name_problems(["a/X", "a/x", "b/x"])] == ["a/x"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("a.py", "x = 1\n# \u202e\n", 2),
+        ("a.md", "\u2067", 1),
+        ("a.ipynb", '{"source": "\\u202D"}', 1),
+        ("a.py", r"'\u202d'", 0),
+        ("a.md", "עברית \u200f(RTL)", 0),
+        ("a.bin", "\0\u202e", 0),
+    ],
+)
+def test_letters_that_are_shown_in_another_order(tmp_path: Path, name: str, text: str, line: int) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    found = text_problem(Item(copy=str(tmp_path / name), path=name))
+    assert (found.line if found else 0) == line
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "told"),
+    [
+        ("run.sh", b"ls", "script by its name"),
+        ("run", b"#!/usr/bin/perl\n", "begins with '#!/usr/bin/perl'"),
+        ("run.py", b"#!/usr/bin/env python3\n", ""),
+        ("notes.txt", b"# words\n", ""),
+    ],
+)
+def test_scripts_of_other_languages(name: str, head: bytes, told: str) -> None:
+    found = program_problem(Item(copy=name, path=name), head)
+    assert told in found.sentence if found and told else not found
+
+
+def test_a_key_between_the_numbers_of_a_model(tmp_path: Path) -> None:
+    file = tmp_path / "m.onnx"
+    file.write_bytes(bytes(range(256)) * 10 + b"\n\x20AKIA" + b"QYLPMN5HFIQR7XYA\n" + bytes(40))
+    assert [one.check for one in secrets_in(Item(copy=str(file), path="m.onnx"))] == ["secrets"]
+    file.write_bytes(bytes(range(256)) * 10 + b"/layer1/conv_weight_quantized_0012345678" + bytes(40))
+    assert secrets_in(Item(copy=str(file), path="m.onnx")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "lies"),
+    [
+        ("[https://github.com/a](https://evil.example/b)", True),
+        ("[github.com](//evil.example)", False),
+        ("[www.github.com](https://github.com/a)", False),
+        ("[the paper](https://arxiv.org/abs/1)", False),
+        ("[model.onnx](https://example.com/model.onnx)", False),
+        ("<https://github.com/a>", False),
+    ],
+)
+def test_links_whose_words_are_another_address(text: str, lies: bool) -> None:
+    assert bool(active_markdown(text)) is lies
+
+
+def test_a_picture_of_matplotlib_is_harmless_and_an_entity_is_not() -> None:
+    picture = (
+        '<?xml version="1.0"?><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">'
+        '<svg xmlns:xlink="http://www.w3.org/1999/xlink"><metadata><rdf:RDF><cc:Work><dc:type/></cc:Work></rdf:RDF></metadata>'
+        '<defs><style type="text/css">*{stroke-linejoin: round}</style></defs><g id="a"><path d="M 0"/><use xlink:href="#m"/></g></svg>'
+    )
+    assert active_html(picture) == []
+    assert active_html('<!DOCTYPE svg [<!ENTITY a "b">]><svg></svg>')
+    assert active_html('<svg><image xlink:href="javascript:alert(1)"/></svg>')
