@@ -99,3 +99,11 @@ def test_a_part_that_was_not_taken_is_no_second_fault() -> None:
     assert first.sentence == "not judged: it may follow from files.links, which must hold first"
     assert others == found[2:]
     assert drop_consequential_failures(found[2:], []) == found[2:]
+
+
+def test_what_metadata_claim_of_a_model_explains_no_refusal_of_a_runtime() -> None:
+    refused = made("functionality.dynamic-batch", path="model.onnx", stops=True)
+    (kept,) = drop_consequential_failures([refused], [made("compliance.graph", path="metadata.toml")])
+    assert kept.outcome is CheckOutcome.FAILED
+    (dropped,) = drop_consequential_failures([refused], [made("compliance.graph", path="model.onnx")])
+    assert dropped.outcome is CheckOutcome.SKIPPED

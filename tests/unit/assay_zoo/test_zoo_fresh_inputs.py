@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 import numpy as np
 import onnx.parser
@@ -12,6 +14,7 @@ from assay.core.model import Model
 from assay.task_metrics.registry import score
 from assay_zoo.check import CheckOutcome
 from assay_zoo.fresh_inputs import drawn_again, telling_samples
+from assay_zoo.functionality_inputs import inputs_alone
 from assay_zoo.interval import metric_interval
 from assay_zoo.measure import Measured
 from assay_zoo.performance import Speed, on_fresh_inputs
@@ -147,3 +150,16 @@ def test_inputs_that_nobody_has_seen_cost_what_the_published_ones_cost(
     found, check = on_fresh_inputs(lambda one: _measured(known_ms if one is published else next(left)), speed)
     assert (check.outcome if check else None) is outcome
     assert found.figures.get("latency_ms") == counted_ms
+
+
+def test_inputs_are_looked_at_where_the_model_cannot_be_run(tmp_path: Path) -> None:
+    from onnx import numpy_helper
+
+    data = tmp_path / "test_data_set_0"
+    data.mkdir()
+    file = data / "input_0.pb"
+    for values, found in ((np.zeros((4, 8)), ["functionality.inputs"]), (np.arange(32.0).reshape(4, 8), [])):
+        file.write_bytes(numpy_helper.from_array(values.astype(np.float32), "x").SerializeToString())
+        assert [one.name for one in inputs_alone(tmp_path, memory_bytes=4_000_000_000)] == found
+    file.write_bytes(b"no tensor")
+    assert inputs_alone(tmp_path, memory_bytes=4_000_000_000) == []

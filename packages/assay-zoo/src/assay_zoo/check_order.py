@@ -10,6 +10,7 @@ import msgspec
 
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.metadata import Metadata
+from assay_zoo.repository import METADATA
 
 NOTEBOOKS = "notebooks"
 """The part of accuracy that executes notebooks: it may wait while the rest of the group runs."""
@@ -121,8 +122,11 @@ class _Causes:
 
     def __init__(self, before: Sequence[Check]) -> None:
         failed = [one for one in before if one.outcome is CheckOutcome.FAILED]
+        # What metadata.toml says of a model makes no runtime refuse it.
         self._model = _name(
-            one for one in failed if one.group == "compliance" or (one.stops and one.group == "functionality")
+            one
+            for one in failed
+            if (one.group == "compliance" and one.path != METADATA) or (one.stops and one.group == "functionality")
         )
         self._data = _name(one for one in failed if one.name in _OF_DATA)
 

@@ -16,14 +16,13 @@ from assay.plugins import find_flow
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.compliance.process import ChildLimits, ending, run_child
 from assay_zoo.compliance.waivers import apply_waivers
+from assay_zoo.functionality_inputs import inputs_check
 from assay_zoo.functionality_judge import batch_check, flow_check
 from assay_zoo.functionality_messages import SIZES, Data, DataRequest, GoldenAnswer, GoldenRequest
 from assay_zoo.functionality_run import Asked, Recipe, ask, judged_plainly, limits_of, run_all
 from assay_zoo.submission import SubmissionContext, SubmissionServices
 
 _CHILD = ChildLimits(seconds=120, memory_bytes=8_000_000_000, file_bytes=4_000_000_000)
-LEAST = 2
-"""Samples that prove something."""
 _TOLD = 5
 """Problems of expected outputs in one sentence."""
 
@@ -79,14 +78,7 @@ def _read(place: SubmissionContext, goldens: Path) -> Data | Check:
 
 def _inputs(data: Data) -> list[Check]:
     """Nothing where there are two different samples at least that a wrong model would answer in another way than the right one."""
-    if data.telling >= LEAST:
-        return []
-    told = (
-        f"the test data sets prove too little: of {data.samples} samples {data.telling} are different from one another and not of "
-        f"one value throughout, and {LEAST} are needed: hand in real inputs"
-    )
-    failed = _failed("functionality.inputs", told, data.sets[0])
-    return [msgspec.structs.replace(failed, executed=data.samples)]
+    return inputs_check(data.telling, data.samples, data.sets[0])
 
 
 def _golden(given: Asked, plain: Sequence[VerifyJob], expected: Path, data: Data) -> Check:

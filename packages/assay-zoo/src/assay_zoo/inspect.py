@@ -157,7 +157,14 @@ def _closed(group: str, before: Sequence[Check], place: SubmissionContext) -> li
         told = f"not executed: what the model claims cannot be read from {METADATA}"
     else:
         return []
-    return [Check(name=f"{group}.all", outcome=CheckOutcome.SKIPPED, sentence=told)]
+    skipped = [Check(name=f"{group}.all", outcome=CheckOutcome.SKIPPED, sentence=told)]
+    if group != "functionality" or any(
+        one.name == "artifacts.author" and one.outcome is CheckOutcome.UNDECIDED for one in before
+    ):
+        return skipped
+    from assay_zoo.functionality_inputs import inputs_alone
+
+    return [*skipped, *inputs_alone(place.folder, memory_bytes=place.policy.run.memory_bytes)]
 
 
 def _run(group: str, place: SubmissionContext, tools: SubmissionServices) -> list[Check]:

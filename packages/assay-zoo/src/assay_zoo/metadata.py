@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -74,3 +75,8 @@ class Metadata(_Table):
     validation: FilePath = "validation.ipynb"
     dataset: Dataset
     accuracy: Claim
+
+
+def usual_names() -> Metadata:
+    """For metadata that cannot be read: files by the names that they have where nothing else is said, and no claim."""
+    return Metadata.model_construct(accuracy=Claim.model_construct(value=math.nan, read="output:metric"))

@@ -21,6 +21,7 @@ from assay_zoo.artifacts.sources import SourceText, source_findings
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.index import index_trouble
 from assay_zoo.limited_process import Ending, Looked, run_limited
+from assay_zoo.metadata import usual_names
 from assay_zoo.submission import SubmissionContext, SubmissionServices
 
 _SECONDS = 30.0
@@ -83,9 +84,9 @@ def _opened(place: SubmissionContext) -> list[Check]:
             read[path] = msgspec.convert(answer.value, SourceText)
     found["sources"] += source_findings(read, place)
     found["scan"] += [one for source in read.values() for one in source.reaches]
-    if place.metadata is not None:
-        found["notebooks"] += notebook_findings(read, place.metadata)
-        found["processing"] += processing_findings(read, place.metadata)
+    named = place.metadata or usual_names()
+    found["notebooks"] += notebook_findings(read, named)
+    found["processing"] += processing_findings(read, named)
     lost = any(one.name == "artifacts.sources" for one in checks)
     for name, findings in found.items():
         if findings or not lost:

@@ -9,11 +9,14 @@ import msgspec
 from assay.core.model_finding import Area, ModelFinding, Severity
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.compliance.sentences import sentence
+from assay_zoo.repository import METADATA
 
 MOST = 50
 """Findings told of one part of a model; a broken export repeats itself."""
 COSTLY = ("allocation", "declared-size", "loop", "endless-loop", "checker-died")
 """Codes after which a model is run nowhere: it would take all memory, or not end."""
+CLAIMED = ("claimed-opset", "claimed-names", "claimed-port")
+"""Codes of what the metadata say: the model itself may be sound."""
 _REMARKS = 3
 _COUNTED = {
     Area.MODEL: ("the model's header, imports, metadata and external data", ""),
@@ -35,7 +38,7 @@ def report(
         failed = [one for one in own if one.severity is not Severity.REMARK]
         checks += [
             msgspec.structs.replace(
-                _check(area, CheckOutcome.FAILED, sentence(one), path, 1, seconds),
+                _check(area, CheckOutcome.FAILED, sentence(one), METADATA if one.code in CLAIMED else path, 1, seconds),
                 stops=one.severity is Severity.INVALID or one.code in COSTLY,
                 costly=one.code in COSTLY,
             )
