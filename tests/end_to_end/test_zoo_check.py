@@ -201,7 +201,10 @@ def test_init_writes_a_zoo_and_never_over_what_is_there(
     monkeypatch.chdir(root)
     assert assay("new", "digits") == 0
     assert 'name = "digits"' in (root / "submissions" / "digits" / "metadata.toml").read_text()
-    assert assay("readme", "submissions/digits") == 0
+    assert assay("readme", "submissions/digits") == 2
+    told = capsys.readouterr().err
+    assert "still has the template's words in title, description" in told
+    assert not (root / "submissions/digits/README.md").exists(), "placeholders are not frozen"
     assert assay("check", "submissions/digits", *FAST) == 1
     found: Inspection = read_record(records(root)[0])
     assert {one.name for one in found.checks if one.outcome.value == "failed"} == {

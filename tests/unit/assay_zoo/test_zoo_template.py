@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from importlib.resources import files
 
@@ -63,6 +64,8 @@ def test_the_workflows_are_yaml_and_call_the_command_as_it_is() -> None:
         text = (DATA / "zoo" / name).read_text(encoding="utf-8")
         content = yaml.safe_load(text)
         assert "zoo" in content or content["name"] == "zoo"
+        for used in re.findall(r"uses: (\S+)", text):
+            assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", used), "a tag can be moved"
         (line,) = [one for one in text.splitlines() if "assay zoo check" in one]
         assert "--since" in line
         assert "--zoo ../zoo" in line

@@ -33,6 +33,7 @@ _AGREEMENT = {
     "detection": "matched",
     "segmentation": "mean_iou_agreement",
     "transcription": "word_agreement",
+    "regression": "r2_agreement",
 }
 
 

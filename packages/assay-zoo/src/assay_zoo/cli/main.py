@@ -105,6 +105,7 @@ app.command("rollback")(zoo_change.rollback)
 app.command("index")(zoo_change.index)
 app.command("init")(zoo_make.init)
 app.command("new")(zoo_make.new)
+app.command("data")(zoo_make.data)
 app.command("readme")(zoo_make.readme)
 app.command("schema")(zoo_make.schema)
 

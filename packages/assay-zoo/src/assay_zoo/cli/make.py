@@ -43,7 +43,8 @@ def new(
 
     root = root_of(zoo, Path())
     folder = beside(new_submission(root, name))
-    print(f"wrote {folder}: fill in metadata.toml, add model.onnx and test data sets, then")
+    print(f"wrote {folder}: fill in metadata.toml, add model.onnx, then")
+    print(f"assay zoo data {folder} inputs.npz   # test data sets from arrays")
     print(f"assay zoo readme {folder}\nassay zoo check {folder}")
 
 
@@ -56,12 +57,17 @@ def readme(
 ) -> None:
     """Write README.md from metadata.toml."""
     from assay.config.toml_errors import read
-    from assay.errors import NotWritable
+    from assay.errors import NotWritable, UsageError
+    from assay_zoo.artifacts.template_text import left_in_metadata
     from assay_zoo.metadata import Metadata
     from assay_zoo.readme import readme_text
     from assay_zoo.repository import METADATA
 
-    text = readme_text(read(folder / METADATA).validate(Metadata))
+    metadata = read(folder / METADATA).validate(Metadata)
+    if left := [key for key, _ in left_in_metadata(root_of(None, folder), metadata.model_dump())]:
+        told = f"{folder / METADATA} still has the template's words in {', '.join(dict.fromkeys(left))}"
+        raise UsageError(f"{told}: say there what is true of this model, then write the readme of it")
+    text = readme_text(metadata)
     path = output or folder / "README.md"
     try:
         with path.open("w" if overwrite else "x", encoding="utf-8") as file:
@@ -71,6 +77,35 @@ def readme(
     except OSError as error:
         raise NotWritable(f"{path} cannot be written ({error.strerror})") from None
     print(f"wrote {path}")
+
+
+def data(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Submission.")],
+    arrays: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="A .npz with an array for each input by its name (outputs, too, if you have them); .npy for one.",
+        ),
+    ],
+) -> None:
+    """Write the next test_data_set_N, one for each file.
+
+    Outputs that are not in the file are computed by ONNX's reference evaluator.
+    """
+    import tomllib
+
+    from assay_zoo.data_set import read_arrays, write_data_set
+    from assay_zoo.metadata import Metadata
+    from assay_zoo.repository import METADATA
+
+    try:
+        model = tomllib.loads((folder / METADATA).read_text(encoding="utf-8")).get("model")
+    except (OSError, ValueError):
+        model = None
+    path = folder / (model if isinstance(model, str) and model else Metadata.model_fields["model"].default)
+    for file in arrays:
+        print(f"wrote {write_data_set(folder, path, read_arrays(file))}")
 
 
 def schema(

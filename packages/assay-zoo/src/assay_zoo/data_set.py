@@ -1,0 +1,119 @@
+"""`test_data_set_N` from arrays: names, types and shapes are the model's, and what does not fit is said before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assay.config.toml_errors import nearest
+from assay.errors import NotWritable, UsageError
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, ValueInfoProto
+
+Arrays = Mapping[str, np.ndarray[Any, Any]]
+
+
+def read_arrays(file: Path) -> dict[str, np.ndarray[Any, Any]]:
+    """Of a .npz by their names, of a .npy under "". Raises UsageError."""
+    try:
+        found = np.load(file, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        told = "numpy.savez(FILE, NAME=array, ...) writes one"
+        raise UsageError(f"{file} is no .npz or .npy of numbers that can be read ({error}); {told}") from None
+    return {"": found} if isinstance(found, np.ndarray) else {name: found[name] for name in found.files}
+
+
+def write_data_set(folder: Path, model: Path, arrays: Arrays) -> Path:
+    """The next `test_data_set_N` of a submission. Outputs that are not among the arrays are what ONNX's reference evaluator makes of the
+    inputs. Raises UsageError and NotWritable."""
+    import onnx
+
+    try:
+        whole = onnx.load(str(model))
+    except Exception as error:  # noqa: BLE001 - protobuf and files alike; the user has one answer to all of them
+        raise UsageError(
+            f"{model} is no ONNX model that can be read ({type(error).__name__}): put it there first"
+        ) from None
+    weights = {one.name for one in whole.graph.initializer}
+    inputs = [one for one in whole.graph.input if one.name not in weights]
+    outputs = list(whole.graph.output)
+    given = _named(arrays, inputs)
+    known = [one.name for one in (*inputs, *outputs)]
+    for name in given:
+        if name not in known:
+            raise UsageError(
+                f"the model has no input or output {name!r}{nearest(name, known)}: it has {', '.join(known)}"
+            )
+    if missing := [one.name for one in inputs if one.name not in given]:
+        raise UsageError(
+            f"no array for the input {', '.join(missing)}: the model reads {', '.join(one.name for one in inputs)}"
+        )
+    for one in (*inputs, *outputs):
+        if one.name in given:
+            _fits(one, given[one.name])
+    expected = {one.name: given[one.name] for one in outputs if one.name in given}
+    if len(expected) < len(outputs):
+        expected = {**_answers(whole, model, {one.name: given[one.name] for one in inputs}), **expected}
+    return _written(folder, {"input": (inputs, given), "output": (outputs, expected)})
+
+
+def _named(arrays: Arrays, inputs: Sequence[ValueInfoProto]) -> Arrays:
+    if "" not in arrays:
+        return arrays
+    if len(inputs) != 1:
+        raise UsageError(
+            f"one array without a name, and the model reads {len(inputs)} inputs: give a .npz with their names"
+        )
+    return {inputs[0].name: arrays[""]}
+
+
+def _fits(port: ValueInfoProto, array: np.ndarray[Any, Any]) -> None:
+    from onnx import helper
+
+    kind = port.type.tensor_type
+    dtype = np.dtype(helper.tensor_dtype_to_np_dtype(kind.elem_type)) if kind.elem_type else array.dtype
+    if array.dtype != dtype:
+        told = f"write it as .astype({str(dtype)!r}), where that is what you mean"
+        raise UsageError(f"{port.name} is {array.dtype} here, and {dtype} in the model: {told}")
+    sizes = [one.dim_value if one.HasField("dim_value") else one.dim_param or "?" for one in kind.shape.dim]
+    fits = len(sizes) == array.ndim and all(
+        isinstance(one, str) or one == size for one, size in zip(sizes, array.shape, strict=False)
+    )
+    if kind.HasField("shape") and not fits:
+        shown = f"({', '.join(map(str, sizes))})"
+        raise UsageError(
+            f"{port.name} has shape {array.shape} here, and {shown} in the model: the batch is an axis, too"
+        )
+
+
+def _answers(whole: ModelProto, path: Path, inputs: Arrays) -> dict[str, np.ndarray[Any, Any]]:
+    from onnx.reference import ReferenceEvaluator
+
+    try:
+        found = ReferenceEvaluator(str(path)).run(None, dict(inputs))
+    except Exception as error:  # noqa: BLE001 - whatever an operator says
+        told = f"put the outputs among the arrays, by their names ({type(error).__name__}: {str(error)[:200]})"
+        raise UsageError(f"ONNX's reference evaluator does not run {path.name}: {told}") from None
+    return {port.name: np.asarray(value) for port, value in zip(whole.graph.output, found, strict=True)}
+
+
+def _written(folder: Path, sides: Mapping[str, tuple[Sequence[ValueInfoProto], Arrays]]) -> Path:
+    from onnx import numpy_helper
+
+    number = 0
+    while (folder / f"test_data_set_{number}").exists():
+        number += 1
+    made = folder / f"test_data_set_{number}"
+    try:
+        made.mkdir()
+        for side, (ports, values) in sides.items():
+            for at, port in enumerate(ports):
+                tensor = numpy_helper.from_array(values[port.name], port.name)
+                (made / f"{side}_{at}.pb").write_bytes(tensor.SerializeToString())
+    except OSError as error:
+        raise NotWritable(f"{made} cannot be written ({error.strerror})") from None
+    return made

@@ -1,0 +1,67 @@
+"""Test data sets from arrays: written as the model has them, refused before anything is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.parser
+import pytest
+from onnx import numpy_helper
+
+from assay.errors import UsageError
+from assay_zoo.data_set import read_arrays, write_data_set
+
+MODEL = """<ir_version: 8, opset_import: ["" : 17]> g (float[n, 3] a, float[n, 3] b) => (float[n, 3] sum) { sum = Add (a, b) }"""
+A = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    onnx.save(onnx.parser.parse_model(MODEL), str(tmp_path / "model.onnx"))
+    return tmp_path
+
+
+def test_sets_are_numbered_and_outputs_are_those_of_the_model(folder: Path) -> None:
+    np.savez(folder / "one.npz", b=A * 2, a=A)
+    first = write_data_set(folder, folder / "model.onnx", read_arrays(folder / "one.npz"))
+    second = write_data_set(folder, folder / "model.onnx", {"a": A, "b": A, "sum": A})
+    assert (first.name, second.name) == ("test_data_set_0", "test_data_set_1")
+    tensors = {one.name: onnx.load_tensor(str(one)) for one in first.iterdir()}
+    assert {file: one.name for file, one in tensors.items()} == {
+        "input_0.pb": "a",
+        "input_1.pb": "b",
+        "output_0.pb": "sum",
+    }
+    assert np.array_equal(numpy_helper.to_array(tensors["output_0.pb"]), A * 3)
+    assert np.array_equal(numpy_helper.to_array(onnx.load_tensor(str(second / "output_0.pb"))), A), (
+        "what was given stays"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arrays", "told"),
+    [
+        ({"a": A}, "no array for the input b"),
+        ({"a": A, "b": A, "summ": A}, "no input or output 'summ'.*sum"),
+        ({"a": A, "b": A.astype(np.float64)}, r"b is float64 here, and float32 in the model: .*astype\('float32'\)"),
+        ({"a": A, "b": A[0]}, r"b has shape \(3,\) here, and \(n, 3\) in the model"),
+        ({"": A}, "the model reads 2 inputs"),
+        ({"a": A, "b": A[:, :2]}, r"b has shape \(2, 2\)"),
+    ],
+)
+def test_what_does_not_fit_is_said_and_nothing_is_written(
+    folder: Path, arrays: dict[str, np.ndarray], told: str
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        write_data_set(folder, folder / "model.onnx", arrays)
+    assert not list(folder.glob("test_data_set_*"))
+
+
+def test_a_file_that_holds_no_numbers(tmp_path: Path) -> None:
+    (tmp_path / "x.npz").write_bytes(b"nothing")
+    with pytest.raises(UsageError, match=r"no .npz or .npy of numbers"):
+        read_arrays(tmp_path / "x.npz")
+    with pytest.raises(UsageError, match="put it there first"):
+        write_data_set(tmp_path, tmp_path / "model.onnx", {})
