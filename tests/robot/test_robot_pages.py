@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import quote
 from xml.etree import ElementTree
 
@@ -101,6 +102,22 @@ def test_the_report_can_be_kept(served: Served) -> None:
     assert not re.search(r'(?:src|href)="(?!#|https://forge\.example/)', text)
     assert client.get(f"/submissions/{ids['waiting']}/report.json").status_code == 404
     assert client.get(f"/submissions/{ids['declined']}/report.json").json()["answer"] == "decline"
+
+
+def test_a_badge_of_a_version_that_was_rolled_back_says_so(tmp_path: Path) -> None:
+    queue, _ = filled(tmp_path)
+    asked = []
+
+    def serves(name: str, digest: str) -> bool:
+        asked.append((name, digest))
+        return False
+
+    with TestClient(Starlette(routes=page_routes(queue, serves=serves))) as client:
+        assert client.get("/badge/digits-classifier.json").json()["message"] == "rolled back"
+        assert "promoted" not in client.get("/badge/digits-classifier.svg").text
+        assert client.get("/badge/linked-weights.json").json()["message"] == "decline"
+    assert set(asked) == {("digits-classifier", "5f" * 32), ("digits-classifier", "")}
+    queue.database.close()
 
 
 def test_a_badge_says_what_is_served_or_how_the_newest_submission_ended(served: Served) -> None:

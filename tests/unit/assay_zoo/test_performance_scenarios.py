@@ -16,7 +16,8 @@ SHIPPED = sorted((files("assay_zoo") / "data" / "scenarios").iterdir(), key=lamb
 def test_there_is_one_for_each_use() -> None:
     names = [path.name for path in SHIPPED]
     assert names == [
-        "audio-classification.toml", "image-classification.toml", "object-detection.toml", "semantic-segmentation.toml", "speech-recognition.toml",
+        "audio-classification.toml", "image-classification.toml", "object-detection.toml", "semantic-segmentation.toml",
+        "speech-recognition.toml",
         "tabular-classification.toml", "tabular-regression.toml",
         "text-classification.toml",
     ]  # fmt: skip

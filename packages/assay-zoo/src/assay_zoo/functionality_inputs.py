@@ -22,7 +22,10 @@ def inputs_alone(folder: Path, *, memory_bytes: int) -> list[Check]:
     (answer,) = run_limited(
         "assay_zoo.functionality_inputs:read_inputs", [str(folder)], seconds=_SECONDS, memory_bytes=memory_bytes
     )
-    return inputs_check(*answer.value, sets[0]) if answer.ending is Ending.OK and answer.value else []
+    if answer.ending is not Ending.OK or not answer.value:
+        return []
+    telling, samples = answer.value
+    return inputs_check(telling, samples, sets[0])
 
 
 def read_inputs(folder: str) -> Any:

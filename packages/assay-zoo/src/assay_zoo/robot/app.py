@@ -38,8 +38,9 @@ def app_of(service: Service) -> Starlette:
 
 def _pages(service: Service) -> list[BaseRoute]:
     from assay_zoo.robot.pages.routes import page_routes
+    from assay_zoo.robot.zoo_policy import ServedModels
 
-    return page_routes(service.queue, service.title, service.hides)
+    return page_routes(service.queue, service.title, service.hides, ServedModels(service.mirror))
 
 
 class _Operations:

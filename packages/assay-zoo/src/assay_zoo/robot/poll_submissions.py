@@ -83,7 +83,7 @@ class SubmissionPoller:
         for branch, number in self._queue.open_branches(self._source.repository):
             if (branch, number) not in known:
                 self._queue.withdraw(self._source.repository, branch, number, f"{branch} is gone")
-        base = self._mirror.fetch_base() if fresh else ""
+        base = self._mirror.fetch_base()  # also where nothing is new: a rollback is seen by it
         for head in fresh:
             try:
                 self._take(head, base)

@@ -7,8 +7,11 @@ import threading
 import time
 import tomllib
 
+import msgspec
+
+from assay_zoo.manifest import Manifest
 from assay_zoo.policy import ZooPolicy
-from assay_zoo.repository import POLICY
+from assay_zoo.repository import MANIFEST, POLICY
 from assay_zoo.robot.git import GitFailed
 from assay_zoo.robot.mirror import Mirror
 from assay_zoo.robot.sanitize import sanitize
@@ -35,6 +38,31 @@ def approved_authors(mirror: Mirror) -> tuple[str, ...]:
         return ZooPolicy.model_validate(tomllib.loads(mirror.text(POLICY))).approved
     except (GitFailed, ValueError, RecursionError):
         return ()  # a policy that the checks tell of
+
+
+class ServedModels:
+    """What the manifest of the zoo's branch, as it was fetched last, serves; at most every 30 s it is read again."""
+
+    def __init__(self, mirror: Mirror) -> None:
+        self._mirror = mirror
+        self._lock = threading.Lock()
+        self._digests: dict[str, str] | None = None
+        self._at = -_KEPT_S
+
+    def __call__(self, name: str, digest: str) -> bool:
+        """Whether these files are served under that name; where no manifest can be read, nobody says that they are not."""
+        with self._lock:
+            if time.monotonic() - self._at >= _KEPT_S:
+                self._digests, self._at = self._read(), time.monotonic()
+            return self._digests is None or (name in self._digests if not digest else self._digests.get(name) == digest)
+
+    def _read(self) -> dict[str, str] | None:
+        try:
+            found = msgspec.json.decode(self._mirror.text(MANIFEST), type=Manifest)
+        except (GitFailed, msgspec.MsgspecError):
+            return None
+        served = {name: entry.version(entry.current) for name, entry in found.models.items()}
+        return {name: version.digest for name, version in served.items() if version}
 
 
 class ZooName:

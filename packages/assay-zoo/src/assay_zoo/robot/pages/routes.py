@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Callable
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
@@ -22,17 +23,22 @@ _LOG = logging.getLogger("assay.robot.pages")
 AWAY = (
     "The robot's database does not answer just now. Nothing is lost: what was handed in is looked at when it is back."
 )
+Serves = Callable[[str, str], bool]
+"""(name of a model, digest of a submission, "" for whatever it is): whether the zoo serves it now."""
 LARGEST_ID = 2**31 - 1
 """What the column of the database holds: a larger number is nobody's."""
 
 
 def page_routes(
-    reading: Queries, title: Callable[[], str] = lambda: "Model zoo", hides: Hides = str
+    reading: Queries,
+    title: Callable[[], str] = lambda: "Model zoo",
+    hides: Hides = str,
+    serves: Serves = lambda name, digest: True,
 ) -> list[BaseRoute]:
     """Routes for an application: GET only, no cookie, no state. Sync functions: Starlette runs them in its threads, so
     that a slow database never holds up a webhook. `title` names the zoo on every page; what is shown has
-    gone through `hides`."""
-    pages = _Pages(reading, title, hides)
+    gone through `hides`; `serves` tells what the zoo has now."""
+    pages = _Pages(reading, title, hides, serves)
     answers = {
         "/": pages.queue,
         "/queue.json": pages.queue_json,
@@ -56,8 +62,8 @@ def page_routes(
 
 
 class _Pages:
-    def __init__(self, reading: Queries, title: Callable[[], str], hides: Hides) -> None:
-        self._reading, self._title, self._hides = reading, title, hides
+    def __init__(self, reading: Queries, title: Callable[[], str], hides: Hides, serves: Serves) -> None:
+        self._reading, self._title, self._hides, self._serves = reading, title, hides, serves
 
     def or_away(self, answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
         """The same, and a sentence while the database does not answer: its address is the operators', in the log."""
@@ -136,9 +142,16 @@ class _Pages:
         return render.data(badge.as_json(shown), 200 if shown else 404)
 
     def _badge(self, request: Request) -> Submission | None:
-        """What is served, where the zoo has the model: what somebody submits now does not change that."""
-        _, found = self._model(request)
-        return next((one for one in found if one.promoted), found[0] if found else None)
+        """What is served, where the zoo has the model: what somebody submits now does not change that, and a version that was
+        rolled back is promoted no more."""
+        name, found = self._model(request)
+        promoted = [one for one in found if one.promoted]
+        for one in promoted:
+            if self._serves(name, self._reading.promoted_digest(one.id)):
+                return one
+        if promoted and not self._serves(name, ""):
+            return msgspec.structs.replace(promoted[0], promoted="", answer="rolled back")
+        return promoted[0] if promoted else found[0] if found else None
 
     def _model(self, request: Request) -> tuple[str, list[Submission]]:
         name = str(request.path_params["name"])
