@@ -12,6 +12,7 @@ from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.execution import execute
 from assay_zoo.metadata import Claim
 from assay_zoo.metric import file_wanted, read_metric
+from assay_zoo.metric_depends import depends_check
 from assay_zoo.recompute import recompute
 from assay_zoo.repository import METADATA
 from assay_zoo.stored_outputs import outputs_check
@@ -36,7 +37,7 @@ class Better:
 
 
 def check_accuracy(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
-    """accuracy.inference, .validation, .outputs, .claim, .minimum and .recomputed."""
+    """accuracy.inference, .validation, .outputs, .claim, .depends, .minimum and .recomputed."""
     if place.metadata is None:
         return [_check("accuracy.all", CheckOutcome.SKIPPED, f"not executed: {METADATA} cannot be read")]
     return [*_by_notebook(place, tools), *recompute(place, tools)]
@@ -71,6 +72,7 @@ def _by_notebook(place: SubmissionContext, tools: SubmissionServices) -> Iterato
         yield _check(_CLAIM, CheckOutcome.FAILED, found.sentence, metadata.validation, found.line)
         return
     yield _claimed(place, claim, found.value, metadata.validation, found.line)
+    yield depends_check(place, found.value, sandbox, tools.scratch)
     yield _least(place, found.value, metadata.validation, found.line)
 
 

@@ -101,9 +101,11 @@ def _body(whole: Whole) -> list[str]:
     decided = whole.decision
     if decided is None:
         return []
-    lines = [f"- {markdown(reason)}" for reason in decided.reasons[:_SHOWN]]
-    if len(decided.reasons) > _SHOWN:
-        lines.append(f"- and {len(decided.reasons) - _SHOWN} more")
+    listed = {f"{one.name}: {one.sentence}" for one in decided.checks if one.outcome in _LOUD}
+    reasons = [one for one in decided.reasons if one not in listed]  # the table has the others
+    lines = [f"- {markdown(reason)}" for reason in reasons[:_SHOWN]]
+    if len(reasons) > _SHOWN:
+        lines.append(f"- and {len(reasons) - _SHOWN} more")
     return [*lines, *_table(decided)]
 
 
