@@ -12,7 +12,7 @@ from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.execution import execute
 from assay_zoo.metadata import Claim
 from assay_zoo.metric import file_wanted, read_metric
-from assay_zoo.metric_depends import depends_check
+from assay_zoo.metric_depends import depends_check, rests_on_notebook
 from assay_zoo.recompute import recompute
 from assay_zoo.repository import METADATA
 from assay_zoo.stored_outputs import outputs_check
@@ -72,7 +72,8 @@ def _by_notebook(place: SubmissionContext, tools: SubmissionServices) -> Iterato
         yield _check(_CLAIM, CheckOutcome.FAILED, found.sentence, metadata.validation, found.line)
         return
     yield _claimed(place, claim, found.value, metadata.validation, found.line)
-    yield depends_check(place, found.value, sandbox, tools.scratch)
+    if rests_on_notebook(place):
+        yield depends_check(place, found.value, sandbox, tools.scratch)
     yield _least(place, found.value, metadata.validation, found.line)
 
 
