@@ -76,7 +76,7 @@ def _held_up(one: Check, files: dict[str, str]) -> Collection[str]:
 
 def _by_path(one: Check, files: dict[str, str]) -> Collection[str]:
     """A file that was not taken, or that cannot be read, holds up those that open it."""
-    if one.name == "files.external_data":
+    if one.name == "files.external_data" or one.stops:
         return (*_MODEL, NOTEBOOKS)
     if one.path.startswith("test_data_set"):
         return _DATA

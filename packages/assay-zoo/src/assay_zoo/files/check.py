@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Sequence
 
@@ -51,7 +52,8 @@ def check_files(place: SubmissionContext, tools: SubmissionServices) -> list[Che
     begin = time.perf_counter()
     taken = place.intake or take_in(place.folder, tools.scratch / "intake", place.policy.files)
     looked = _look(place, taken)
-    checks = [_intake_check(one) for one in taken.entries if one.problem]
+    data = _external_data(found for _, answer in looked for found in _found(answer))
+    checks = [_intake_check(one, one.path in data) for one in taken.entries if one.problem]
     checks += [_failed("names", told, path) for path, told in name_problems(one.path for one in taken.entries)]
     opened = [(entry, found) for entry, answer in looked for found in _found(answer)]
     refused = {one.path for one in taken.entries if one.problem}
@@ -101,10 +103,17 @@ def _reported_before(found: Finding, refused: Iterable[str]) -> bool:
     return found.check == "external_data" and any(f"{path!r}" in found.sentence for path in refused)
 
 
-def _intake_check(entry: Entry) -> Check:
+def _external_data(found: Iterable[Finding]) -> set[str]:
+    """Paths that a sentence on external data names."""
+    return {path for one in found if one.check == "external_data" for path in re.findall(r"'([^']+)'", one.sentence)}
+
+
+def _intake_check(entry: Entry, of_model: bool) -> Check:
+    """`of_model`: without this file no backend opens the model."""
     assert entry.problem is not None
     name, told = _REFUSED[entry.problem]
-    return _failed(name, f"{entry.path} {told} (it {entry.detail})", entry.path)
+    failed = _failed(name, f"{entry.path} {told} (it {entry.detail})", entry.path)
+    return msgspec.structs.replace(failed, stops=of_model)
 
 
 def _opened_check(entry: Entry, found: Finding) -> Check:
