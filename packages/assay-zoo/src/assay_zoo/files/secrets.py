@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 
+import msgspec
+
 from assay_zoo.files.finding import Finding, Item
 
 _TOO_VAGUE = ("Base64HighEntropyString", "HexHighEntropyString", "IPPublicDetector")
@@ -25,7 +27,7 @@ def secrets_in(item: Item) -> list[Finding]:
     if item.suffix in _KEY_FILES:
         return [_said(f"is a key store by its name ({item.suffix})", 0)]
     if item.suffix in _MODELS:
-        return [_said(one.sentence.partition(":")[0], 0) for one in _scan(_words_of(item))[:1]]
+        return [msgspec.structs.replace(one, line=0) for one in _scan(_words_of(item))[:1]]
     with item.file.open("rb") as file:
         data = file.read(_LONGEST_BYTES)
     try:
