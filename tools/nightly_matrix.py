@@ -42,6 +42,8 @@ DEVICES = {"cpu": "", "vulkan": "libvulkan1 mesa-vulkan-drivers"}
 """What a public runner has, and the packages that bring it: Mesa's lavapipe is Vulkan on a CPU."""
 FILTERS = {"operators": "*-float32-smoke-*", "models": "*-static"}
 """Suites that run on every flow, and the part of each night."""
+ADDRESS = "url"
+"""The option of backends that ask a service."""
 ORACLE = "reference-f64"
 """It would be compared with itself."""
 QUANTIZABLE = " ".join(
@@ -91,7 +93,10 @@ def left_out(flow: Flow) -> str:
     """Why no public runner runs it; "" where one does."""
     if flow.name == ORACLE:
         return "it is the oracle: it would be compared with itself"
-    device, offered = device_of(flow), platforms_of(plugins.catalogue().backends[flow.backend], flow)
+    backend = plugins.catalogue().backends[flow.backend]
+    if any(option.name == ADDRESS for option in backend.options):
+        return "it asks a service, and none is started here"
+    device, offered = device_of(flow), platforms_of(backend, flow)
     if not offered:
         return "its packages lower for it and have no runtime that runs it"
     if not set(offered) & set(RUNNERS):
