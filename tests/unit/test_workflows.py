@@ -63,7 +63,15 @@ def test_a_cell_is_where_its_flow_runs() -> None:
     assert cells["executorch-coreml"].runner.startswith("macos")
     assert "mesa-vulkan-drivers" in cells["iree-vulkan"].packages
     assert (cells["qnn-htp"].environment, cells["litert-int8"].environment) == ("qnn", "litert")
-    assert not {"tensorrt-fp32", "iree-cuda", "iree-metal", "executorch-qnn", "executorch-vulkan", "oip", "openai"} & set(cells)
+    assert not {
+        "tensorrt-fp32",
+        "iree-cuda",
+        "iree-metal",
+        "executorch-qnn",
+        "executorch-vulkan",
+        "oip",
+        "openai",
+    } & set(cells)
 
 
 def test_shards_follow_what_a_cell_took() -> None:

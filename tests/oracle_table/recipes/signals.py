@@ -46,6 +46,7 @@ def stft(g: Gen) -> Iterator[OpCase]:
         yield g.case(g.x(2, 20, 1), one_int(4), g.x(8), onesided=onesided)
         yield g.case(g.x(2, 20, 1), one_int(3), None, one_int(8), onesided=onesided)
         yield g.case(g.x(1, 20, 1), one_int(4), g.x(6), one_int(6), onesided=onesided)
+        yield g.case(g.x(2, 20), one_int(4), g.x(8), onesided=onesided)
 
 
 def determinant(g: Gen) -> Iterator[OpCase]:

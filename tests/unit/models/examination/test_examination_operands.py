@@ -117,6 +117,16 @@ def test_truth_is_stored_as_0_or_1(tmp_path: Path) -> None:
         assert [one.code for one in found] == ["data-range"] * count
 
 
+def test_a_matrix_and_a_vector_of_known_values_broadcast(tmp_path: Path) -> None:
+    """onnx 1.23 takes the matrix for a vector where it follows values."""
+    spread = (
+        "g (int64[3,5] x) => (int64[3,5] y) <int64[3] a = {1, 2, 3}, int64[5] b = {1, 2, 3, 4, 5}, int64[1] one = {1}> "
+        "{ c = Unsqueeze(a, one) d = Add(c, b) y = Add(d, x) }"
+    )
+    assert looked_at(text(spread), tmp_path) == []
+    assert looked_at(text(spread.replace("int64[5] b = {1, 2, 3, 4, 5}", "int64[2] b = {1, 2}")), tmp_path)
+
+
 def looked_at(model: onnx.ModelProto, folder: Path) -> list[ModelFinding]:
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())

@@ -1,4 +1,4 @@
-"""What a flow may declare: convolutions by Winograd, sums accumulated in float16. Kernels that really compute so."""
+"""What a flow may declare: convolutions by Winograd, rounded chirps, sums accumulated in float16. Kernels that really compute so."""
 
 from __future__ import annotations
 
@@ -142,3 +142,33 @@ def test_sums_in_float16_are_allowed_where_they_are_declared(terms: int) -> None
     assert _budget(model, x, wrong, "float16", "fp16-accumulation") < 1
     if terms >= 8192:
         assert _budget(model, x, wrong, "float16") > 1
+
+
+def _by_chirps(x: Array) -> Array:
+    """Bluestein 1970 with angles in float32: the transform of a line whose length is no power of two."""
+    length = len(x)
+    angles = (np.arange(length, dtype=np.float32) ** 2 * np.float32(np.pi / length)).astype(np.float32)
+    chirp = (np.cos(angles) - 1j * np.sin(angles)).astype(np.complex64)
+    whole = 1 << (2 * length - 1).bit_length()
+    kernel = np.zeros(whole, np.complex64)
+    kernel[:length] = chirp.conj()
+    kernel[whole - length + 1 :] = chirp.conj()[:0:-1]
+    product = np.fft.ifft(np.fft.fft(x * chirp, whole) * np.fft.fft(kernel))[:length]
+    found = (product * chirp)[: length // 2 + 1]
+    return np.stack([found.real, found.imag], -1).astype(np.float32)
+
+
+@pytest.mark.parametrize("length", [100, 400, 1001])
+def test_rounded_chirps_are_allowed_where_they_are_declared(length: int) -> None:
+    model: onnx.ModelProto = parser.parse_model(f"""<ir_version: 9, opset_import: ["" : 20]>
+        g (float[1, {length}, 1] x) => (float[1, {length // 2 + 1}, 2] y) {{
+        a = Constant<value = int64 {{1}}>()
+        y = DFT<onesided = 1>(x, , a)
+    }}""")
+    x = np.random.default_rng(length).standard_normal((1, length, 1)).astype(np.float32)
+    y = _by_chirps(x[0, :, 0])[np.newaxis]
+    assert _budget(model, x, y, "float32", "rounded-chirps") < 1
+    assert _budget(model, x, y, "float32") > 1
+    lost = x.copy()
+    lost[0, 0, 0] += 0.1
+    assert _budget(model, x, _by_chirps(lost[0, :, 0])[np.newaxis], "float32", "rounded-chirps") > 1

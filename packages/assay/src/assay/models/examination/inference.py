@@ -29,6 +29,9 @@ _LONGEST = 600
 _OF_C = (ValueError, IndexError, RuntimeError)
 """What C++ raises (`std::invalid_argument` and the like) comes out of onnx 1.23 as these where a node has what no node may have: a type of
 that number, fewer outputs than its graph. No sound model was seen to do that."""
+_PROPAGATED = re.compile(r"Invalid rank for \w+ broadcasting")
+"""Where it follows values, onnx 1.23 takes a matrix [640, 1] for a vector of 640, which goes with no other length. What truly does not
+broadcast has an error of its own."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,7 @@ def _errors(text: str, names: Sequence[tuple[str, str]], graph: GraphProto) -> I
     matches = list(_ERROR.finditer(text))
     for match in matches:
         said = flat(_TAG.sub("", match["text"]))
-        if said in ("", "Inference error(s):"):
+        if said in ("", "Inference error(s):") or _PROPAGATED.match(said):
             continue  # the node that the next one is in
         number = (match["node"] or "").strip()
         known = number.isdigit() and int(number) < len(names)

@@ -53,7 +53,7 @@ def _mel_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
 
 OPERATORS: tuple[OnnxOperator, ...] = (
     *alike("DFT", rounding=transform, steers=(1, 2), shape=_fourier_shape, ranges=_fourier_ranges),
-    *alike("STFT", rounding=transform, shape=_short_time_shape, ranges=_frames_ranges),
+    *alike("STFT", reference="signals", rounding=transform, shape=_short_time_shape, ranges=_frames_ranges),
     *alike("MelWeightMatrix", rounding=rounding, ranges=_mel_ranges),
     *alike("HannWindow HammingWindow BlackmanWindow", rounding=window, ranges=_frames_ranges),
 )

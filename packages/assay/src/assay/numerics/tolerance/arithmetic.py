@@ -18,6 +18,7 @@ ALLOWANCES = {
     "relative-only": "functions are accurate in the relative sense even near zero: no absolute error of a polynomial",
     "winograd": "3x3 convolutions of stride 1 by Winograd F(4x4, 3x3), whose transforms are worse conditioned than a sum",
     "winograd-8x8": "square convolutions of stride 1 by Winograd on tiles of up to 8x8 with the points 0, ±1, ±2, ±3",
+    "rounded-chirps": "Fourier transforms of a length n that is no power of two turn by rounded angles up to pi n",
     "double-in-float32": "a model that computes in double is computed in float32",
     "fp16-accumulation": "sums are accumulated in float16",
     "int8-weights": "an int8 flow stores weights of products in eight bits, a scale for each output channel, and computes in float32",
@@ -52,7 +53,7 @@ _EIGHT_BITS = 127
 class Arithmetic(msgspec.Struct, frozen=True):
     """Unit roundoffs of storage between operators, of what enters a product (0: unrounded), of accumulation and of stored
     weights (0: as stored). `absolute` counts units of accumulation; `winograd`: convolutions may be computed so, on
-    tiles of up to `winograd_tile`;
+    tiles of up to `winograd_tile`; `chirps`: Fourier transforms turn by rounded angles where their length is no power of two;
     `steps` is the standard deviation before rounding to an integer grid, in its steps (fixed-point requantisation).
     `ties` names the rule other than half to even by which exact ties may be rounded (assay.numerics.tolerance.rules.ties), "" for none.
     `mixed`: what the model declares in double is computed in double, the rest as told here. `weight_levels`: weights of products lie on
@@ -66,6 +67,7 @@ class Arithmetic(msgspec.Struct, frozen=True):
     absolute: float = _ABSOLUTE_U
     winograd: bool = False
     winograd_tile: int = 6
+    chirps: bool = False
     steps: float = 2.0**-10
     mixed: bool = False
     ties: str = ""
@@ -105,5 +107,6 @@ def arithmetic_of(precision: str, allowances: tuple[str, ...] = ()) -> Arithmeti
         absolute=0.0 if "relative-only" in allowances else _ABSOLUTE_U,
         winograd="winograd" in allowances or "winograd-8x8" in allowances,
         winograd_tile=8 if "winograd-8x8" in allowances else 6,
+        chirps="rounded-chirps" in allowances,
         ties=ties_of(allowances),
     )

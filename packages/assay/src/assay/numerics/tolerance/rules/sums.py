@@ -219,20 +219,30 @@ def variadic(site: RuleSite, unit: Arithmetic) -> Variance:
 
 def transform(site: RuleSite, unit: Arithmetic) -> Variance:
     """Fourier transforms: u log2(n) |x| in the norm of each line (Higham, 24.1), an inverse one divided by its length. A length
-    that is no power of two may go through three transforms of the next power above 2n - 1 (Bluestein 1970)."""
+    that is no power of two may go through three transforms of the next power above 2n - 1 (Bluestein 1970), and three times turns by
+    angles pi k^2 / n, k < n: rounded ones (allowance `rounded-chirps`) are off by pi n u sqrt(1/5 / 3) in the middle."""
     x = np.asarray(site.call.inputs[0])
     axis = _line(site.call, x)
     if axis is None:
-        length = float(site.call.inputs[3]) if len(site.call.inputs) > 3 and site.call.inputs[3] is not None else x.size
-        power: Any = float(np.sum(np.square(np.abs(x)))) / max(1.0, x.size / float(length))
+        length = _frame(site.call, x)
+        power: Any = float(np.sum(np.square(np.abs(x)))) / max(1.0, x.size / length)
     else:
         length = float(x.shape[axis])
         scale = 1.0 / np.shape(site.value)[axis] if site.call.attributes.get("inverse") else 1.0
         power = scale**2 * np.sum(np.square(np.abs(x)), axis=(axis, x.ndim - 1), keepdims=True)
     steps = math.log2(max(2.0, length))
     if not steps.is_integer():
-        steps = 3 * math.ceil(math.log2(2 * length - 1))
+        angles = math.pi * length / math.sqrt(5) if unit.chirps else 0.0
+        steps = math.hypot(3 * math.ceil(math.log2(2 * length - 1)), angles)
     return (unit.accumulate * steps) ** 2 * power + unit.storage**2 / 3 * np.square(site.value)
+
+
+def _frame(call: Call, x: Tensor) -> float:
+    """How many samples a frame of STFT has."""
+    window, length = call.input(2), call.input(3)
+    if length is not None:
+        return float(np.asarray(length).item())
+    return float(x.shape[1] if window is None else np.shape(window)[0])
 
 
 def _line(call: Call, x: Tensor) -> int | None:
