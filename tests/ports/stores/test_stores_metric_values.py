@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import random
 from contextlib import closing
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from assay.core.result import measurements_of
+from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.judge.metrics import metrics
 from assay.pipeline.trend import SHORT
 from assay.stats.percentiles import percentile
@@ -91,3 +93,54 @@ def test_a_copy_has_the_same_metrics_words_and_jobs(location: str, tmp_path: Pat
             assert str(there) == str(here)
         pairs = [store.run_pair("20260101", "20260102") for store in (source, target)]
         assert pairs[0] == pairs[1]
+
+
+def test_a_result_of_a_hundred_outputs_is_recorded(location: str) -> None:
+    # Of values that do not repeat: those that do are compressed, and fit anywhere.
+    values, names = random.Random(7), ("budget_used", "max_abs", "max_rel", "rel_l2", "sqnr_db")
+    errors = [[values.random() for _ in range(5)] for _ in range(100)]
+    wide = make_result(
+        "a",
+        comparisons=tuple(
+            make_comparison(f"output{at}", metrics=dict(zip(names, one, strict=True))) for at, one in enumerate(errors)
+        ),
+    )
+    with closing(SqlStore(location)) as store:
+        store.open_run(make_run("20260101"))
+        store.record("20260101", [make_result("b"), wide])
+        assert [one.case for one in store.results("20260101")] == ["b", "a"]
+        found = store.metric_history("a", "onnxruntime", ("output99.max_abs",))
+    assert len(found.names) > 400
+    assert [one.value for one in found.points] == [errors[99][1]]
+
+
+def test_a_copy_that_is_repeated_leaves_a_finished_run_as_it_is(location: str, tmp_path: Path) -> None:
+    whole = RunVerdict(
+        (Verdict(VerdictStatus.FAIL, "", make_result("a").job_key),), Verdict(VerdictStatus.FAIL, "1 job fails"), 1
+    )
+    with closing(SqlStore(str(tmp_path / "a.db"))) as source, closing(SqlStore(location)) as target:
+        source.open_run(make_run("20260101"))
+        source.record("20260101", [make_result("a")])
+        copy_history(source, target, lambda *_: None)
+        assert target.runs()[0].status == "running"
+        target.close_run("20260101", "complete", whole)
+        before = target.runs()
+        copy_history(source, target, lambda *_: None)
+        assert target.runs() == before
+        assert (before[0].status, before[0].word, before[0].failed) == ("complete", "fail", 1)
+        source.close_run("20260101", "complete", RunVerdict((), Verdict(VerdictStatus.PASS, ""), 0))
+        copy_history(source, target, lambda *_: None)
+        assert target.runs() == before
+
+
+def test_a_copy_that_is_repeated_takes_what_became_of_a_run(location: str, tmp_path: Path) -> None:
+    passed = RunVerdict((), Verdict(VerdictStatus.PASS, ""), 0)
+    with closing(SqlStore(str(tmp_path / "a.db"))) as source, closing(SqlStore(location)) as target:
+        source.open_run(make_run("20260101"))
+        for status, word in (("running", ""), ("interrupted", "error"), ("complete", "pass")):
+            source.record("20260101", [make_result(status)])
+            if word:
+                source.close_run("20260101", status, replace(passed, run=Verdict(VerdictStatus(word), "")))
+            copy_history(source, target, lambda *_: None)
+            assert target.runs() == source.runs()
+        assert (target.runs()[0].status, target.runs()[0].word, target.runs()[0].recorded) == ("complete", "pass", 3)

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import make_url, text
 
 from assay.commands.history_copy import grant_roles
+from assay.core.annotation import Annotation
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.errors import StoreError, UsageError
 from assay.stores.sql import SqlStore
@@ -29,8 +30,11 @@ def test_a_writer_records_and_a_reader_looks(postgresql: str) -> None:
         store.record(make_run().id, [make_result("a"), make_result("b")])
         store.close_run(make_run().id, "complete", RunVerdict((), Verdict(VerdictStatus.PASS, ""), 0))
         store.write(lambda connection: connection.execute(text("DELETE FROM alerts")))
-        with pytest.raises(StoreError, match="does not let its user do that"):
-            store.write(lambda connection: connection.execute(text("DELETE FROM results")))
+        store.add_annotation(Annotation("2026-11-26T10:00:00+00:00", "ann", "new compiler", make_run().id))
+        assert [one.text for one in store.annotations()] == ["new compiler"]
+        for refused in ("DELETE FROM results", "UPDATE run_annotations SET text = ''", "DELETE FROM run_annotations"):
+            with pytest.raises(StoreError, match="does not let its user do that"):
+                store.write(lambda connection, words=refused: connection.execute(text(words)))
     with closing(SqlStore(as_role[reader])) as store:
         assert [one.case for one in store.results("last")] == ["a", "b"]
         with pytest.raises(StoreError) as caught:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Table, bindparam, func, select, update
+from sqlalchemy import Connection, Table, bindparam, func, select, true, update
 from sqlalchemy.engine import Row
 
 from assay.stores.copy_constants import Constants
@@ -28,6 +28,9 @@ from assay.stores.tables import (
 
 _ROWS = 2000
 """In one transaction: what is lost of a copy that is cut off, and copied again by the next."""
+
+_STATUSES = ("running", "interrupted", "complete")
+"""In the order in which a run has them: one that was interrupted is gone on with, and then complete."""
 
 
 def copy_history(source: SqlStore, target: SqlStore, copied: Callable[[str, int], None]) -> tuple[int, int]:
@@ -157,11 +160,16 @@ def _add(
 
 
 def _close(connection: Connection, run: int, status: str, summary: dict[str, Any], words: dict[str, str]) -> None:
-    """`words` are those of results that were there before: the run may have been judged since. A judgement of the target's own stays."""
-    connection.execute(update(runs).where(runs.c.number == run).values(status=status))
+    """`words` are those of results that were there before: the run may have been judged since. A judgement of the target's own stays, and
+    a status goes forward alone."""
     recorded = select(func.count()).select_from(results).where(results.c.run == run).scalar_subquery()
+    connection.execute(update(run_summary).where(run_summary.c.run == run).values(recorded=recorded))
+    earlier = _STATUSES[: _STATUSES.index(status)] if status in _STATUSES else ()
+    ahead = update(runs).where(runs.c.number == run, runs.c.status.in_(earlier)).values(status=status)
+    gone_on = connection.execute(ahead).rowcount > 0
     told = {name: summary[name] for name in ("word", "passed", "failed", "other")}
-    connection.execute(update(run_summary).where(run_summary.c.run == run).values(recorded=recorded, **told))
+    of_run = update(run_summary).where(run_summary.c.run == run, true() if gone_on else run_summary.c.word == "")
+    connection.execute(of_run.values(**told))
     known = job_numbers(connection, words)
     said = [{"its": known[key], "said": word} for key, word in sorted(words.items()) if key in known]
     for table, job in ((results, results.c.job), (case_state, case_state.c.number)) if said else ():

@@ -8,9 +8,10 @@ from sqlalchemy import Connection, text
 
 from assay.errors import UsageError
 from assay.stores.sql import SqlStore
-from assay.stores.tables import VERSION_TABLE, alerts, kept_folders, metadata
+from assay.stores.tables import VERSION_TABLE, alerts, kept_folders, metadata, run_annotations
 
-_SEQUENCES = ", ".join(f"{name}_number_seq" for name in ("runs", "results", "case_state", "constants"))
+_SEQUENCES = ", ".join(f"{name}_number_seq" for name, table in metadata.tables.items() if "number" in table.columns)
+_CHANGED = ", ".join(name for name in metadata.tables if name != run_annotations.name)
 
 
 def grant(store: SqlStore, *, readers: Sequence[str], writers: Sequence[str]) -> None:
@@ -33,6 +34,7 @@ def _grant(connection: Connection, name: str, readers: Sequence[str], writers: S
         quoted = connection.dialect.identifier_preparer.quote_identifier(role)
         connection.execute(text(f"GRANT SELECT ON {VERSION_TABLE}, {tables} TO {quoted}"))
         if role in writers:
-            connection.execute(text(f"GRANT INSERT, UPDATE ON {tables} TO {quoted}"))
+            connection.execute(text(f"GRANT UPDATE ON {_CHANGED} TO {quoted}"))
+            connection.execute(text(f"GRANT INSERT ON {tables} TO {quoted}"))
             connection.execute(text(f"GRANT DELETE ON {alerts.name}, {kept_folders.name} TO {quoted}"))
             connection.execute(text(f"GRANT USAGE ON SEQUENCE {_SEQUENCES} TO {quoted}"))

@@ -136,11 +136,12 @@ metric_values = Table(
     Column("names", _Number, nullable=False),
     Column("versions", _Number, nullable=False),
     Column("numbers", LargeBinary, nullable=False),
-    PrimaryKeyConstraint("job", "run", postgresql_include=["names", "versions", "numbers"]),
+    PrimaryKeyConstraint("job", "run"),
     sqlite_with_rowid=False,
 )
 """All metrics of a result, as float64 in the order of their `names`, a constant as its `versions`. Those of one job lie beside one another,
-so that a trend of thousands of runs is one stretch of the file. Without foreign keys: each is written with the rows that it names, and four
+so that on SQLite a trend of thousands of runs is one stretch of the file; PostgreSQL's index has the key alone, as a row of it holds 2,704
+bytes, and the metrics of a hundred outputs are more. Without foreign keys: each is written with the rows that it names, and four
 checks a row would be most of the work."""
 
 result_codes = Table(

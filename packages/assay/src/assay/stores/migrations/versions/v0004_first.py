@@ -147,9 +147,7 @@ def _make_values() -> None:
         sa.Column("names", _NUMBER, nullable=False),
         sa.Column("versions", _NUMBER, nullable=False),
         sa.Column("numbers", sa.LargeBinary(), nullable=False),
-        sa.PrimaryKeyConstraint(
-            "job", "run", name="pk_metric_values", postgresql_include=["names", "versions", "numbers"]
-        ),
+        sa.PrimaryKeyConstraint("job", "run", name="pk_metric_values"),
         sqlite_with_rowid=False,
     )
 
