@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.msgpack import Decoder
-from sqlalchemy import Connection, create_engine, select
+from sqlalchemy import Connection, create_engine, insert, select
 
 from assay.core.outcome import Outcome
 from assay.core.result import AnyResult, Result, VerifyResult
@@ -21,7 +21,7 @@ from assay.stores.errors import describe
 from assay.stores.ingest import add_results, statuses_by_job
 from assay.stores.metric_values import constant_numbers
 from assay.stores.payload import pack, unpack
-from assay.stores.tables import case_state, metadata
+from assay.stores.tables import case_state, metadata, runs
 from assay.testing.builders import make_result
 from assay.testing.standard_run import standard_run
 
@@ -37,6 +37,13 @@ def _empty() -> Iterator[Connection]:
 
 
 def _add(connection: Connection, run: int, result: Result) -> None:
+    """Ids of runs go up with their numbers."""
+    row = {
+        "number": run,
+        "id": f"{run:09}",
+        **dict.fromkeys(("started_at", "status", "command", "commit", "branch", "machine"), ""),
+    }
+    connection.execute(insert(runs), row)
     arrived, wanted = encode([result])
     add_results(connection, run, arrived, constant_numbers(connection, wanted))
 

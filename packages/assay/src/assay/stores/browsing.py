@@ -20,6 +20,7 @@ TURNS = 2
 """From ok to another outcome, or back, so often: it is unsteady. One turn is a defect, or its repair."""
 
 _state = case_state.c
+_run = runs.alias("began_since")
 
 
 def state_rows() -> Select[Any]:
@@ -50,18 +51,20 @@ def _state_of(row: Any) -> JobState:
 
 def standing(connection: Connection, days: float, looked_at: int, limit: int) -> Standing:
     """See `ports.Browsable.standing`."""
-    recent, recent_id = _recent(connection, days)
+    recent = _recent(connection, days)
     red = or_(_state.word.in_(RED_WORDS), and_(_state.word == "", _state.outcome.in_(FAILS_BY_DEFAULT)))
-    earlier = exists().where(results.c.job == _state.number, results.c.run < _state.since)
-    is_recent = _state.since >= recent
+    past, since = runs.alias("past"), runs.alias("since_run")
+    began = select(since.c.id).where(since.c.number == _state.since).correlate(case_state).scalar_subquery()
+    earlier = exists().where(results.c.job == _state.number, past.c.number == results.c.run, past.c.id < began)
+    is_recent = _state.since.in_(select(runs.c.number).where(runs.c.id >= recent))
 
     def states(*asked: ColumnElement[bool]) -> tuple[JobState, ...]:
-        newest_first = state_rows().where(*asked).order_by(_state.since.desc(), _state.job_key).limit(limit)
+        newest_first = state_rows().where(*asked).order_by(began.desc(), _state.job_key).limit(limit)
         return read_states(connection, newest_first)
 
     grouped = select(_state.flow, _state.outcome, _state.word, func.count().label("jobs"))
     return Standing(
-        recent_id,
+        recent,
         tuple(Count(*row) for row in connection.execute(grouped.group_by(_state.flow, _state.outcome, _state.word))),
         red=states(red),
         newly_red=states(red, is_recent, _state.last_ok.is_not(None)),
@@ -71,31 +74,30 @@ def standing(connection: Connection, days: float, looked_at: int, limit: int) ->
     )
 
 
-def _recent(connection: Connection, days: float) -> tuple[int, str]:
+def _recent(connection: Connection, days: float) -> str:
+    """The id of the first run that is recent."""
     newest = connection.scalar(select(runs.c.started_at).order_by(runs.c.id.desc()).limit(1))
     if newest is None:
-        return 0, ""
+        return ""
     try:
         begin = (datetime.fromisoformat(newest) - timedelta(days=days)).isoformat(timespec="seconds")
     except ValueError:
         begin = newest
     # Ids sort by time, and are indexed: 20261121T141905-3fa2b1.
     first = begin[:19].replace("-", "").replace(":", "")
-    row = connection.execute(
-        select(runs.c.number, runs.c.id).where(runs.c.id >= first).order_by(runs.c.id).limit(1)
-    ).one()
-    return int(row.number), str(row.id)
+    return str(connection.scalar(select(func.min(runs.c.id)).where(runs.c.id >= first)) or "")
 
 
 def _turning(connection: Connection, looked_at: int, limit: int) -> tuple[Unsteady, ...]:
     """Jobs that have changed since the first of these runs are the only ones that can have turned in them."""
-    first = connection.scalar(select(runs.c.number).order_by(runs.c.id.desc()).limit(1).offset(looked_at - 1)) or 0
-    changed = select(_state.number).where(_state.since > first).limit(50 * limit)
+    newest = connection.scalars(select(runs.c.number).order_by(runs.c.id.desc()).limit(looked_at)).all()
+    changed = select(_state.number).where(_state.since.in_(newest[: looked_at - 1])).limit(50 * limit)
     is_ok = (results.c.outcome == Outcome.OK.value).label("is_ok")
-    was_ok = func.lag(results.c.outcome == Outcome.OK.value).over(partition_by=results.c.job, order_by=results.c.run)
+    was_ok = func.lag(results.c.outcome == Outcome.OK.value).over(partition_by=results.c.job, order_by=runs.c.id)
     seen = (
         select(results.c.job, is_ok, was_ok.label("was_ok"))
-        .where(results.c.job.in_(changed), results.c.run >= first)
+        .join(runs, runs.c.number == results.c.run)
+        .where(results.c.job.in_(changed), results.c.run.in_(newest))
         .subquery()
     )
     turns = func.sum(func.coalesce(func.abs(_number(seen.c.is_ok) - _number(seen.c.was_ok)), 0))
@@ -183,16 +185,20 @@ def newest_run_of(connection: Connection, case: str, flow: str) -> str:
 
 
 def cell_runs(connection: Connection, case: str, flow: str, limit: int) -> list[MatrixJob]:
-    """See `ports.Browsable.cell_runs`. Each job by itself: so its index gives the newest without a look at the thousands before them."""
+    """See `ports.Browsable.cell_runs`. Each job by itself: so its index gives those written last, without a look at the thousands before
+    them. Most often they are the newest; where old runs were written after new ones, the newest are among what began no earlier."""
     of_cell = select(_state.number, _state.kind).where(_state.case == case, _state.flow == flow)
-    found: list[tuple[int, int, MatrixJob]] = []
+    found: list[tuple[str, int, MatrixJob]] = []
     for job in connection.execute(of_cell).all():
         row = results.c
-        query = select(row.run, row.number, row.outcome, row.word, runs.c.id).join(runs, runs.c.number == row.run)
-        newest = query.where(row.job == job.number).order_by(row.run.desc()).limit(limit)
+        query = select(row.number, row.outcome, row.word, runs.c.id).join(runs, runs.c.number == row.run)
+        query = query.where(row.job == job.number).limit(limit)
+        last = connection.execute(query.order_by(row.run.desc())).all()
+        begin = min((one.id for one in last), default="")
+        since = query.where(row.run.in_(select(_run.c.number).where(_run.c.id >= begin)))
         found += [
-            (one.run, -one.number, MatrixJob(case, flow, job.kind, one.outcome, one.word, one.id))
-            for one in connection.execute(newest)
+            (one.id, one.number, MatrixJob(case, flow, job.kind, one.outcome, one.word, one.id))
+            for one in (connection.execute(since.order_by(runs.c.id.desc())) if len(last) == limit else last)
         ]
     return [one for _, _, one in sorted(found, key=lambda row: row[:2], reverse=True)][:limit]
 

@@ -6,7 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
-from sqlalchemy import BindParameter, Connection, bindparam, case, func, insert, select, update
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    bindparam,
+    case,
+    exists,
+    func,
+    insert,
+    literal_column,
+    select,
+    update,
+)
 
 from assay.core.outcome import Outcome
 from assay.core.run import Run
@@ -164,7 +176,13 @@ def statuses_by_job(judgement: RunVerdict) -> dict[str, VerdictStatus]:
 
 
 def advance(connection: Connection, first: Sequence[dict[str, Any]]) -> None:
-    """The state of each job after a run; one that a later run has done already stays as it is."""
+    """The state of each job after a run, the same in every row; one that a later run has done already stays as it is. Later is what its id
+    says, which sorts by time: an old run may be written after new ones."""
+    run = runs.alias("this_run")
+    this = select(run.c.id).where(run.c.number == first[0]["run"]).scalar_subquery()
+    # By its name: as a column, the whole table would be read beside the runs.
+    known: ColumnElement[int] = literal_column(f"{case_state.name}.run")
+    is_later = exists().where(runs.c.number == known, runs.c.id > this)
     statement = insert_for(connection, case_state)
     old, now = case_state.c, statement.excluded
     same = old.outcome == now.outcome
@@ -179,7 +197,7 @@ def advance(connection: Connection, first: Sequence[dict[str, Any]]) -> None:
         "streak": case((same, old.streak + 1), else_=1),
         "last_ok": func.coalesce(now.last_ok, old.last_ok),
     }
-    update_later = statement.on_conflict_do_update(index_elements=["job_key"], set_=change, where=old.run <= now.run)
+    update_later = statement.on_conflict_do_update(index_elements=["job_key"], set_=change, where=~is_later)
     # In one order for all: two writers that want the same two jobs must not wait for each other for ever.
     connection.execute(update_later, sorted(first, key=lambda state: str(state["job_key"])))
 

@@ -18,15 +18,14 @@ _state, _before, _after = case_state.c, results.alias("before"), results.alias("
 
 
 def run_pair(connection: Connection, old: int, new: int) -> RunPair:
-    """See `ports.Browsable.run_pair`."""
-    cells = sorted({(row.case, row.flow) for row in connection.execute(_changed(old, new))})
+    """See `ports.Browsable.run_pair`. Of two runs with nothing in common every cell would be one that changed: none is read."""
     every = select(func.count()).select_from(_every_cell(old, new).subquery())
-    common = select(func.count()).select_from(_both(old, new).subquery())
-    return RunPair(
-        tuple(_pairs(connection, old, new, cells)),
-        int(connection.scalar(every) or 0),
-        int(connection.scalar(common) or 0),
-    )
+    both = select(func.count()).select_from(_both(old, new).subquery())
+    common, count = (int(connection.scalar(one) or 0) for one in (both, every))
+    if not common:
+        return RunPair((), count, 0)
+    cells = sorted({(row.case, row.flow) for row in connection.execute(_changed(old, new))})
+    return RunPair(tuple(_pairs(connection, old, new, cells)), count, common)
 
 
 def same_cells(connection: Connection, old: int, new: int, first: int, count: int) -> list[JobPair]:
@@ -38,16 +37,19 @@ def same_cells(connection: Connection, old: int, new: int, first: int, count: in
 
 
 def previous_run(connection: Connection, run_id: str, number: int) -> str:
-    """See `ports.Browsable.previous_run`."""
-    jobs = select(results.c.job).where(results.c.run == number)
+    """See `ports.Browsable.previous_run`. The first look is enough where it finds the run just before: of another one, a job that it did
+    not ask for may be in a newer run."""
+    before = runs.c.id < run_id, runs.c.status == "complete"
+    just_before = connection.scalar(select(func.max(runs.c.id)).where(*before))
+    jobs, found = select(results.c.job).where(results.c.run == number), None
     for some in (jobs.limit(FIRST_LOOK), jobs):
         mine = some.subquery()
         has_one = exists().where(_before.c.run == runs.c.number, _before.c.job == mine.c.job)
-        query = select(runs.c.id).where(runs.c.id < run_id, runs.c.status == "complete", has_one)
-        found = connection.scalar(query.order_by(runs.c.id.desc()).limit(1))
-        if found:
-            return str(found)
-    return ""
+        query = select(runs.c.id).where(*before, has_one).order_by(runs.c.id.desc()).limit(1)
+        found = connection.scalar(query)
+        if found == just_before:
+            break
+    return found or ""
 
 
 def _changed(old: int, new: int) -> Select[Any]:

@@ -1,0 +1,106 @@
+"""Runs that are written after newer ones: what is so now, is what the newest run says."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+
+from assay.core.outcome import Outcome
+from assay.core.result import Result
+from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
+from assay.stores import run_pairs
+from assay.stores.copy_history import copy_history
+from assay.stores.sql import SqlStore
+from assay.testing.builders import make_result, make_run
+
+OK, CRASH = Outcome.OK, Outcome.CRASH
+
+
+def _run(store: SqlStore, run_id: str, *results: Result) -> None:
+    day = f"{run_id[:4]}-{run_id[4:6]}-{run_id[6:8]}T00:00:00+00:00"
+    store.open_run(make_run(run_id, started_at=day))
+    store.record(run_id, results)
+    store.close_run(run_id, "complete", RunVerdict((), Verdict(VerdictStatus.PASS, ""), 0))
+
+
+def test_a_copied_old_run_is_not_the_present(location: str, tmp_path: Path) -> None:
+    with closing(SqlStore(str(tmp_path / "old.db"))) as old, closing(SqlStore(location)) as store:
+        _run(store, "20260109", make_result("a"), make_result("b", outcome=CRASH))
+        _run(store, "20260110", make_result("a"), make_result("b"))
+        for number in range(1, 4):
+            _run(old, f"2026010{number}", make_result("a", outcome=CRASH), make_result("b"), make_result("gone"))
+        copy_history(old, store, lambda *_: None)
+        states = {one.case: one for one in store.states()}
+        assert (states["a"].run, states["a"].outcome, states["a"].streak) == ("20260110", "ok", 2)
+        assert (states["gone"].run, states["gone"].streak) == ("20260103", 3)
+        assert [one.run for one in store.cell_runs("a", "onnxruntime", 2)] == ["20260110", "20260109"]
+        assert [one.run for one in store.cell_runs("a", "onnxruntime", 9)] == [
+            *("20260110", "20260109", "20260103", "20260102", "20260101")
+        ]
+        assert store.cell("", "a", "onnxruntime")[0].id == "20260110"
+
+
+def test_what_a_copied_old_run_leaves_of_the_standing(location: str, tmp_path: Path) -> None:
+    with closing(SqlStore(str(tmp_path / "old.db"))) as old, closing(SqlStore(location)) as store:
+        for number, outcome in ((5, OK), (6, CRASH), (7, OK)):
+            _run(store, f"2026010{number}", make_result("a", outcome=outcome), make_result("new"))
+        for number, outcome in ((1, OK), (2, CRASH), (3, OK), (4, OK)):
+            results = [make_result("late", outcome=outcome), make_result("red", outcome=CRASH)]
+            _run(old, f"2026010{number}", *results)
+        copy_history(old, store, lambda *_: None)
+        found = store.standing(days=3.0, looked_at=3, limit=9)
+        assert (found.recent, [one.case for one in found.red]) == ("20260105", ["red"])
+        assert [one.case for one in found.newly_green] == ["a"]
+        assert [(one.case, one.turns, one.results) for one in found.turning] == [("a", 2, 3)]
+        whole = store.standing(days=300.0, looked_at=30, limit=9)
+        assert {(one.case, one.turns, one.results) for one in whole.turning} == {("a", 2, 3), ("late", 2, 4)}
+
+
+def test_the_past_that_a_copy_brings_makes_a_job_newly_green(location: str, tmp_path: Path) -> None:
+    with closing(SqlStore(str(tmp_path / "old.db"))) as old, closing(SqlStore(location)) as store:
+        _run(store, "20260109", make_result("a"))
+        _run(old, "20260101", make_result("a", outcome=CRASH))
+        assert not store.standing(days=3.0, looked_at=3, limit=9).newly_green
+        copy_history(old, store, lambda *_: None)
+        assert [one.case for one in store.standing(days=3.0, looked_at=3, limit=9).newly_green] == ["a"]
+
+
+def test_the_run_before_is_the_newest_that_has_any_of_the_jobs(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_pairs, "FIRST_LOOK", 1)
+    with closing(SqlStore(location)) as store:
+        _run(store, "20260101", make_result("a"))
+        _run(store, "20260102", make_result("b"))
+        _run(store, "20260103", make_result("c"))
+        _run(store, "20260104", make_result("a"), make_result("b"))
+        assert store.previous_run("20260104") == "20260102"
+        assert store.previous_run("20260103") == ""
+        assert store.previous_run("20260102") == ""
+
+
+def test_two_runs_with_nothing_in_common_are_not_read(location: str) -> None:
+    with closing(SqlStore(location)) as store:
+        _run(store, "20260101", make_result("a"))
+        _run(store, "20260102", make_result("b"))
+        _run(store, "20260103", make_result("a"), make_result("b"))
+        apart = store.run_pair("20260101", "20260102")
+        assert (apart.changed, apart.cells, apart.common) == ((), 2, 0)
+        some = store.run_pair("20260101", "20260103")
+        assert ([one.case for one in some.changed], some.cells, some.common) == (["b"], 2, 1)
+
+
+def test_a_copy_reads_no_payload_that_the_target_has(location: str, tmp_path: Path) -> None:
+    with closing(SqlStore(str(tmp_path / "source.db"))) as source, closing(SqlStore(location)) as target:
+        cases = ["first", *(f"case{number}" for number in range(5)), "last"]
+        _run(source, "20260101", *map(make_result, cases))
+        _run(target, "20260101", *map(make_result, cases[1:-1]))
+        asked: list[tuple[str, Any]] = []
+        event.listen(source.engine, "before_cursor_execute", lambda *seen: asked.append((seen[2], seen[3])))
+        assert copy_history(source, target, lambda *_: None) == (1, 2)
+        of_payloads = [one for one in asked if "FROM result_payloads" in one[0]]
+        with source.reading() as connection:
+            assert [len(connection.exec_driver_sql(*one).all()) for one in of_payloads] == [2]
+        assert {one.case for one in target.results("20260101")} == set(cases)
