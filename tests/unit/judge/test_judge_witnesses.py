@@ -80,6 +80,11 @@ def says(
             f"'/pool'; {COMMAND}{SEEN}",
         ),
         (
+            differing(F64, says("onnxruntime", False, True)),
+            VerdictStatus.INCONCLUSIVE,
+            f"the reference is disputed: onnxruntime and reference-f64 differ, and nobody else answers; {COMMAND}{SEEN}",
+        ),
+        (
             differing(F64, says("onnxruntime-disable", False, True, node="/pool")),
             VerdictStatus.INCONCLUSIVE,
             "the reference is disputed: onnxruntime and onnxruntime-disable agree, which are one library, and reference-f64 "
