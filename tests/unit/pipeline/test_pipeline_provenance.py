@@ -27,11 +27,16 @@ def test_ids_of_one_moment_differ() -> None:
 
 
 def test_the_branch_is_that_of_the_checkout_or_what_ci_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME"):
+    for name in ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "GITHUB_REF_TYPE", "CI_COMMIT_REF_NAME", "CI_COMMIT_TAG"):
         monkeypatch.delenv(name, raising=False)
     assert git_branch(tmp_path) == ""
     subprocess.run(["git", "init", "--quiet", "--initial-branch=feature/one", tmp_path], check=True)
-    assert git_branch(tmp_path) == "feature/one"
     monkeypatch.setenv("GITHUB_REF_NAME", "12/merge")
+    assert git_branch(tmp_path) == "feature/one"
+    who = ("-c", "user.name=a", "-c", "user.email=a@b")
+    subprocess.run(["git", *who, "commit", "--quiet", "--allow-empty", "-m", "a"], cwd=tmp_path, check=True)
+    subprocess.run(["git", "checkout", "--quiet", "--detach"], cwd=tmp_path, check=True)
     monkeypatch.setenv("GITHUB_HEAD_REF", "of-a-pull-request")
     assert git_branch(tmp_path) == "of-a-pull-request"
+    monkeypatch.setenv("GITHUB_REF_TYPE", "tag")
+    assert git_branch(tmp_path) == ""

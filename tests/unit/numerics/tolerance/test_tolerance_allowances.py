@@ -172,3 +172,24 @@ def test_rounded_chirps_are_allowed_where_they_are_declared(length: int) -> None
     lost = x.copy()
     lost[0, 0, 0] += 0.1
     assert _budget(model, x, _by_chirps(lost[0, :, 0])[np.newaxis], "float32", "rounded-chirps") > 1
+
+
+@pytest.mark.parametrize("length", [400, 512])
+def test_a_frame_is_as_noisy_as_its_own_samples_and_not_as_all_frames_in_the_middle(length: int) -> None:
+    samples = 400 * length
+    model: onnx.ModelProto = parser.parse_model(f"""<ir_version: 9, opset_import: ["" : 17]>
+        g (float[1, {samples}, 1] x) => (float[1, a, {length // 2 + 1}, 2] y) {{
+        step = Constant<value = int64 {{{length // 2}}}>()
+        length = Constant<value = int64 {{{length}}}>()
+        y = STFT(x, step, , length)
+    }}""")
+    x = np.zeros((1, samples, 1), np.float32)
+    x[0, : length // 2, 0] = np.random.default_rng(length).standard_normal(length // 2)
+    frames = np.lib.stride_tricks.sliding_window_view(x[..., 0], length, axis=1)[:, :: length // 2]
+    found = np.fft.rfft(frames.astype(np.float64))
+    exact = np.stack([found.real, found.imag], -1)
+    noise = np.random.default_rng(0).standard_normal(exact.shape) * np.linalg.norm(frames, axis=-1)[..., None, None]
+    right = (exact + 2.0**-24 * noise).astype(np.float32)
+    assert _budget(model, x, right, "float32") < 1
+    right[:, 50:] += np.float32(1e-4)  # where all is silent
+    assert _budget(model, x, right, "float32") > 1

@@ -52,15 +52,12 @@ def versions(packages: Iterable[str]) -> dict[str, str]:
 
 def git_commit(folder: Path) -> str:
     """The commit of the checkout that `folder` lies in, with `-dirty` where it differs; "" outside of one."""
+    return _git(folder, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+
+
+def _git(folder: Path, *words: str) -> str:
     try:
-        answer = subprocess.run(
-            ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=5,
-            check=False,
-        )
+        answer = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, timeout=5, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return answer.stdout.strip()
@@ -72,21 +69,12 @@ _BRANCH_IN_CI = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME")
 
 def git_branch(folder: Path) -> str:
     """The branch of the checkout that `folder` lies in; "" outside of one, and on a detached commit of which no CI says a branch."""
-    told = next((os.environ[name] for name in _BRANCH_IN_CI if os.environ.get(name)), "")
-    if told:
-        return told
-    try:
-        answer = subprocess.run(
-            ["git", "symbolic-ref", "--quiet", "--short", "HEAD"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=5,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+    if on := _git(folder, "symbolic-ref", "--quiet", "--short", "HEAD"):
+        return on
+    tagged = os.environ.get("GITHUB_REF_TYPE") == "tag" or os.environ.get("CI_COMMIT_TAG")
+    if tagged or not git_commit(folder):
         return ""
-    return answer.stdout.strip()
+    return next((os.environ[name] for name in _BRANCH_IN_CI if os.environ.get(name)), "")
 
 
 def _cpu_name() -> str:

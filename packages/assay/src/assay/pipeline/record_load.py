@@ -18,7 +18,7 @@ from assay.core.run import Run
 from assay.judge.metric_registry import recorded_by
 from assay.pipeline.open_run import Checked, open_run
 from assay.pipeline.plan import PACKAGES
-from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
+from assay.pipeline.provenance import git_branch, git_commit, new_run_id, this_machine, versions
 from assay.pipeline.services import Services
 
 
@@ -72,6 +72,7 @@ def record_load(
         machine=this_machine(),
         versions=versions(PACKAGES),
         commit=git_commit(Path.cwd()),
+        branch=git_branch(Path.cwd()),
         narrowed=True,
         baseline=services.store.run(before).id if before else "",
     )

@@ -189,18 +189,24 @@ def _allowances(job: Job) -> tuple[str, ...]:
     model = job.case.model
     double = any(one.dtype == "float64" for one in (*model.inputs, *model.outputs))
     useless = {"flush-to-zero", *(() if double else ("double-in-float32",))}
-    if any(one in TIES for one in job.flow.allowances) and not _has_grids(model.source, model.digest):
+    if any(one in TIES for one in job.flow.allowances) and not _names_any(_GRIDS, model.source, model.digest):
         useless.update(TIES)
+    if "rounded-chirps" in job.flow.allowances and not _names_any(_TRANSFORMS, model.source, model.digest):
+        useless.add("rounded-chirps")
     return tuple(one for one in job.flow.allowances if one not in useless)
 
 
+_GRIDS = (b"QuantizeLinear", b"QLinear", b"quantize_per")
+_TRANSFORMS = (b"DFT", b"STFT", b"fft")
+"""What a file has where it names an operator that rounds to a grid, and one that is a Fourier transform."""
+
+
 @cache
-def _has_grids(source: str, digest: str) -> bool:
-    """Whether the file names an operator that rounds to a grid; of what is no file, or cannot be read, nothing is known. The digest
-    says which file it was."""
+def _names_any(names: tuple[bytes, ...], source: str, digest: str) -> bool:
+    """Whether the file has one of them; of what is no file, or cannot be read, nothing is known. The digest says which file it was."""
     del digest
     try:
         with Path(source).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return any(content.find(name) >= 0 for name in (b"QuantizeLinear", b"QLinear", b"quantize_per"))
+            return any(content.find(name) >= 0 for name in names)
     except (OSError, ValueError):
         return True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -224,8 +223,7 @@ def transform(site: RuleSite, unit: Arithmetic) -> Variance:
     x = np.asarray(site.call.inputs[0])
     axis = _line(site.call, x)
     if axis is None:
-        length = _frame(site.call, x)
-        power: Any = float(np.sum(np.square(np.abs(x)))) / max(1.0, x.size / length)
+        length, power = _frames(site.call, x)
     else:
         length = float(x.shape[axis])
         scale = 1.0 / np.shape(site.value)[axis] if site.call.attributes.get("inverse") else 1.0
@@ -237,12 +235,16 @@ def transform(site: RuleSite, unit: Arithmetic) -> Variance:
     return (unit.accumulate * steps) ** 2 * power + unit.storage**2 / 3 * np.square(site.value)
 
 
-def _frame(call: Call, x: Tensor) -> float:
-    """How many samples a frame of STFT has."""
-    window, length = call.input(2), call.input(3)
-    if length is not None:
-        return float(np.asarray(length).item())
-    return float(x.shape[1] if window is None else np.shape(window)[0])
+def _frames(call: Call, x: Tensor) -> tuple[float, Tensor]:
+    """How many samples a frame of STFT has, and the squared norm of each weighted frame: [batch, frames, 1, 1]."""
+    window, given = call.input(2), call.input(3)
+    energy = np.square(np.abs(x)) if x.ndim == 2 else np.sum(np.square(np.abs(x)), axis=-1)
+    whole = energy.shape[1] if window is None else np.shape(window)[0]
+    length = whole if given is None else int(np.asarray(given).item())
+    weights = np.ones(length) if window is None else np.square(np.abs(np.asarray(window)[:length]))
+    step = int(np.asarray(call.inputs[1]).item())
+    frames = np.lib.stride_tricks.sliding_window_view(energy, length, axis=1)[:, ::step]
+    return float(length), (frames[..., : len(weights)] @ weights)[..., np.newaxis, np.newaxis]
 
 
 def _line(call: Call, x: Tensor) -> int | None:
