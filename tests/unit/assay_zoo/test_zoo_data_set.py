@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -65,3 +68,48 @@ def test_a_file_that_holds_no_numbers(tmp_path: Path) -> None:
         read_arrays(tmp_path / "x.npz")
     with pytest.raises(UsageError, match="put it there first"):
         write_data_set(tmp_path, tmp_path / "model.onnx", {})
+
+
+def _damaged(file: Path) -> None:
+    np.savez(file, a=A)
+    data = bytearray(file.read_bytes())
+    at = data.index(A.tobytes())
+    data[at] ^= 0xFF
+    file.write_bytes(data)
+
+
+def _squeezed(file: Path) -> None:
+    """Its packed bytes are none that zlib knows."""
+    np.savez_compressed(file, a=A)
+    data = bytearray(file.read_bytes())
+    at = 30 + int.from_bytes(data[26:28], "little") + int.from_bytes(data[28:30], "little")
+    data[at : at + 8] = b"\xff" * 8
+    file.write_bytes(data)
+
+
+def _one_object(file: Path) -> None:
+    with file.open("wb") as opened:
+        np.save(opened, np.array([{}, 1]))
+
+
+def _of_words(file: Path) -> None:
+    with zipfile.ZipFile(file, "w") as made:
+        made.writestr("read.me", "words")
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (_damaged, "CRC-32"),
+        (_squeezed, "decompressing"),
+        (lambda file: np.savez(file, a=np.array([{}, 1])), "Object arrays"),
+        (_one_object, "Object arrays"),
+        (_of_words, "'read.me' in it is no array"),
+        (lambda file: file.write_bytes(b"PK\x03\x04"), "zip"),
+    ],
+    ids=["damaged", "squeezed", "objects", "one object", "words", "cut off"],
+)
+def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, make: Callable[[Path], Any], told: str) -> None:
+    make(tmp_path / "x.npz")
+    with pytest.raises(UsageError, match=rf"x.npz is no .npz or .npy of numbers that can be read \(.*{told}"):
+        read_arrays(tmp_path / "x.npz")

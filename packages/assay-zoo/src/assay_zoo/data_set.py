@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,17 +16,29 @@ from assay.errors import NotWritable, UsageError
 if TYPE_CHECKING:
     from onnx import ModelProto, ValueInfoProto
 
+_UNREADABLE = (OSError, ValueError, EOFError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error)
+"""What numpy and zipfile raise of a damaged file: RuntimeError where it is encrypted, or packed by a method that is not there."""
 Arrays = Mapping[str, np.ndarray[Any, Any]]
 
 
 def read_arrays(file: Path) -> dict[str, np.ndarray[Any, Any]]:
     """Of a .npz by their names, of a .npy under "". Raises UsageError."""
     try:
-        found = np.load(file, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        told = "numpy.savez(FILE, NAME=array, ...) writes one"
-        raise UsageError(f"{file} is no .npz or .npy of numbers that can be read ({error}); {told}") from None
-    return {"": found} if isinstance(found, np.ndarray) else {name: found[name] for name in found.files}
+        with file.open("rb") as opened:
+            found = np.load(opened, allow_pickle=False)
+            if isinstance(found, np.ndarray):
+                return {"": found}
+            arrays = {name: found[name] for name in found.files}
+    except _UNREADABLE as error:
+        raise _unreadable(file, str(error)) from None
+    if others := [name for name, one in arrays.items() if not isinstance(one, np.ndarray)]:
+        raise _unreadable(file, f"{others[0]!r} in it is no array")
+    return arrays
+
+
+def _unreadable(file: Path, why: str) -> UsageError:
+    told = "numpy.savez(FILE, NAME=array, ...) writes one"
+    return UsageError(f"{file} is no .npz or .npy of numbers that can be read ({why}); {told}")
 
 
 def write_data_set(folder: Path, model: Path, arrays: Arrays) -> Path:

@@ -17,6 +17,8 @@ import msgspec
 
 _LONGEST_BYTES = 16 << 20
 """Of one answer; more is an attack on whoever reads it."""
+_WRITTEN_BYTES = 32 << 20
+"""To any one file: readers write nothing on a disk, but one may want a file in memory."""
 _START_S = 60.0
 """Until the process is up: the machine's time, not the file's."""
 
@@ -49,17 +51,24 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     items: tuple[Any, ...]
     memory_bytes: int
     seconds: float
+    written_bytes: int
 
 
-def run_limited(target: str, items: Sequence[Any], *, seconds: float, memory_bytes: int) -> list[Looked]:
+def run_limited(
+    target: str, items: Sequence[Any], *, seconds: float, memory_bytes: int, written_bytes: int = _WRITTEN_BYTES
+) -> list[Looked]:
     """`target` ("package.module:function") applied to each item in a child process; one answer each, in their order.
 
-    An item may take `seconds` and the process `memory_bytes` of address space. An item that crashes, hangs or eats the
-    memory gets that as its answer, and the rest goes on in a fresh process. Items and values are what JSON holds.
+    An item may take `seconds`, the process `memory_bytes` of address space, and any one file that it writes `written_bytes`.
+    An item that crashes, hangs or eats the memory gets that as its answer, and the rest goes on in a fresh process. Items and
+    values are what JSON holds.
     """
     found: list[Looked] = []
     while len(found) < len(items):
-        work = Work(target=target, items=tuple(items[len(found) :]), memory_bytes=memory_bytes, seconds=seconds)
+        work = Work(
+            target=target, items=tuple(items[len(found) :]), memory_bytes=memory_bytes, seconds=seconds,
+            written_bytes=written_bytes,
+        )  # fmt: skip
         found += _one_process(work)
     return found
 

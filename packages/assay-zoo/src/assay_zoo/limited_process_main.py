@@ -13,9 +13,6 @@ import msgspec
 
 from assay_zoo.limited_process import Ending, Looked, Work
 
-_WRITTEN_BYTES = 32 << 20
-"""To any one file: nothing is written on a disk, but a reader may want a file in memory."""
-
 
 def main() -> None:
     """One line for being up, then one for each item."""
@@ -47,7 +44,7 @@ def _look(function: Callable[[Any], Any], item: Any) -> Looked:
 
 def _limit(work: Work) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (_WRITTEN_BYTES, _WRITTEN_BYTES))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (work.written_bytes, work.written_bytes))
     resource.setrlimit(resource.RLIMIT_AS, (work.memory_bytes, work.memory_bytes))
     seconds = int(work.seconds * len(work.items)) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))

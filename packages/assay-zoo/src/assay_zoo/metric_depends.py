@@ -5,6 +5,7 @@ Asked where no data set with labels lets Assay compute the metric itself: the no
 
 from __future__ import annotations
 
+import math
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -12,13 +13,18 @@ from typing import Any
 
 from assay.ports import Sandbox
 from assay_zoo.check import Check, CheckOutcome
-from assay_zoo.execution import execute
+from assay_zoo.execution import Executed, execute
 from assay_zoo.limited_process import Ending, run_limited
+from assay_zoo.metadata import Claim
 from assay_zoo.metric import file_wanted, read_metric
 from assay_zoo.submission import SubmissionContext
 
 NAME = "accuracy.depends"
 _SECONDS = 120.0
+_WRITTEN_BYTES = 4 << 30
+"""Protobuf itself writes 2 GiB at most."""
+_NOISE = 1e-6
+"""Of the metric, where the claim's tolerance is less."""
 _BOOL, _STRING, _COMPLEX = 9, 8, (14, 15)
 
 
@@ -35,38 +41,71 @@ def depends_check(place: SubmissionContext, value: float, sandbox: Sandbox, scra
     shutil.copytree(place.folder, other)
     model = other / place.metadata.model
     (answer,) = run_limited(
-        "assay_zoo.metric_depends:silence", [str(model)], seconds=_SECONDS, memory_bytes=place.policy.run.memory_bytes
-    )
-    if answer.ending is not Ending.OK or not answer.value:
+        "assay_zoo.metric_depends:silence", [str(model)], seconds=_SECONDS, memory_bytes=place.policy.run.memory_bytes,
+        written_bytes=_WRITTEN_BYTES,
+    )  # fmt: skip
+    if answer.ending is not Ending.OK:
+        machine = answer.ending is Ending.HARNESS
+        told = f"the model could not be changed so that every answer is zero ({answer.sentence}): a person must look at {path}"
+        outcome = CheckOutcome.INFRASTRUCTURE if machine else CheckOutcome.UNDECIDED
+        return Check(name=NAME, outcome=outcome, sentence=answer.sentence if machine else told, path=path)
+    silent, left = answer.value
+    if not silent:
         told = "not executed: the model has no output of numbers that could be set to zero"
         return Check(name=NAME, outcome=CheckOutcome.SKIPPED, sentence=told)
     done = execute(
         NAME, path, file_wanted(claim.read), replace(place, folder=other), sandbox, scratch / "silent-output"
     )
+    return _judged(path, claim, value, done, left)
+
+
+def _judged(path: str, claim: Claim, value: float, done: Executed, left: int) -> Check:
+    """`done` is the notebook on the silent model, `left` the outputs of it that are not silent."""
     if done.check.outcome is CheckOutcome.INFRASTRUCTURE:
         return done.check
-    found = read_metric(claim.read, done.report, done.output) if done.report is not None else None
-    if found is None or found.value is None or found.value != value:
-        told = f"{claim.metric} is another, or none, where every answer of the model is zero"
-        return Check(name=NAME, outcome=CheckOutcome.PASSED, sentence=told, path=path, executed=1)
+    if done.report is None:
+        return _open(path, f"the notebook does not run to its end: {done.check.sentence}", done.check.line)
+    found = read_metric(claim.read, done.report, done.output)
+    if found.value is None:
+        return _open(path, f"there is no {claim.metric}: {found.sentence}", found.line)
+    figures: dict[str, float | str] = {"measured": value, "silent": found.value, "tolerance": claim.tolerance}
+    if not _same(value, found.value, claim.tolerance):
+        told = f"{claim.metric} is {value:.6g}, and {found.value:.6g} where every answer of the model is zero"
+        return Check(name=NAME, outcome=CheckOutcome.PASSED, sentence=told, path=path, executed=1, figures=figures)
+    if left:
+        told = f"{claim.metric} stays, but {left} of its outputs could not be set to zero and may be what it is computed from"
+        return _open(path, told, found.line)
     told = (
-        f"{path} gives {claim.metric} = {value:.6g} also where every answer of the model is zero: compute it from what the model "
-        "answers, and compare that with labels that come from elsewhere"
+        f"{path} gives {claim.metric} = {found.value:.6g} where every answer of the model is zero, and {value:.6g} else: compute it "
+        "from what the model answers, and compare that with labels that come from elsewhere"
     )
     return Check(
-        name=NAME, outcome=CheckOutcome.FAILED, sentence=told, path=path, line=found.line, executed=1,
-        figures={"measured": value},
-    )  # fmt: skip
+        name=NAME, outcome=CheckOutcome.FAILED, sentence=told, path=path, line=found.line, executed=1, figures=figures
+    )
+
+
+def _same(value: float, silent: float, tolerance: float) -> bool:
+    """Noise that a notebook adds to a metric makes no other one of it."""
+    if math.isnan(value) or math.isnan(silent):
+        return math.isnan(value) and math.isnan(silent)
+    return value == silent or abs(value - silent) <= max(tolerance, _NOISE * abs(value))
+
+
+def _open(path: str, sentence: str, line: int) -> Check:
+    """Whether the metric depends on the model is open: nothing was shown, either way."""
+    told = f"on a model whose every answer is zero, {sentence}; a person must see that it is computed from the answers"
+    return Check(name=NAME, outcome=CheckOutcome.UNDECIDED, sentence=told, path=path, line=line)
 
 
 def silence(path: str) -> Any:
-    """The target of `run_limited`: let every output of numbers be zero, in place; how many there are."""
+    """The target of `run_limited`: let every output of numbers be zero, in place; how many are, and how many outputs are not.
+    Raises ValueError where the model imports no operators of ONNX, which could do it."""
     import onnx
     from onnx import helper
 
     model = onnx.load(path, load_external_data=False)
     if not any(one.domain in ("", "ai.onnx") for one in model.opset_import):
-        return 0
+        raise ValueError("the model imports no operators of ONNX")
     made = 0
     for port in model.graph.output:
         element = port.type.tensor_type.elem_type
@@ -83,4 +122,4 @@ def silence(path: str) -> Any:
             break
     if made:
         Path(path).write_bytes(model.SerializeToString())
-    return made
+    return [made, len(model.graph.output) - made]
