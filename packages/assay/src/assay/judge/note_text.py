@@ -31,7 +31,7 @@ _TEXTS = {
     ),
     NoteCode.NO_LOGITS_TOLERANCE: "no tolerance was derived for its logits, and answers of a service need one",
     NoteCode.TOKENS_UNKNOWN: "the service says neither which tokens it generates nor their log-probabilities",
-    NoteCode.ANSWERS_EMPTY: "{empty} of {count} answers were empty",
+    NoteCode.ANSWERS_EMPTY: "{empty} of {answers} empty",
     NoteCode.NO_TOLERANCE: "no tolerance could be derived for this model ({error}): " + _UNIT_ROUNDOFF,
     NoteCode.DERIVATION_FAILED: "no tolerance could be derived for this model (the derivation did not end well): "
     + _UNIT_ROUNDOFF,
@@ -78,12 +78,12 @@ _TEXTS = {
         "or check which model it is of"
     ),
     NoteCode.TIES: (
-        "output '{output}' has {count} ties: answers that differ where {margin} is decided by less than the noise of a correct flow, first "
-        "at [{index}]: expected {expected_in_full}, got {actual_in_full}"
+        "output '{output}' has {ties} where {margin} is decided by less than the noise of a correct flow, {at} [{index}]: expected "
+        "{expected_in_full}, got {actual_in_full}"
     ),
     NoteCode.SAMPLES_SET_ASIDE: (
-        "output '{output}': {left_out} of {samples} samples prove nothing by passing (number {numbers}): rounding alone moves them by up "
-        "to {percent:.3g} % of the signal; the others decide"
+        "output '{output}': {left_out} by passing (number {numbers}): rounding alone moves {them} by up to {percent:.3g} % of the signal; "
+        "the others decide"
     ),
     NoteCode.EXACT_IN_COARSE_TYPE: "output '{output}' is exact: this {precision} flow seems to have computed in float32",
     NoteCode.CLOSER_THAN_TYPE: (
@@ -94,10 +94,10 @@ _TEXTS = {
         "rule is too wide here"
     ),
     NoteCode.FEW_IN_PRECISION: (
-        '{count} of {operators} computing operators run in {asked}; demand more with --require "precision.{metric} >= NUMBER"'
+        '{count} of {computing} in {asked}; demand more with --require "precision.{metric} >= NUMBER"'
     ),
-    NoteCode.DRIFTED: "fed its own state for up to {calls} calls, the engine ends off the reference by at most: {listed}",
-    NoteCode.COMPANION_LEFT_OUT: "{count} samples of the golden's companion were left out, for this engine: {error}",
+    NoteCode.DRIFTED: "fed its own state for up to {spent}, the engine ends off the reference by at most: {listed}",
+    NoteCode.COMPANION_LEFT_OUT: "{left_out} left out, for this engine: {error}",
     NoteCode.REFERENCE_BY_ITSELF: (
         "the reference answers are those of {producer} ({engine} itself, only in the model's own types), "
         + _NONE_IN_DOUBLE
@@ -142,7 +142,7 @@ _TEXTS = {
     NoteCode.LIBRARY_SAID: "{text}",
     NoteCode.PROCESS_CHANGED: ("the backend left its process changed: {what}. No other job was given to that process"),
     NoteCode.MESSAGES_IGNORED: (
-        "{count} messages on the worker's connection did not come from it or answered nothing: ignored"
+        "{messages} on the worker's connection did not come from it or answered nothing: ignored"
     ),
     NoteCode.AGAIN_AFTER_SIGNAL: (
         "it was run again: the first time it ended by {signal} while in stage {stage}, which anybody may have sent"
@@ -200,6 +200,12 @@ _CHANGED = {
     Changed.DEATH: "that it ends with its driver, adopts what descends from it and can be looked into",
 }
 
+
+def counted(count: Fact, one: str, many: str) -> str:
+    """`1 tie`, `2 ties`."""
+    return f"{count} {one if count == 1 else many}"
+
+
 _MADE: dict[NoteCode, Callable[[Values], dict[str, object]]] = {
     NoteCode.DEFECTS_NOT_SEEN: lambda of: {"listed": "; ".join(map(str, listed(of["mutants"])))},
     NoteCode.PASSES_COARSELY: lambda of: {
@@ -207,17 +213,35 @@ _MADE: dict[NoteCode, Callable[[Values], dict[str, object]]] = {
         "onnx_percent": 100.0 * number(of["onnx"]),
     },
     NoteCode.TIES: lambda of: {
+        "ties": counted(of["count"], "tie: an answer that differs", "ties: answers that differ"),
+        "at": "at" if of["count"] == 1 else "first at",
         "expected_in_full": in_full(number(of["expected"])),
         "actual_in_full": in_full(number(of["actual"])),
     },
     NoteCode.SAMPLES_SET_ASIDE: lambda of: {
-        "left_out": len(listed(of["numbers"])),
+        "left_out": f"{len(listed(of['numbers']))} of {counted(of['samples'], 'sample', 'samples')} "
+        + ("proves nothing" if len(listed(of["numbers"])) == 1 else "prove nothing"),
+        "them": "it" if len(listed(of["numbers"])) == 1 else "them",
         "percent": 100.0 * number(of["share"]),
     },
+    NoteCode.ANSWERS_EMPTY: lambda of: {
+        "answers": counted(of["count"], "answer", "answers") + (" was" if of["empty"] == 1 else " were")
+    },
+    NoteCode.COMPANION_LEFT_OUT: lambda of: {
+        "left_out": counted(
+            of["count"], "sample of the golden's companion was", "samples of the golden's companion were"
+        )
+    },
+    NoteCode.MESSAGES_IGNORED: lambda of: {"messages": counted(of["count"], "message", "messages")},
+    NoteCode.FEW_IN_PRECISION: lambda of: {
+        "computing": counted(of["operators"], "computing operator", "computing operators")
+        + (" runs" if of["count"] == 1 else " run")
+    },
     NoteCode.DRIFTED: lambda of: {
+        "spent": counted(of["calls"], "call", "calls"),
         "listed": ", ".join(
             f"'{name}' {value:.2g}" for name, value in zip(listed(of["outputs"]), listed(of["apart"]), strict=True)
-        )
+        ),
     },
     NoteCode.KEPT_REFUSAL: lambda of: {
         "when": f" of {of['at']}, which took {of['seconds']:.1f} s," if of["at"] else ""
