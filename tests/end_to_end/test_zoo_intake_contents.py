@@ -63,7 +63,27 @@ def test_external_data_behind_a_hard_link_are_told_once(folder: Path) -> None:
     os.link(folder.parent / "outside.bin", folder / "weights.bin")
     external(folder, "weights.bin")
     (one,) = checked(folder)
-    assert (one.name, one.path) == ("files.links", "weights.bin")
+    assert (one.name, one.path, one.stops) == ("files.links", "weights.bin", True)
+
+
+@pytest.mark.parametrize("location", ["data/it's.bin", "./data/../data/w.bin"])
+def test_a_file_of_weights_is_known_by_its_path_and_not_by_words(folder: Path, location: str) -> None:
+    (folder.parent / "outside.bin").write_bytes(bytes(16))
+    (folder / "data").mkdir()
+    os.link(folder.parent / "outside.bin", folder / location)
+    external(folder, location)
+    (one,) = checked(folder)
+    assert (one.name, one.path, one.stops) == ("files.links", os.path.normpath(location), True)
+
+
+def test_a_tensor_that_is_called_like_a_refused_file_does_not_hide_what_is_wrong(folder: Path) -> None:
+    (folder.parent / "outside.bin").write_bytes(bytes(16))
+    os.link(folder.parent / "outside.bin", folder / "w")
+    external(folder, "missing.bin")
+    assert [(one.name, one.stops) for one in checked(folder)] == [
+        ("files.links", False),
+        ("files.external_data", False),
+    ]
 
 
 def test_a_model_nested_without_end_is_a_finding(folder: Path) -> None:

@@ -51,6 +51,28 @@ def test_letters_that_are_shown_in_another_order(tmp_path: Path, name: str, text
 
 
 @pytest.mark.parametrize(
+    ("name", "mark", "at", "line"),
+    [
+        ("a.txt", "\u202e", (16 << 20) + 5, 3),
+        ("a.txt", "\u202e", (16 << 20) - 1, 3),
+        ("a.txt", "é\u202e", (16 << 20) - 1, 3),
+        ("a.txt", "\u202e", (1 << 20) - 2, 3),
+        ("a.json", "\\u202e", (1 << 20) - 3, 3),
+        ("a.json", "\\u202e\n\0", (1 << 20) - 3, 0),
+    ],
+)
+def test_a_mark_is_seen_anywhere_in_a_long_file(tmp_path: Path, name: str, mark: str, at: int, line: int) -> None:
+    (tmp_path / name).write_bytes(b"\n\n" + b"a" * (at - 2) + mark.encode() + b"\n")
+    found = text_problem(Item(copy=str(tmp_path / name), path=name))
+    assert (found.line if found else 0) == line
+
+
+def test_a_file_that_ends_within_a_character_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "a.bin").write_bytes("\u202eé".encode()[:-1])
+    assert text_problem(Item(copy=str(tmp_path / "a.bin"), path="a.bin")) is None
+
+
+@pytest.mark.parametrize(
     ("name", "head", "told"),
     [
         ("run.sh", b"ls", "script by its name"),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -52,12 +51,12 @@ def check_files(place: SubmissionContext, tools: SubmissionServices) -> list[Che
     begin = time.perf_counter()
     taken = place.intake or take_in(place.folder, tools.scratch / "intake", place.policy.files)
     looked = _look(place, taken)
-    data = _external_data(found for _, answer in looked for found in _found(answer))
-    checks = [_intake_check(one, one.path in data) for one in taken.entries if one.problem]
-    checks += [_failed("names", told, path) for path, told in name_problems(one.path for one in taken.entries)]
     opened = [(entry, found) for entry, answer in looked for found in _found(answer)]
-    refused = {one.path for one in taken.entries if one.problem}
-    checks += [_opened_check(entry, one) for entry, one in opened if not _reported_before(one, refused)]
+    needed = {found.needs for _, found in opened}
+    checks = [_intake_check(one, one.path in needed) for one in taken.entries if one.problem]
+    checks += [_failed("names", told, path) for path, told in name_problems(one.path for one in taken.entries)]
+    refused = {one.path for one in taken.entries if one.problem}  # what they miss is told there, with the reason
+    checks += [_opened_check(entry, one) for entry, one in opened if one.needs not in refused]
     checks += [_unread(entry, answer) for entry, answer in looked if answer.ending is Ending.ERROR]
     if broken := [answer for _, answer in looked if answer.ending is Ending.HARNESS]:
         return [*_first(_ordered(checks)), _unopened(broken[0])]
@@ -96,16 +95,6 @@ def _found(answer: Looked) -> list[Finding]:
     if answer.ending in (Ending.HARNESS, Ending.ERROR):
         return []
     return [Finding(check="readable", sentence=f"cannot be opened: {answer.sentence}")]
-
-
-def _reported_before(found: Finding, refused: Iterable[str]) -> bool:
-    """External data that the intake did not take is told there, with the reason."""
-    return found.check == "external_data" and any(f"{path!r}" in found.sentence for path in refused)
-
-
-def _external_data(found: Iterable[Finding]) -> set[str]:
-    """Paths that a sentence on external data names."""
-    return {path for one in found if one.check == "external_data" for path in re.findall(r"'([^']+)'", one.sentence)}
 
 
 def _intake_check(entry: Entry, of_model: bool) -> Check:

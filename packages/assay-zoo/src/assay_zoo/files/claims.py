@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import posixpath
 import re
 import sys
 import tomllib
@@ -59,9 +60,12 @@ def _model(item: Item) -> list[Finding]:
         return [_broken(f"is no ONNX model: it has no graph ({len(data)} bytes); export it again")]
     prefix = f"{item.file}: "
     return [
-        Finding(check="external_data", sentence=f"cannot be opened whole: {problem.removeprefix(prefix)}")
-        for problem in external_problems(model, item.file)
-    ]
+        Finding(
+            check="external_data", sentence=f"cannot be opened whole: {problem.removeprefix(prefix)}",
+            needs=posixpath.normpath(posixpath.join(posixpath.dirname(item.path), location)) if location else "",
+        )
+        for location, problem in external_problems(model, item.file).items()
+    ]  # fmt: skip
 
 
 def _tensor(item: Item) -> list[Finding]:

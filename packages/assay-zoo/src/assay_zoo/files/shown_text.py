@@ -2,30 +2,52 @@
 
 from __future__ import annotations
 
+import codecs
 import re
+from collections.abc import Iterator
 
 from assay_zoo.files.finding import Finding, Item
 
-_LONGEST_BYTES = 16 << 20
+_PIECE_BYTES = 1 << 20
 _TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 """Characters that embed or override a direction. Marks for words that are written from right to left are others."""
 _ESCAPED = re.compile(r"\\u20(?:2[a-e]|6[6-9])", re.IGNORECASE)
 _WRITTEN_ESCAPED = (".ipynb", ".json")
 
 
+_LONGEST_MARK = len(r"\u202e")
+
+
 def text_problem(item: Item) -> Finding | None:
-    """The first place. Nothing for what is no text."""
-    with item.file.open("rb") as file:
-        data = file.read(_LONGEST_BYTES)
+    """The first place, wherever it is in the file. Nothing for what is no text."""
+    marks = (_TURNS, _ESCAPED) if item.suffix in _WRITTEN_ESCAPED else (_TURNS,)
+    found: Finding | None = None
+    line, before = 1, ""
     try:
-        text = data.decode("utf-8")
+        for text in _pieces(item):
+            if "\0" in text:
+                return None
+            whole = before + text
+            match = None if found else next(filter(None, (one.search(whole) for one in marks)), None)
+            if match:
+                found = _finding(match[0], line + whole.count("\n", 0, match.start()))
+            before = whole[-_LONGEST_MARK + 1 :]
+            line += whole.count("\n") - before.count("\n")
     except UnicodeDecodeError:
         return None
-    if "\0" in text:
-        return None
-    match = _TURNS.search(text) or (_ESCAPED.search(text) if item.suffix in _WRITTEN_ESCAPED else None)
-    if match is None:
-        return None
-    mark = f"U+{ord(match[0]):04X}" if len(match[0]) == 1 else f"U+{match[0][2:].upper()}"
-    told = f"has {mark}, which shows what follows in another order than it is read: write it without"
-    return Finding(check="text", sentence=told, line=text.count("\n", 0, match.start()) + 1)
+    return found
+
+
+def _pieces(item: Item) -> Iterator[str]:
+    """Text of the file; a character that is cut in two is whole in the next piece. Raises UnicodeDecodeError."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with item.file.open("rb") as file:
+        while data := file.read(_PIECE_BYTES):
+            yield decoder.decode(data)
+    decoder.decode(b"", final=True)
+
+
+def _finding(mark: str, line: int) -> Finding:
+    shown = f"U+{ord(mark):04X}" if len(mark) == 1 else f"U+{mark[2:].upper()}"
+    told = f"has {shown}, which shows what follows in another order than it is read: write it without"
+    return Finding(check="text", sentence=told, line=line)

@@ -26,13 +26,13 @@ def external_files(model: ModelProto, path: Path) -> dict[str, Path]:
     return dict(sorted(files.items()))
 
 
-def external_problems(model: ModelProto, path: Path) -> list[str]:
-    """What `external_files` would raise, for every location that is wrong: one sentence each, all of them."""
+def external_problems(model: ModelProto, path: Path) -> dict[str, str]:
+    """What `external_files` would raise, for every location that is wrong: one sentence each, by the locations in their order."""
     told: dict[str, str] = {}
     for location, _, problem in _external(model, path):
         if problem:
             told.setdefault(location, problem)
-    return [told[location] for location in sorted(told)]
+    return dict(sorted(told.items()))
 
 
 def _external(model: ModelProto, path: Path) -> Iterator[tuple[str, Path, str]]:
