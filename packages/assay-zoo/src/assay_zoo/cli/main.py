@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="A model collection: submissions come in, decisions go out.", no_args_is_help=True, rich_markup_mode=None
 )
+_APPROVED = "who runs the command"
 
 
 @app.command("check")
@@ -60,14 +61,7 @@ def check(
                 name = name_of(root, folder)
                 where = folder.absolute()
                 found = inspect(
-                    name,
-                    root,
-                    tools,
-                    folder=where,
-                    groups=asked,
-                    author=author,
-                    approved="who runs the command",
-                    progress=progress,
+                    name, root, tools, folder=where, groups=asked, author=author, approved=_APPROVED, progress=progress
                 )
             record = write_record(record_path(root, found), found)
             if json:
