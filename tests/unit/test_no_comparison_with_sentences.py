@@ -27,7 +27,6 @@ OF_OTHERS = (
 BY_DESIGN = {
     "testing/act_checks.py": "it checks what is said",
     "compliance/waivers.py": "a waiver of zoo.toml quotes the sentence that it waives",
-    "files/check.py": "a file that the intake refused is named by the sentence of onnx",
     "triage/upgrade_text.py": "the way of an upgrade is a code of several words: go with options",
     "functionality.py": "the sentence of a data set begins with its file",
 }
