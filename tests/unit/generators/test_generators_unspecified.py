@@ -87,6 +87,31 @@ def test_of_computed_keys_equal_ones_may_differ_in_the_type_of_the_model() -> No
     assert unspecified(model, {**_KEYS, "x": -_KEYS["a"], "y": np.asarray([1.0])}) == (Unspecified.EQUAL_KEYS,)
 
 
+@pytest.mark.parametrize(
+    ("x", "y", "attributes", "reason"),
+    [
+        ([1.0, 1.0, 0.0, 2.0], [1.0, 2.0], {"kernel_shape": [2], "strides": [2]}, True),
+        ([1.0, 0.0, 0.0, 1.0], [1.0, 1.0], {"kernel_shape": [2], "strides": [2]}, False),
+        ([1.0, 0.0, 1.0, 0.0], [1.0, 0.0], {"kernel_shape": [2], "dilations": [2]}, True),
+        ([0.0, -1.0], [0.0, 0.0], {"kernel_shape": [2], "pads": [1, 0]}, False),  # what is padded is no element
+        ([0.0, 1.0, 1.0], [0.0, 1.0], {"kernel_shape": [2], "strides": [2], "auto_pad": "SAME_LOWER"}, True),
+        ([0.0, 1.0, 1.0], [1.0, 1.0], {"kernel_shape": [2], "strides": [2], "auto_pad": "SAME_UPPER"}, False),
+    ],
+)
+def test_of_equal_maxima_a_place_is_not_said(
+    x: list[float], y: list[float], attributes: dict[str, Any], reason: bool
+) -> None:
+    def found(places: bool) -> tuple[Unspecified, ...]:
+        node = helper.make_node("MaxPool", ["x"], ["y", "i"], **attributes)
+        ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("y", "i")[: 1 + places]]
+        model = helper.make_model(helper.make_graph([node], "g", [], ends))
+        fed, given = np.float32(x).reshape(1, 1, -1), np.float32(y).reshape(1, 1, -1)
+        return unspecified(model, {"x": fed, "y": given, "i": given})
+
+    assert found(places=True) == ((Unspecified.EQUAL_MAXIMA,) if reason else ())
+    assert found(places=False) == ()
+
+
 def test_of_scores_before_the_softcap_text_and_body_differ() -> None:
     def found(**attributes: Any) -> tuple[Unspecified, ...]:
         node = helper.make_node("Attention", ["q", "k", "v"], ["y", "", "", "s"], **attributes)

@@ -7,26 +7,36 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from msgspec.structs import replace
 from onnx import TensorProto, helper
 
 from assay.core.case import Case
+from assay.core.empty_result import empty_result
 from assay.core.flow import Flow, Option
 from assay.core.job import ScreenJob
 from assay.core.limits import Limits
 from assay.core.model import Model
-from assay.core.screening import Screened, Suspect, Use
+from assay.core.screening import CaseId, Screened, Suspect, Use
+from assay.fuzz.corpus import Waiting
+from assay.fuzz.look import status_of
 from assay.generators.case_values import CaseValues
-from assay.generators.screen import screen
+from assay.generators.screen import _Screener, screen
 from assay.generators.used_engines import UsedEngines
 from assay.ports.generator import GeneratedCase
+from assay.testing.faulty_backend import Faulty, FaultyEngine
 from assay.worker.stages import Stages
 
 CASES = 60
 
 
 def _suspects(folder: Path, **options: Option) -> tuple[tuple[Suspect, ...], dict[str, int]]:
+    found = screen(_job(folder, **options), Stages(lambda stage: None))
+    return found.suspects, dict(found.counts)
+
+
+def _job(folder: Path, **options: Option) -> ScreenJob:
     flow = Flow(name="faulty", backend="faulty", options=options)
-    job = ScreenJob(
+    return ScreenJob(
         case=Case("fuzz", Model(name="fuzz", source="", digest="")),
         flow=flow,
         limits=Limits(timeout_s=60),
@@ -40,8 +50,6 @@ def _suspects(folder: Path, **options: Option) -> tuple[tuple[Suspect, ...], dic
         corpus=str(folder / "suspects"),
         progress=str(folder / "progress"),
     )
-    found = screen(job, Stages(lambda stage: None))
-    return found.suspects, dict(found.counts)
 
 
 def test_a_sound_engine_is_right_in_every_use(tmp_path: Path) -> None:
@@ -64,6 +72,40 @@ def test_an_engine_that_is_wrong_later_is_named_by_its_use(
 ) -> None:
     suspects, _ = _suspects(tmp_path, fault=fault, **options)
     assert use in {one.kind for one in suspects}
+
+
+class _FirstIsFaulty(Faulty):
+    """Of the engines that it makes the first alone has the fault."""
+
+    def __init__(self) -> None:
+        self.made = 0
+
+    def lower(self, model: Path, flow: Flow) -> FaultyEngine:
+        self.made += 1
+        return super().lower(model, flow if self.made == 1 else replace(flow, options={}))
+
+
+def test_what_is_wrong_at_other_sizes_once_is_no_suspect(tmp_path: Path) -> None:
+    job = _job(tmp_path, fault="by_previous")
+    known = screen(job, Stages(lambda stage: None)).suspects
+    case = next(one.case for one in known if one.kind == Use.OTHER_SIZES)
+    kept = Path(job.corpus) / f"{case}.uses"
+    assert kept.read_text().split() == [Use.OTHER_SIZES]
+    assert kept.with_name(f"{case}.other-1.npz").exists()
+    screener = _Screener(job, _FirstIsFaulty(), UsedEngines())
+    screener.one(case.index)
+    found = screener.result()
+    assert found.counts[Use.OTHER_SIZES] > 1
+    assert found.suspects == ()
+
+
+def test_a_worker_that_ended_in_use_and_not_in_a_check_is_no_case_that_is_right(tmp_path: Path) -> None:
+    result = empty_result(_job(tmp_path))
+    ended = Waiting("faulty", Suspect(CaseId("used-engines", 2, 3, 0), "crash"))
+    assert status_of(ended, result, used=True) == "in_use"
+    assert status_of(ended, result) == "not_repeated"
+    wrong = Waiting("faulty", Suspect(CaseId("used-engines", 2, 3, 0), "values"))
+    assert status_of(wrong, result, used=True) == "not_repeated"
 
 
 def test_a_saved_engine_is_asked_again_when_it_is_loaded(tmp_path: Path) -> None:

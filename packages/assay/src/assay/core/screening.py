@@ -45,6 +45,7 @@ class Unspecified(enum.StrEnum):
     BODY_DIFFERS = "body_differs"
     SAMPLED_MAXIMUM = "sampled_maximum"
     DILATED_SAME = "dilated_same"
+    EQUAL_MAXIMA = "equal_maxima"
 
 
 class CaseId(msgspec.Struct, frozen=True):

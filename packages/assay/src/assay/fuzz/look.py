@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from assay.core.case import Inputs
 from assay.core.data import Data
 from assay.core.flow import Flow
@@ -38,6 +40,8 @@ _OUTCOMES = {
 }
 UNCHECKED = {"failed": "failed", **{use.value: "in_use" for use in Use}}
 """The status of suspects that are not checked again."""
+ENDED = (Outcome.CRASH.value, Outcome.TIMEOUT.value, Outcome.OUT_OF_MEMORY.value)
+"""Kinds of suspects that the worker of the screen did not outlive."""
 SEARCHED = ("wrong", "one_witness", "crash")
 
 
@@ -76,11 +80,13 @@ class Look:
         for one in known:
             name = str(one.suspect.case)
             job, result = jobs[name], results[name]
-            status = status_of(one, result)
+            used = self._path(one, ".uses").exists()
+            status = status_of(one, result, used=used)
             cause = None
             if status in SEARCHED and time.monotonic() < deadline:
                 cause = self._cause(job, result, min(TRIAGE_S, max(5.0, deadline - time.monotonic())))
-            yield one, self._bucket(one, flows[one.flow], session, status, cause, result)
+            named = self._named(one) if status == "in_use" else one
+            yield one, self._bucket(named, flows[one.flow], session, status, cause, result)
 
     def unchecked(self, one: Waiting, flow: Flow, session: Session) -> Bucket:
         """Of one that was compiled and does not run, whose words say all that a check would, and of one that the screen saw wrong in use,
@@ -105,6 +111,13 @@ class Look:
             return False
         keep_case(made, self._corpus.suspects, case)
         return True
+
+    def _named(self, one: Waiting) -> Waiting:
+        """With the operators of its model: of a case that ended its worker nobody has told them, and they part causes."""
+        from assay.generators.files import operators_of
+
+        operators = one.suspect.operators or operators_of(self._path(one, ".onnx"))
+        return replace(one, suspect=replace(one.suspect, operators=operators))
 
     def _cause(self, job: VerifyJob, result: Result, seconds: float) -> Cause | None:
         folder = self._corpus.folder.absolute() / "causes" / job.case.name / job.flow.name.replace("/", "-")
@@ -167,8 +180,9 @@ class Look:
         )
 
 
-def status_of(one: Waiting, result: Result) -> str:
-    """What the whole check makes of a suspect."""
+def status_of(one: Waiting, result: Result, *, used: bool = False) -> str:
+    """What the whole check makes of a suspect. `used`: the screen did more with its engine than a check does, so that what ended its
+    worker and does not repeat came of that."""
     silent = {*one.suspect.unspecified}
     if one.suspect.kind == "shape":  # the text says of it what values do not follow from
         silent -= {Unspecified.DILATED_SAME}
@@ -180,4 +194,4 @@ def status_of(one: Waiting, result: Result) -> str:
         return "wrong"  # onnx's inference of shapes, which the case declares, is the second witness
     if result.outcome is Outcome.MISMATCH and isinstance(result, ComparedResult):
         return _SIDES[side_of(result)[0]]
-    return "not_repeated"
+    return "in_use" if used and one.suspect.kind in ENDED else "not_repeated"

@@ -12,7 +12,7 @@ STATUSES = {
     "wrong": "wrong by two witnesses",
     "crash": "ended the process",
     "timeout": "did not end",
-    "in_use": "right at first, and wrong at other sizes, when it is called or loaded again, or beside another engine",
+    "in_use": "right at first, and wrong at other sizes, when it is called or loaded again, or beside another engine; or ended then",
     "one_witness": "wrong by the reference alone, and no other engine could say",
     "unstable": "not the same answer twice",
     "failed": "compiled, and does not run",
@@ -32,6 +32,7 @@ SILENT_STANDARD = {
     Unspecified.BODY_DIFFERS: "Attention: of scores before the softcap the text says one thing, and the function body another",
     Unspecified.DILATED_SAME: "pools: SAME pads a dilated window by its reach in the text, and by its width in onnx's own evaluation",
     Unspecified.SAMPLED_MAXIMUM: "RoiAlign, max: whether samples are compared, or the weighted elements around them, is not said",
+    Unspecified.EQUAL_MAXIMA: "MaxPool: of equal maxima of one window nothing says whose place is given",
     Unspecified.ROUNDED_STEP: "a quotient lies on the edge between two steps of the grid, and no type of the division is named",
     Unspecified.REPEATED_INDICES: "Scatter: what is written twice to one place depends on the order, which is undefined",
 }

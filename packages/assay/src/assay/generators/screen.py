@@ -168,11 +168,16 @@ class _Screener:
 
     def _used(self, engine: Engine, case: GeneratedCase) -> _Trial | None:
         """The first use after which an answer is wrong, twice: with an engine of its own, too."""
-        for other in case.others:
+        for place, other in enumerate(case.others):
             alone = GeneratedCase(case.model, other)
             if (found := self._at(engine, alone, Use.OTHER_SIZES)) is not None:
                 fresh = self._trial(alone)
-                return fresh if fresh.became is Screened.SUSPECT else found
+                if fresh.became is Screened.SUSPECT:
+                    return fresh
+                if self._repeats(case, place):
+                    return dataclasses.replace(
+                        found, case=GeneratedCase(case.model, case.inputs, case.others[: place + 1])
+                    )
         for use in case.uses:
             plain = GeneratedCase(case.model, case.inputs, uses=(use,))
             if (found := self._at(engine, plain, use)) is not None and self._at(
@@ -180,6 +185,16 @@ class _Screener:
             ):
                 return found
         return None
+
+    def _repeats(self, case: GeneratedCase, last: int) -> bool:
+        """Whether an engine of its own, asked at the same sizes in the same order, is wrong at the last, too."""
+        try:
+            engine = self._backend.lower(self._model, self._job.flow)
+            engine.run(case.inputs)
+        except Exception:  # noqa: BLE001  it did both before: what comes once is not repeated
+            return False
+        tried = [self._at(engine, GeneratedCase(case.model, one), Use.OTHER_SIZES) for one in case.others[: last + 1]]
+        return tried[-1] is not None
 
     def _at(self, engine: Engine, case: GeneratedCase, use: Use) -> _Trial | None:
         """What a use shows. None where it is right, or nobody knows what is."""

@@ -9,6 +9,7 @@ import numpy as np
 from onnx import helper
 
 from assay.core.screening import Unspecified
+from assay.generators.pool_places import equal_maxima
 from assay.generators.resize_places import fractional_length, rounding_decides
 from assay.ports import Tensor
 
@@ -34,6 +35,12 @@ def unspecified(model: Any, values: Mapping[str, Tensor]) -> tuple[Unspecified, 
     """Of a case: `values` of all names, real ones in float64, whole ones in the types of the model."""
     computed = {name for node in model.graph.node for name in node.output}
     found = {reason for node in model.graph.node for reason in _of_node(node, values, computed)}
+    read = {one.name for one in model.graph.output} | {name for node in model.graph.node for name in node.input}
+    if any(
+        node.op_type == "MaxPool" and {*node.output[1:]} & read & values.keys() and equal_maxima(node, values)
+        for node in model.graph.node
+    ):
+        found.add(Unspecified.EQUAL_MAXIMA)
     return tuple(sorted(found))
 
 

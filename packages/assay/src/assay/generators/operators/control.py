@@ -10,6 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 from assay.generators.build import Build, Operand, numpy_of
 from assay.generators.inference import declared
 from assay.generators.operators.form import form
+from assay.generators.schemas import NotMade
 
 _TYPES = ("float32", "float32", "float64", "int64")
 
@@ -117,8 +118,6 @@ def scan(build: Build, operator: str) -> list[Operand]:
     """Slices along any axis, in any direction, gathered along any axis."""
     draws = build.draws
     if build.opset < 9:
-        from assay.generators.schemas import NotMade
-
         raise NotMade
     dtype = draws.one_of(_TYPES[:3])
     slice_ = build.shape((0, 1, 2))
