@@ -13,6 +13,7 @@ from onnx import TensorProto, helper
 from assay.core.case import Case, Inputs
 from assay.core.job import VerifyJob
 from assay.core.outcome import Outcome
+from assay.judge.note_text import note_text
 from assay.models.conversion import program_to_onnx
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
@@ -135,4 +136,7 @@ def test_a_case_of_a_suite_is_calibrated_on_resamplings_of_its_one_sample() -> N
     (given,) = asked
     ((kept, _),) = suite.make([given], workers=1)
     refused = execute(VerifyJob(kept, find_flow("onnxruntime-int8-qdq-per-channel")), Stages(lambda stage: None))
-    assert "leaves none to judge" in refused.detail, "a golden of a user's own is not judged by what calibrated"
+    assert refused.ended is not None
+    assert "leaves none to judge" in note_text(refused.ended), (
+        "a golden of a user's own is not judged by what calibrated"
+    )

@@ -206,7 +206,7 @@ def test_time_that_runs_out_ends_a_duel_early(tmp_path: Path) -> None:
         0.0,
     )
     assert len(seen.launches) == 1
-    assert seen.ended.startswith("the time ran out")
+    assert seen.out_of_time
 
 
 def test_a_sweep_over_batch_sizes_fights_at_each(tmp_path: Path) -> None:

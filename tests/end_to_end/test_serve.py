@@ -68,7 +68,7 @@ def test_what_cannot_be_served_is_one_sentence(history: Path, tmp_path: Path) ->
         port = str(taken.getsockname()[1])
         assert f"cannot listen at 127.0.0.1 port {port}" in refused("--history", str(history), "--port", port)
     assert "must be from 0 to 65535" in refused("--history", str(history), "--port", "70000")
-    for schema, code, said in ((99, 2, "was written by a newer version"), (1, 4, "was written by an older assay")):
+    for schema, code, said in ((99, 2, "was written by a newer version"), (1, 4, "was written by an unreleased assay")):
         other = tmp_path / str(schema)
         shutil.copytree(history, other)
         with sqlite3.connect(other / "history.db") as database:

@@ -77,7 +77,6 @@ def test_a_comment_as_people_see_it() -> None:
     ) == (
         "<!-- assay zoo robot: digits -->\n"
         "### `digits`: declined\n\n"
-        "- compliance.graph: node 3 &lt;x&gt; is unsorted\n\n"
         "| check | outcome | what | where |\n|---|---|---|---|\n"
         "| compliance.graph | failed | node 3 &lt;x&gt; is unsorted | model.onnx:3 |\n"
         "| accuracy.all | skipped | not executed |  |\n\n"

@@ -61,7 +61,10 @@ def test_without_a_target_nobody_is_told(tmp_path: Path) -> None:
         ('[[alerts.target]]\nurl = { env = "A" }', "'alerts.target[0].name' is missing"),
         ('[[alerts.target]]\nname = "a b"\nurl = { env = "A" }', "must be made of at most 60 letters"),
         ('[[alerts.target]]\nname = "a"\nurl = { env = "A" }\n' * 2, "two targets called 'a'"),
-        ('[alerts]\non = ["blocked"]', "must be one of block, change, inconclusive, trend, recovery, not 'blocked'"),
+        (
+            '[alerts]\non = ["blocked"]',
+            "must be one of block, change, inconclusive, trend, recovery, found, not 'blocked'",
+        ),
         ("[alerts]\non = []", "'alerts.on' must not be empty"),
         ('[alerts]\nquiet-hours = "8-20"', "must be two times of the day"),
         ('[alerts]\ntime-zone = "Mars/Base"', "must be the name of a time zone"),

@@ -16,7 +16,7 @@ SETS = ("test_data_set_0", "test_data_set_1")
 
 
 def result(outcome: Outcome, detail: str = "what happened", cause: Cause = Cause.NONE, *held: Comparison) -> Result:
-    return VerifyResult("m|f|verify", "m", "f", "0", outcome, Stage.RUN, cause, detail, comparisons=held)
+    return VerifyResult("m|f|verify", "m", "f", "0", outcome, Stage.RUN, cause, detail=detail, comparisons=held)
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def _body(whole: Whole) -> list[str]:
     lines = [f"- {markdown(reason)}" for reason in reasons[:_SHOWN]]
     if len(reasons) > _SHOWN:
         lines.append(f"- and {len(reasons) - _SHOWN} more")
-    return [*lines, *_table(decided)]
+    return [*lines, "", *_table(decided)] if lines else _table(decided)
 
 
 def _table(decided: Decided) -> list[str]:
@@ -116,11 +116,9 @@ def _table(decided: Decided) -> list[str]:
         f"| {markdown(one.name)} | {one.outcome} | {markdown(one.sentence)} | {_where(one)} |" for one in loud[:_SHOWN]
     ]
     more = [f"{len(loud) - _SHOWN} more are on the robot's page.", ""] if len(loud) > _SHOWN else []
-    head = ["", "| check | outcome | what | where |", "|---|---|---|---|"] if rows else []
+    head = ["| check | outcome | what | where |", "|---|---|---|---|"]
     return [
-        *head,
-        *rows,
-        "",
+        *([*head, *rows, ""] if rows else []),
         *more,
         f"{quiet} other checks passed, {sum(one.executed for one in decided.checks)} cases executed.",
     ]
