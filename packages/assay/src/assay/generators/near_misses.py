@@ -21,7 +21,7 @@ class NearMisses:
     types, constants or inputs, equal operands, opsets and outputs in the middle are drawn."""
 
     name = "near-misses"
-    version = 5
+    version = 6
     about = "short chains of operators that an optimiser rewrites together, with everything else drawn"
 
     def make(self, seed: int, index: int) -> GeneratedCase | None:

@@ -139,11 +139,13 @@ def deformed(build: Build, operator: str) -> list[Operand]:
 
 @form("MaxUnpool")
 def unpooled(build: Build, operator: str) -> list[Operand]:
-    """Behind the pool whose places it reads. Windows that do not overlap: no place is written twice."""
+    """Behind the pool whose places it reads. Windows that do not overlap: no place is written twice. They fill the whole: places are those
+    of what was pooled, and of another size they would be others."""
     draws = build.draws
     axes, width = draws.one_of((1, 2, 2, 3)), draws.between(1, 3)
     x = build.operand(
-        "float32", (draws.between(1, 2), draws.between(1, 3), *(draws.between(3, 7) for _ in range(axes)))
+        "float32",
+        (draws.between(1, 2), draws.between(1, 3), *(width * draws.between(1, 7 // width) for _ in range(axes))),
     )
     given: dict[str, Any] = {"kernel_shape": [width] * axes, "strides": [width] * axes}
     most, places = build.node("MaxPool", [x], 2, **given)
