@@ -58,11 +58,14 @@ def trend(store: Store, case: str, flow: str, metric: str, machine: Machine | No
     return trend_of(map(observed, store.history(case, flow)), case, flow, metric, (machine or this_machine()).kind)
 
 
-def trend_of(past: Iterable[Observed], case: str, flow: str, metric: str, machine: str) -> Trend:
-    """The same of results that were read before, the newest first. `machine` is a kind of machine."""
+def trend_of(
+    past: Iterable[Observed], case: str, flow: str, metric: str, machine: str, recorded: Iterable[str] = ()
+) -> Trend:
+    """The same of results that were read before, the newest first. `machine` is a kind of machine, `recorded` names metrics that the cell
+    has beside those of `past`."""
     name = SHORT.get(metric, metric)
     points: list[Point] = []
-    seen: set[str] = set()
+    seen: set[str] = set(recorded)
     stated: dict[str, StatedMetric] = {}
     elsewhere: Counter[str] = Counter()
     last = ""
@@ -123,5 +126,7 @@ def _nothing(case: str, flow: str, metric: str, seen: set[str], elsewhere: Count
         return f"{metric} of {case} on {flow} was recorded on other kinds of machine alone ({there}), and this is {here}: ask there"
     if not seen:
         return f"no run of {case} on {flow} is in this history; `assay runs` lists what there is"
+    if metric in seen:
+        return f"no run of {case} on {flow} has a number for {metric} in what was asked: ask for other days"
     near = difflib.get_close_matches(metric, seen, n=3, cutoff=0.4) or sorted(seen)[:3]
     return f"no run of {case} on {flow} recorded {metric!r}; the nearest are {', '.join(near)}"

@@ -113,8 +113,11 @@ class KeepsAnnotations(Protocol):
         """Raises `assay.errors.RunNotFound` where its run is not there."""
         ...
 
-    def annotations(self, run_id: str = "", case: str = "", flow: str = "") -> list[Annotation]:
-        """The oldest first, of one run or of all, of one cell or of all. `run_id` is a whole id."""
+    def annotations(
+        self, run_id: str = "", case: str = "", flow: str = "", limit: int | None = None
+    ) -> list[Annotation]:
+        """The oldest first: of a cell, in one run or in all; of a run as a whole where no cell is named; all where nothing is. With a
+        `limit`: so many of the newest. `run_id` is a whole id."""
         ...
 
 

@@ -15,13 +15,14 @@ def add_annotation(connection: Connection, annotation: Annotation, run: int) -> 
     connection.execute(insert(run_annotations), row)
 
 
-def read_annotations(connection: Connection, run_id: str, case: str, flow: str) -> list[Annotation]:
+def read_annotations(connection: Connection, run_id: str, case: str, flow: str, limit: int | None) -> list[Annotation]:
     """See `ports.KeepsAnnotations.annotations`."""
     column = run_annotations.c
     query = select(column.at, column.who, column.text, runs.c.id, column.case, column.flow)
     query = query.join(runs, runs.c.number == column.run)
     if run_id:
         query = query.where(runs.c.id == run_id)
-    if case or flow:
+    if run_id or case or flow:
         query = query.where(column.case == case, column.flow == flow)
-    return [Annotation(*row) for row in connection.execute(query.order_by(column.number))]
+    newest_first = connection.execute(query.order_by(column.number.desc()).limit(limit))
+    return [Annotation(*row) for row in newest_first][::-1]

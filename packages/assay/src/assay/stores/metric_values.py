@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Collection, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, select
@@ -18,8 +18,6 @@ from assay.ports.browsing import MetricHistory, MetricPoint, RunMetrics
 from assay.stats.percentiles import percentile
 from assay.stores.statements import chunks, insert_for
 from assay.stores.tables import case_state, constants, metric_values, runs
-
-Value = TypeVar("Value")
 
 SPREAD = (10.0, 25.0, 75.0, 90.0)
 """Percentiles of the raw samples of the smallest batch, in ms, that stand behind the metrics where there are samples."""

@@ -156,10 +156,12 @@ class SqlStore(SqlBrowsing):
             lambda connection: add_annotation(connection, annotation, exact_run(connection, annotation.run, self.name))
         )
 
-    def annotations(self, run_id: str = "", case: str = "", flow: str = "") -> list[Annotation]:
+    def annotations(
+        self, run_id: str = "", case: str = "", flow: str = "", limit: int | None = None
+    ) -> list[Annotation]:
         """By an index where a run or a cell is named."""
         with self.reading() as connection:
-            return read_annotations(connection, run_id, case, flow)
+            return read_annotations(connection, run_id, case, flow, limit)
 
     def alerts(self) -> list[Alert]:
         """The oldest first."""

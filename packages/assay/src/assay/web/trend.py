@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from assay.core.annotation import Annotation
 from assay.core.trend import Change, Point, Trend
 from assay.errors import UsageError
 from assay.pipeline.trend import SHORT, Observed, trend_of
@@ -62,7 +63,7 @@ def trend(site: Site, query: Mapping[str, str]) -> Answer:
         "plot": plot(trends, {name: _spread(found) for name, found in wanted.items()} if _is_median(metric) else {}),
         "changes": [between for one in trends for between in _between(one, wanted[one.flow])],
         "newest": [(one.flow, _listed(one)) for one in trends],
-        "annotations": {(name, one.run): one for name in wanted for one in annotations_on(site, "", case, name)},
+        "annotations": _annotations(site, case, wanted),
         "elsewhere": sum(one.elsewhere for one in trends),
         "others": [name for name in _flows(site, case) if name not in wanted],
         "days": {"since": query.get("since", ""), "until": query.get("until", "")},
@@ -97,7 +98,7 @@ def _trends(
             if (not since or one.started_at >= since) and (not until or one.started_at[:10] <= until)
         ]
         try:
-            trends.append(trend_of(inside, case, flow, metric, machine))
+            trends.append(trend_of(inside, case, flow, metric, machine, history.names))
         except UsageError as error:
             if not trends:
                 raise
@@ -136,6 +137,15 @@ def _rows(found: Trend) -> list[tuple[object, ...]]:
 
 def _flows(site: Site, case: str) -> tuple[str, ...]:
     return site.store.matrix(CellQuery(case=case, exact=True), 0, 1, 0, 50).flows
+
+
+def _annotations(site: Site, case: str, flows: Iterable[str]) -> dict[tuple[str, str], list[Annotation]]:
+    """By flow and run."""
+    found: dict[tuple[str, str], list[Annotation]] = {}
+    for flow in flows:
+        for one in annotations_on(site, "", case, flow):
+            found.setdefault((flow, one.run), []).append(one)
+    return found
 
 
 def _spread(history: MetricHistory) -> dict[str, tuple[float, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import msgspec
 
@@ -43,9 +44,43 @@ class TrendPlot(msgspec.Struct, frozen=True):
     days: tuple[str, str]
 
 
+@dataclass(frozen=True)
+class _Axes:
+    """Where runs and values lie. Of many runs whole pixels are enough."""
+
+    places: Mapping[str, int]
+    low: float
+    high: float
+
+    @property
+    def are_many(self) -> bool:
+        return len(self.places) > FEW
+
+    def x(self, run: str) -> float:
+        return self._rounded(LEFT + 8 + self.places[run] / max(1, len(self.places) - 1) * (WIDE - LEFT - 16))
+
+    def y(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low)
+        return self._rounded(HIGH - BOTTOM - share * (HIGH - BOTTOM - TOP))
+
+    def _rounded(self, at: float) -> float:
+        return round(at) if self.are_many else round(at, 1)
+
+
 def plot(trends: Sequence[Trend], spreads: Mapping[str, Mapping[str, Sequence[float]]]) -> TrendPlot:
     """Runs stand side by side, all at the same distance, in the order of their ids, which is that of time. `spreads` are values behind
     the points, by flow and run."""
+    axes = _axes(trends, spreads)
+    grid = [axes.low + (axes.high - axes.low) * step / STEPS for step in range(STEPS + 1)]
+    started = sorted(point.started_at[:10] for one in trends for point in one.points)
+    return TrendPlot(
+        tuple(_series(one, spreads.get(one.flow, {}), axes) for one in trends),
+        tuple((axes.y(value), text.number(value)) for value in grid),
+        (started[0], started[-1]),
+    )
+
+
+def _axes(trends: Sequence[Trend], spreads: Mapping[str, Mapping[str, Sequence[float]]]) -> _Axes:
     places = {run: place for place, run in enumerate(sorted({point.run_id for one in trends for point in one.points}))}
     behind = [
         value for one in trends for point in one.points for value in spreads.get(one.flow, {}).get(point.run_id, ())
@@ -53,51 +88,32 @@ def plot(trends: Sequence[Trend], spreads: Mapping[str, Mapping[str, Sequence[fl
     values = [point.value for one in trends for point in one.points]
     low, high = min((*values, *behind)), max((*values, *behind))
     room = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
-    low, high = (max(0.0, low - room) if low >= 0 else low - room), high + room
+    return _Axes(places, max(0.0, low - room) if low >= 0 else low - room, high + room)
 
-    digits = 1 if len(places) <= FEW else None
 
-    def x(run: str) -> float:
-        return round(LEFT + 8 + places[run] / max(1, len(places) - 1) * (WIDE - LEFT - 16), digits)
+def _series(one: Trend, spread: Mapping[str, Sequence[float]], axes: _Axes) -> Series:
+    points = one.points
+    behind = [(axes.x(point.run_id), tuple(map(axes.y, spread.get(point.run_id, ())))) for point in points]
+    alarms = [points[at] for at in one.alarms]
+    changes = [(points[change.place].run_id, change.percent) for change in one.changes]
+    return Series(
+        one.flow,
+        _dots((axes.x(point.run_id), axes.y(point.value)) for point in points),
+        _spread(behind, as_lines=axes.are_many),
+        _levels(one, axes),
+        tuple(Mark(axes.x(at.run_id), axes.y(at.value), at.run_id, f"alarm, {text.number(at.value)}") for at in alarms),
+        tuple(Mark(axes.x(run), 0.0, run, f"{percent:+.1f} %") for run, percent in changes),
+    )
 
-    def y(value: float) -> float:
-        return round(HIGH - BOTTOM - (value - low) / (high - low) * (HIGH - BOTTOM - TOP), digits)
 
-    def series(one: Trend) -> Series:
-        spread = spreads.get(one.flow, {})
-        points = one.points
-        ends = [0, *(change.place for change in one.changes), len(points)]
-        heights = [one.changes[0].before, *(change.after for change in one.changes)] if one.changes else []
-        return Series(
-            one.flow,
-            _dots((x(point.run_id), y(point.value)) for point in points),
-            _spread(
-                [(x(point.run_id), tuple(map(y, spread.get(point.run_id, ())))) for point in points],
-                as_lines=len(places) > FEW,
-            ),
-            tuple(
-                (x(points[first].run_id), x(points[last - 1].run_id), y(level))
-                for first, last, level in zip(ends, ends[1:], heights, strict=False)
-            ),
-            tuple(
-                Mark(
-                    x(points[at].run_id),
-                    y(points[at].value),
-                    points[at].run_id,
-                    f"alarm, {text.number(points[at].value)}",
-                )
-                for at in one.alarms
-            ),
-            tuple(
-                Mark(x(points[change.place].run_id), 0.0, points[change.place].run_id, f"{change.percent:+.1f} %")
-                for change in one.changes
-            ),
-        )
-
-    grid = [low + (high - low) * step / STEPS for step in range(STEPS + 1)]
-    started = sorted(point.started_at[:10] for one in trends for point in one.points)
-    return TrendPlot(
-        tuple(map(series, trends)), tuple((y(value), text.number(value)) for value in grid), (started[0], started[-1])
+def _levels(one: Trend, axes: _Axes) -> tuple[tuple[float, float, float], ...]:
+    """Between the changes; none where there is no change."""
+    points = one.points
+    ends = [0, *(change.place for change in one.changes), len(points)]
+    heights = [one.changes[0].before, *(change.after for change in one.changes)] if one.changes else []
+    return tuple(
+        (axes.x(points[first].run_id), axes.x(points[last - 1].run_id), axes.y(level))
+        for first, last, level in zip(ends, ends[1:], heights, strict=False)
     )
 
 

@@ -1,0 +1,80 @@
+"""What the page of a trend says of a metric that nobody recorded, of several annotations, and of what was recorded a moment ago."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from assay.core.annotation import Annotation
+from assay.stores.sql import SqlStore
+from assay.testing.builders import make_measurement, make_result, make_run
+from assay.web.address import address
+from assay.web.app import make_app
+from assay.web.site import Site
+from assay.web.trend import NEWEST
+from dashboard_history import WELL
+
+KINDS = ("verify", "compare_speed", "per_node", "mutation_score")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqlStore]:
+    with closing(SqlStore(str(tmp_path / "history.db"))) as store:
+        yield store
+
+
+def test_a_misspelt_metric_names_its_neighbours(client: TestClient) -> None:
+    answer = client.get(address("/trend", case=WELL, flow="tvm", metric="latency.p9_ms"))
+    assert answer.status_code == 400
+    assert "the nearest are latency.p" in answer.text
+
+
+def test_days_without_a_run_are_not_a_history_without_one(client: TestClient) -> None:
+    said = client.get(address("/trend", case=WELL, flow="tvm", metric="latency", since="2030-01-01")).text
+    assert "has a number for latency.median_ms in what was asked" in said
+
+
+def test_all_annotations_of_a_point_are_shown(store: SqlStore, tmp_path: Path) -> None:
+    store.open_run(make_run("20260101"))
+    store.record("20260101", [make_result("a", kind="measure", measurements=(make_measurement(),))])
+    for text in ("new compiler", "new driver"):
+        store.add_annotation(Annotation("2026-01-02T10:00:00+00:00", "ann", text, "20260101", "a", "onnxruntime"))
+    said = (
+        TestClient(make_app(Site(store, tmp_path), {"testserver"}))
+        .get(address("/trend", case="a", flow="onnxruntime"))
+        .text
+    )
+    assert [said.count(text) for text in ("new compiler", "new driver")] == [1, 1]
+
+
+def test_a_page_of_a_run_shows_the_newest_of_its_own(store: SqlStore, tmp_path: Path) -> None:
+    store.open_run(make_run("20260101"))
+    store.record("20260101", [make_result("a")])
+    for number in range(102):
+        for case, flow in (("", ""), ("a", "onnxruntime")):
+            text = f"{case or 'run'} note {number}."
+            store.add_annotation(Annotation("2026-01-02T10:00:00+00:00", "ann", text, "20260101", case, flow))
+    client = TestClient(make_app(Site(store, tmp_path), {"testserver"}))
+    said = client.get(address("/matrix", run="20260101")).text
+    assert [f"run note {number}." in said for number in (1, 2, 101)] == [False, True, True]
+    assert said.index("run note 2.") < said.index("run note 101.")
+    assert " note 50." in said
+    assert "a note" not in said
+    assert "a note 101." in client.get(address("/result", case="a", flow="onnxruntime", run="20260101")).text
+    assert len(store.annotations()) == 204
+
+
+def test_a_fifth_result_of_a_run_is_shown_at_once(store: SqlStore, tmp_path: Path) -> None:
+    client = TestClient(make_app(Site(store, tmp_path), {"testserver"}))
+    store.open_run(make_run("20260101"))
+    path = f"/api/v1{address('/trend', case='a', flow='onnxruntime', metric='latency')}"
+    four = [make_result("a", kind=kind) for kind in KINDS]
+    assert len(four) == NEWEST
+    store.record("20260101", four)
+    assert client.get(path).status_code == 400
+    store.record("20260101", [make_result("a", kind="measure", measurements=(make_measurement(),))])
+    assert client.get(path).status_code == 200
