@@ -96,7 +96,7 @@ class Line:
         if self.verdict not in ("pass", "fail") or self.distance is None:
             return "open"
         if (self.distance <= self.limit) != (self.verdict == "pass"):
-            return "WRONG"
+            return "undecidable" if self.verdict == "fail" and (self.pair or 0.0) > UNTELLING else "WRONG"
         return "vacuous" if self.empty and self.verdict == "pass" else "right"
 
 

@@ -138,6 +138,8 @@ def test_weights_are_initializers_and_constants_also_of_branches(roundings: Any,
         ({"verdict": "inconclusive", "reason": "other precision in compare: float32"}, "other precision"),
         ({"verdict": "inconclusive", "pair": 0.4}, "undecidable"),
         ({"verdict": "pass", "pair": 0.4}, "undecidable"),
+        ({"verdict": "fail", "pair": 0.4, "distance": 0.41}, "undecidable"),
+        ({"verdict": "fail", "pair": 1e-6, "distance": 1e-6}, "WRONG"),
         ({"verdict": "too long", "distance": None, "pair": None}, "open"),
     ],
 )
