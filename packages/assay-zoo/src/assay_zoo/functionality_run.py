@@ -17,8 +17,7 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.pipeline.check import record_run
 from assay.pipeline.ensure_references import ensure_references
-from assay.pipeline.plan import PACKAGES
-from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
+from assay.pipeline.provenance import PACKAGES, new_run_id, provenance, this_machine
 from assay.pipeline.services import Services
 from assay.pipeline.tolerances import with_tolerances
 from assay_zoo.policy import RunLimits
@@ -89,12 +88,9 @@ def run_all(every: Sequence[Asked], flows: Sequence[Flow], limits: Limits, servi
     )
     run = Run(
         id=run_id,
-        started_at=now.isoformat(timespec="seconds"),
         command="assay zoo check",
         jobs=jobs,
-        machine=this_machine(services.gpus),
-        versions=versions((*PACKAGES, *sorted({flow.backend for flow in flows}))),
-        commit=git_commit(Path.cwd()),
+        **provenance(now, this_machine(services.gpus), (*PACKAGES, *sorted({flow.backend for flow in flows}))),
     )
     return list(services.jobs.complete(record_run(run, services)).results)
 

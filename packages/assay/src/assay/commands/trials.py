@@ -29,7 +29,6 @@ LONGEST = 2000
 """Characters of a reason that are kept. The table shows fewer, and `assay doctor` tries again."""
 FORM = 2
 """Of what is kept; another number forgets all earlier trials."""
-PACKAGES = ("assay", "numpy", "onnx", "onnxruntime", "openvino", "torch")
 
 
 HOPELESS = MACHINE | {Outcome.OK}
@@ -51,7 +50,7 @@ class Trial(msgspec.Struct, frozen=True):
 
 def trial_key(flow: Flow, state: Availability) -> str:
     """Everything that a trial depends on, as far as versions say it."""
-    from assay.pipeline.provenance import versions
+    from assay.pipeline.provenance import PACKAGES, versions
 
     transforms = [] if flow.environment else [one.version for one in plugins.transforms_available(flow)]
     machine = (platform.python_version(), platform.machine(), platform.system())

@@ -22,8 +22,8 @@ from assay.models.sources import check_source, source_name
 from assay.pipeline.check import record_run
 from assay.pipeline.inspect_models import inspect_models
 from assay.pipeline.open_run import Checked
-from assay.pipeline.plan import PACKAGES, reference_dir
-from assay.pipeline.provenance import git_branch, git_commit, new_run_id, this_machine, versions
+from assay.pipeline.plan import reference_dir
+from assay.pipeline.provenance import new_run_id, provenance, this_machine
 from assay.pipeline.request import ModelRequest
 from assay.pipeline.services import Services
 from assay.pipeline.threads import with_threads
@@ -92,15 +92,11 @@ async def plan_comparison(request: CompareRequest, services: Services) -> Run:
     )
     return Run(
         id=run_id,
-        started_at=now.isoformat(timespec="seconds"),
         command=request.command,
         jobs=(job, *alone),
         compared={alone[0].key: alone[1].key} if alone else {},
         policy=request.policy,
-        machine=this_machine(services.gpus),
-        versions=versions(PACKAGES),
-        commit=git_commit(Path.cwd()),
-        branch=git_branch(Path.cwd()),
+        **provenance(now, this_machine(services.gpus)),
         sources=request.sources,
     )
 

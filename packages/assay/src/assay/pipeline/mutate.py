@@ -27,8 +27,8 @@ from assay.pipeline.check import by_case, record_run, run_jobs
 from assay.pipeline.ensure_references import ensure_references, reject_wrong_inputs
 from assay.pipeline.mutation_score import Score, summary
 from assay.pipeline.open_run import Checked, OpenRun, judge_run, open_run
-from assay.pipeline.plan import PACKAGES, reference_dir
-from assay.pipeline.provenance import git_branch, git_commit, new_run_id, this_machine, versions
+from assay.pipeline.plan import reference_dir
+from assay.pipeline.provenance import new_run_id, provenance, this_machine
 from assay.pipeline.sample_mutants import GateJob, Injected, list_mutants, mutant_jobs, sample_mutants
 from assay.pipeline.services import Services
 from assay.pipeline.survivors import explain
@@ -168,14 +168,10 @@ def _run(request: MutateRequest, jobs: Sequence[AnyJob], policy: Policy, service
     run_id = new_run_id(now)
     return Run(
         id=run_id,
-        started_at=now.isoformat(timespec="seconds"),
         command=request.command,
         jobs=tuple(replace(job, scratch=str(services.scratch(run_id))) for job in jobs),
         policy=policy,
-        machine=this_machine(),
-        versions=versions(PACKAGES),
-        commit=git_commit(Path.cwd()),
-        branch=git_branch(Path.cwd()),
+        **provenance(now, this_machine()),
         narrowed=True,
     )
 

@@ -35,15 +35,13 @@ from assay.pipeline.find_baseline import find_baseline
 from assay.pipeline.inspect_models import inspect_models, model_files
 from assay.pipeline.kept_folders import CANDIDATES, TRACES, candidate_dir, prune, trace_dir
 from assay.pipeline.originals import change_job, oracle_digest, original_case, original_folder
-from assay.pipeline.provenance import git_branch, git_commit, new_run_id, this_machine, versions
+from assay.pipeline.provenance import new_run_id, provenance, this_machine
 from assay.pipeline.request import ModelRequest, Request
 from assay.pipeline.save_tensors import with_saving
 from assay.pipeline.services import Services
 from assay.pipeline.threads import with_threads_each
 from assay.plugins import check_flow
 from assay.task_metrics.registry import check_task
-
-PACKAGES = ("assay", "numpy", "onnx", "onnxruntime", "openvino", "torch")
 
 
 async def plan(request: Request, services: Services) -> Run:
@@ -83,14 +81,10 @@ async def plan(request: Request, services: Services) -> Run:
     jobs = tuple(with_saving(jobs, request.save_inputs, request.save_outputs))
     return Run(
         id=run_id,
-        started_at=now.isoformat(timespec="seconds"),
         command=request.command,
         jobs=jobs,
         policy=request.policy,
-        machine=this_machine(services.gpus),
-        versions=versions(PACKAGES),
-        commit=git_commit(Path.cwd()),
-        branch=git_branch(Path.cwd()),
+        **provenance(now, this_machine(services.gpus)),
         baseline=request.baseline,
         baselines=tuple(job.baseline for one in planned for job in one if isinstance(job, CompareSpeedJob)),
         narrowed=bool(request.only),

@@ -10,8 +10,33 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
+from typing import TypedDict
 
 from assay.core.machine import Machine
+
+PACKAGES = ("assay", "numpy", "onnx", "onnxruntime", "openvino", "torch")
+"""Those whose versions every run keeps."""
+
+
+class Provenance(TypedDict):
+    """The fields of `Run` that say when, where and with what it was made."""
+
+    started_at: str
+    machine: Machine
+    versions: dict[str, str]
+    commit: str
+    branch: str
+
+
+def provenance(now: datetime, machine: Machine, packages: Iterable[str] = PACKAGES) -> Provenance:
+    """Of the checkout that the command was called in."""
+    return Provenance(
+        started_at=now.isoformat(timespec="seconds"),
+        machine=machine,
+        versions=versions(packages),
+        commit=git_commit(Path.cwd()),
+        branch=git_branch(Path.cwd()),
+    )
 
 
 def new_run_id(now: datetime) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -17,8 +16,7 @@ from assay.core.result import LoadResult
 from assay.core.run import Run
 from assay.judge.metric_registry import recorded_by
 from assay.pipeline.open_run import Checked, open_run
-from assay.pipeline.plan import PACKAGES
-from assay.pipeline.provenance import git_branch, git_commit, new_run_id, this_machine, versions
+from assay.pipeline.provenance import new_run_id, provenance, this_machine
 from assay.pipeline.services import Services
 
 
@@ -65,14 +63,10 @@ def record_load(
     before = compare_run or services.store.run_before(run_id, {(job.case.name, job.flow.name)})
     run = Run(
         id=run_id,
-        started_at=now.isoformat(timespec="seconds"),
         command=command,
         jobs=(job,),
         policy=policy,
-        machine=this_machine(),
-        versions=versions(PACKAGES),
-        commit=git_commit(Path.cwd()),
-        branch=git_branch(Path.cwd()),
+        **provenance(now, this_machine()),
         narrowed=True,
         baseline=services.store.run(before).id if before else "",
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 
 import msgspec
 
@@ -22,9 +21,9 @@ from assay.errors import NothingSelected
 from assay.pipeline.check import record_run
 from assay.pipeline.expected_timeouts import limits_of, with_expected_timeouts
 from assay.pipeline.open_run import Checked
-from assay.pipeline.plan import PACKAGES, reference_dir
+from assay.pipeline.plan import reference_dir
 from assay.pipeline.progress import Progress
-from assay.pipeline.provenance import git_branch, git_commit, new_run_id, this_machine, versions
+from assay.pipeline.provenance import PACKAGES, new_run_id, provenance, this_machine
 from assay.pipeline.roofline_peaks import with_roofline_peaks
 from assay.pipeline.services import Services
 from assay.pipeline.suite_contract import collect_cases, make_files
@@ -114,16 +113,13 @@ def _plan(request: SuiteRequest, cases: Sequence[Case], services: Services) -> R
     jobs += _converted(jobs, request)
     if request.only:
         jobs = tuple(job for job in jobs if job.key == request.only)
+    machine = with_roofline_peaks(this_machine(), request.threads) if request.measuring else this_machine()
     return Run(
         id=run_id,
-        started_at=now.isoformat(timespec="seconds"),
         command=request.command,
         jobs=jobs,
         policy=with_expected_timeouts(request.policy, cases, request.flows),
-        machine=with_roofline_peaks(this_machine(), request.threads) if request.measuring else this_machine(),
-        versions=versions((*PACKAGES, *sorted({flow.backend for flow in request.flows}))),
-        commit=git_commit(Path.cwd()),
-        branch=git_branch(Path.cwd()),
+        **provenance(now, machine, (*PACKAGES, *sorted({flow.backend for flow in request.flows}))),
         baseline=request.baseline,
         narrowed=bool(request.only) or request.selection.narrows,
         alone=bool(request.only),
