@@ -88,6 +88,8 @@ def test_a_note_on_a_whole_run(ask: Ask) -> None:
         ("/annotations", "ann", {"text": " "}, 400, "at most 500 characters"),
         ("/annotations", "ann", {"text": "x" * 501}, 400, "at most 500 characters"),
         ("/annotations", "ann", {"run": "20990101"}, 404, "there is no run"),
+        ("/annotations", "ann", {"flow": ""}, 400, "or names a case and a flow"),
+        ("/annotations", "ann", {"case": "nothing"}, 404, "has no nothing on tvm"),
         ("/approve", "ann", {}, 403, "start the server with --approver ann"),
         ("/approve", "bob", {}, 403, "may change nothing"),
         ("/approve", "eve", {"token": ""}, 403, "not of this server"),

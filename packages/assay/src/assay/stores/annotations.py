@@ -5,11 +5,19 @@ from __future__ import annotations
 from sqlalchemy import Connection, insert, select
 
 from assay.core.annotation import Annotation
-from assay.stores.tables import run_annotations, runs
+from assay.errors import RunNotFound
+from assay.stores.search import jobs_of
+from assay.stores.tables import results, run_annotations, runs
 
 
 def add_annotation(connection: Connection, annotation: Annotation, run: int) -> None:
-    """`run` is the number of its run."""
+    """`run` is the number of its run. Raises RunNotFound for a cell that this run does not have."""
+    if annotation.case:
+        recorded = select(results.c.number).where(
+            results.c.run == run, results.c.job.in_(jobs_of(annotation.case, annotation.flow))
+        )
+        if connection.scalar(recorded.limit(1)) is None:
+            raise RunNotFound(f"run {annotation.run} has no {annotation.case} on {annotation.flow}")
     named = {"case": annotation.case, "flow": annotation.flow}
     row = {"at": annotation.at, "who": annotation.who, "text": annotation.text, "run": run, **named}
     connection.execute(insert(run_annotations), row)

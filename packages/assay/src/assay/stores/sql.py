@@ -140,7 +140,8 @@ class SqlStore(SqlBrowsing):
             rows = connection.execute(query.order_by(results.c.number))
             found: list[Result] = [unpack(row.payload, _RESULTS) for row in rows]
             if not found:
-                raise RunNotFound(f"{f'run {asked}' if asked else 'no run'} in {self.name} has {case} on {flow}")
+                lacks = f"run {asked} in {self.name} has no" if asked else f"no run in {self.name} has"
+                raise RunNotFound(f"{lacks} {case} on {flow}")
             jobs = browsing.only_cell(_jobs(connection, number), case, flow)
             return replace(_head(connection, number), jobs=_JOBS.decode(msgspec.msgpack.encode(jobs))), found
 

@@ -93,6 +93,8 @@ class Actions:
         run, case, flow, text = (form.get(name, "") for name in ("run", "case", "flow", "text"))
         if not text.strip() or len(text) > LONGEST_ANNOTATION:
             raise UsageError(f"an annotation needs a text of at most {LONGEST_ANNOTATION} characters")
+        if bool(case) != bool(flow):
+            raise UsageError("an annotation is about a whole run, or names a case and a flow")
         self._write(who, "annotate", _about(run, case, flow), text)
         add_annotation(text, self.history, who=who, run=run, case=case, flow=flow)
         return _page_of(run, case, flow)
