@@ -179,8 +179,9 @@ def _failure(job: Job, error: BaseException, stages: Stages) -> AnyResult:
 
 def _ending(error: BaseException, stages: Stages) -> Note:
     """The words of an error that is raised for a reader are all there is to say; of any other its type and stage are, too."""
-    if isinstance(error, _DiskFull):
-        return noted(NoteCode.DISK_FULL, folder=error.folder, left=error.left)
+    if issubclass(type(error), _DiskFull):  # `isinstance` asks the error itself, which may fail
+        full = cast(_DiskFull, error)
+        return noted(NoteCode.DISK_FULL, folder=full.folder, left=full.left)
     name = type_name(error)
     text = (exception_text(error) or name)[:LONGEST]
     if issubclass(type(error), (Lowering, UsageError, BrokenMetric, EndpointFailed)):

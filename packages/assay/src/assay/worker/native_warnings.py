@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import cast
 
 import assay
 from assay.core.native_warning import NativeWarning, WarningCode
@@ -22,15 +23,15 @@ _DEPRECATED = (DeprecationWarning, PendingDeprecationWarning, FutureWarning)
 
 def is_native(one: warnings.WarningMessage) -> bool:
     """Whether a library said it; what Assay itself notes of a job is given from a file of its own."""
-    if isinstance(one.message, NoteWarning):
+    if issubclass(one.category, NoteWarning):
         return False
     return issubclass(one.category, NativeText) or not one.filename.startswith(_OWN)
 
 
 def note_of(one: warnings.WarningMessage) -> Note:
     """What is noted of it: words of a library are noted as such."""
-    if isinstance(one.message, NoteWarning):
-        return one.message.note
+    if issubclass(one.category, NoteWarning):
+        return cast(NoteWarning, one.message).note
     said = exception_text(one.message) if isinstance(one.message, Warning) else str(one.message).strip()
     return noted(NoteCode.LIBRARY_SAID, text=said)
 
