@@ -12,7 +12,7 @@ from assay.core.job import VerifyJob
 from assay.core.model import Model
 from assay.core.note import NoteCode
 from assay.core.outcome import Outcome
-from assay.testing.acts_on_runtime import ClassFails, NameFails
+from assay.testing.acts import ACTS
 from assay.worker.dispatch import _failure
 from assay.worker.native_warnings import is_native, note_of
 from assay.worker.stages import Stages
@@ -26,10 +26,13 @@ class WarningWithoutClass(UserWarning):
         raise ValueError("no class")
 
 
-@pytest.mark.parametrize("kind", [ClassFails, NameFails])
-def test_an_error_that_does_not_say_what_it_is(kind: type[BaseException]) -> None:
+@pytest.mark.parametrize("act", ["class_fails", "name_fails"])
+def test_an_error_that_does_not_say_what_it_is(act: str) -> None:
     job = VerifyJob(Case("c", Model("m", "m.onnx", "0")), Flow("f", "f"))
-    failed = _failure(job, kind("words"), Stages(lambda stage: None))
+    try:
+        ACTS[act].commit()
+    except Exception as error:
+        failed = _failure(job, error, Stages(lambda stage: None))
     assert failed.outcome is Outcome.ERROR
     assert failed.ended is not None
     assert (failed.ended.code, failed.ended.facts["error"]) == (NoteCode.RAISED, "words")
