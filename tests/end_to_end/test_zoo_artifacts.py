@@ -120,10 +120,10 @@ def test_several_mistakes_are_told_in_the_order_of_their_lines(folder: Path) -> 
     assert lines == [2, 3, line_of("opset = 17")]
 
 
-def test_a_field_of_the_readme_that_differs_is_named(folder: Path) -> None:
+def test_a_section_of_the_readme_that_differs_is_named(folder: Path) -> None:
     change(folder / "README.md", "Adds a number to itself.", "Multiplies.")
     (one,) = checked(folder)
-    assert "which metadata.toml says in description" in one.sentence
+    assert "section 'Description' what metadata.toml says" in one.sentence
     assert (one.path, one.line) == ("README.md", 3)
 
 

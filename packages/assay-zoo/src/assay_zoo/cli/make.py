@@ -53,9 +53,14 @@ def readme(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File to write [README.md of the folder].")
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file that is there.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Write the file that is there again; sections of your own stay.")
+    ] = False,
 ) -> None:
-    """Write README.md from metadata.toml."""
+    """Write README.md from metadata.toml.
+
+    What is to be said beyond that stands in sections of your own, below it.
+    """
     from assay.config.toml_errors import read
     from assay.errors import NotWritable, UsageError
     from assay_zoo.artifacts.template_text import left_in_metadata
@@ -67,8 +72,8 @@ def readme(
     if left := [key for key, _ in left_in_metadata(root_of(None, folder), metadata.model_dump())]:
         told = f"{folder / METADATA} still has the template's words in {', '.join(dict.fromkeys(left))}"
         raise UsageError(f"{told}: say there what is true of this model, then write the readme of it")
-    text = readme_text(metadata)
     path = output or folder / "README.md"
+    text = readme_text(metadata, path.read_text("utf-8", "replace") if overwrite and path.is_file() else "")
     try:
         with path.open("w" if overwrite else "x", encoding="utf-8") as file:
             file.write(text)
