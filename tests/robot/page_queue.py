@@ -114,7 +114,5 @@ def filled(folder: Path) -> tuple[Queue, dict[str, int]]:
     one("waiting", "digits-detector", head(7, "Second try", branch="submission/detector"))
     one("withdrawn", "gone", head(8, "Changed my mind"))
     queue.withdraw(REPOSITORY, "submission/model-8", 0, "the branch is gone")
-    queue.note(0, "the robot began: 2 workers, SQLite")
-    queue.note(0, "the forge answered 502; tried again in 4 s", Level.WARNING)
     queue.note(ids["declined"], "the group files found 1 mistake", Level.ERROR)
     return queue, ids

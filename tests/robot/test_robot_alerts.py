@@ -17,9 +17,8 @@ from test_robot_config import written
 from assay.core.alert import AlertKind, AlertRules, AlertTarget, SecretText
 from assay.errors import UsageError
 from assay_zoo.check import Check, CheckOutcome
-from assay_zoo.robot.alerting import Alerts
+from assay_zoo.robot.alerting import Alerts, NotificationFailed
 from assay_zoo.robot.config import load_robot
-from assay_zoo.robot.notify import NotificationFailed
 from assay_zoo.robot.records import Whole
 
 PAGE = "https://zoo.example/submissions/1"

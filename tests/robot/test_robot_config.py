@@ -46,13 +46,6 @@ app = { id = 7, key = { file = "secret" } }
 secrets = [{ file = "secret" }, { env = "ZOO_HOOK" }]
 [operator]
 token = { file = "secret" }
-[mail]
-host = "mail.example"
-sender = "zoo@example.org"
-to = ["a@example.org"]
-password = { file = "secret" }
-[chat]
-url = { file = "secret" }
 """,
         )
     )

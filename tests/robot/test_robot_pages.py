@@ -18,14 +18,7 @@ from assay_zoo.robot.pages import page_routes
 from assay_zoo.robot.pages.format import ago, figures, followed, took
 from assay_zoo.robot.pages.views import groups
 
-PAGES = (
-    "/",
-    "/log",
-    "/submissions/{}",
-    "/submissions/{}/log",
-    "/submissions/{}/report",
-    f"/models/{quote(HOSTILE, '')}",
-)
+PAGES = ("/", "/submissions/{}")
 Served = tuple[TestClient, dict[str, int]]
 
 
@@ -91,17 +84,7 @@ def test_nothing_of_a_stranger_is_markup(served: Served, page: str) -> None:
     assert "unsafe" not in policy
     assert "frame-ancestors 'none'" in policy
     assert answer.headers["x-content-type-options"] == "nosniff"
-    assert not re.search(r"<script(?! src=\"/static/)|<[^>]* (on\w+|style)=", answer.text)
-
-
-def test_the_report_can_be_kept(served: Served) -> None:
-    client, ids = served
-    text = body(client, f"/submissions/{ids['declined']}/report")
-    assert "<style>" in text
-    assert "the section References is missing" in text
-    assert not re.search(r'(?:src|href)="(?!#|https://forge\.example/)', text)
-    assert client.get(f"/submissions/{ids['waiting']}/report.json").status_code == 404
-    assert client.get(f"/submissions/{ids['declined']}/report.json").json()["answer"] == "decline"
+    assert not re.search(r"<script|<[^>]* (on\w+|style)=", answer.text)
 
 
 def test_a_badge_of_a_version_that_was_rolled_back_says_so(tmp_path: Path) -> None:
@@ -133,18 +116,27 @@ def test_a_badge_says_what_is_served_or_how_the_newest_submission_ended(served: 
 
 def test_a_log_has_its_lines_in_order(served: Served) -> None:
     client, ids = served
-    lines = client.get(f"/submissions/{ids['declined']}/log.json").json()
+    lines = client.get(f"/submissions/{ids['declined']}.json").json()["log"]
     assert len(lines) > 2
     assert [one["at"] for one in lines] == sorted(one["at"] for one in lines)
-    assert "the group files found 1 mistake" in body(client, f"/submissions/{ids['declined']}/log")
-    assert "502" in body(client, "/log")
+    text = body(client, f"/submissions/{ids['declined']}")
+    places = [text.index(one["text"]) for one in lines]
+    assert places == sorted(places)
+
+
+def test_a_page_is_asked_for_again_while_something_may_happen(served: Served) -> None:
+    client, ids = served
+    waits = {address: "refresh" in body(client, address) for address in ("/", "/?before=3")}
+    assert waits == {"/": True, "/?before=3": False}
+    shown = {kind: "refresh" in body(client, f"/submissions/{ids[kind]}") for kind in ("waiting", "rerun", "declined")}
+    assert shown == {"waiting": True, "rerun": True, "declined": False}
 
 
 @pytest.mark.parametrize(
     "address",
     [
         "/submissions/0", "/submissions/999", "/submissions/-1", "/submissions/x", "/submissions/" + "9" * 6000,
-        "/submissions/999.json", "/submissions/999/log", "/models/nobody", "/models/nobody.json", "/models/%00",
+        "/submissions/999.json", "/badge/nobody.json", "/badge/%00.svg",
         "/static/..%2frender.py", "/static/%2e%2e/render.py", "/static//etc/passwd",
     ],
 )  # fmt: skip

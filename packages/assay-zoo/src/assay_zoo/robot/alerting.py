@@ -14,12 +14,11 @@ from assay.alerts.send import send as send_by_apprise
 from assay.commands.composition import open_store
 from assay.core.alert import Alert, AlertFacts, AlertKind, AlertRules, RedJob
 from assay.core.digest import value_digest
-from assay.errors import StoreError
+from assay.errors import HarnessError, StoreError
 from assay.ports import KeepsAlerts
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.decision import Answer
 from assay_zoo.robot import report
-from assay_zoo.robot.notify import NotificationFailed
 from assay_zoo.robot.records import Whole
 
 AGAIN_S = 300.0
@@ -27,6 +26,10 @@ AGAIN_S = 300.0
 ROBOT = "inspection|the robot|robot"
 """The job of what no submission is to blame for: it is told once, however many submissions it stops."""
 _BLAMED = (CheckOutcome.FAILED, CheckOutcome.UNDECIDED)
+
+
+class NotificationFailed(HarnessError):
+    """A target was not reached; no secret is in the text."""
 
 
 class Alerts:

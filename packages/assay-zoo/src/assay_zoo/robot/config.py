@@ -17,7 +17,6 @@ from assay_zoo.robot.config_schema import (
     GitlabTable,
     GitTable,
     LimitsTable,
-    MailTable,
     RobotFile,
     SecretPlace,
     WebhookTable,
@@ -60,9 +59,6 @@ class RobotConfig:
     webhook_secrets: tuple[Secret, ...] = ()
     source_secret: Secret | None = None
     operator: Secret | None = None
-    mail: MailTable | None = None
-    mail_password: Secret | None = None
-    chat: Secret | None = None
     alerts: AlertRules | None = None
     hidden: tuple[str, ...] = ()
     """Variables that hold secrets."""
@@ -83,7 +79,7 @@ def load_robot(path: Path) -> RobotConfig:
     if int(port) > 65535:
         raise BadPolicy(text.sentence(("listen",), f"names port {port}: ports go up to 65535"))
     data = beside / parsed.data
-    hook, mail = parsed.webhook, parsed.mail
+    hook = parsed.webhook
     if hook and not (parsed.github or parsed.gitlab):
         raise BadPolicy(text.sentence(("webhook",), "has no meaning for a plain git repository: remove the table"))
     return RobotConfig(
@@ -108,9 +104,6 @@ def load_robot(path: Path) -> RobotConfig:
         operator=secrets.maybe(
             ("operator", "token"), parsed.operator.token if parsed.operator else None, shortest=_SHORTEST_SECRET
         ),
-        mail=mail,
-        mail_password=secrets.maybe(("mail", "password"), mail.password if mail else None),
-        chat=secrets.maybe(("chat", "url"), parsed.chat.url if parsed.chat else None),
         alerts=_alerts(parsed.alerts, secrets, text, beside),
         hidden=secrets.variables(),
     )

@@ -92,22 +92,6 @@ class OperatorTable(_Table):
     token: SecretPlace
 
 
-class MailTable(_Table):
-    host: Text
-    port: Annotated[int, Field(gt=0, lt=65536)] = 587
-    security: Literal["starttls", "tls", "none"] = "starttls"
-    sender: Annotated[str, Field(pattern=r"^[^\s@]+@[^\s@]+$")]
-    to: Annotated[tuple[Annotated[str, Field(pattern=r"^[^\s@]+@[^\s@]+$")], ...], Field(min_length=1)]
-    user: str = ""
-    password: SecretPlace | None = None
-
-
-class ChatTable(_Table):
-    """A Slack-compatible incoming webhook; its address is a secret."""
-
-    url: SecretPlace
-
-
 class LimitsTable(_Table):
     """`attempts`: inspections that end without an answer before a person is asked; `taken`: the same for workers that did
     not come back. Seconds and bytes as the names say."""
@@ -138,8 +122,6 @@ class RobotFile(_Table):
     gitlab: GitlabTable | None = None
     webhook: WebhookTable | None = None
     operator: OperatorTable | None = None
-    mail: MailTable | None = None
-    chat: ChatTable | None = None
     alerts: AlertsFile = AlertsFile()
     limits: LimitsTable = LimitsTable()
 

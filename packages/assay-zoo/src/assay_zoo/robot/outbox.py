@@ -24,8 +24,6 @@ LEASE_S = 60.0
 class OutboxEntry(StrEnum):
     REPORT = "report"
     PROMOTE = "promote"
-    MAIL = "mail"
-    CHAT = "chat"
     ALERT = "alert"
 
 

@@ -14,7 +14,6 @@ from assay_zoo.inspect import Inspection
 from assay_zoo.robot.alerting import Alerts
 from assay_zoo.robot.lease_renewal import LeaseRenewal
 from assay_zoo.robot.metrics import Metrics
-from assay_zoo.robot.notify import Chat, Mailer
 from assay_zoo.robot.outbox import LEASE_S, DueEntry, Outbox, OutboxEntry
 from assay_zoo.robot.promotion import Promoter
 from assay_zoo.robot.queue import Queue
@@ -37,8 +36,6 @@ class OutboxWorker:
     metrics: Metrics
     public_url: str
     lease_s: float = LEASE_S
-    mailer: Mailer | None = None
-    chat: Chat | None = None
     alerts: Alerts | None = None
     hides: Hides = str
 
@@ -93,13 +90,8 @@ class OutboxWorker:
             self.source.report(redact(whole, self.hides), page)
         elif due.kind is OutboxEntry.PROMOTE:
             self._promote(whole)
-        elif due.kind is OutboxEntry.ALERT:
-            if self.alerts is not None:
-                self.alerts.tell(redact(whole, self.hides), page)
-        elif whole.decision is not None:
-            told = self.mailer if due.kind is OutboxEntry.MAIL else self.chat
-            if told is not None:
-                told.send(whole, page)
+        elif self.alerts is not None:
+            self.alerts.tell(redact(whole, self.hides), page)
 
     def _promote(self, whole: Whole) -> None:
         one = whole.submission

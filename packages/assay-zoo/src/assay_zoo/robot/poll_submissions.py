@@ -12,7 +12,7 @@ from assay_zoo.robot.deliveries import Deliveries, Hint
 from assay_zoo.robot.git import GitFailed
 from assay_zoo.robot.mirror import Mirror, Moved, cleaned
 from assay_zoo.robot.queue import Queue
-from assay_zoo.robot.records import Head, Level
+from assay_zoo.robot.records import Head
 from assay_zoo.robot.sources.source import Source, SourceFailed
 from assay_zoo.robot.zoo_policy import approved_authors
 
@@ -162,7 +162,7 @@ class SubmissionPoller:
             # One head that cannot be fetched (a broken object in it) must not keep the others out.
             self._fault("fetch")
             if self._missed.get(head.sha, 0) < _MISSES:
-                self._queue.note(0, f"{head.branch} at {head.sha[:12]} cannot be fetched: {error}", Level.ERROR)
+                _LOG.error("%s at %s cannot be fetched: %s", head.branch, head.sha[:12], error)
             if isinstance(error, GitFailed):  # no fault of the disk, or of the forge
                 self._missed[head.sha] = self._missed.get(head.sha, 0) + 1
             if self._missed.get(head.sha, 0) >= _MISSES:

@@ -108,12 +108,6 @@ class Queries:
         with self.database.read() as connection:
             return [as_submission(row) for row in connection.execute(query)]
 
-    def log(self, limit: int = 200) -> list[LogLine]:
-        """The last lines that belong to no submission, oldest first."""
-        query = select(events).where(events.c.submission_id == 0).order_by(events.c.id.desc()).limit(limit)
-        with self.database.read() as connection:
-            return [as_line(row) for row in connection.execute(query)][::-1]
-
     def counts(self) -> Counts:
         by_state = select(submissions.c.state, func.count()).group_by(submissions.c.state)
         by_answer = select(decisions.c.answer, func.count()).group_by(decisions.c.answer)

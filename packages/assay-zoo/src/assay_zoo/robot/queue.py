@@ -216,7 +216,7 @@ class Queue(Queries):
             self._note(connection, identity, trouble or f"promoted by commit {commit[:12]}", level)
 
     def note(self, identity: int, text: str, level: Level = Level.INFO) -> None:
-        """A line of the log of a submission; of the robot itself where `identity` is 0."""
+        """A line of the log of a submission."""
         with self.database.write() as connection:
             self._note(connection, identity, text, level)
 

@@ -21,13 +21,11 @@ from assay_zoo.robot.database import Database
 from assay_zoo.robot.deliveries import Deliveries
 from assay_zoo.robot.health import Health
 from assay_zoo.robot.metrics import Metrics
-from assay_zoo.robot.notify import Chat, Mailer
 from assay_zoo.robot.outbox import Outbox
 from assay_zoo.robot.outbox_worker import OutboxWorker
 from assay_zoo.robot.poll_submissions import SubmissionPoller
 from assay_zoo.robot.promotion import Promoter
 from assay_zoo.robot.queue import Queue
-from assay_zoo.robot.records import Level
 from assay_zoo.robot.redact import hides_places
 from assay_zoo.robot.sources.open import open_source
 from assay_zoo.robot.worker import Worker, WorkerPool, sweep_scratch
@@ -80,7 +78,7 @@ class Service:
         left = self.queue.forget_workers(f"{self._name}:")
         if "://" not in self.config.database:  # a database of its own: nobody else can hold a delivery
             self.outbox.forget_leases()
-        self.queue.note(0, f"the robot starts; {left} checks begin again", Level.INFO)
+        _LOG.info("the robot starts; %d checks begin again", left)
         shop = WorkerPool(
             config=self.config,
             queue=self.queue,
@@ -137,7 +135,7 @@ class Service:
         self._news.set()
 
     def _delivering(self) -> OutboxWorker:
-        config, password = self.config, self.config.mail_password
+        config = self.config
         return OutboxWorker(
             queue=self.queue,
             outbox=self.outbox,
@@ -146,8 +144,6 @@ class Service:
             metrics=self.metrics,
             public_url=config.public_url,
             lease_s=config.limits.lease_s,
-            mailer=Mailer(config.mail, password.reveal() if password else "") if config.mail else None,
-            chat=Chat(config.chat.reveal()) if config.chat else None,
             alerts=Alerts(config.alerts, config.history) if config.alerts else None,
             hides=self.hides,
         )

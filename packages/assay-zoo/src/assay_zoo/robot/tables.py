@@ -10,10 +10,11 @@ from typing import Any
 from sqlalchemy import Column, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text, UniqueConstraint
 from sqlalchemy.types import TypeEngine
 
-SCHEMA = 3
+SCHEMA = 4
 UPGRADES = {
     2: ("ALTER TABLE robot_deliveries ADD COLUMN sha VARCHAR NOT NULL DEFAULT ''",),
     3: ("ALTER TABLE robot_submissions ADD COLUMN approved VARCHAR NOT NULL DEFAULT ''",),
+    4: ("DELETE FROM robot_outbox WHERE kind IN ('mail', 'chat')",),
 }
 """What makes of the version before the one that is the key."""
 metadata = MetaData()

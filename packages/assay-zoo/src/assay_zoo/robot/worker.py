@@ -234,10 +234,7 @@ class Worker:
     def _wishes(self, answer: Answer) -> list[OutboxEntry]:
         config = self._shop.config
         alert = [OutboxEntry.ALERT] if config.alerts else []
-        if answer is Answer.PROMOTE:
-            return [OutboxEntry.PROMOTE, *alert] if config.zoo.promote else alert
-        told = ((OutboxEntry.MAIL, config.mail), (OutboxEntry.CHAT, config.chat))
-        return [*(wish for wish, there in told if there), *alert]
+        return [OutboxEntry.PROMOTE, *alert] if answer is Answer.PROMOTE and config.zoo.promote else alert
 
     def _heard(self, identity: int, said: Said) -> None:
         if said.begins:

@@ -1,9 +1,7 @@
-"""Templates to answers: everything is escaped, and the browser is told to run and load nothing but our own two files."""
+"""Templates to answers: everything is escaped, and the browser is told to run and load nothing but our own style and picture."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import time
 from collections.abc import Mapping
 from functools import cache
@@ -27,7 +25,7 @@ _COMMON = {
     "Cache-Control": "no-cache",
 }
 _ALWAYS = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-PAGE_POLICY = f"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; {_ALWAYS}"
+PAGE_POLICY = f"default-src 'none'; style-src 'self'; img-src 'self'; {_ALWAYS}"
 BARE_POLICY = f"default-src 'none'; {_ALWAYS}"
 """For what is no page: a picture or data, should somebody open it as one."""
 
@@ -46,18 +44,8 @@ def environment() -> Environment:
 
 def page(template: str, values: Mapping[str, object], status: int = 200) -> Response:
     """A page of the robot."""
-    text = environment().get_template(template).render({"now": time.time(), "standalone": None, **values})
+    text = environment().get_template(template).render({"now": time.time(), **values})
     return _answer(text, "text/html", PAGE_POLICY, status)
-
-
-def standalone(template: str, values: Mapping[str, object]) -> Response:
-    """A page that can be kept: its style lies within, it has no script and no link to the robot."""
-    style = (STATIC / "robot.css").read_text("utf-8")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii")
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    within = {"style": style, "policy": policy}
-    text = environment().get_template(template).render({"now": time.time(), "standalone": within, **values})
-    return _answer(text, "text/html", f"{policy}; frame-ancestors 'none'")
 
 
 def data(value: object, status: int = 200) -> Response:

@@ -16,7 +16,7 @@ from assay.errors import StoreError
 from assay_zoo.robot.pages import badge, render
 from assay_zoo.robot.pages.views import PAGE, QueueView, groups, newest_decision, queue_view
 from assay_zoo.robot.queries import Queries
-from assay_zoo.robot.records import LogLine, Submission, Whole
+from assay_zoo.robot.records import Submission, Whole
 from assay_zoo.robot.redact import Hides, redact
 
 _LOG = logging.getLogger("assay.robot.pages")
@@ -44,16 +44,8 @@ def page_routes(
         "/queue.json": pages.queue_json,
         "/submissions/{identity}.json": pages.submission_json,
         "/submissions/{identity}": pages.submission,
-        "/submissions/{identity}/report": pages.report,
-        "/submissions/{identity}/report.json": pages.report_json,
-        "/submissions/{identity}/log": pages.log,
-        "/submissions/{identity}/log.json": pages.log_json,
-        "/log": pages.robot_log,
-        "/log.json": pages.robot_log_json,
         "/badge/{name:path}.svg": pages.badge_svg,
         "/badge/{name:path}.json": pages.badge_json,
-        "/models/{name:path}.json": pages.model_json,
-        "/models/{name:path}": pages.model,
     }
     return [
         *(Route(address, pages.or_away(answer)) for address, answer in answers.items()),
@@ -96,43 +88,6 @@ class _Pages:
         found = self._whole(request)
         return render.data(found) if found else _no_data("there is no such submission")
 
-    def report(self, request: Request) -> Response:
-        found = self._whole(request)
-        if found is None:
-            return self._missing("There is no such submission.")
-        return render.standalone("submission.html.j2", {"title": self._title(), **_page_values(found)})
-
-    def report_json(self, request: Request) -> Response:
-        found = self._whole(request)
-        decided = newest_decision(found) if found else None
-        return render.data(decided) if decided else _no_data("nothing was decided yet")
-
-    def log(self, request: Request) -> Response:
-        found = self._whole(request)
-        if found is None:
-            return self._missing("There is no such submission.")
-        return self._page("log.html.j2", submission=found.submission, lines=found.log)
-
-    def log_json(self, request: Request) -> Response:
-        found = self._whole(request)
-        return render.data(found.log) if found else _no_data("there is no such submission")
-
-    def robot_log(self, _: Request) -> Response:
-        return self._page("log.html.j2", submission=None, lines=self._log())
-
-    def robot_log_json(self, _: Request) -> Response:
-        return render.data(self._log())
-
-    def model(self, request: Request) -> Response:
-        name, found = self._model(request)
-        if not found:
-            return self._missing("No model of this name was ever submitted.")
-        return self._page("model.html.j2", name=name, found=found, site=str(request.base_url).rstrip("/"))
-
-    def model_json(self, request: Request) -> Response:
-        _, found = self._model(request)
-        return render.data(found) if found else _no_data("no model of this name was ever submitted")
-
     def badge_svg(self, request: Request) -> Response:
         shown = self._badge(request)
         return render.picture(badge.as_svg(shown), 200 if shown else 404)
@@ -166,9 +121,6 @@ class _Pages:
     def _queue(self, before: int) -> QueueView:
         return redact(queue_view(self._reading, before), self._hides)
 
-    def _log(self) -> list[LogLine]:
-        return [redact(one, self._hides) for one in self._reading.log()]
-
     def _page(self, template: str, **values: object) -> Response:
         return render.page(template, {"title": self._title(), **values})
 
@@ -189,7 +141,7 @@ def _page_values(found: Whole) -> dict[str, object]:
         "stands": found.decision is not None,
         "earlier": found.decisions[1:],
         "groups": groups(decided.checks) if decided else [],
-        "lines": found.log[-8:],
+        "lines": found.log,
     }
 
 
