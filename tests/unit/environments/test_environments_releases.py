@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from assay.environments import releases
-from assay.environments.releases import ScriptRun, older_releases, releases_at_hand
-from assay.errors import EnvironmentFailed
+from assay.environments.releases import ScriptRun, older_releases, releases_at_hand, require_releases
+from assay.errors import EnvironmentFailed, UsageError
 
 
 def test_a_script_that_was_killed_ended_by_its_signal() -> None:
@@ -44,3 +44,27 @@ def test_without_a_registry_what_uv_keeps_is_at_hand(tmp_path: Path, monkeypatch
 def test_a_python_that_cannot_be_had_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(releases, "has_python", lambda minor: False)
     assert releases.run_with_release("script.py", ["engine"], "1.0", 1.0, "", python="3.7") == ScriptRun(None)
+
+
+def test_a_release_that_there_is_not_is_told_with_those_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = {"": ["1.9.0", "1.10.0", "1.10.1", "1.12.0", "1.13.0"], "3.9": ["1.2.0", "1.9.0"]}
+
+    def fake(package: str, python: str = "") -> list[str]:
+        if python not in listed:
+            raise EnvironmentFailed(f"{package} cannot be listed")
+        return listed[python]
+
+    monkeypatch.setattr(releases, "list_releases", fake)
+    require_releases("engine", ["1.9.0", "1.13", "1.99.0rc1", "1.99.0+local"])
+    with pytest.raises(
+        UsageError, match=r"engine has no release 1\.11\.0 for .* near: 1\.10\.0, 1\.10\.1, 1\.12\.0, 1\.13\.0$"
+    ):
+        require_releases("engine", ["1.9.0", "1.11.0"])
+    with pytest.raises(UsageError, match=r"near: 1\.12\.0, 1\.13\.0$"):
+        require_releases("engine", ["2099.1"])
+    with pytest.raises(
+        UsageError, match=r"no release 1\.2\.0 for .* \(it has one for Python 3\.9\); near: 1\.9\.0, 1\.10\.0$"
+    ):
+        require_releases("engine", ["1.2.0"])
+    del listed[""]
+    require_releases("engine", ["1.11.0"])

@@ -15,6 +15,7 @@ from assay.commands.upgrade import config_of, run_upgrade
 from assay.core.outcome import Outcome
 from assay.core.result import VerifyResult
 from assay.core.verdict import VerdictStatus
+from assay.environments import releases
 from assay.errors import UsageError
 from assay.options.upgrade import UpgradeOptions
 from assay.pipeline.request import Request
@@ -109,6 +110,16 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
         run_upgrade(UpgradeOptions(backend="torch-eager", old="1", new="2", models=tmp_path))
     with pytest.raises(UsageError, match="'latest' is no release"):
         run_upgrade(UpgradeOptions(backend="onnxruntime", old="1.30.0", new="latest", models=tmp_path))
+
+
+def test_a_release_that_there_is_not_is_told_before_anything_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "m.onnx").touch()
+    monkeypatch.setattr(releases, "list_releases", lambda package: ["1.30.0", "1.31.1"])
+    monkeypatch.setattr(upgrade, "open_services", lambda *_, **__: pytest.fail("a run was begun"))
+    with pytest.raises(UsageError, match=r"onnxruntime has no release 1\.31\.9 .* near: 1\.30\.0, 1\.31\.1"):
+        run_upgrade(UpgradeOptions(backend="onnxruntime", old="1.30.0", new="1.31.9", models=tmp_path))
 
 
 def test_any_name_of_a_file_is_a_model_and_a_release_may_have_any_version(tmp_path: Path) -> None:

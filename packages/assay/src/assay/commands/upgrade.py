@@ -26,6 +26,7 @@ from assay.core.outcome import Outcome
 from assay.core.policy import Policy
 from assay.core.result import VerifyResult, speeds_of
 from assay.core.speed import interim_looks
+from assay.environments.releases import require_releases
 from assay.errors import AssayError, EnvironmentFailed, UsageError
 from assay.judge.speed import judge_comparison
 from assay.options.check import CheckOptions
@@ -59,7 +60,8 @@ class _Sides:
 def run_upgrade(
     options: UpgradeOptions, progress: Progress = SILENT, tell: Callable[[str], None] = lambda text: None
 ) -> Upgrade:
-    """Raises UsageError for a folder without models and for a backend whose packages are not known; EnvironmentFailed where a
+    """Raises UsageError for a folder without models, for a backend whose packages are not known, and for a release that does
+    not exist (before anything is built); EnvironmentFailed where a
     release cannot be installed."""
     flow = plugins.find_flow(options.backend)
     models = _models(options.models)
@@ -70,9 +72,12 @@ def run_upgrade(
         raise UsageError(f"--golden: there is no folder {options.golden}")
     if options.old == options.new:
         raise UsageError(f"{options.old} is given twice: name the release that is deployed and the one that may come")
+    text = config_of(flow, options, models)
+    for package in packages_of(flow):
+        require_releases(package, (options.old, options.new))
     with tempfile.TemporaryDirectory(prefix="assay-upgrade-") as folder:
         config_file = Path(folder) / "assay.toml"
-        config_file.write_text(config_of(flow, options, models))
+        config_file.write_text(text)
         kind = "verify" if options.no_speed else "all"
         asked = CheckOptions(config=config_file, measure_seconds=SAMPLING_S, only_kind=kind, command=options.command)
         config = read_config(asked)
@@ -128,15 +133,21 @@ def _name(version: str) -> str:
     return "release-" + re.sub(r"[.+!]", "-", version)
 
 
-def config_of(flow: Flow, options: UpgradeOptions, models: Sequence[Path]) -> str:
-    """An assay.toml with both releases as environments."""
+def packages_of(flow: Flow) -> tuple[str, ...]:
+    """Those that are of one version with the backend. Raises UsageError where they are not known."""
     backend = plugins.load("assay.backends", flow.backend)()
     if not isinstance(backend, ShowsPlainUse):
         raise UsageError(f"the packages of {flow.backend} are not known: it has no plain_packages")
+    return backend.plain_packages
+
+
+def config_of(flow: Flow, options: UpgradeOptions, models: Sequence[Path]) -> str:
+    """An assay.toml with both releases as environments."""
+    packages = packages_of(flow)
     releases = (options.old, options.new)
     text = [f"flows = {{ use = [{', '.join(quoted(f'{flow.name}{SEPARATOR}{_name(one)}') for one in releases)}] }}"]
     for version in releases:
-        wanted = [f"{package}=={version}" for package in backend.plain_packages]
+        wanted = [f"{package}=={version}" for package in packages]
         text += [f"[environments.{_name(version)}]", f"requires = [{', '.join(map(quoted, wanted))}]"]
     for model in models:
         text += ["[[model]]", f"path = {quoted(str(model))}", f"name = {quoted(model.stem)}"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import os
 import re
 import signal
@@ -15,13 +16,15 @@ import msgspec
 
 from assay.environments.installer import INSTALL_UV, find_uv
 from assay.environments.pip_config import client_variables, pip_settings, uv_arguments
-from assay.errors import EnvironmentFailed
+from assay.errors import EnvironmentFailed, UsageError
 
 LIST_S = 60.0
 INSTALL_S = 120.0
 SHELL_SIGNAL = 128
 OLDER_PYTHONS = ("3.10", "3.9", "3.8")
 """Whose wheels are of releases that were made before those for the Pythons of Assay."""
+NEAR = 2
+"""Releases that are named on each side of one that there is not."""
 _PLAIN = re.compile(r"\d+(\.\d+)*(\.post\d+)?")
 COMPANIONS: tuple[tuple[str, ...], ...] = (("numpy", "onnx"), ("numpy<2", "onnx<1.17"))
 """What is installed beside a release, in the order tried: old ones say that they take any numpy, and take none of today."""
@@ -49,6 +52,34 @@ def list_releases(package: str, python: str = "") -> list[str]:
         raise EnvironmentFailed(f"the releases of {package} cannot be listed: {last}")
     plain = [one.strip() for one in found[1].split(",") if _PLAIN.fullmatch(one.strip())]
     return sorted(plain, key=release_key)
+
+
+def require_releases(package: str, versions: Sequence[str]) -> None:
+    """Raises UsageError for a version that the registry does not have for this Python, with those beside it. Nothing is said where the
+    registry cannot be asked, and of a version that is more than numbers."""
+    try:
+        listed = list_releases(package)
+    except EnvironmentFailed:
+        return
+    known = {_plain_key(one) for one in listed}
+    for version in versions:
+        if _PLAIN.fullmatch(version) and _plain_key(version) not in known:
+            place = bisect.bisect(listed, release_key(version), key=release_key)
+            near = ", ".join(listed[max(0, place - NEAR) : place + NEAR])
+            other = older_releases(package, listed).get(version, "") if not place else ""
+            elsewhere = f" (it has one for Python {other})" if other else ""
+            raise UsageError(
+                f"{package} has no release {version} for Python {sys.version_info.major}.{sys.version_info.minor} and this machine"
+                f"{elsewhere}; near: {near}"
+            )
+
+
+def _plain_key(version: str) -> tuple[int, ...]:
+    """1.30 and 1.30.0 are one release."""
+    key = release_key(version)
+    while key and not key[-1]:
+        key = key[:-1]
+    return key
 
 
 def releases_at_hand(package: str) -> list[str]:
