@@ -12,13 +12,16 @@ import onnx
 import pytest
 from onnx import ModelProto, helper, numpy_helper
 
+from assay.commands.compare import run_compare
 from assay.commands.triage import run_triage
 from assay.errors import UsageError
+from assay.options.compare import CompareOptions
 from assay.options.triage import TriageOptions
 from assay.testing.faulty_rewrites import KERNELS, REWRITES
 from assay.testing.planted_nets import PlantedNet
 from assay.triage.cause import Cause, Doubt, Where
 from assay.triage.text import lines
+from statistical import three_tries
 
 NODES = 36
 
@@ -149,3 +152,28 @@ def test_a_run_of_the_history_is_triaged_by_its_job(tmp_path: Path) -> None:
     assert cause.operators == ("Pad", "MaxPool")
     with pytest.raises(UsageError, match="has no job 'other'"):
         run_triage(TriageOptions(target="last", job="other", history=history, output=output))
+
+
+@three_tries
+def test_a_red_comparison_of_speed_ends_at_the_operator(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("small.onnx", "large.onnx")]
+    for path, extra in zip(paths, (0, 12), strict=True):
+        onnx.save(wide_products(extra), path)
+    history = str(tmp_path / "history")
+    compared = run_compare(CompareOptions(models=tuple(paths), flows=("onnxruntime",), history=history))
+    assert compared.judgement.exit_code == 1
+    found = run_triage(TriageOptions(target="last", history=history, output=tmp_path / "triage"))
+    assert found.left == ()
+    (cause,) = found.causes
+    assert (cause.symptom.kind, cause.operators) == ("slower", ("MatMul",))
+    assert (Path(cause.folder) / "cause.md").is_file()
+
+
+def wide_products(extra: int) -> ModelProto:
+    """Tanh, then products of one weight: `extra` more of them than one."""
+    weight = numpy_helper.from_array(np.eye(256, dtype=np.float32), "w")
+    nodes = [helper.make_node("Tanh", ["x"], ["t0"])]
+    nodes += [helper.make_node("MatMul", [f"t{at}", "w"], [f"t{at + 1}"], name=f"m{at}") for at in range(extra + 1)]
+    x, y = (helper.make_tensor_value_info(name, 1, [256, 256]) for name in ("x", f"t{extra + 1}"))
+    graph = helper.make_graph(nodes, "g", [x], [y], [weight])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)

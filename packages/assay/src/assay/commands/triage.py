@@ -14,7 +14,7 @@ from assay import plugins
 from assay.commands.check import prepared
 from assay.commands.composition import open_services
 from assay.commands.same_request import request_key
-from assay.core.job import JobKind, VerifyJob
+from assay.core.job import Job, JobKind, VerifyJob
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.core.run import Run
@@ -31,10 +31,13 @@ from assay.triage.builds import Builds, commits
 from assay.triage.cause import Cause
 from assay.triage.context import end_of
 from assay.triage.known import KnownCauses
+from assay.triage.pages import write_pages
+from assay.triage.slow import cause_of_slowness
 from assay.triage.triage import RedVerdict, triage_verdict, with_builds, with_since
 
 RED = (VerdictStatus.FAIL, VerdictStatus.ERROR)
 MODELS = (".onnx", ".pt2")
+SPEED = (JobKind.MEASURE, JobKind.COMPARE_SPEED)
 
 
 @dataclass(frozen=True)
@@ -87,14 +90,22 @@ def _builds(options: TriageOptions) -> Iterator[Builds | None]:
 def _triaged(options: TriageOptions, progress: Progress, tell: Callable[[str], None]) -> Triaged:
     with _builds(options) as builds, _opened(options, progress) as (run, results, judgement, services):
         by_key = {one.job_key: one for one in results}
-        jobs, left = _red(run, judgement, options.job, by_key)
+        jobs, other = _red(run, judgement, options.job, by_key)
+        left: list[str] = []
         verdicts = [RedVerdict(job, by_key[job.key]) for job in jobs]
         verdicts.sort(key=_gravity)
         causes: list[Cause] = []
+        for job in (one for one in run.jobs if one.key in other):
+            slow = cause_of_slowness(job, by_key[job.key], _folder(options, job) / "cause-slow")
+            if slow is None:
+                left.append(_not_looked_into(job.key, job.kind, other[job.key]))
+            else:
+                write_pages(slow)
+                causes.append(slow)
         for verdict in verdicts:
-            folder = options.output / _safe(f"{verdict.job.case.name}-{verdict.job.flow.name}")
+            folder = _folder(options, verdict.job)
             deadline = time.monotonic() + options.time_limit_s
-            found = triage_verdict(verdict, services, folder.absolute(), deadline, tell)
+            found = triage_verdict(verdict, services, folder, deadline, tell)
             if options.since:
                 backend = plugins.load("assay.backends", verdict.job.flow.backend)()
                 later = time.monotonic() + options.time_limit_s
@@ -106,6 +117,10 @@ def _triaged(options: TriageOptions, progress: Progress, tell: Callable[[str], N
                 found = [with_builds(one, builds, math.inf, tell) for one in found]
             causes += found
         return Triaged(tuple(causes), tuple(left))
+
+
+def _folder(options: TriageOptions, job: Job) -> Path:
+    return (options.output / _safe(f"{job.case.name}-{job.flow.name}")).absolute()
 
 
 def _gravity(verdict: RedVerdict) -> tuple[bool, float]:
@@ -141,8 +156,8 @@ def _is_model(target: str) -> bool:
 
 def _red(
     run: Run, judgement: RunVerdict, only: str, results: Mapping[str, Result]
-) -> tuple[list[VerifyJob], list[str]]:
-    """The jobs to look into, and a sentence for each red one that triage has no way for. Raises UsageError."""
+) -> tuple[list[VerifyJob], dict[str, str]]:
+    """The jobs to look into, and why each red one that asks no answers is red. Raises UsageError."""
     named = bool(only) or len(run.jobs) == 1
     red = {one.job_key: one for one in judgement.verdicts if one.job_key and _is_red(one, results, named=named)}
     jobs = {job.key: job for job in run.jobs}
@@ -154,16 +169,17 @@ def _red(
         raise UsageError(f"run {run.id} has no red job: there is nothing to triage")
     chosen = [only] if only else list(red)
     found: dict[tuple[str, str], VerifyJob] = {}
-    left = []
+    other: dict[str, str] = {}
     for key in chosen:
         job = jobs[key]
         if isinstance(job, VerifyJob) and job.case.misuse is None and job.case.body is None:
             found[job.case.name, job.flow.name] = job
     for key in chosen:
         job = jobs[key]
-        if not isinstance(job, VerifyJob) and (job.case.name, job.flow.name) not in found:
-            left.append(_not_looked_into(key, job.kind, red[key].reason))
-    return [*found.values()], left
+        answered = (job.case.name, job.flow.name) in found
+        if not isinstance(job, VerifyJob) and (job.kind in SPEED or not answered):
+            other[key] = red[key].reason
+    return [*found.values()], other
 
 
 def _is_red(verdict: Verdict, results: Mapping[str, Result], *, named: bool) -> bool:
@@ -179,7 +195,8 @@ def _is_red(verdict: Verdict, results: Mapping[str, Result], *, named: bool) -> 
 
 
 def _not_looked_into(key: str, kind: JobKind, reason: str) -> str:
-    return f"{key} is red ({reason}): triage looks into answers, and this is a {kind.value} job"
+    what = "the engine has no profile of its operators" if kind in SPEED else f"this is a {kind.value} job"
+    return f"{key} is red ({reason}): triage looks into answers and the time of operators, and {what}"
 
 
 def _safe(name: str) -> str:

@@ -7,6 +7,7 @@ import enum
 import msgspec
 
 from assay.core.flow import Option
+from assay.judge.operator_regressions import Change
 from assay.triage.origin import Origin
 from assay.triage.passes import Cure
 from assay.triage.since import History
@@ -65,7 +66,8 @@ class Cause(msgspec.Struct, frozen=True):
     whether the first makes the whole right, too; `cost` is its time over that without (`cost_speed`: whether
     that is more than chance). `healing_taps` are inner values that
     make the part right when they are outputs. `detail` is what a job said that kept triage from going on, `failed` how
-    often the whole failed in `tries`. `folder` has the small model, the script and the pages; `printed` is what the script says where it
+    often the whole failed in `tries`. `slower` are the operators that take
+    longer, the first most. `folder` has the small model, the script and the pages; `printed` is what the script says where it
     fails, `since` what other releases make of it. `known_as` is the folder of an earlier cause that this one
     is, or the finding that has `known_title`, `pattern` what a later one is known by."""
 
@@ -91,6 +93,7 @@ class Cause(msgspec.Struct, frozen=True):
     cost_speed: Speed = Speed.UNKNOWN
     small_error: float | None = None
     healing_taps: tuple[str, ...] = ()
+    slower: tuple[Change, ...] = ()
     doubts: tuple[Doubt, ...] = ()
     detail: str = ""
     folder: str = ""

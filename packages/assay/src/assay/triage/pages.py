@@ -34,7 +34,9 @@ def _rows(cause: Cause) -> list[tuple[str, str]]:
         ("where", where(cause)),
         (
             "smallest model",
-            f"{len(cause.nodes)} of {cause.nodes_of_model} nodes, {size(cause)}" if cause.nodes else "none",
+            f"{len(cause.nodes)} of {cause.nodes_of_model} nodes, {size(cause)}"
+            if cause.nodes and not cause.slower
+            else "none",
         ),
         ("nodes", ", ".join(cause.nodes)),
         ("right when one of these is an output", ", ".join(cause.healing_taps)),

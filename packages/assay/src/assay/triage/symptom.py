@@ -17,6 +17,8 @@ SAME_WORDS = 0.7
 """The share of its words from which a refusal is the same in another release."""
 UNSTABLE = "unstable"
 """The kind of what gives other answers to the same inputs."""
+SLOW = "slower"
+"""The kind of what is right and takes too long; its size is the share that is more."""
 WITHIN = 8.0
 """The factor within which an error has kept its size."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from assay.judge.operator_regressions import Change, describe
 from assay.triage.cause import Cause, Doubt, Where
 from assay.triage.origin import Origin, Stage
 from assay.triage.passes import Cure
 from assay.triage.since import History, State
 from assay.triage.speed import Speed
-from assay.triage.symptom import Symptom
+from assay.triage.symptom import SLOW, Symptom
 
 _DOUBTS = {
     Doubt.NOT_REPEATED: "the model did not fail again when it was built from its graph, so nothing smaller was looked for",
@@ -34,6 +35,7 @@ _KINDS = {
     "lowest": "the largest finite number in place of an infinity",
     "shape": "a wrong shape",
     "missing": "no output",
+    SLOW: "slower",
     "unstable": "answers that differ from run to run",
 }
 
@@ -77,7 +79,7 @@ def lines(cause: Cause) -> Iterator[str]:
     if cause.known_as:
         yield f"  known: {known(cause)}"
     yield f"  where: {where(cause)}"
-    if cause.nodes:
+    if cause.nodes and not cause.slower:
         yield f"  smallest: {len(cause.nodes)} of {cause.nodes_of_model} nodes, {size(cause)}"
     yield f"  brought by: {brought(cause)}"
     if told := workaround(cause):
@@ -101,6 +103,8 @@ def known(cause: Cause) -> str:
 
 def where(cause: Cause) -> str:
     """The node or the combination, and what it explains."""
+    if cause.slower:
+        return _slower(cause)
     share = "" if cause.explains is None else f"; it explains {100 * cause.explains:.0f} % of the error of the model"
     match cause.where:
         case Where.NODE:
@@ -108,6 +112,19 @@ def where(cause: Cause) -> str:
         case Where.COMBINATION:
             return f"a combination: {', '.join(cause.nodes)} are wrong together{share}"
     return "the whole model: no smaller part was found"
+
+
+def _slower(cause: Cause) -> str:
+    first, *others = [_time(one) for one in cause.slower]
+    share = "" if cause.explains is None else f"; that is {100 * cause.explains:.0f} % of the time"
+    more = f"; then {', '.join(others[:4])}" if others else ""
+    return f"{first} in one call, by the backend's profile{share}{more}"
+
+
+def _time(change: Change) -> str:
+    if change.before_s is None and change.name:
+        return f"{1e3 * (change.after_s or 0.0):.3g} ms {change.operator} {change.name}"
+    return describe(change)
 
 
 def _iteration(cause: Cause) -> str:
@@ -130,6 +147,8 @@ def size(cause: Cause) -> str:
 
 def brought(cause: Cause) -> str:
     """The pass, the level or the option; or that none matters."""
+    if cause.slower:
+        return cause.detail or "not known: both engines were built in the same way"
     if cause.cures:
         first = cause.cures[0]
         others = [", ".join(one.names) for one in cause.cures[1:] if one.kind == first.kind]

@@ -1,0 +1,50 @@
+"""Slowness: the operator that takes the time, by the profiles that the performance gate made of both engines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from assay.core.job import Job
+from assay.core.result import CompareSpeedResult, MeasureResult, Result, speeds_of
+from assay.judge.operator_regressions import Change, differences, operator_regressions
+from assay.triage.cause import Cause, Where
+from assay.triage.symptom import SLOW, Symptom
+
+
+def cause_of_slowness(job: Job, result: Result, folder: Path) -> Cause | None:
+    """Of a red comparison what takes longer than before, of a measurement that misses its limit what takes longest; None where the
+    engines have no profile, or where no operator takes longer: the time is lost between them."""
+    if isinstance(result, CompareSpeedResult):
+        before, after = result.baseline_operator_times, result.operator_times
+        changes = operator_regressions(before, after) if before else []
+        lost = sum(one.seconds for one in after) - sum(one.seconds for one in before)
+        told = "; ".join(differences(result.baseline_facts, result.facts))
+    elif isinstance(result, MeasureResult):
+        longest = sorted(result.operator_times, key=lambda one: -one.seconds)
+        changes, told = [Change(one.name, one.operator, None, one.seconds) for one in longest], ""
+        lost = sum(one.seconds for one in longest)
+    else:
+        return None
+    slower = [one for one in changes if one.delta_s > 0.0]
+    if not slower:
+        return None
+    first = slower[0]
+    ratio = max((one.own_s / one.rival_s for one in speeds_of(result) if one.rival_s), default=1.0)
+    symptom = Symptom(SLOW, size=ratio - 1.0)
+    return Cause(
+        job_key=job.key,
+        model=job.case.name,
+        flow=job.flow.name,
+        backend=job.flow.backend,
+        versions=result.versions,
+        where=Where.NODE if first.name else Where.COMBINATION,
+        end=symptom,
+        symptom=symptom,
+        nodes=tuple(one.name for one in slower if one.name),
+        operators=(first.operator,),
+        nodes_of_model=job.case.model.nodes,
+        explains=min(1.0, first.delta_s / lost) if lost > 0.0 else None,
+        slower=tuple(slower),
+        detail=told,
+        folder=str(folder),
+    )
