@@ -27,23 +27,32 @@ def serve(
     user_header: Annotated[str, typer.Option(help="Header in which the proxy names who asks.")] = "X-Forwarded-User",
     operator: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Who may mute alerts and write notes, as the proxy names them. Repeatable."),
+        typer.Option(metavar="NAME", help="Who may mute alerts and write notes; group:NAME is a group. Repeatable."),
     ] = None,
     approver: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Who may approve engines, too. Repeatable.")
     ] = None,
+    oidc: Annotated[str, typer.Option(metavar="ISSUER", help="OpenID provider with which people sign in.")] = "",
+    oidc_client: Annotated[
+        str, typer.Option(metavar="ID", help="What the provider calls this server; its secret is $ASSAY_OIDC_SECRET.")
+    ] = "",
+    oidc_claim: Annotated[str, typer.Option(metavar="CLAIM", help="What the provider names people by.")] = "email",
+    public_url: Annotated[
+        str, typer.Option(metavar="URL", help="Address by which browsers call it, to which the provider sends back.")
+    ] = "",
     title: Annotated[str, typer.Option(help="What the pages are headed with.")] = "Assay",
 ) -> None:
+    from assay.web.serve import WhoIsKnown
     from assay.web.serve import serve as run
 
-    run(
-        history,
-        host,
-        port,
-        tuple(allow_host or ()),
-        title,
-        proxies=tuple(trust_proxy or ()),
-        operators=tuple(operator or ()),
-        approvers=tuple(approver or ()),
-        user_header=user_header,
+    known = WhoIsKnown(
+        tuple(trust_proxy or ()),
+        tuple(operator or ()),
+        tuple(approver or ()),
+        user_header,
+        issuer=oidc,
+        client=oidc_client,
+        claim=oidc_claim,
+        public=public_url,
     )
+    run(history, host, port, tuple(allow_host or ()), title, known)

@@ -1,8 +1,9 @@
 """What may be changed by whom: alerts are muted and unmuted, runs and points of trends annotated, engines approved. Each change is written
-down before it is made."""
+down before it is made, and so is who signed in."""
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,8 +23,11 @@ from assay.commands.baseline import approve_run
 from assay.core.annotation import LONGEST_ANNOTATION
 from assay.errors import HarnessError, UsageError
 from assay.web.address import address
-from assay.web.sign_in import Forbidden, SignIn
+from assay.web.oidc import BACK, BEGIN, OUT, Oidc
+from assay.web.person import Forbidden, Person
+from assay.web.sign_in import SignIn
 
+_LOG = logging.getLogger("assay.web")
 AUDIT = "serve-audit.jsonl"
 LONGEST_FORM = 8192
 MOST_FIELDS = 20
@@ -50,26 +54,50 @@ class Actions:
     sign_in: SignIn
 
     def routes(self) -> list[Route]:
+        oidc = self.sign_in.oidc
         return [
+            *(self._ways_in(oidc) if oidc else ()),
             Route("/alerts/mute", self._form(self._mute), methods=["POST"]),
             Route("/alerts/unmute", self._form(self._unmute), methods=["POST"]),
             Route("/annotations", self._form(self._annotate), methods=["POST"]),
             Route("/approve", self._form(self._approve, self.sign_in.demand_approver), methods=["POST"]),
         ]
 
+    def _ways_in(self, oidc: Oidc) -> list[Route]:
+        async def back(request: Request) -> Response:
+            try:
+                person, answer = await oidc.back(request)
+            except Forbidden as error:
+                _LOG.warning("sign-in refused: %s", error)
+                raise
+            await run_in_threadpool(self._write, person.name, "sign-in", "", "")
+            return answer
+
+        async def out(request: Request) -> Response:
+            _demand_same_site(request)
+            form = await _read_form(request)
+            self.sign_in.demand_form(request.state.person, form.get("token", ""))
+            return oidc.out(request)
+
+        return [
+            Route(BEGIN, oidc.begin, methods=["GET"]),
+            Route(BACK, back, methods=["GET"]),
+            Route(OUT, out, methods=["POST"]),
+        ]
+
     def _form(
-        self, act: Callable[[str, Mapping[str, str]], str], demand: Callable[[str], None] | None = None
+        self, act: Callable[[str, Mapping[str, str]], str], demand: Callable[[Person], None] | None = None
     ) -> Callable[[Request], object]:
         """`act` gives the address of the page that shows what it did."""
         demanded = demand or self.sign_in.demand_operator
 
         async def handler(request: Request) -> Response:
-            who = str(request.state.user)
+            person: Person = request.state.person
             _demand_same_site(request)
-            demanded(who)
+            demanded(person)
             form = await _read_form(request)
-            self.sign_in.demand_form(who, form.get("token", ""))
-            return RedirectResponse(await run_in_threadpool(act, who, form), status_code=303)
+            self.sign_in.demand_form(person, form.get("token", ""))
+            return RedirectResponse(await run_in_threadpool(act, person.name, form), status_code=303)
 
         return handler
 

@@ -23,8 +23,9 @@ from assay.web.feed import feed
 from assay.web.hosts import OnlyTheseHosts
 from assay.web.openapi import describe
 from assay.web.pages import PAGES, View
-from assay.web.sign_in import Forbidden, KnowsWhoAsks
+from assay.web.person import Forbidden
 from assay.web.site import Site
+from assay.web.who_asks import KnowsWhoAsks
 
 _LOG = logging.getLogger("assay.web")
 LONGEST_QUERY = 4000
@@ -34,8 +35,8 @@ FORMATS = ("html", "json", "csv")
 def make_app(site: Site, hosts: Collection[str], actions: Actions | None = None) -> Starlette:
     """`hosts` are names by which browsers may call it; see `OnlyTheseHosts`. Without `actions` nothing can be changed."""
     routes: list[BaseRoute] = [
-        *(Route(page.path, _handler(site, page.view, actions), methods=["GET"]) for page in PAGES),
-        *(Route(page.api, _handler(site, page.view, actions, "json"), methods=["GET"]) for page in PAGES),
+        *(Route(page.path, _handler(site, page.view), methods=["GET"]) for page in PAGES),
+        *(Route(page.api, _handler(site, page.view, "json"), methods=["GET"]) for page in PAGES),
         Route("/api/v1/openapi.json", _in_thread(lambda _: render.data(describe())), methods=["GET"]),
         Route("/badge.svg", _in_thread(lambda request: badge(site, request.query_params)), methods=["GET"]),
         Route("/changes.atom", _in_thread(lambda request: feed(site, str(request.base_url))), methods=["GET"]),
@@ -53,9 +54,7 @@ def make_app(site: Site, hosts: Collection[str], actions: Actions | None = None)
     )
 
 
-def _handler(
-    site: Site, view: View, actions: Actions | None, always: str = ""
-) -> Callable[[Request], Awaitable[Response]]:
+def _handler(site: Site, view: View, always: str = "") -> Callable[[Request], Awaitable[Response]]:
     def answered(request: Request) -> Response:
         if len(request.url.query) > LONGEST_QUERY:
             raise UsageError(f"the address is longer than {LONGEST_QUERY:,} characters")
@@ -70,9 +69,7 @@ def _handler(
             return render.table(answer, request.url.path.strip("/").replace("/", "-") or "now")
         if wanted == "csv":
             raise UsageError("this page has no table: leave format=csv out")
-        return render.page(
-            answer.template, {**frame(site, request), "actor": _actor(request, actions), **answer.values}
-        )
+        return render.page(answer.template, {**frame(site, request), **answer.values})
 
     return _in_thread(answered)
 
@@ -90,18 +87,15 @@ def frame(site: Site, request: Request) -> dict[str, object]:
     """What every template needs."""
     query = {name: value for name, value in request.query_params.items() if name != "format"}
     menu = [(page.menu, page.path) for page in PAGES if page.menu]
-    return {"title": site.title, "path": request.url.path, "query": query, "menu": menu}
-
-
-def _actor(request: Request, actions: Actions | None) -> dict[str, object] | None:
-    """Who is signed in, for the templates; None for nobody."""
-    name = request.state.user if actions else ""
-    if not actions or not name:
-        return None
-    sign_in = actions.sign_in
-    may_approve = name in sign_in.approvers
-    may_act = may_approve or name in sign_in.operators
-    return {"name": name, "may_act": may_act, "may_approve": may_approve, "token": sign_in.token(name)}
+    asks = request.scope.get("state", {})
+    return {
+        "title": site.title,
+        "path": request.url.path,
+        "query": query,
+        "menu": menu,
+        "actor": asks.get("actor"),
+        "can_sign_in": asks.get("can_sign_in", False),
+    }
 
 
 async def _healthz(_: Request) -> Response:

@@ -50,7 +50,9 @@ def environment() -> Environment:
 
 
 def page(template: str, values: Mapping[str, Any], code: int = 200) -> Response:
-    return respond(environment().get_template(template).render(values), "text/html", PAGE_POLICY, code)
+    made = respond(environment().get_template(template).render(values), "text/html", PAGE_POLICY, code)
+    made.headers["Cache-Control"] = "private, no-cache"  # it may show who is signed in
+    return made
 
 
 def data(value: object, code: int = 200) -> Response:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from assay.commands.composition import open_to_read
 from assay.errors import UsageError
@@ -14,17 +17,27 @@ from assay.ports import Browsable
 from assay.web.hosts import known_hosts
 
 
+@dataclass(frozen=True)
+class WhoIsKnown:
+    """By whom people are named, a proxy or an OpenID provider, and who may do what. `public`: the address that browsers call."""
+
+    proxies: Sequence[str] = ()
+    operators: Sequence[str] = ()
+    approvers: Sequence[str] = ()
+    header: str = ""
+    issuer: str = ""
+    client: str = ""
+    claim: str = "email"
+    public: str = ""
+
+
 def serve(
     history: str,
     host: str,
     port: int,
     allowed: Sequence[str] = (),
     title: str = "Assay",
-    *,
-    proxies: Sequence[str] = (),
-    operators: Sequence[str] = (),
-    approvers: Sequence[str] = (),
-    user_header: str = "",
+    known: WhoIsKnown = WhoIsKnown(),
 ) -> None:
     """Raises UsageError where it cannot listen, where a package is missing, and where this kind of history has no pages; RunNotFound,
     StoreError where there is no history."""
@@ -34,20 +47,24 @@ def serve(
         from assay.web.actions import Actions
         from assay.web.app import make_app
         from assay.web.head_deadline import HeadDeadline
+        from assay.web.oidc import oidc_of
         from assay.web.sign_in import HEADER, sign_in_of
         from assay.web.site import Site
     except ModuleNotFoundError as error:
         raise UsageError(f"the dashboard needs {error.name}: pip install 'assay[serve]'") from None
     folder = Path(DEFAULT_HISTORY if "://" in history else history)
-    sign_in = sign_in_of(proxies, operators, user_header or HEADER, approvers)
     with open_to_read(history) as store:
         if not isinstance(store, Browsable):
             raise UsageError(f"{history} is a kind of history that has no pages")
         listener = _listen(host, port)
+        address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
+        public = known.public or (address if known.issuer else "")
+        oidc = oidc_of(known.issuer, known.client, known.claim, public, os.environ)
+        sign_in = sign_in_of(known.proxies, known.operators, known.header or HEADER, known.approvers, oidc)
+        names = (*allowed, urlsplit(public).hostname or "") if public else allowed
         actions = Actions(history, folder, sign_in) if sign_in else None
-        app = make_app(Site(store, folder, title), known_hosts(host, allowed), actions)
-        address = f"[{host}]" if ":" in host else host
-        print(f"http://{address}:{listener.getsockname()[1]}/  (Ctrl-C ends it)", flush=True)
+        app = make_app(Site(store, folder, title), known_hosts(host, names), actions)
+        print(f"{address}/  (Ctrl-C ends it)", flush=True)
         logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
         # What a page raises is logged by the application; a page that is cut off at the end is nobody's fault.
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)

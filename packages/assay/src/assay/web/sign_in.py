@@ -1,4 +1,5 @@
-"""Who acts: a name that a reverse proxy puts into a header. Off unless proxies are named; a header from anybody else is refused."""
+"""Who acts: a name that a reverse proxy puts into a header, or somebody whom an OpenID provider knows. Off unless one of both is named; a
+header from anybody but the proxy is refused."""
 
 from __future__ import annotations
 
@@ -9,29 +10,42 @@ import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from starlette.types import ASGIApp, Receive, Scope, Send
-
 from assay.errors import UsageError
-from assay.web import render
+from assay.web.oidc import Oidc
+from assay.web.person import Forbidden, Person
 
 HEADER = "X-Forwarded-User"
-LONGEST_NAME = 200
+GROUP = "group:"
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-class Forbidden(UsageError):
-    """Who asks may not do that."""
+@dataclass(frozen=True)
+class Role:
+    """Those who have it: by name, or as members of a group."""
+
+    names: frozenset[str]
+    groups: frozenset[str]
+
+    def has(self, person: Person) -> bool:
+        return person.name in self.names or bool(person.groups & self.groups)
+
+
+def role_of(given: Collection[str]) -> Role:
+    """`ann` is a name, `group:release` all members of a group."""
+    groups = frozenset(one.removeprefix(GROUP) for one in given if one.startswith(GROUP))
+    return Role(frozenset(one for one in given if not one.startswith(GROUP)), groups)
 
 
 @dataclass(frozen=True)
 class SignIn:
-    """`proxies` are the addresses whose header is believed, `operators` the names that may mute and annotate, `approvers` those that
-    may approve engines, too; all others may look."""
+    """`proxies` are the addresses whose header is believed, `operators` those who may mute and annotate, `approvers` those who may approve
+    engines, too; all others may look."""
 
     proxies: tuple[Network, ...]
-    operators: frozenset[str]
-    approvers: frozenset[str] = frozenset()
+    operators: Role
+    approvers: Role
     header: str = HEADER
+    oidc: Oidc | None = None
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
     def believes(self, address: str) -> bool:
@@ -46,33 +60,48 @@ class SignIn:
         """What a form must bring with it: a page of another site cannot know it. Good until the server is started again."""
         return hmac.new(self.secret, name.encode(), hashlib.sha256).hexdigest()
 
-    def demand_operator(self, name: str) -> None:
+    def may_approve(self, person: Person) -> bool:
+        return bool(person.name) and self.approvers.has(person)
+
+    def may_act(self, person: Person) -> bool:
+        return self.may_approve(person) or (bool(person.name) and self.operators.has(person))
+
+    def demand_operator(self, person: Person) -> None:
         """Raises Forbidden for whoever may change nothing."""
-        if not name:
-            raise Forbidden("nobody is signed in: the proxy names no one")
-        if name not in self.operators | self.approvers:
-            raise Forbidden(f"{name} may look, and may change nothing: start the server with --operator {name}")
+        if not person.name:
+            who = "the proxy names no one" if self.oidc is None else "sign in first"
+            raise Forbidden(f"nobody is signed in: {who}")
+        if not self.may_act(person):
+            raise Forbidden(
+                f"{person.name} may look, and may change nothing: start the server with --operator {person.name}"
+            )
 
-    def demand_approver(self, name: str) -> None:
+    def demand_approver(self, person: Person) -> None:
         """Raises Forbidden for whoever may approve nothing."""
-        self.demand_operator(name)
-        if name not in self.approvers:
-            raise Forbidden(f"{name} may approve nothing: start the server with --approver {name}")
+        self.demand_operator(person)
+        if not self.may_approve(person):
+            raise Forbidden(f"{person.name} may approve nothing: start the server with --approver {person.name}")
 
-    def demand_form(self, name: str, token: str) -> None:
+    def demand_form(self, person: Person, token: str) -> None:
         """Raises Forbidden unless the form is ours."""
-        if not hmac.compare_digest(token.encode(), self.token(name).encode()):
+        if not hmac.compare_digest(token.encode(), self.token(person.name).encode()):
             raise Forbidden("the form is not of this server, or is older than it: load the page again")
 
 
 def sign_in_of(
-    proxies: Sequence[str], operators: Collection[str], header: str = HEADER, approvers: Collection[str] = ()
+    proxies: Sequence[str],
+    operators: Collection[str],
+    header: str = HEADER,
+    approvers: Collection[str] = (),
+    oidc: Oidc | None = None,
 ) -> SignIn | None:
-    """None where no proxy is named. Raises UsageError for what is no address, and for operators without a proxy."""
-    if not proxies:
+    """None where neither a proxy nor a provider is named. Raises UsageError for what is no address, and for operators whom nobody names."""
+    if not proxies and oidc is None:
         if operators or approvers:
             option = "--operator" if operators else "--approver"
-            raise UsageError(f"{option} needs --trust-proxy ADDRESS: without a proxy nobody is known by name")
+            raise UsageError(
+                f"{option} needs --trust-proxy ADDRESS or --oidc ISSUER: without one of both nobody is known by name"
+            )
         return None
     try:
         networks = tuple(ipaddress.ip_network(one, strict=False) for one in proxies)
@@ -80,25 +109,4 @@ def sign_in_of(
         raise UsageError(
             f"--trust-proxy: {error}; give an address such as 10.0.0.7, or a network such as 10.0.0.0/24"
         ) from None
-    return SignIn(networks, frozenset(operators), frozenset(approvers), header)
-
-
-class KnowsWhoAsks:
-    """Puts the name into the scope ("": nobody is known)."""
-
-    def __init__(self, app: ASGIApp, sign_in: SignIn | None) -> None:
-        self._app, self._sign_in = app, sign_in
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or self._sign_in is None:
-            await self._app(scope, receive, send)
-            return
-        wanted = self._sign_in.header.lower().encode("latin-1")
-        given = [value.decode("latin-1").strip() for name, value in scope["headers"] if name == wanted]
-        client = scope.get("client")
-        if given and (len(given) > 1 or client is None or not self._sign_in.believes(client[0])):
-            said = f"the header {self._sign_in.header} is believed of the proxy alone: ask by way of it"
-            await render.data({"error": said}, 403)(scope, receive, send)
-            return
-        scope.setdefault("state", {})["user"] = given[0][:LONGEST_NAME] if given else ""
-        await self._app(scope, receive, send)
+    return SignIn(networks, role_of(operators), role_of(approvers), header, oidc)

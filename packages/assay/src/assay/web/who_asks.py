@@ -1,0 +1,52 @@
+"""Before every answer: who asks."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from assay.web import render
+from assay.web.person import NOBODY, Person
+from assay.web.sign_in import SignIn
+
+LONGEST_NAME = 200
+
+
+class KnowsWhoAsks:
+    """Puts the person into the scope, and what templates say of them. A name that a proxy gives goes before that of a session."""
+
+    def __init__(self, app: ASGIApp, sign_in: SignIn | None) -> None:
+        self._app, self._sign_in = app, sign_in
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or self._sign_in is None:
+            await self._app(scope, receive, send)
+            return
+        sign_in = self._sign_in
+        wanted = sign_in.header.lower().encode("latin-1")
+        given = [value.decode("latin-1").strip() for name, value in scope["headers"] if name == wanted]
+        client = scope.get("client")
+        if given and (len(given) > 1 or client is None or not sign_in.believes(client[0])):
+            said = f"the header {sign_in.header} is believed of the proxy alone: ask by way of it"
+            await render.data({"error": said}, 403)(scope, receive, send)
+            return
+        person = Person(given[0][:LONGEST_NAME]) if given else NOBODY
+        if not person.name and sign_in.oidc is not None:
+            person = sign_in.oidc.who(Request(scope))
+        state = scope.setdefault("state", {})
+        state["person"], state["actor"] = person, _actor(sign_in, person)
+        state["can_sign_in"] = sign_in.oidc is not None and not person.name
+        await self._app(scope, receive, send)
+
+
+def _actor(sign_in: SignIn, person: Person) -> dict[str, object] | None:
+    """For the templates; None for nobody."""
+    if not person.name:
+        return None
+    return {
+        "name": person.name,
+        "may_act": sign_in.may_act(person),
+        "may_approve": sign_in.may_approve(person),
+        "may_sign_out": sign_in.oidc is not None,
+        "token": sign_in.token(person.name),
+    }
