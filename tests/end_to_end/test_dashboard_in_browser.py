@@ -21,7 +21,7 @@ __all__ = ["browser"]
 pytestmark = pytest.mark.slow
 
 PAGES = (
-    "/", "/matrix", "/matrix?case=nothing-is-called-so", "/runs", "/compare", "/search?q=mismatch", "/alerts", "/nothing",
+    "/", "/matrix", "/matrix?case=nothing-is-called-so", "/runs", "/compare", "/search?q=mismatch", "/alerts", "/causes", "/nothing",
     address("/result", case=RED, flow="tvm"), address("/result", case=WELL, flow="tvm"),
     address("/result", case=HOSTILE, flow="tvm"),
     address("/trend", case=WELL, flow="tvm", metric="latency", beside="onnxruntime"),

@@ -41,7 +41,8 @@ class Bucket(msgspec.Struct, frozen=True):
     """Suspects of one cause. `status`: "wrong" (two witnesses), "one_witness", "disputed" (an independent engine sides with
     the engine under test: the oracle is in doubt), "unspecified", "crash", "timeout", "failed", "unstable", or "not_repeated".
     `operators` are those of the smallest model, `brought` what cures it. `at` is how many processor seconds the session had
-    used when it was found. `known` is the finding that it is, or the folder of an earlier cause: such a one is counted, not shown."""
+    used when it was found, `found_at` and `last_at` when it was met first and last.
+    `known` is the finding that it is, or the folder of an earlier cause: such a one is counted, not shown."""
 
     key: str
     flow: str
@@ -66,6 +67,7 @@ class Bucket(msgspec.Struct, frozen=True):
     found_at: str = ""
     detail: str = ""
     known: str = ""
+    last_at: str = ""
 
 
 class Waiting(msgspec.Struct, frozen=True):

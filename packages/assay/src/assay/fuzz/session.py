@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -162,7 +163,8 @@ class Fuzzing:
     def _counted(self, key: str) -> None:
         bucket = self.session.buckets.get(key)
         if bucket is not None:
-            self.session.buckets[key] = replace(bucket, count=bucket.count + 1)
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            self.session.buckets[key] = replace(bucket, count=bucket.count + 1, last_at=now)
 
     def _look_into(self, left: float) -> None:
         begin = time.monotonic()

@@ -10,6 +10,7 @@ import msgspec
 from assay.core.comparison import StatedMetric
 from assay.core.result import Result
 from assay.core.run import Run
+from assay.ports.store import RunSummary
 
 
 class JobState(msgspec.Struct, frozen=True):
@@ -195,6 +196,10 @@ class Browsable(Protocol):
 
     def run_metrics(self, run_ids: Sequence[str], cells: Collection[tuple[str, str]]) -> Sequence[RunMetrics]:
         """Of these runs and cells, in the order of the ids; those of one run with verifying before measuring."""
+        ...
+
+    def branches(self, limit: int) -> Sequence[RunSummary]:
+        """The newest run of each branch, those that ran last first."""
         ...
 
     def cell_runs(self, case: str, flow: str, limit: int) -> Sequence[MatrixJob]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 from sqlalchemy.sql.selectable import Select
 
 from assay.core.alert import Alert
@@ -89,12 +89,19 @@ class SqlStore(SqlBrowsing):
 
     def runs(self, limit: int = 50, search: RunSearch = RunSearch()) -> list[RunSummary]:
         """Newest first."""
+        return self._summaries(limit, *searched(search))
+
+    def branches(self, limit: int) -> list[RunSummary]:
+        """By the index of branches, without their runs."""
+        newest = select(func.max(runs.c.id)).where(runs.c.branch != "").group_by(runs.c.branch)
+        return self._summaries(limit, runs.c.id.in_(newest))
+
+    def _summaries(self, limit: int, *asked: ColumnElement[bool]) -> list[RunSummary]:
         query = select(*(column for column in runs.c if column.name != "number"), run_summary).join(
             run_summary, run_summary.c.run == runs.c.number
         )
-        query = query.where(*searched(search)).order_by(runs.c.id.desc()).limit(limit)
         with self.reading() as connection:
-            rows = connection.execute(query).mappings().all()
+            rows = connection.execute(query.where(*asked).order_by(runs.c.id.desc()).limit(limit)).mappings().all()
         return [RunSummary(**{name: value for name, value in row.items() if name != "run"}) for row in rows]
 
     def results(self, run_id: str, jobs: Collection[str] | None = None) -> list[Result]:

@@ -108,3 +108,4 @@ class Cause(msgspec.Struct, frozen=True):
     since: History = History()
     seconds: float = 0.0
     asked: int = 0
+    found_at: str = ""

@@ -73,6 +73,19 @@ class KnownCauses:
             (self._folder / f"pattern-{name}.json").write_bytes(msgspec.json.encode(pattern))
 
 
+def read_causes(folder: Path) -> Iterator[Cause]:
+    """All that were found with the history in `folder`, each once. What cannot be read is as if it were not there."""
+    seen: set[tuple[str, str]] = set()
+    for path in sorted((folder / "triage").glob("*.json")):
+        if path.name.startswith("pattern-"):
+            continue
+        with suppress(OSError, msgspec.MsgspecError):
+            for one in msgspec.json.decode(path.read_bytes(), type=list[Cause]):
+                if (one.job_key, one.folder) not in seen:
+                    seen.add((one.job_key, one.folder))
+                    yield one
+
+
 def _has_its_page(cause: Cause) -> bool:
     """Another model of that name may have been written over it since."""
     with suppress(OSError, msgspec.MsgspecError):

@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -65,7 +66,8 @@ def triage_verdict(
     causes = services.jobs.complete(_searched(context))
     shutil.rmtree(folder / "values", ignore_errors=True)
     machine = this_machine().kind
-    finished = [replace(_finished(cause, context), machine=machine) for cause in causes]
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    finished = [replace(_finished(cause, context), machine=machine, found_at=now) for cause in causes]
     finished = [with_cost(cause, job, services, deadline) for cause in finished]
     for cause in finished:
         write_pages(cause)

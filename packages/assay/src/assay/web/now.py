@@ -34,13 +34,14 @@ class FlowCount(msgspec.Struct, frozen=True):
 
 
 class Now(msgspec.Struct, frozen=True):
-    """What the page shows. `answer` is one of: pass, fail, inconclusive, "" for an empty history."""
+    """What the page shows. `branches`: the newest run of each. `answer` is one of: pass, fail, inconclusive, "" for an empty history."""
 
     answer: str
     newest: RunSummary | None
     flows: tuple[FlowCount, ...]
     standing: Standing
     stale: tuple[StaleBaseline, ...]
+    branches: tuple[RunSummary, ...] = ()
 
     @property
     def red(self) -> int:
@@ -63,7 +64,7 @@ def _read(site: Site) -> Now:
     newest = next(iter(site.store.runs(1)), None)
     flows = _flows(standing.counts)
     stale = site.minutes.get("stale", lambda: stale_baselines(site, newest))
-    return Now(_answer(flows), newest, flows, standing, stale)
+    return Now(_answer(flows), newest, flows, standing, stale, tuple(site.store.branches(SHOWN)))
 
 
 def _flows(counts: Sequence[Count]) -> tuple[FlowCount, ...]:

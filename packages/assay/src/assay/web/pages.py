@@ -13,7 +13,9 @@ from assay.ports import RunSummary
 from assay.ports.browsing import MatrixPage
 from assay.web.alerts import Alerts, alerts
 from assay.web.answer import MOST_PAGES, Answer
+from assay.web.causes import CauseLife, Causes, cause, causes
 from assay.web.compare import Compared, compare
+from assay.web.machines import OnMachine
 from assay.web.matrix import matrix
 from assay.web.now import Now, now
 from assay.web.result import result
@@ -26,9 +28,10 @@ View = Callable[[Site, Mapping[str, str]], Answer]
 
 
 class Trends(msgspec.Struct, frozen=True):
-    """One for each flow."""
+    """One for each flow; `machines` are those that the first flow ran on, where it was more than one."""
 
     trends: tuple[Trend, ...]
+    machines: tuple[OnMachine, ...] = ()
 
 
 class Runs(msgspec.Struct, frozen=True):
@@ -85,7 +88,9 @@ PAGES = (
         ),
         menu="Matrix",
     ),
-    Page("/runs", runs, "The runs, newest first.", Runs, (_PAGE,), menu="Runs"),
+    Page(
+        "/runs", runs, "The runs, newest first.", Runs, (Parameter("branch", "Name of the branch."), _PAGE), menu="Runs"
+    ),
     Page(
         "/trend",
         trend,
@@ -117,6 +122,21 @@ PAGES = (
         (Parameter("q", "What to look for."),),
         menu="Search",
     ),
+    Page(
+        "/causes",
+        causes,
+        "Causes that triage and fuzzing found: first seen, last seen, fixed in.",
+        Causes,
+        (
+            Parameter("q", "Words of the title, the case, the flow, or an operator."),
+            Parameter("backend", "Name of the backend."),
+            Parameter("state", "open, known or fixed."),
+            Parameter("found_by", "triage or fuzz."),
+            _PAGE,
+        ),
+        menu="Causes",
+    ),
+    Page("/cause", cause, "One cause.", CauseLife, (Parameter("id", "Its id.", required=True),)),
     Page("/alerts", alerts, "Causes that people were told of, and mutes.", Alerts, menu="Alerts"),
     Page("/result", result, "One cell of one run, judged.", parameters=(_CASE, _FLOW, _RUN)),
 )

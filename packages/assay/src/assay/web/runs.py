@@ -37,11 +37,13 @@ def runs(site: Site, query: Mapping[str, str]) -> Answer:
     last = page * SHOWN + 1
     if last > MOST + 1:
         raise NotFound(f"pages reach back {MOST:,} runs: search for older ones")
-    found = site.moving.get(("runs", page), lambda: site.store.runs(last, RunSearch()))[last - SHOWN - 1 :]
+    branch = query.get("branch", "")
+    found = site.moving.get(("runs", page, branch), lambda: site.store.runs(last, RunSearch(branch=branch)))
+    found = found[last - SHOWN - 1 :]
     if page > 1 and not found:
         raise NotFound("there is no such page: it lies behind the last one")
     shown = found[:SHOWN]
-    values = {"runs": shown, "page": page, "more": len(found) > SHOWN}
+    values = {"runs": shown, "branch": branch, "page": page, "more": len(found) > SHOWN}
     rows = [
         (
             *(one.id, one.started_at, one.status, one.word, one.jobs, one.recorded),

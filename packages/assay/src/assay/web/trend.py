@@ -13,6 +13,7 @@ from assay.pipeline.trend import SHORT, Observed, trend_of
 from assay.ports.browsing import CellQuery, MetricHistory
 from assay.web.annotations import annotations_on
 from assay.web.answer import Answer
+from assay.web.machines import machines
 from assay.web.site import Site
 from assay.web.trend_plot import plot
 
@@ -57,6 +58,7 @@ def trend(site: Site, query: Mapping[str, str]) -> Answer:
         "metrics": history.names,
         "machine": machine,
         "machines": sorted({one.machine for one in history.points} | {history.machine}),
+        "on_machines": machines(history, machine) if len({one.machine for one in history.points}) > 1 else [],
         "beside": beside,
         "trends": trends,
         "missing": missing,
@@ -68,7 +70,8 @@ def trend(site: Site, query: Mapping[str, str]) -> Answer:
         "others": [name for name in _flows(site, case) if name not in wanted],
         "days": {"since": query.get("since", ""), "until": query.get("until", "")},
     }
-    return Answer("trend.html.j2", values, {"trends": trends}, HEADER, [row for one in trends for row in _rows(one)])
+    data = {"trends": trends, "machines": values["on_machines"]}
+    return Answer("trend.html.j2", values, data, HEADER, [row for one in trends for row in _rows(one)])
 
 
 def read_cell(site: Site, case: str, flow: str, metric: str) -> MetricHistory:

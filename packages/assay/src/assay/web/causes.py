@@ -1,0 +1,205 @@
+"""Causes that triage and fuzzing found, each with its life: first seen, last seen, fixed in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from assay.core.digest import value_digest
+from assay.core.outcome import Outcome
+from assay.errors import UsageError
+from assay.fuzz.corpus import CAUSES, Bucket, Corpus
+from assay.triage.cause import Cause
+from assay.triage.known import read_causes
+from assay.triage.text import known, lines, title_of, workaround
+from assay.web.answer import Answer, NotFound, page_number
+from assay.web.site import Site
+
+SHOWN = 50
+LOOKED_AT = 300
+"""Runs of a cell in which its life is looked for."""
+LONGEST = 200
+HEADER = (
+    *("id", "found_by", "state", "status", "backend", "flow", "case", "title", "count", "first_at", "first_run"),
+    *("last_at", "last_run", "fixed_in", "fixed_run", "known"),
+)
+
+
+class CauseLife(msgspec.Struct, frozen=True):
+    """`found_by` is triage or fuzz, `status` what the latter says of it. Of triage the runs are those of the cell that it explains: the
+    first and the last red one of the newest time that it was red, and the first that was ok again. `fixed_in` is a release of the
+    backend."""
+
+    id: str
+    found_by: str
+    status: str
+    backend: str
+    flow: str
+    case: str
+    title: str
+    operators: tuple[str, ...] = ()
+    versions: dict[str, str] = {}
+    count: int = 1
+    first_at: str = ""
+    last_at: str = ""
+    first_run: str = ""
+    last_run: str = ""
+    fixed_in: str = ""
+    fixed_run: str = ""
+    known: str = ""
+    workaround: str = ""
+    lines: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> str:
+        """open, known, or fixed."""
+        if self.fixed_in or self.fixed_run:
+            return "fixed"
+        return "known" if self.known else "open"
+
+    @property
+    def seen(self) -> str:
+        """When last, for the order of the list."""
+        return self.last_at or self.first_at
+
+
+class Causes(msgspec.Struct, frozen=True):
+    """One page of them, the open ones first. `all` counts those of every page."""
+
+    causes: tuple[CauseLife, ...]
+    all: int
+
+
+def causes(site: Site, query: Mapping[str, str]) -> Answer:
+    """Raises UsageError for a text that is too long, NotFound behind the last page."""
+    text = query.get("q", "").strip().lower()
+    if len(text) > LONGEST:
+        raise UsageError(f"what is searched for has {len(text)} characters; it may have {LONGEST}")
+    found = [one for one in read_lives(site) if _fits(one, text, query)]
+    page = page_number(query.get("page", ""))
+    shown = found[(page - 1) * SHOWN : page * SHOWN]
+    if page > 1 and not shown:
+        raise NotFound("there is no such page: it lies behind the last one")
+    values = {"causes": shown, "all": len(found), "page": page, "more": len(found) > page * SHOWN}
+    return Answer("causes.html.j2", values, Causes(tuple(shown), len(found)), HEADER, [_row(one) for one in found])
+
+
+def cause(site: Site, query: Mapping[str, str]) -> Answer:
+    """One of them."""
+    wanted = query.get("id", "")
+    one = next((one for one in read_lives(site) if one.id == wanted), None)
+    if one is None:
+        raise NotFound("no cause has that id here: /causes lists them")
+    return Answer("cause.html.j2", {"one": one}, one, HEADER, [_row(one)])
+
+
+def read_lives(site: Site) -> list[CauseLife]:
+    """As they were at most a minute ago."""
+    return site.minutes.get("causes", lambda: _read(site))
+
+
+def _read(site: Site) -> list[CauseLife]:
+    found = [*_of_triage(site), *_of_fuzzing(site.folder)]
+    newest_first = sorted(found, key=lambda one: one.seen, reverse=True)
+    return sorted(newest_first, key=lambda one: ("open", "known", "fixed").index(one.state))
+
+
+def _of_triage(site: Site) -> Iterator[CauseLife]:
+    for found in read_causes(site.folder):
+        case, flow, kind = (
+            found.job_key.rsplit("|", 2) if found.job_key.count("|") >= 2 else (found.model, found.flow, "")
+        )
+        yield _with_runs(
+            site,
+            CauseLife(
+                id=_id(found.folder, found.job_key),
+                found_by="triage",
+                status=found.where.value,
+                backend=found.backend,
+                flow=flow,
+                case=case,
+                title=title_of(found),
+                operators=found.operators,
+                versions=found.versions,
+                first_at=found.found_at,
+                fixed_in=found.since.good_again,
+                known=known(found) if found.known_title else "",
+                workaround=workaround(found),
+                lines=tuple(lines(found)),
+            ),
+            kind,
+        )
+
+
+def _with_runs(site: Site, one: CauseLife, kind: str) -> CauseLife:
+    """From the runs of its cell, the newest first: those that are ok again, and before them those that were not."""
+    past = [job for job in site.store.cell_runs(one.case, one.flow, LOOKED_AT) if job.kind == kind]
+    again = 0
+    while again < len(past) and past[again].outcome == Outcome.OK.value:
+        again += 1
+    red: list[str] = []
+    for job in past[again:]:
+        if job.outcome == Outcome.OK.value:
+            break
+        red.append(job.run)
+    if not red:
+        return one
+    fixed = past[again - 1].run if again else ""
+    return msgspec.structs.replace(one, first_run=red[-1], last_run=red[0], fixed_run=fixed)
+
+
+def _of_fuzzing(folder: Path) -> Iterator[CauseLife]:
+    try:
+        session = Corpus(folder / "fuzz").read()
+    except UsageError:
+        return  # it is of another version: the others are shown
+    for bucket in session.buckets.values() if session else ():
+        if bucket.status in CAUSES:
+            yield _life_of(bucket)
+
+
+def _life_of(bucket: Bucket) -> CauseLife:
+    deep = _cause_of(bucket.folder)
+    return CauseLife(
+        id=bucket.key[:24],
+        found_by="fuzz",
+        status=bucket.status,
+        backend=bucket.backend,
+        flow=bucket.flow,
+        case="",
+        title=bucket.title,
+        operators=bucket.operators,
+        versions=bucket.versions,
+        count=bucket.count,
+        first_at=bucket.found_at,
+        last_at=bucket.last_at or bucket.found_at,
+        fixed_in=deep.since.good_again if deep else "",
+        known=bucket.known,
+        workaround=bucket.workaround,
+        lines=tuple(lines(deep)) if deep else ((bucket.detail,) if bucket.detail else ()),
+    )
+
+
+def _cause_of(folder: str) -> Cause | None:
+    """What triage wrote of a bucket; None where it did not, or where that is gone."""
+    if folder:
+        with suppress(OSError, msgspec.MsgspecError):
+            return msgspec.json.decode((Path(folder) / "cause.json").read_bytes(), type=Cause)
+    return None
+
+
+def _id(*parts: str) -> str:
+    return value_digest(parts)[:24]
+
+
+def _fits(one: CauseLife, text: str, query: Mapping[str, str]) -> bool:
+    asked = (("backend", one.backend), ("state", one.state), ("found_by", one.found_by))
+    said = " ".join((one.title, one.case, one.flow, one.known, *one.operators)).lower()
+    return text in said and all(query.get(name, "") in ("", value) for name, value in asked)
+
+
+def _row(one: CauseLife) -> Sequence[object]:
+    return tuple(getattr(one, name) for name in HEADER)

@@ -1,0 +1,84 @@
+"""The newest run of each branch on the first page, the runs of one, and one cell on several machines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from starlette.testclient import TestClient
+
+from assay.commands.composition import open_to_read
+from assay.judge.verdicts import judge
+from assay.stores.sql import SqlStore
+from assay.testing.builders import make_job, make_measurement, make_result, make_run
+from assay.web.address import address
+from assay.web.app import make_app
+from assay.web.site import Site
+from dashboard_history import run_id
+
+# branch, machine, seconds of the median
+RAN = (
+    ("main", "small", 0.010), ("feature/<b>", "small", 0.011), ("main", "large", 0.004), ("", "large", 0.006), ("main", "small", 0.012),
+    ("old", "small", 0.010), ("main", "small", 0.012),
+)  # fmt: skip
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    with closing(SqlStore(str(tmp_path / "history.db"))) as store:
+        for number, (branch, machine, seconds) in enumerate(RAN):
+            job = make_job("digits", "tvm", "measure")
+            run = make_run(run_id(number), (job,), branch=branch)
+            run = replace(
+                run, machine=replace(run.machine, cpu=machine), started_at=f"2026-11-{number + 10}T02:15:00+00:00"
+            )
+            found = [
+                replace(make_result("digits", "tvm", "measure"), measurements=(make_measurement(median_s=seconds),))
+            ]
+            store.open_run(run)
+            store.record(run.id, found)
+            store.close_run(run.id, "complete", judge(found, run.policy, planned=[job.key], today=date(2026, 11, 26)))
+    with open_to_read(str(tmp_path)) as store:
+        yield TestClient(make_app(Site(store, tmp_path), {"testserver"}), raise_server_exceptions=False)
+
+
+def test_the_newest_run_of_each_branch(client: TestClient) -> None:
+    branches = client.get("/api/v1/now").json()["branches"]
+    assert [(one["branch"], one["id"]) for one in branches] == [
+        ("main", run_id(6)),
+        ("old", run_id(5)),
+        ("feature/<b>", run_id(1)),
+    ]
+    page = client.get("/").text
+    assert "feature/&lt;b&gt;" in page
+    assert address("/compare", run=run_id(1), to=run_id(6)).replace("&", "&amp;") in page
+
+
+def test_the_runs_of_one_branch(client: TestClient) -> None:
+    found = client.get("/api/v1/runs?branch=main").json()["runs"]
+    assert [one["id"] for one in found] == [run_id(number) for number in (6, 4, 2, 0)]
+    assert client.get("/api/v1/runs?branch=nothing").json()["runs"] == []
+    assert "No run of that branch" in client.get("/runs?branch=nothing").text
+
+
+def test_machines_beside_one_another(client: TestClient) -> None:
+    asked = address("/trend", case="digits", flow="tvm", metric="latency")
+    rows = client.get(f"/api/v1{asked}").json()["machines"]
+    assert [(one["machine"].split(",")[0], one["runs"], one["newest_run"]) for one in rows] == [
+        ("small", 5, run_id(6)),
+        ("large", 2, run_id(3)),
+    ]
+    small, large = rows
+    assert (small["median"], small["least"], small["most"], small["times"]) == pytest.approx((11, 10, 12, 1))
+    assert (large["median"], large["times"]) == pytest.approx((5, 5 / 11))
+    page = client.get(asked).text
+    (row,) = [row for row in re.findall(r"<tr>.*?</tr>", page, re.S) if "machine=large%2C" in row]
+    assert ">0.45<" in row
+    swapped = client.get(address("/trend", case="digits", flow="tvm", metric="latency", machine=large["machine"])).text
+    (row,) = [row for row in re.findall(r"<tr>.*?</tr>", swapped, re.S) if "machine=small%2C" in row]
+    assert ">2.20<" in row
