@@ -38,7 +38,9 @@ async def _talk(said: bytes) -> bytes:
     answer = b"" if not said else await reader.readuntil(b"ok")
     dripping = asyncio.create_task(drip())
     try:
-        return answer + await asyncio.wait_for(reader.read(), 5)
+        return answer + await asyncio.wait_for(reader.read(), 30)
+    except ConnectionResetError:
+        return answer  # closed, too: while a byte was on its way
     finally:
         dripping.cancel()
         writer.close()
