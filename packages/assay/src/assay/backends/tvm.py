@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -20,6 +21,7 @@ from assay.backends.tvm_compile import compiled, features_of, target_of
 from assay.backends.tvm_engine import ARTIFACT, DECLARED, Declared, TVMEngine, require_device
 from assay.backends.tvm_errors import broken
 from assay.backends.tvm_passes import changed_passes
+from assay.backends.tvm_records import records_of
 from assay.backends.tvm_warnings import read_warnings
 from assay.core.flow import Flow, Option
 from assay.core.native_warning import NativeWarning
@@ -48,6 +50,12 @@ class TVM:
             "default",
             ("default", "dlight"),
             "TVM's default, or DLight's rules for a CPU (target llvm, optimization full)",
+        ),
+        OptionSpec(
+            "records",
+            "",
+            help="folder of a database of MetaSchedule: the kernels that it knows have their best record's schedule (target llvm)",
+            path=True,
         ),
         OptionSpec("disabled_passes", "", help="passes to leave out, with a semicolon between two"),
         OptionSpec(
@@ -91,8 +99,15 @@ class TVM:
         signature = signature_of(proto)
         refuse_types(signature, _TYPES, "tvm")
         optimize, dlight = options["optimization"] == "full", _by_dlight(options, flow)
-        executable = compiled(proto, target, optimize=optimize, dlight=dlight, disabled=_disabled(options))
-        return TVMEngine(executable, Declared(signature, target), options, threads)
+        made = compiled(
+            proto,
+            target,
+            optimize=optimize,
+            dlight=dlight,
+            records=records_of(options, flow),
+            disabled=_disabled(options),
+        )
+        return TVMEngine(made.executable, Declared(signature, target, records=made.found), options, threads)
 
     plain_packages = ("apache-tvm",)
 
@@ -108,11 +123,14 @@ class TVM:
         options = resolve_options(self.options, flow)
         optimize, dlight = options["optimization"] == "full", _by_dlight(options, flow)
         proto, target = load_checked(model), target_of(options, flow)
-        return changed_passes(
-            lambda seen: compiled(
-                proto, target, optimize=optimize, dlight=dlight, disabled=_disabled(options), instruments=seen
+        disabled, records = _disabled(options), records_of(options, flow)
+
+        def compile_with(seen: list[Any]) -> object:
+            return compiled(
+                proto, target, optimize=optimize, dlight=dlight, records=records, disabled=disabled, instruments=seen
             )
-        )
+
+        return changed_passes(compile_with)
 
     def after_passes(self, model: Path, flow: Flow, folder: Path) -> Path:  # noqa: ARG002
         """A module of TVM is no ONNX file any more."""

@@ -5,15 +5,23 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.backends.onnx_loader import inlined, refuse_foreign
 from assay.backends.tvm_errors import tvm_failure
+from assay.backends.tvm_records import Records, by_records
 from assay.core.flow import Flow, Option
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
     from onnx import ModelProto
+
+
+class Compiled(NamedTuple):
+    """`found` says how many kernels had a tuned record; "" where none was asked for."""
+
+    executable: Any
+    found: str
 
 
 def target_of(options: dict[str, Option], flow: Flow) -> dict[str, str | int]:
@@ -54,13 +62,14 @@ def compiled(
     *,
     optimize: bool,
     dlight: bool = False,
+    records: Records | None = None,
     disabled: Sequence[str] = (),
     instruments: Sequence[Any] = (),
-) -> Any:
+) -> Compiled:
     """`disabled` are passes by name; TVM ignores one that it does not know. `dlight`: the rules for a CPU schedule what they are for, and
-    the rest keeps the schedule that it has.
+    the rest keeps the schedule that it has. `records` come first.
 
-    Raises what `tvm_failure` makes of the words of the importer or of the compiler."""
+    Raises UsageError for records of which none fits, and what `tvm_failure` makes of the words of the importer or of the compiler."""
     import tvm
     from tvm import relax
 
@@ -71,14 +80,19 @@ def compiled(
     if optimize:
         # tvm.compile alone legalizes, plans memory and lowers; folding constants and fusing is this pipeline.
         passes.append(relax.get_pipeline("zero"))
-    if dlight:
-        passes.append(_dlight())
+    after = [_dlight()] if dlight else []
+    found = ""
     try:
         context = tvm.transform.PassContext(
             opt_level=3 if optimize else 0, disabled_pass=[*disabled], instruments=[*instruments]
         )
         with chosen, context:
-            return tvm.compile(tvm.transform.Sequential(passes)(module), target=chosen)
+            module = tvm.transform.Sequential(passes)(module)
+            if records is not None:
+                module, found = by_records(module, records)
+            return Compiled(tvm.compile(tvm.transform.Sequential(after)(module), target=chosen), found)
+    except UsageError:
+        raise
     except Exception as error:  # every kind of Python error comes out of its passes
         raise tvm_failure(error, while_="compiling") from error
 

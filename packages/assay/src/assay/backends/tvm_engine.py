@@ -35,6 +35,8 @@ class Declared(msgspec.Struct, frozen=True):
     signature: Signature
     target: dict[str, str | int]
     digest: str = ""
+    records: str = ""
+    """How many of its kernels have the schedule of a tuned record; "" where none was asked for."""
 
 
 class TVMEngine:
@@ -98,6 +100,7 @@ class TVMEngine:
                 "optimization": str(self._options["optimization"]),
                 "schedule": str(self._options["schedule"]),
                 "threads": str(self._threads),
+                **({"records": self._declared.records} if self._declared.records else {}),
             },
             numeric_defaults=contracted("mcpu", self._options["cpu"], features, placements),
         )

@@ -18,7 +18,8 @@ Tensors = Mapping[str, Tensor]
 class OptionSpec(msgspec.Struct, frozen=True):
     """One option of a backend: its default, what it may be (empty: any of the default's type), and what it does. `allowance` is
     the one that a flow has no claim to where this is false. `tried` are values that triage tries besides, `of_processor`: it says which
-    instructions of the processor may be used. A name that begins with `assay.core.flow.VARIABLE` is a variable of the process."""
+    instructions of the processor may be used. `path`: it names a file or a folder, whose content decides what is lowered. A name that
+    begins with `assay.core.flow.VARIABLE` is a variable of the process."""
 
     name: str
     default: Option
@@ -27,6 +28,7 @@ class OptionSpec(msgspec.Struct, frozen=True):
     allowance: str = ""
     tried: tuple[Option, ...] = ()
     of_processor: bool = False
+    path: bool = False
 
 
 class Availability(msgspec.Struct, frozen=True):

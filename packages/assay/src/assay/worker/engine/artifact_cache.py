@@ -200,7 +200,19 @@ def _key(job: EngineJob, backend: Backend, source: Path) -> str:
     inputs = msgspec.structs.replace(recipe, golden=_lock(recipe.golden), given=_lock(recipe.given))
     plugs = [backend, *(plugins.load(plugins.TRANSFORMS, told.partition(":")[0])() for told in job.flow.transforms)]
     foreign = [_code_of(type(one).__module__.partition(".")[0]) for one in plugs]
-    return value_digest((_content(job, source), flow, inputs, environment_key(), foreign))
+    return value_digest((_content(job, source), flow, inputs, environment_key(), foreign, _files(backend, job)))
+
+
+def _files(backend: Backend, job: EngineJob) -> list[str]:
+    """What lies now at the paths that options name."""
+    named = [str(job.flow.options.get(spec.name, spec.default)) for spec in backend.options if spec.path]
+    files = [
+        file
+        for path in map(Path, filter(None, named))
+        for file in ([path] if path.is_file() else sorted(path.glob("*")))
+        if file.is_file()
+    ]
+    return [digest for file in files for digest in (file.name, file_digest(file))]
 
 
 def _content(job: EngineJob, source: Path) -> tuple[str, ...]:
