@@ -1,0 +1,76 @@
+"""The workflows, the action and the component as linters of others see them: their schemas, and what a stranger could make them run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml  # type: ignore[import-untyped]
+
+ROOT = Path(__file__).parents[2]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+ZOO = ROOT / "packages" / "assay-zoo" / "src" / "assay_zoo" / "data" / "zoo" / "dot-github" / "workflows" / "zoo.yml"
+ACTION = ROOT / "action.yml"
+COMPONENT = ROOT / "templates" / "assay.yml"
+OLD_RUNTIME = {"checkout": 5, "setup-python": 6, "cache": 5, "upload-artifact": 6, "download-artifact": 7}
+"""The first version of each action that runs on Node 24: runners have no Node 20 any more."""
+
+
+def _run(*words: str) -> subprocess.CompletedProcess[str]:
+    program, *more = words
+    return subprocess.run(
+        [str(Path(sys.executable).parent / program), *more], capture_output=True, text=True, check=False
+    )
+
+
+def _component(folder: Path) -> Path:
+    """The second document of the template: the first one declares its inputs."""
+    _, pipeline = yaml.safe_load_all(COMPONENT.read_text())
+    (folder / "pipeline.yml").write_text(yaml.safe_dump(pipeline))
+    return folder / "pipeline.yml"
+
+
+@pytest.mark.parametrize("path", [*WORKFLOWS, ZOO], ids=lambda path: str(path.name))
+def test_workflows_have_the_form_of_githubs(path: Path) -> None:
+    done = _run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", str(path))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_action_and_the_component_have_theirs(tmp_path: Path) -> None:
+    for schema, path in (("github-actions", ACTION), ("gitlab-ci", _component(tmp_path))):
+        done = _run("check-jsonschema", "--builtin-schema", f"vendor.{schema}", str(path))
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_no_text_of_others_becomes_code_and_no_token_stays_behind() -> None:
+    rules = ["--config", str(ROOT / ".github" / "zizmor.yml")]
+    done = _run("zizmor", "--offline", *rules, "--format", "plain", *map(str, [*WORKFLOWS, ZOO, ACTION]))
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_title_in_the_shell_is_seen(tmp_path: Path) -> None:
+    """Both linters bite: an unknown key, and the words of a stranger in a script."""
+    text = WORKFLOWS[0].read_text()
+    (tmp_path / "form.yml").write_text(text.replace("runs-on:", "runs_on:"))
+    (tmp_path / "code.yml").write_text(
+        text.replace("- run: ./.ci/run", '- run: echo "${{ github.event.pull_request.title }}"')
+    )
+    assert _run(
+        "check-jsonschema", "--builtin-schema", "vendor.github-workflows", str(tmp_path / "form.yml")
+    ).returncode
+    done = _run("zizmor", "--offline", "--format", "plain", str(tmp_path / "code.yml"))
+    assert "template-injection" in done.stdout
+
+
+@pytest.mark.parametrize("path", [*WORKFLOWS, ZOO, ACTION], ids=lambda path: str(path.name))
+def test_no_action_wants_a_runtime_that_runners_have_no_more(path: Path) -> None:
+    jobs = yaml.safe_load(path.read_text()).get("jobs", {})
+    used = [step["uses"] for job in jobs.values() for step in job["steps"] if "uses" in step]
+    lines = path.read_text().splitlines()
+    for one in used:
+        name, _, version = one.removeprefix("actions/").partition("@")
+        # By a digest: the version stands in the comment behind it.
+        told = version if version.startswith("v") else next(line for line in lines if one in line).partition("# ")[2]
+        assert int(told.strip().removeprefix("v").partition(".")[0]) >= OLD_RUNTIME[name.partition("/")[0]], one
