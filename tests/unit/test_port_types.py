@@ -11,11 +11,13 @@ from assay.backends.endpoint import PromptEndpoint, TensorEndpoint
 from assay.backends.executorch import ExecuTorch, ExecuTorchEngine
 from assay.backends.iree import IREE, IREEEngine
 from assay.backends.litert import LiteRt, LiteRtEngine
+from assay.backends.local_prompts import DecodingEngine
 from assay.backends.mnn import MNN, MNNEngine
 from assay.backends.ncnn import Ncnn, NcnnEngine
 from assay.backends.onnx_reference import Reference, ReferenceEngine
 from assay.backends.onnxruntime import OnnxRuntime
 from assay.backends.onnxruntime_engine import OnnxRuntimeEngine
+from assay.backends.onnxruntime_genai import OnnxRuntimeGenai
 from assay.backends.onnxruntime_qnn import OnnxRuntimeQnn
 from assay.backends.openvino import OpenVINO, OpenVINOEngine
 from assay.backends.tensorrt.backend import TensorRT
@@ -24,6 +26,7 @@ from assay.backends.tensorrt.trtexec_backend import Trtexec
 from assay.backends.tensorrt.trtexec_engine import TrtexecEngine
 from assay.backends.torch import Torch
 from assay.backends.torch_engine import TorchEngine
+from assay.backends.transformers import Transformers
 from assay.backends.tvm import TVM
 from assay.backends.tvm_engine import TVMEngine
 from assay.mutation.transform import Mutant
@@ -48,15 +51,15 @@ from assay.transforms.vulkan_int8 import VulkanInt8
 from assay.transforms.xnnpack_int8 import XnnpackInt8
 
 BACKENDS: list[type[ports.Backend]] = [
-    ExecuTorch, Faulty, IREE, LiteRt, MNN, Miscompiler, Ncnn, OnnxRuntime, OnnxRuntimeQnn, OpenVINO, PromptEndpoint, Reference, TVM,
-    TensorEndpoint, TensorRT, Torch, Trtexec,
+    ExecuTorch, Faulty, IREE, LiteRt, MNN, Miscompiler, Ncnn, OnnxRuntime, OnnxRuntimeGenai, OnnxRuntimeQnn, OpenVINO,
+    PromptEndpoint, Reference, TVM, TensorEndpoint, TensorRT, Torch, Transformers, Trtexec,
 ]  # fmt: skip
 DYNAMIC: list[type[ports.Dynamic]] = [
-    ExecuTorch, Faulty, IREE, LiteRt, MNN, Miscompiler, Ncnn, OnnxRuntime, OnnxRuntimeQnn, OpenVINO, PromptEndpoint, Reference, TVM,
-    TensorEndpoint, TensorRT, Torch, Trtexec,
+    ExecuTorch, Faulty, IREE, LiteRt, MNN, Miscompiler, Ncnn, OnnxRuntime, OnnxRuntimeGenai, OnnxRuntimeQnn, OpenVINO,
+    PromptEndpoint, Reference, TVM, TensorEndpoint, TensorRT, Torch, Transformers, Trtexec,
 ]  # fmt: skip
 SIZED: list[type[ports.BuiltForSizes]] = [ExecuTorch, LiteRt, Ncnn, OnnxRuntimeQnn, TensorRT, Trtexec]
-NAMED: list[type[ports.NamesLibrary]] = [OnnxRuntimeQnn, Trtexec]
+NAMED: list[type[ports.NamesLibrary]] = [OnnxRuntimeGenai, OnnxRuntimeQnn, Transformers, Trtexec]
 PLATFORMS: list[type[ports.NamesPlatforms]] = [ExecuTorch, IREE]
 INTEGERS: list[type[ports.DeclaresIntegers]] = [Ncnn]
 SHIPPING: list[type[ports.ShipsEnvironment]] = [ExecuTorch, LiteRt, OnnxRuntimeQnn]
@@ -67,7 +70,7 @@ EACH_PASS: list[type[ports.ShowsEachPass]] = [OpenVINO]
 PLAIN: list[type[ports.ShowsPlainUse]] = [IREE, OnnxRuntime, OpenVINO, TVM]
 
 ENGINES: list[type[ports.Engine]] = [
-    ExecuTorchEngine, FaultyEngine, IREEEngine, LiteRtEngine, MNNEngine, NcnnEngine, OnnxRuntimeEngine, OpenVINOEngine,
+    DecodingEngine, ExecuTorchEngine, FaultyEngine, IREEEngine, LiteRtEngine, MNNEngine, NcnnEngine, OnnxRuntimeEngine, OpenVINOEngine,
     ReferenceEngine, TVMEngine, TensorRTEngine, TorchEngine, TrtexecEngine,
 ]  # fmt: skip
 BINDING: list[type[ports.SupportsBind]] = [OnnxRuntimeEngine, OpenVINOEngine]

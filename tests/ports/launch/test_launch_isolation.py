@@ -31,7 +31,9 @@ LIBRARIES = (
 
 OWN = {
     "onnxruntime": {"onnxruntime"},
+    "onnxruntime-genai": {"onnxruntime_genai"},
     "onnxruntime-qnn": {"onnxruntime"},
+    "transformers": {"transformers", "sklearn"},
     "openvino": {"openvino"},
     "tvm": {"tvm"},
     "executorch": {"executorch"},
@@ -58,8 +60,8 @@ BESIDES = {
 }
 """By flow: what it may import besides. It need not."""
 NO_TORCH = ("onnxruntime", "openvino", "iree", "mnn", "reference", "faulty", "tensorrt", "trtexec", "oip", "openai")
-ADDRESSED = ("oip", "openai")
-"""They answer where there is a service alone."""
+ADDRESSED = ("oip", "openai", "onnxruntime-genai", "transformers")
+"""They answer where there is a service alone, or continue prompts."""
 MINUTES = ("executorch", "torch-inductor", "torch-aot-inductor", "openvino-int8")
 """How the names of flows begin that take so long on a busy machine; of each backend one is tried all the same."""
 

@@ -62,6 +62,15 @@ def test_what_is_no_number_is_beyond_every_limit(value: float) -> None:
     assert difference([found]) is not None
 
 
+@pytest.mark.parametrize(("size", "passes"), [(1e-7, True), (0.1, False)])
+def test_log_probabilities_beside_a_token_that_is_not_among_them_are_judged(size: float, passes: bool) -> None:
+    """Where tokens are named by their text, the one that was chosen may share its text with another."""
+    top = {3: float(LOGS[3]) + size, 2: float(LOGS[2])}
+    found = judged(Place("alone", 0, (1, 2), top, BEST), _oracle(), 1)
+    assert (found.used <= 1.0) is passes
+    assert judged(Place("alone", 0, (1, 2), top, 0), _oracle(), 1).used > 1.0
+
+
 def test_null_is_no_number() -> None:
     class Connection:
         address = ""

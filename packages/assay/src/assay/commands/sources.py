@@ -9,6 +9,7 @@ from pathlib import Path
 
 from assay.core.run import ModelSource
 from assay.errors import UsageError, each
+from assay.models.checkpoints.to_graph import is_checkpoint, to_graph
 from assay.models.named_sources import Fetch, is_named, path_in_repository, to_file
 from assay.models.named_sources.wanted import Wanted
 from assay.pipeline.originals import OriginalRequest
@@ -29,12 +30,17 @@ class NamedModels:
         return tuple(self._found.values())
 
     def local(self, model: Path) -> Path:
-        """The file of a model; what is a file, or a factory, stays as it is. Raises BadModel."""
-        if not is_named(model):
-            return model
-        if str(model) not in self._found:
-            self._found[str(model)] = to_file(model, _others())
-        return Path(self._found[str(model)].path)
+        """The file of a model; what is a file, or a factory, stays as it is, and a checkpoint becomes a graph. Raises BadModel."""
+        file = model
+        if is_named(model):
+            if str(model) not in self._found:
+                self._found[str(model)] = to_file(model, _others())
+            file = Path(self._found[str(model)].path)
+        if not is_checkpoint(file):
+            return file
+        graph, digest = to_graph(file)
+        self._found.setdefault(str(model), ModelSource(str(model), str(file), digest))
+        return graph
 
 
 def with_files(request: Request) -> Request:

@@ -49,6 +49,20 @@ class PromptService(Protocol):
 
 
 @runtime_checkable
+class DecodesPrompts(PromptService, Protocol):
+    """A library in this process, that is given numbers: it has no text, streams or stop strings. Prompts beside one another are one batch,
+    and what it keeps of a prompt is told apart from what it reads again."""
+
+    def forget(self) -> None:
+        """The next prompt is read whole."""
+        ...
+
+    def complete_together(self, prompts: Sequence[Sequence[int]], tokens: int) -> Sequence[Completion]:
+        """The most probable tokens behind each, with log-probabilities."""
+        ...
+
+
+@runtime_checkable
 class ContinuesPrompts(Engine, Protocol):
     """Such an engine is verified by prompts (`assay.worker.service`), not by its tensors."""
 

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 import numpy as np
 
-from assay.ports.prompts import Completion, PromptService
+from assay.ports.prompts import Completion, DecodesPrompts, PromptService
 from assay.worker.service.oracle import Oracle, Prompt
 from assay.worker.service.places import Place
 from assay.worker.service.recorded import Record
@@ -51,9 +51,12 @@ def _beginnings(oracle: Oracle, most: int) -> list[tuple[int, Prompt]]:
 
 
 def alone(service: PromptService, oracle: Oracle) -> list[Place]:
-    """One request at a time, the shortest beginnings first; then the whole prompts again; then prompts that share a beginning."""
+    """One request at a time, the shortest beginnings first; then the whole prompts again; then prompts that share a beginning. A library in
+    this process reads each beginning whole, and the others behind what it holds."""
     found: list[Place] = []
     for number, beginning in _beginnings(oracle, PLACES):
+        if isinstance(service, DecodesPrompts):
+            service.forget()
         found += places_of("alone", number, beginning, service.complete(beginning, 1), oracle)
     for number, prompt in enumerate(oracle.prompts):
         for end in (len(prompt), len(prompt) - 1):
@@ -76,8 +79,7 @@ def together(service: PromptService, oracle: Oracle) -> list[Place]:
     firsts = draw.choice(len(oracle.noise), len(known), replace=len(known) > len(oracle.noise))
     fresh = [(number, (int(first), *start[1:])) for (number, start), first in zip(known, firsts, strict=True)]
     asked = [fresh[at] for at in draw.permutation(len(fresh))]
-    with ThreadPoolExecutor(CLIENTS) as clients:
-        answers = list(clients.map(lambda one: service.complete(one[1], _STEPS), asked))
+    answers = _at_the_same_time(service, [beginning for _, beginning in asked])
     pairs = [(*one, answer) for one, answer in zip(asked, answers, strict=True)]
     oracle.learn(beginning + _known(answer, oracle, _STEPS) for _, beginning, answer in pairs)
     return [
@@ -85,6 +87,14 @@ def together(service: PromptService, oracle: Oracle) -> list[Place]:
         for number, beginning, answer in pairs
         for place in places_of("together", number, beginning, answer, oracle, _STEPS)
     ]
+
+
+def _at_the_same_time(service: PromptService, prompts: Sequence[Prompt]) -> list[Completion]:
+    if isinstance(service, DecodesPrompts):
+        batches = [prompts[at : at + CLIENTS] for at in range(0, len(prompts), CLIENTS)]
+        return [answer for batch in batches for answer in service.complete_together(batch, _STEPS)]
+    with ThreadPoolExecutor(CLIENTS) as clients:
+        return list(clients.map(lambda one: service.complete(one, _STEPS), prompts))
 
 
 def generated(service: PromptService, oracle: Oracle) -> tuple[list[Place], list[tuple[Prompt, Completion]]]:

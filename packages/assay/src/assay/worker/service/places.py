@@ -50,13 +50,14 @@ def judged(place: Place, oracle: Oracle, places: int) -> JudgedPlace:
     top = {token: value for token, value in place.top.items() if 0 <= token < len(logs)}
     limit = _ELEMENT * math.sqrt(2 * math.log(max(2, places * max(1, len(top)))))
     sizes = {token: _size(value - float(logs[token]), float(deviation[token])) for token, value in top.items()}
-    if not sizes or (place.chosen is not None and place.chosen not in top):
+    if not sizes:
         return _by_choice(place, oracle, limit)
     worst = max(sizes, key=lambda token: sizes[token])
     if sizes[worst] == math.inf:  # such numbers have no order: nothing else can be told from them
         expected, actual = float(logs[worst]), top[worst]
         return JudgedPlace(place, math.inf, worst, expected, actual, math.inf, tuple(sizes.values()))
-    missing = [token for token in np.argsort(-logs)[: len(top)] if int(token) not in top]
+    named = place.chosen is None or place.chosen in top  # else some share a text: nobody can say which are missing
+    missing = [token for token in np.argsort(-logs)[: len(top)] if int(token) not in top] if named else []
     least = min(top.values())
     for token in map(int, missing):  # it should be among the most probable, and is less so than all of these
         size = _size(max(0.0, float(logs[token]) - least), float(deviation[token]))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from assay.core.finding import Finding
 from assay.core.note import Note, NoteCode, noted
-from assay.ports.prompts import Completion, PromptService
+from assay.ports.prompts import Completion, DecodesPrompts, PromptService
 from assay.worker.service.findings import broken
 
 
@@ -54,6 +54,32 @@ class RecordedService:
         answer = self._service.chat(messages, tokens)
         self.records.append(Record(None, tokens, True, False, False, answer))
         return answer
+
+
+class RecordedDecoder(RecordedService):
+    """Of a library in this process."""
+
+    def __init__(self, service: DecodesPrompts) -> None:
+        super().__init__(service)
+        self._decoder = service
+
+    def forget(self) -> None:
+        """The next prompt is read whole."""
+        self._decoder.forget()
+
+    def complete_together(self, prompts: Sequence[Sequence[int]], tokens: int) -> Sequence[Completion]:
+        """As it is asked."""
+        answers = self._decoder.complete_together(prompts, tokens)
+        self.records += [
+            Record(tuple(prompt), tokens, True, False, False, answer)
+            for prompt, answer in zip(prompts, answers, strict=True)
+        ]
+        return answers
+
+
+def recorded(service: PromptService) -> RecordedService:
+    """With the abilities that it has."""
+    return RecordedDecoder(service) if isinstance(service, DecodesPrompts) else RecordedService(service)
 
 
 def short_answers(records: Sequence[Record]) -> list[Finding]:

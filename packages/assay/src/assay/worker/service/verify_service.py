@@ -16,14 +16,14 @@ from assay.core.outcome import Outcome, Stage
 from assay.core.result import VerifyResult
 from assay.models.goldens import Golden
 from assay.numerics.tolerance.comparator import ToleranceComparator
-from assay.ports.prompts import ContinuesPrompts
+from assay.ports.prompts import ContinuesPrompts, DecodesPrompts
 from assay.worker.engine.lower import Lowered
 from assay.worker.inputs.load_inputs import reference_of
 from assay.worker.service.asking import alone, generated, repeated, together
 from assay.worker.service.draws import draw_rules
 from assay.worker.service.oracle import Oracle, oracle_of
 from assay.worker.service.places import JudgedPlace, Place, blind, budget, difference, judge_all
-from assay.worker.service.recorded import RecordedService, empty_answers, short_answers
+from assay.worker.service.recorded import RecordedService, empty_answers, recorded, short_answers
 from assay.worker.service.rules import chat_rules, seed_rules, text_rules, token_rules
 from assay.worker.stages import Stages
 
@@ -44,7 +44,7 @@ def verify_service(
     if not oracle.noise.size:
         return msgspec.structs.replace(blank, unproven=noted(NoteCode.NO_LOGITS_TOLERANCE))
     with stages.enter(Stage.RUN):
-        service = RecordedService(engine.service)
+        service = recorded(engine.service)
         places, findings, metrics = _asked(engine, service, oracle)
     with stages.enter(Stage.COMPARE):
         found = judge_all(places, oracle)
@@ -67,14 +67,17 @@ def _asked(
     places = alone(service, oracle)
     more, texts = generated(service, oracle)
     places += more + together(service, oracle)
-    findings = [*text_rules(service, tokenizer, texts), *seed_rules(service, oracle)]
+    draws = int(engine.settings["draws"])
+    local = isinstance(service, DecodesPrompts)
+    findings = [] if local else [*text_rules(service, tokenizer, texts)]
+    findings += seed_rules(service, oracle) if draws or not local else ()
     if tokenizer is not None:
         told, asked = token_rules(service, oracle, tokenizer)
         findings, places = findings + told, places + asked
         if engine.settings["chat_template"]:
             told, asked = chat_rules(engine, service, oracle)
             findings, places = findings + told, places + asked
-    drawn, metrics = draw_rules(service, oracle, int(engine.settings["draws"]))
+    drawn, metrics = draw_rules(service, oracle, draws)
     places += repeated(service.records, oracle)
     return places, _distinct(findings + drawn + short_answers(service.records)), metrics
 
@@ -130,6 +133,8 @@ def _notes(found: Sequence[JudgedPlace], oracle: Oracle, engine: ContinuesPrompt
         notes.append(noted(NoteCode.NO_LOG_PROBABILITIES))
     if ways := blind(found, oracle):
         notes.append(noted(NoteCode.OTHER_PROMPTS_PASS, ways=tuple(ways)))
+    if isinstance(engine.service, DecodesPrompts):
+        return tuple(notes)  # it is given numbers: nobody expects text of it
     if engine.tokenizer is None:
         notes.append(noted(NoteCode.NO_TOKENIZER))
     elif not engine.settings["chat_template"]:
