@@ -318,3 +318,11 @@ def test_what_two_jobs_of_one_engine_complain_of_is_said_once() -> None:
         first.job_key: VerdictStatus.FAIL,
         second.job_key: VerdictStatus.PASS,
     }
+
+
+def test_where_only_broken_models_fail_the_input_is_bad() -> None:
+    broken = make_result("digits-broken", outcome=Outcome.ERROR, cause=Cause.NOT_MADE, stage=Stage.START)
+    assert judged(broken).exit_code == 2
+    assert judged(make_result(), broken).exit_code == 2
+    assert judged(over(), broken).exit_code == 1
+    assert judged(broken, policy=Policy(minimum_cases={"*": 3})).exit_code == 1

@@ -47,8 +47,8 @@ class RunSummary(msgspec.Struct, frozen=True):
 
 
 class RunVerdict(msgspec.Struct, frozen=True):
-    """All verdicts of a run and what they add up to. `exit_code`: 0 pass, 1 fail, 3 inconclusive, 4 error, 5 nothing executed.
-    `changes` is what differs from the baseline, or from another run; None where there is none.
+    """All verdicts of a run and what they add up to. `exit_code`: 0 pass, 1 fail, 2 only broken models fail, 3 inconclusive, 4 error,
+    5 nothing executed. `changes` is what differs from the baseline, or from another run; None where there is none.
     `summary` is the reason of the run in its parts."""
 
     verdicts: tuple[Verdict, ...]

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from assay.core.outcome import Outcome
+from assay.core.outcome import Cause, Outcome
 from assay.core.policy import Policy
 from assay.core.verdict import RunSummary, Verdict, VerdictStatus
 from assay.judge.draft_verdict import DraftVerdict, is_refusal
@@ -16,9 +16,10 @@ from assay.judge.outcome_table import LEAST, OUTCOMES, outcome_words
 EXECUTED = frozenset(
     {VerdictStatus.PASS, VerdictStatus.FAIL, VerdictStatus.XFAIL, VerdictStatus.XPASS, VerdictStatus.INCONCLUSIVE}
 )
-
-"""Before the verdict that stands for all: a report that has just told it may leave it out."""
-EXIT_PASS, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_ERROR, EXIT_NOTHING = 0, 1, 3, 4, 5
+FAILED = frozenset({VerdictStatus.FAIL, VerdictStatus.XPASS})
+EXIT_PASS, EXIT_FAIL, EXIT_BAD_INPUT, EXIT_INCONCLUSIVE, EXIT_ERROR, EXIT_NOTHING = 0, 1, 2, 3, 4, 5
+BROKEN_CASE = frozenset({Cause.NOT_MADE, Cause.INVALID_FILE})
+"""The model itself cannot be used: no backend is at fault."""
 
 
 def too_few(opinions: Sequence[DraftVerdict], policy: Policy) -> list[Verdict]:
@@ -69,7 +70,7 @@ def total(
     the exit code.
 
     Nothing executed comes first (an error instead if the harness lost or broke jobs), then fail, error, inconclusive. The
-    gravest job is named.
+    gravest job is named. Where models are broken and nothing else fails, the input is bad, as `assay check` has it.
     """
     jobs = [one.verdict() for one in sorted(opinions, key=_severity)]
     words = [one.word for one in jobs]
@@ -77,9 +78,14 @@ def total(
     if not errors and not any(word in EXECUTED for word in words):
         summary = RunSummary(_nothing(jobs, opinions), _named(jobs[0]) if jobs else "")
         return Verdict(VerdictStatus.ERROR, summary.text()), summary, EXIT_NOTHING
-    bad = [one for one in [*jobs, *rules] if one.word in (VerdictStatus.FAIL, VerdictStatus.XPASS)]
+    bad = [one for one in [*jobs, *rules] if one.word in FAILED]
     if bad:
-        return _total(VerdictStatus.FAIL, RunSummary(_failures(words, len(rules), missing), _named(bad[0])), EXIT_FAIL)
+        code = (
+            EXIT_FAIL
+            if rules or any(one.word in FAILED and not _is_broken(one) for one in opinions)
+            else EXIT_BAD_INPUT
+        )
+        return _total(VerdictStatus.FAIL, RunSummary(_failures(words, len(rules), missing), _named(bad[0])), code)
     if errors:
         counts = f"{len(errors)} of {_jobs(len(jobs))} could not be judged"
         return _total(VerdictStatus.ERROR, RunSummary(counts, _named(errors[0])), EXIT_ERROR)
@@ -93,6 +99,10 @@ def total(
     return _total(
         VerdictStatus.PASS, RunSummary(f"{_passes(words)}{_took_nothing(opinions)}{_skipped(opinions)}"), EXIT_PASS
     )
+
+
+def _is_broken(opinion: DraftVerdict) -> bool:
+    return opinion.result is not None and opinion.result.cause in BROKEN_CASE
 
 
 def _total(word: VerdictStatus, summary: RunSummary, exit_code: int) -> tuple[Verdict, RunSummary, int]:

@@ -1,4 +1,4 @@
-"""What drivers have left that were killed: processes below their workers, and folders. Looked for once, when the first worker starts."""
+"""What drivers have left that were killed: processes below their workers, their groups, and folders. Looked for once, when the first worker starts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from contextlib import suppress
 
 from assay.launch import process_tree
 from assay.launch.temp_folder import remove_left_folders
+from assay.launch.worker_group import remove_left_groups
 
 _looked: list[threading.Thread] = []
 
@@ -26,6 +27,7 @@ def remove_left() -> None:
         if name.isdigit() and int(name) != os.getpid() and _is_left(int(name)):
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(int(name), signal.SIGKILL)
+    remove_left_groups()
     remove_left_folders()
 
 

@@ -21,6 +21,7 @@ from assay.launch.fork_server import Forked, ForkServer
 from assay.launch.left_behind import look_once
 from assay.launch.temp_folder import remove_folder, temp_folder
 from assay.launch.worker_connection import WorkerConnection
+from assay.launch.worker_group import WorkerGroup
 
 LOG_BYTES = 64 * 1024
 """Kept of one job's native output: the first half and the last half."""
@@ -61,6 +62,7 @@ class WorkerProcess:
         forked = server.fork(theirs.fileno(), self._append) if server else None
         self.forked = forked is not None
         self._folder = ""
+        self._group: WorkerGroup | None = None
         self.death = -1
         try:
             self._child: Forked | subprocess.Popen[bytes] = forked or self._start(interpreter, variables)
@@ -86,11 +88,13 @@ class WorkerProcess:
                 env=process_tree.marked({**(os.environ if variables is None else variables), **own}),
             )
             known(child.pid)
-        self._watch_death(child.pid)
+        self._watch(child.pid)
         return child
 
-    def _watch_death(self, pid: int) -> None:
-        """`death` can be read when the process has ended, whoever still holds its socket. -1 where the system has no such thing."""
+    def _watch(self, pid: int) -> None:
+        """Before its first job. `death` can be read when the process has ended, whoever still holds its socket; -1 where the system has no
+        such thing."""
+        self._group = WorkerGroup(pid)
         with contextlib.suppress(OSError, AttributeError):
             self.death = os.pidfd_open(pid)
 
@@ -120,8 +124,8 @@ class WorkerProcess:
         """The answers that have arrived to the question in hand; None at end of file (the process died or closed its socket). Raises
         msgspec.MsgspecError on what is none."""
         answers = self._connection.receive()
-        if answers and self.death < 0 and self.forked:
-            self._watch_death(self._connection.pid)
+        if answers and self._group is None:
+            self._watch(self._connection.pid)
         return answers
 
     @property
@@ -157,7 +161,12 @@ class WorkerProcess:
 
     def tree_bytes(self, limit: int) -> int:
         """Of this process and all that descends from it, exact enough to say whether it is more than `limit`."""
-        return tree_memory.tree_bytes(self._child.pid, limit)
+        return tree_memory.tree_bytes(self._child.pid, self._below(), limit)
+
+    def _below(self) -> list[int]:
+        """All that it has started, and what that has started. Not itself."""
+        members = self._group.members() if self._group else []
+        return list({*process_tree.descendants(self._child.pid), *members} - {self._child.pid})
 
     def cut_log(self) -> None:
         """Empty a log that has grown past its limit; what is kept are its first bytes."""
@@ -203,15 +212,19 @@ class WorkerProcess:
         if pid > 0 and self._poll() is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGSTOP)  # so that it makes no others meanwhile
-                self._makers = {pid, *process_tree.descendants(pid)}
+                self._makers = {pid, *self._below()}
                 self._shared = shared_memory.held_files(self._makers, self._before)
                 process_tree.kill_below(pid)
                 os.kill(pid, signal.SIGKILL)
+        if self._group:
+            for one in self._group.members():
+                process_tree.kill(one)
+            self._group.kill()
         process_tree.kill_orphans()
 
     def finish(self) -> bool:
         """After `kill`: whether it has ended. Then nothing of it is left."""
-        if self._poll() is None:
+        if self._poll() is None or not (self._group is None or self._group.close()):
             return False
         process_tree.ended(self._child.pid)
         process_tree.kill_orphans()

@@ -186,7 +186,7 @@ def kill_below(pid: int) -> None:
         if all(is_dead(one) for one in {*below, *now}):
             return
         for one in {*below, *now}:
-            _kill(one)
+            kill(one)
 
 
 def _stop_below(pid: int) -> list[int]:
@@ -214,7 +214,7 @@ def kill_orphans() -> bool:
             _signal(one, signal.SIGSTOP)
         for one in orphans:
             kill_below(one)
-            _kill(one)
+            kill(one)
         found = found or bool(orphans)
         if not living:
             break
@@ -241,7 +241,8 @@ def _is_reaped(pid: int) -> bool:
     return False
 
 
-def _kill(pid: int) -> None:
+def kill(pid: int) -> None:
+    """Where it becomes a child of this process, `reap` knows it."""
     born = _field(pid, _BORN)
     if born:
         _doomed[pid] = born

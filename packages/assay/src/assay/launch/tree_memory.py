@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
-
-from assay.launch.process_tree import descendants
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 MACHINE_BYTES = os.sysconf("SC_PHYS_PAGES") * _PAGE_BYTES
@@ -20,9 +19,9 @@ def resident_bytes(pid: int) -> int:
         return 0
 
 
-def tree_bytes(pid: int, limit: int) -> int:
-    """Of that process and all below it. What a copy shares with its parent is counted once where that decides about `limit`."""
-    own, below = resident_bytes(pid), descendants(pid)
+def tree_bytes(pid: int, below: Sequence[int], limit: int) -> int:
+    """Of that process and all below it, which are named. What a copy shares with its parent is counted once where that decides about `limit`."""
+    own = resident_bytes(pid)
     total = own + sum(map(resident_bytes, below))
     files = memory_files([pid, *below])
     if files and total + files > limit:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from assay.launch.process_tree import descendants
 from assay.launch.tree_memory import MACHINE_BYTES, tree_bytes
 from assay.serving.started import Started
 
@@ -28,7 +29,7 @@ def watched_memory(running: Started, seconds: float) -> Iterator[Readings]:
 
     def read() -> None:
         while not over.wait(every_s):
-            if size := tree_bytes(pid, MACHINE_BYTES):
+            if size := tree_bytes(pid, descendants(pid), MACHINE_BYTES):
                 found.append((time.monotonic() - began, size))
 
     thread = threading.Thread(target=read, daemon=True)

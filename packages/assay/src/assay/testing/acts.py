@@ -218,6 +218,7 @@ ACTS: dict[str, Act] = {
     "ended_first_by_kernel": _leaves(_i.ended_first_by_kernel, "ends first"),
     "adopts_nobody": _leaves(_k.adopts_nobody, "adopts"),
     "leaves_process_to_driver": _leaves(_k.leaves_process_to_driver, "adopts"),
+    "leaves_stray_process": _leaves(_k.leaves_stray_process, "adopts"),
     # What the kernel gives
     "many_files": Act(_q.many_files),
     "closed_folders": Act(_q.closed_folders),
