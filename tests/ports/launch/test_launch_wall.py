@@ -116,10 +116,12 @@ def test_a_worker_that_was_stopped_from_outside_costs_no_result(tmp_path: Path) 
     model, golden = identity_golden(tmp_path)
     asked = [act_job(f"innocent-{n}", model, golden) for n in range(2)]
     stopped: list[psutil.Process] = []
+    before = process_tree.children(os.getpid())
 
     def watch(job: Job, stage: Stage | None, *_: object) -> None:
         if not stopped and stage is Stage.START:
-            stopped.extend(one for one in psutil.Process().children() if process_tree.drivers_of(one.pid))
+            new = (one for one in psutil.Process().children() if one.pid not in before)
+            stopped.extend(one for one in new if process_tree.drivers_of(one.pid))
             stopped[0].suspend()
 
     begin = time.monotonic()
