@@ -1,4 +1,5 @@
-"""What drivers have left that were killed: processes below their workers, their groups, and folders. Looked for once, when the first worker starts."""
+"""What drivers have left that were killed: processes below their workers, groups of workers, and folders. Looked for once, when the first
+worker starts."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def resident_bytes(pid: int) -> int:
 
 
 def tree_bytes(pid: int, below: Sequence[int], limit: int) -> int:
-    """Of that process and all below it, which are named. What a copy shares with its parent is counted once where that decides about `limit`."""
+    """Of that process and those below it. What a copy shares with its parent is counted once where that decides about `limit`."""
     own = resident_bytes(pid)
     total = own + sum(map(resident_bytes, below))
     files = memory_files([pid, *below])
