@@ -1,9 +1,10 @@
 """Right pairs of a language model and a flow or service, and how many are called wrong.
 
-python benchmarks/right_pairs.py [--models N] [--first SEED] [--flow NAME ...]
+python benchmarks/right_pairs.py [--models N] [--first SEED] [--flow NAME ...] [--servers N]
 
-Each seed draws the weights of a small model (rotary or learned positions), prompts, and the settings of servers, two of which compute in
-a shorter type and say so. Engines and services are checked as a user does it. No time is measured: any machine will do.
+Each seed draws the weights of a small model (rotary or learned positions), prompts, and the settings of servers, some of which compute in
+a shorter type and say so. Engines, libraries that generate (of rotary models those that read checkpoints, too) and services are checked as
+a user does it. No time is measured: any machine will do.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import collections
 import json
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -28,8 +30,16 @@ from assay.testing.language_server.app import Settings
 from assay.testing.language_server.running import running
 
 HERE = Path(__file__).parents[1] / "examples" / "language-model"
+sys.path.append(str(HERE))
 TOKENIZER, TEMPLATE = HERE / "tokenizer.json", HERE / "chat_template.jinja"
 FLOWS = ("onnxruntime", "onnxruntime-basic", "reference", "mnn-f32")
+CHECKPOINTS = {
+    "transformers-sdpa": ("float32", "sdpa"),
+    "transformers-plain": ("float32", "eager"),
+    "transformers-half": ("float16", "sdpa"),
+    "transformers-brain": ("bfloat16", "eager"),
+}
+"""Type and attention of transformers on a folder."""
 SERVED = (*("",) * 10, *("float16",) * 3, *("bfloat16",) * 3)
 """The precisions of the servers: "" is float32."""
 _DRAWS = 60
@@ -67,8 +77,12 @@ def drawn_prompts(draw: Random) -> list[list[int]]:
     return [draw.integers(0, 512, int(draw.integers(4, 14))).tolist() for _ in range(int(draw.integers(2, 4)))]
 
 
-def toml(model: Path, named: Sequence[str], addresses: dict[str, tuple[str, str]]) -> str:
+def toml(model: Path, named: Sequence[str], addresses: dict[str, tuple[str, str]], folder: Path) -> str:
     parts = ["[flow.onnxruntime-basic]\nbackend = 'onnxruntime'\noptions = { optimization = 'basic' }\n"]
+    parts.append(f"[flow.genai]\nbackend = 'onnxruntime-genai'\noptions = {{ draws = {_DRAWS} }}\n")
+    for flow, (dtype, attention) in CHECKPOINTS.items():
+        options = f"checkpoint = '{folder}', dtype = '{dtype}', attention = '{attention}', draws = {_DRAWS}"
+        parts.append(f"[flow.{flow}]\nbackend = 'transformers'\nprecision = '{dtype}'\noptions = {{ {options} }}\n")
     for flow, (address, precision) in addresses.items():
         options = f"url = '{address}/v1', tokenizer = '{TOKENIZER}', chat_template = '{TEMPLATE}', draws = {_DRAWS}"
         said = f"precision = '{precision}'\n" if precision else ""
@@ -77,7 +91,17 @@ def toml(model: Path, named: Sequence[str], addresses: dict[str, tuple[str, str]
     return f"[[model]]\npath = '{model}'\n[flows]\nuse = [{use}]\n" + "\n".join(parts)
 
 
-def pairs(seed: int, folder: Path, flows: Sequence[str]) -> list[tuple[str, str, str, float]]:
+def libraries(name: str, weights: dict[str, np.ndarray[Any, Any]], folder: Path) -> tuple[str, ...]:
+    """Flows of those that generate, where this model can be had as they read it."""
+    if name != "rotary":
+        return ("genai",)
+    from checkpoints import write_folder
+
+    write_folder(weights, folder)
+    return ("genai", *CHECKPOINTS)
+
+
+def pairs(seed: int, folder: Path, flows: Sequence[str], servers: int) -> list[tuple[str, str, str, float]]:
     """Flow, outcome, sentence and budget of each pair of this seed."""
     draw = np.random.default_rng(seed)
     name = ("rotary", "learned")[seed % 2]
@@ -89,7 +113,7 @@ def pairs(seed: int, folder: Path, flows: Sequence[str]) -> list[tuple[str, str,
     prompts.write_text("".join(json.dumps(one) + "\n" for one in drawn_prompts(draw)), "utf-8")
     with ExitStack() as stack:
         addresses = {}
-        for number, precision in enumerate(SERVED):
+        for number, precision in enumerate(SERVED[:servers]):
             settings = Settings(
                 stored,
                 TOKENIZER,
@@ -100,7 +124,8 @@ def pairs(seed: int, folder: Path, flows: Sequence[str]) -> list[tuple[str, str,
             )
             addresses[f"served-{number}"] = (stack.enter_context(running(settings)), precision)
         config = folder / "assay.toml"
-        config.write_text(toml(model, flows, addresses), "utf-8")
+        flows = (*flows, *libraries(name, weights, folder / "checkpoint"))
+        config.write_text(toml(model, flows, addresses, folder / "checkpoint"), "utf-8")
         found = assay.check(
             model,
             config=config,
@@ -125,12 +150,13 @@ def main() -> None:
     said.add_argument("--models", type=int, default=4)
     said.add_argument("--first", type=int, default=0)
     said.add_argument("--flow", action="append", default=[], help=f"engines beside the servers [{', '.join(FLOWS)}]")
+    said.add_argument("--servers", type=int, default=len(SERVED), help="how many, at most %(default)s")
     asked = said.parse_args()
     counts: collections.Counter[tuple[str, str]] = collections.Counter()
     wrong, began = 0, time.monotonic()
     for seed in range(asked.first, asked.first + asked.models):
         with tempfile.TemporaryDirectory(prefix="right-pairs-") as folder:
-            for flow, outcome, detail, used in pairs(seed, Path(folder), asked.flow or FLOWS):
+            for flow, outcome, detail, used in pairs(seed, Path(folder), asked.flow or FLOWS, asked.servers):
                 counts[flow, outcome] += 1
                 wrong += outcome == "mismatch"
                 if outcome != "ok":
