@@ -12,11 +12,13 @@ from assay.commands.alerting import rules_for
 from assay.commands.backend_options import with_options
 from assay.commands.composition import open_services
 from assay.commands.fuzz_alerts import tell_causes
+from assay.commands.fuzz_known import keep_known
 from assay.core.digest import sha256_bytes
 from assay.core.flow import Flow
 from assay.core.limits import Limits
 from assay.errors import UnknownName, UsageError
 from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session
+from assay.fuzz.known import refer
 from assay.fuzz.session import Fuzzing
 from assay.options.fuzz import FuzzOptions
 from assay.options.groups import DEFAULT_HISTORY
@@ -69,6 +71,10 @@ def run_fuzz(
         chosen = {
             one.name for one in session.arms.values() if not options.generators or one.generator in options.generators
         }
+        keep_known(corpus)
+        for flow in flows:
+            if flow.backend not in session.referred:
+                tell(f"{refer(flow, corpus, session, services)} known defects of {flow.backend} are compared with")
         fuzzing = Fuzzing(corpus, session, flows, services, tell, chosen)
         fuzzing.run(options.seconds, workers, options.cases)
         told = tell_causes(session, corpus, services, rules, options.alerts)

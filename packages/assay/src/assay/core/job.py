@@ -236,7 +236,7 @@ class ScreenJob(Job, frozen=True, kw_only=True, tag="screen"):
     """Make the cases of a generator from the index `first` on, at most `count`, and for `seconds`; evaluate each in float64, run
     it and compare. Suspects are left in the folder `corpus`. The index under way stands in the file `progress`, for who finds the worker
     dead. Cases whose index is a multiple of `derive_each` are judged by the derived tolerance, suspects or not (0: none). `near` is a file
-    of patterns of a user's models ("": none)."""
+    of patterns of a user's models ("": none). `kept` are cases in files, as paths without endings, in place of those of a generator."""
 
     generator: str
     version: int
@@ -248,6 +248,7 @@ class ScreenJob(Job, frozen=True, kw_only=True, tag="screen"):
     progress: str
     derive_each: int = 50
     near: str = ""
+    kept: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:

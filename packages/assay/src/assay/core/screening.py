@@ -63,7 +63,8 @@ class CaseId(msgspec.Struct, frozen=True):
 class Suspect(msgspec.Struct, frozen=True):
     """A case whose answer is not within its tolerance. `kind` is that of a `RegionError`, "type" (another element type), "failed" (it was
     compiled, and does not run), "crash" or "timeout". `operators` are those of its nodes with the opsets in which these changed,
-    `attributes` the names of those that its nodes state. `budget` None: no tolerance could be derived. `rel_l2` None: it is not finite."""
+    `attributes` the names of those that its nodes state. `budget` None: no tolerance could be derived. `rel_l2` None: it is not finite.
+    `ablated` says, by what was left out or replaced ("Conv.pads", "type int16"), whether the case is right then."""
 
     case: CaseId
     kind: str
@@ -75,3 +76,4 @@ class Suspect(msgspec.Struct, frozen=True):
     budget: float | None = None
     unspecified: tuple[Unspecified, ...] = ()
     detail: str = ""
+    ablated: dict[str, bool] = {}

@@ -39,7 +39,8 @@ class Arm(msgspec.Struct, frozen=True):
 
 class Bucket(msgspec.Struct, frozen=True):
     """Suspects of one cause. `status`: "wrong" (two witnesses), "one_witness", "disputed" (an independent engine sides with
-    the engine under test: the oracle is in doubt), "unspecified", "crash", "timeout", "failed", "unstable", or "not_repeated".
+    the engine under test: the oracle is in doubt), "unspecified", "crash", "timeout", "failed", "unstable", "not_repeated", or
+    "undecided": perhaps the same cause as `like`, which nothing that could be tried says or denies.
     `operators` are those of the smallest model, `brought` what cures it. `at` is how many processor seconds the session had
     used when it was found, `found_at` and `last_at` when it was met first and last.
     `known` is the finding that it is, or the folder of an earlier cause: such a one is counted, not shown."""
@@ -68,6 +69,8 @@ class Bucket(msgspec.Struct, frozen=True):
     detail: str = ""
     known: str = ""
     last_at: str = ""
+    ablated: dict[str, bool] = {}
+    like: str = ""
 
 
 class Waiting(msgspec.Struct, frozen=True):
@@ -84,7 +87,8 @@ def is_cause(one: Bucket) -> bool:
 
 class Session(msgspec.Struct):
     """The whole state. `looked` says, by signature, into how many suspects was looked and which buckets they came to. `near` is the digest
-    of the patterns of a user's models ("": none), `reported` are buckets that issues were written for, `alerted` those that
+    of the patterns of a user's models ("": none), `referred` are the backends whose known defects are
+    among the buckets, `reported` are buckets that issues were written for, `alerted` those that
     people were told of."""
 
     seed: int
@@ -101,6 +105,7 @@ class Session(msgspec.Struct):
     runs: int = 0
     format: int = FORMAT
     near: str = ""
+    referred: list[str] = []
     reported: list[str] = []
     alerted: list[str] = []
 
@@ -120,6 +125,11 @@ class Corpus:
     def suspects(self) -> Path:
         """Models and inputs of cases that looked wrong."""
         return self.folder / "suspects"
+
+    @property
+    def known(self) -> Path:
+        """Cases of defects that are known, and `known.json`: which finding each is of."""
+        return self.folder / "known"
 
     @property
     def near(self) -> Path:

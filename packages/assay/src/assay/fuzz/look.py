@@ -19,6 +19,8 @@ from assay.core.result import ComparedResult, Result
 from assay.core.screening import Unspecified, Use
 from assay.errors import AssayError
 from assay.fuzz.corpus import Bucket, Corpus, Session, Waiting
+from assay.fuzz.same_cause import Relation, cures, nearest
+from assay.fuzz.screening import Rescreen
 from assay.fuzz.signature import bucket_key, signature
 from assay.judge.witnesses import Side, side_of
 from assay.pipeline.check import check
@@ -50,6 +52,7 @@ class Look:
 
     def __init__(self, corpus: Corpus, services: Services, tell: Callable[[str], None]) -> None:
         self._corpus, self._services, self._tell = corpus, services, tell
+        self._again = Rescreen(corpus, services)
 
     def into(
         self, chosen: Sequence[Waiting], flows: Mapping[str, Flow], session: Session, left: float
@@ -82,11 +85,21 @@ class Look:
             job, result = jobs[name], results[name]
             used = self._path(one, ".uses").exists()
             status = status_of(one, result, used=used)
+            if status == "in_use":
+                smaller = self._again.smallest(self._path(one, ""), flows[one.flow])
+                status = status if smaller else "not_repeated"
+                one = replace(one, suspect=replace(one.suspect, detail=smaller)) if smaller else one
             cause = None
             if status in SEARCHED and time.monotonic() < deadline:
                 cause = self._cause(job, result, min(TRIAGE_S, max(5.0, deadline - time.monotonic())))
             named = self._named(one) if status == "in_use" else one
             yield one, self._bucket(named, flows[one.flow], session, status, cause, result)
+
+    def asked_before(self, one: Waiting, flow: Flow, session: Session) -> Bucket | None:
+        """That of a cause which what makes this one right makes right, too: nothing has to be asked."""
+        mine = self._bucket(one, flow, session, "", None)
+        came, other = nearest(mine, session.buckets.values())
+        return other if came is Relation.SAME and cures(mine) else None
 
     def unchecked(self, one: Waiting, flow: Flow, session: Session) -> Bucket:
         """Of one that was compiled and does not run, whose words say all that a check would, and of one that the screen saw wrong in use,
@@ -177,6 +190,7 @@ class Look:
             found_at=datetime.now(UTC).isoformat(timespec="seconds"),
             detail=told[:300],
             known=cause.known_as if cause is not None else "",
+            ablated=suspect.ablated,
         )
 
 

@@ -25,6 +25,7 @@ from assay.errors import UsageError
 from assay.fuzz.bandit import choose, paid, spent
 from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session, Waiting
 from assay.fuzz.look import UNCHECKED, Look
+from assay.fuzz.same_cause import Relation, nearest
 from assay.fuzz.signature import signature
 from assay.pipeline.services import Services
 
@@ -39,6 +40,8 @@ SHARE = 0.6
 """Of the session's time that looking into suspects may take before screening goes on."""
 AT_ONCE = 8
 """Suspects that are looked into together: the witnesses start once for all."""
+COMPARED = (*CAUSES, "one_witness", "undecided")
+"""What a bucket may be that others are held against."""
 REST_S = 20.0
 """Fewer are looked into after so much screening."""
 
@@ -153,7 +156,11 @@ class Fuzzing:
         known = self.session.looked.get(signature(flow, suspect), [])
         one = Waiting(flow, suspect)
         unchecked = suspect.kind in UNCHECKED
-        if unchecked and not known:
+        seen = None if known else self.look.asked_before(one, self.flows[flow], self.session)
+        if seen is not None:
+            self.session.looked[signature(flow, suspect)] = [seen.key] * LOOKS
+            self._counted(seen.key)
+        elif unchecked and not known:
             self._keep(one, self.look.unchecked(one, self.flows[flow], self.session))
         elif not unchecked and (len(known) < LOOKS or suspect.kind in ("crash", "timeout")):
             self.session.waiting.append(one)
@@ -187,6 +194,7 @@ class Fuzzing:
         self.session.looking_s += time.monotonic() - begin
 
     def _keep(self, one: Waiting, bucket: Bucket) -> None:
+        bucket = self._compared(bucket)
         self.session.looked.setdefault(signature(one.flow, one.suspect), []).append(bucket.key)
         if bucket.key in self.session.buckets:
             self._counted(bucket.key)
@@ -200,6 +208,18 @@ class Fuzzing:
             self.session.arms[name] = paid(self.session.arms[name])
         self.new.append(bucket)
         self.tell(f"{bucket.status}: {bucket.title} (case {bucket.first})")
+
+    def _compared(self, bucket: Bucket) -> Bucket:
+        """One that is there already, where it is the same cause; else itself, not decided where nobody can say."""
+        if bucket.known or bucket.status not in COMPARED:
+            return bucket
+        others = [one for one in self.session.buckets.values() if one.known or one.status in COMPARED]
+        came, other = nearest(bucket, others)
+        if other is None:
+            return bucket
+        if came is Relation.SAME:
+            return other
+        return replace(bucket, status="undecided", like=other.title)
 
 
 def _add(whole: dict[str, dict[str, int]], name: str, part: dict[str, int]) -> None:

@@ -14,6 +14,7 @@ STATUSES = {
     "timeout": "did not end",
     "in_use": "right at first, and wrong at other sizes, when it is called or loaded again, or beside another engine; or ended then",
     "one_witness": "wrong by the reference alone, and no other engine could say",
+    "undecided": "wrong, and perhaps a cause that is there already: what would tell them apart could not be tried",
     "unstable": "not the same answer twice",
     "failed": "compiled, and does not run",
     "disputed": "another engine sides with the engine: look into the reference first",
@@ -41,7 +42,7 @@ SHOWN, UNREACHED = 8, 40
 
 def lines(session: Session, new: Set[str]) -> Iterator[str]:
     """Buckets by what they are, those of this call first, then what was spent."""
-    known = [one for one in session.buckets.values() if one.known]
+    known = [one for one in session.buckets.values() if one.known and one.count]
     buckets = sorted(
         (one for one in session.buckets.values() if not one.known), key=lambda one: (one.key not in new, one.at)
     )
@@ -49,7 +50,7 @@ def lines(session: Session, new: Set[str]) -> Iterator[str]:
         found = [one for one in buckets if one.status == status]
         if not found:
             continue
-        print_all = status in (*CAUSES, "one_witness", "disputed", "unstable")
+        print_all = status in (*CAUSES, "undecided", "one_witness", "disputed", "unstable")
         yield f"{status}: {len(found)} ({meaning})"
         for one in found if print_all else found[:SHOWN]:
             yield from _bucket(one, one.key in new)
@@ -72,11 +73,20 @@ def _bucket(one: Bucket, new: bool) -> Iterator[str]:
     yield f"    first: {one.first} ({', '.join(one.dtypes)}){matter}"
     for reason in one.unspecified:
         yield f"    {SILENT_STANDARD[reason]}"
+    if one.like:
+        yield f"    like: {one.like}"
+        yield f"    {_decides(one)}"
     if one.workaround:
         yield f"    workaround: {one.workaround}"
     if one.detail and one.status in ("failed", "crash", "not_repeated"):
         yield f"    {one.detail[:160]}"
     yield f"    {'script: ' + one.script if one.script else 'model: ' + one.smallest}"
+
+
+def _decides(one: Bucket) -> str:
+    cured = [name for name, right in one.ablated.items() if right]
+    done = f"what makes this one right ({', '.join(cured)})" if cured else "what makes that one right"
+    return f"would be decided by: the answer of the other case once {done} is done to it"
 
 
 def _spent(session: Session) -> Iterator[str]:

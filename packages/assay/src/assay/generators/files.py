@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from assay.core.screening import CaseId, Use
+from assay.ports import Tensor
 from assay.ports.generator import GeneratedCase
 
 
-def keep_case(case: GeneratedCase, folder: Path, name: CaseId) -> Path:
+def keep_case(case: GeneratedCase, folder: Path, name: CaseId | str) -> Path:
     """`NAME.onnx`, and `NAME.npz` beside it; inputs of other sizes in `NAME.other-1.npz`, and so on. `NAME.uses` names what else is done
     with the engine, one a line, where anything is."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -23,6 +24,26 @@ def keep_case(case: GeneratedCase, folder: Path, name: CaseId) -> Path:
     if uses:
         (folder / f"{name}.uses").write_text("\n".join(uses) + "\n")
     return model
+
+
+def read_case(place: Path) -> GeneratedCase:
+    """What `keep_case` wrote: `place` is the path without an ending."""
+    uses_file = place.parent / f"{place.name}.uses"
+    uses = [Use(one) for one in uses_file.read_text().split()] if uses_file.exists() else []
+    others: list[dict[str, Tensor]] = []
+    while (path := place.parent / f"{place.name}.other-{len(others) + 1}.npz").exists():
+        others.append(_arrays(path))
+    return GeneratedCase(
+        (place.parent / f"{place.name}.onnx").read_bytes(),
+        _arrays(place.parent / f"{place.name}.npz"),
+        tuple(others),
+        tuple(one for one in uses if one is not Use.OTHER_SIZES),
+    )
+
+
+def _arrays(path: Path) -> dict[str, Tensor]:
+    with np.load(path, allow_pickle=False) as stored:
+        return {name: stored[name] for name in stored.files}
 
 
 def operators_of(model: Path) -> tuple[str, ...]:

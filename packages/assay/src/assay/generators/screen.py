@@ -6,7 +6,6 @@ import dataclasses
 import os
 import time
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,15 +15,17 @@ from assay.core.empty_result import empty_result
 from assay.core.job import ScreenJob
 from assay.core.outcome import Stage
 from assay.core.result import ScreenResult
-from assay.core.screening import CaseId, Screened, Suspect, Unspecified, Use
+from assay.core.screening import CaseId, Screened, Suspect, Use
 from assay.errors import Lowering, UsageError
+from assay.generators.ablations import ablate
 from assay.generators.case_values import CaseValues
 from assay.generators.comparison import Far, compare, judge
 from assay.generators.files import keep_case
+from assay.generators.kept_cases import KeptCases
+from assay.generators.narrowing import Trial, localized, simplified
 from assay.generators.open_generator import open_generator
-from assay.generators.parts import shorter, single_nodes
-from assay.generators.unspecified import unspecified
 from assay.generators.uses import answers
+from assay.models.conversion import convert_to
 from assay.ports import Backend
 from assay.ports.engine import Engine
 from assay.ports.generator import GeneratedCase, Generator
@@ -32,14 +33,12 @@ from assay.worker.engine.lower import backend_class
 from assay.worker.stages import Stages
 
 CLOCK_EVERY = 8
-MOST_ATTRIBUTES = 16
-"""Of a case, that are tried without."""
 
 
 def screen(job: ScreenJob, stages: Stages) -> ScreenResult:
     """Ends after `job.count` cases or `job.seconds`, whichever is first. A case that ends the process ends the job: the file
     `job.progress` names it."""
-    generator = open_generator(job.generator, job.near)
+    generator = KeptCases(job.kept) if job.kept else open_generator(job.generator, job.near)
     if generator.version != job.version:
         raise UsageError(
             f"generator {job.generator!r} is of version {generator.version} here, and {job.version} is asked for"
@@ -80,22 +79,6 @@ class _Progress:
         os.close(self._descriptor)
 
 
-NOT_FAR = Far()
-
-
-@dataclass(frozen=True)
-class _Trial:
-    case: GeneratedCase
-    values: CaseValues
-    became: Screened
-    far: Far = NOT_FAR
-    detail: str = ""
-
-    @property
-    def silent(self) -> tuple[Unspecified, ...]:
-        return unspecified(self.values.model, self.values.all())
-
-
 class _Screener:
     def __init__(self, job: ScreenJob, backend: Backend, generator: Generator) -> None:
         self._job, self._backend, self._generator = job, backend, generator
@@ -117,6 +100,11 @@ class _Screener:
             derived=self._derived,
         )
 
+    def _lower(self) -> Engine:
+        """The case in `self._model`, in the form that the backend reads."""
+        model = convert_to(self._model, self._backend.accepts, self._model.parent)
+        return self._backend.lower(model, self._job.flow)
+
     def one(self, index: int) -> None:
         self._counts[self._look(index)] += 1
 
@@ -131,42 +119,42 @@ class _Screener:
             self._seen.update(found.values.forms())
         if found.became in (Screened.FAILED, Screened.SUSPECT):
             at_sizes = found.far.kind == Use.OTHER_SIZES  # a part has fixed sizes
-            self._keep(index, found if at_sizes else self._simplified(self._localized(found)))
+            self._keep(index, *((found, {}) if at_sizes else self._narrowed(found)))
         return found.became
 
-    def _trial(self, case: GeneratedCase, *, derive: bool = False) -> _Trial:
+    def _trial(self, case: GeneratedCase, *, derive: bool = False) -> Trial:
         values = CaseValues(case)
         if not values.is_valid():
-            return _Trial(case, values, Screened.INVALID)
+            return Trial(case, values, Screened.INVALID)
         try:
             values.evaluate()
         except Lowering:
-            return _Trial(case, values, Screened.NO_ORACLE)
+            return Trial(case, values, Screened.NO_ORACLE)
         if not values.has_numbers():
-            return _Trial(case, values, Screened.NO_NUMBERS)
+            return Trial(case, values, Screened.NO_NUMBERS)
         self._model.write_bytes(case.model)
         try:
-            engine = self._backend.lower(self._model, self._job.flow)
+            engine = self._lower()
         except Exception as error:  # noqa: BLE001  whatever a backend raises of a model that it does not take
-            return _Trial(case, values, Screened.REFUSED, detail=type(error).__name__)
+            return Trial(case, values, Screened.REFUSED, detail=type(error).__name__)
         try:
             given = {name: np.asarray(one) for name, one in engine.run(case.inputs).items()}
         except Exception as error:  # noqa: BLE001  what it has compiled it must run
             text = " ".join(str(error).split())[:300]
-            return _Trial(case, values, Screened.FAILED, Far("failed"), f"{type(error).__name__}: {text}")
+            return Trial(case, values, Screened.FAILED, Far("failed"), f"{type(error).__name__}: {text}")
         far = compare(given, values)
         if not far.kind and values.is_doubtful():
-            return _Trial(case, values, Screened.NO_ORACLE)
+            return Trial(case, values, Screened.NO_ORACLE)
         if far.kind in ("values", "range") or (derive and not far.kind):
             self._derived += 1
             far = judge(given, values, far, self._job.flow, self._job.seed)
         if far.kind in ("values", "range") and values.is_doubtful_inside():
-            return _Trial(case, values, Screened.NO_ORACLE)
+            return Trial(case, values, Screened.NO_ORACLE)
         if far.kind or not (case.uses or case.others):
-            return _Trial(case, values, Screened.SUSPECT if far.kind else Screened.RIGHT, far)
-        return self._used(engine, case) or _Trial(case, values, Screened.RIGHT)
+            return Trial(case, values, Screened.SUSPECT if far.kind else Screened.RIGHT, far)
+        return self._used(engine, case) or Trial(case, values, Screened.RIGHT)
 
-    def _used(self, engine: Engine, case: GeneratedCase) -> _Trial | None:
+    def _used(self, engine: Engine, case: GeneratedCase) -> Trial | None:
         """The first use after which an answer is wrong, twice: with an engine of its own, too."""
         for place, other in enumerate(case.others):
             alone = GeneratedCase(case.model, other)
@@ -180,23 +168,21 @@ class _Screener:
                     )
         for use in case.uses:
             plain = GeneratedCase(case.model, case.inputs, uses=(use,))
-            if (found := self._at(engine, plain, use)) is not None and self._at(
-                self._backend.lower(self._model, self._job.flow), plain, use
-            ):
+            if (found := self._at(engine, plain, use)) is not None and self._at(self._lower(), plain, use):
                 return found
         return None
 
     def _repeats(self, case: GeneratedCase, last: int) -> bool:
         """Whether an engine of its own, asked at the same sizes in the same order, is wrong at the last, too."""
         try:
-            engine = self._backend.lower(self._model, self._job.flow)
+            engine = self._lower()
             engine.run(case.inputs)
         except Exception:  # noqa: BLE001  it did both before: what comes once is not repeated
             return False
         tried = [self._at(engine, GeneratedCase(case.model, one), Use.OTHER_SIZES) for one in case.others[: last + 1]]
         return tried[-1] is not None
 
-    def _at(self, engine: Engine, case: GeneratedCase, use: Use) -> _Trial | None:
+    def _at(self, engine: Engine, case: GeneratedCase, use: Use) -> Trial | None:
         """What a use shows. None where it is right, or nobody knows what is."""
         values = CaseValues(case)
         if not values.is_valid():
@@ -214,48 +200,19 @@ class _Screener:
                 if far.kind in ("values", "range"):
                     far = judge(given, values, far, self._job.flow, self._job.seed)
                 if far.kind:
-                    return _Trial(case, values, Screened.SUSPECT, replace(far, kind=use.value))
+                    return Trial(case, values, Screened.SUSPECT, replace(far, kind=use.value))
         except Exception as error:  # noqa: BLE001  what it has compiled it must run
             if use is Use.OTHER_SIZES:  # the evaluation takes sizes that an operator does not: a refusal is no failure
                 return None
             text = " ".join(str(error).split())[:300]
-            return _Trial(case, values, Screened.SUSPECT, Far(use.value), f"{type(error).__name__}: {text}")
+            return Trial(case, values, Screened.SUSPECT, Far(use.value), f"{type(error).__name__}: {text}")
         return None
 
-    def _localized(self, trial: _Trial) -> _Trial:
-        """The first node that is wrong alone, on what float64 gives for its inputs; where there is none, the fewest nodes that are
-        wrong together."""
-        uses = trial.case.uses
-        for part in single_nodes(trial.values):
-            if self._alike(tried := self._trial(dataclasses.replace(part, uses=uses)), trial):
-                return tried
-        best, shrunk = trial, True
-        while shrunk:
-            output = best.far.output or next(iter(best.values.outputs))
-            parts = shorter(best.values, output)
-            tried_parts = (self._trial(dataclasses.replace(part, uses=uses)) for part in parts)
-            less = next((one for one in tried_parts if self._alike(one, trial)), None)
-            best, shrunk = less or best, less is not None
-        return best
+    def _narrowed(self, trial: Trial) -> tuple[Trial, dict[str, bool]]:
+        best, ablated = simplified(localized(trial, self._trial), self._trial)
+        return best, ablated | ablate(best, self._trial)
 
-    @staticmethod
-    def _alike(one: _Trial, other: _Trial) -> bool:
-        """Wrong in the same way, and not because the standard is silent of the smaller one alone."""
-        return one.became is other.became and one.far.kind == other.far.kind and {*one.silent} <= {*other.silent}
-
-    def _simplified(self, trial: _Trial) -> _Trial:
-        """Without the attributes that it fails as well without: those left are what matters."""
-        best = trial
-        places = [(n, one.name) for n, node in enumerate(trial.values.model.graph.node) for one in node.attribute]
-        for place, name in places[:MOST_ATTRIBUTES]:
-            for fixed in (True, False):
-                tried = self._trial(without_attribute(best.case, place, name, fixed=fixed))
-                if self._alike(tried, trial):
-                    best = tried
-                    break
-        return best
-
-    def _keep(self, index: int, trial: _Trial) -> None:
+    def _keep(self, index: int, trial: Trial, ablated: dict[str, bool]) -> None:
         job, values = self._job, trial.values
         found = Suspect(
             CaseId(job.generator, job.version, job.seed, index),
@@ -268,23 +225,7 @@ class _Screener:
             budget=trial.far.budget,
             unspecified=trial.silent,
             detail=trial.detail,
+            ablated=ablated,
         )
         keep_case(trial.case, Path(job.corpus), found.case)
         self._suspects.append(found)
-
-
-def without_attribute(case: GeneratedCase, place: int, name: str, *, fixed: bool = True) -> GeneratedCase:
-    """The same case with the default of that attribute; `fixed`: with the shapes that it declares."""
-    import onnx
-
-    model = onnx.load_from_string(case.model)
-    node = model.graph.node[place]
-    kept = [one for one in node.attribute if one.name != name]
-    del node.attribute[:]
-    node.attribute.extend(kept)
-    del model.graph.value_info[:]
-    if not fixed:  # sizes may depend on it: where they cannot be inferred, the case is not valid
-        for one in model.graph.output:
-            one.type.tensor_type.ClearField("shape")
-        model = onnx.shape_inference.infer_shapes(model, data_prop=True)
-    return dataclasses.replace(case, model=model.SerializeToString(deterministic=True))

@@ -1,0 +1,33 @@
+"""The cases of the suite of regressions, left where a fuzzing session compares with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from assay import plugins
+from assay.fuzz.corpus import Corpus
+from assay.fuzz.known import INDEX, KnownCase
+from assay.ports import Suite
+from assay.triage.findings import PLACE
+
+SUITE = "regressions"
+
+
+def keep_known(corpus: Corpus) -> None:
+    """Once for a corpus."""
+    if (corpus.known / INDEX).exists():
+        return
+    from assay.generators.files import keep_case
+    from assay.models.goldens import read_golden
+    from assay.ports.generator import GeneratedCase
+
+    suite: Suite = plugins.load("assay.suites", SUITE)()
+    found = []
+    for case in suite.cases(seed=0):
+        golden = read_golden(Path(case.inputs.golden))
+        name = case.name.rpartition("/")[2]
+        keep_case(GeneratedCase(Path(case.model.source).read_bytes(), golden.inputs[0]), corpus.known, name)
+        found.append(KnownCase(name, PLACE + golden.lock.who))
+    (corpus.known / INDEX).write_bytes(msgspec.json.encode(found))

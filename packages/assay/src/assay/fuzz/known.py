@@ -1,0 +1,89 @@
+"""Defects that are known, screened as suspects are, so that a new one can be compared with them by experiment."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import msgspec
+
+from assay.core.digest import value_digest
+from assay.core.flow import Flow
+from assay.core.outcome import Outcome
+from assay.core.result import ScreenResult
+from assay.core.screening import CaseId, Suspect
+from assay.fuzz.corpus import Bucket, Corpus, Session
+from assay.fuzz.screening import KEPT, KEPT_VERSION, screen_kept
+from assay.pipeline.services import Services
+
+INDEX = "known.json"
+REFER_S = 120.0
+"""What is not screened by then is not compared with."""
+
+
+class KnownCase(msgspec.Struct, frozen=True):
+    """`name` is that of its files, `finding` the script that shows it."""
+
+    name: str
+    finding: str
+
+
+def refer(flow: Flow, corpus: Corpus, session: Session, services: Services) -> int:
+    """A bucket for each known defect that is there in this flow, counted once it is met; how many these are."""
+    cases = msgspec.json.decode((corpus.known / INDEX).read_bytes(), type=list[KnownCase])
+    places = [corpus.known.absolute() / one.name for one in cases]
+    suspects: list[Suspect] = []
+    first, end = 0, time.monotonic() + REFER_S
+    while first < len(cases) and time.monotonic() < end:
+        folder = corpus.known.absolute() / flow.name.replace("/", "-")
+        result = screen_kept(places, first, flow, folder, services, end - time.monotonic())
+        if isinstance(result, ScreenResult) and result.outcome is Outcome.OK:
+            suspects += result.suspects
+            first = result.done if result.done > first else len(cases)
+            continue
+        ended = _reached(folder, first)
+        if ended > first:  # what came before it was lost with it
+            before = screen_kept(places[:ended], first, flow, folder, services)
+            suspects += before.suspects if isinstance(before, ScreenResult) else ()
+        first = ended
+        kind = result.outcome.value
+        if result.outcome in (Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY):
+            operators = _operators(places[first])
+            suspects.append(Suspect(CaseId(KEPT, KEPT_VERSION, 0, first), kind, operators, detail=result.signal))
+        first += 1
+    for one in suspects:
+        bucket = _bucket(one, cases[one.case.index], flow)
+        session.buckets[bucket.key] = bucket
+    session.referred.append(flow.backend)
+    return len(suspects)
+
+
+def _bucket(one: Suspect, case: KnownCase, flow: Flow) -> Bucket:
+    return Bucket(
+        key=value_digest((flow.backend, "known", case.name, one.kind))[:16],
+        flow=flow.name,
+        backend=flow.backend,
+        kind=one.kind,
+        status="wrong",
+        operators=one.operators,
+        attributes=one.attributes,
+        count=0,
+        first=case.name,
+        title=f"{flow.backend}: {case.name}",
+        dtypes=one.dtypes,
+        known=case.finding,
+        ablated=one.ablated,
+    )
+
+
+def _operators(place: Path) -> tuple[str, ...]:
+    from assay.generators.files import operators_of
+
+    return operators_of(place.with_name(f"{place.name}.onnx"))
+
+
+def _reached(folder: Path, first: int) -> int:
+    try:
+        return max(first, int((folder / "progress").read_text()))
+    except (OSError, ValueError):
+        return first

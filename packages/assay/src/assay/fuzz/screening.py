@@ -1,0 +1,75 @@
+"""Cases that lie in files are screened: in use, where they ended a worker, and those of known defects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from assay.core.case import Case
+from assay.core.flow import Flow
+from assay.core.job import ScreenJob
+from assay.core.limits import Limits
+from assay.core.model import Model
+from assay.core.outcome import Outcome
+from assay.core.result import Result
+from assay.core.screening import Use
+from assay.fuzz.corpus import Corpus
+from assay.pipeline.services import Services
+
+KEPT, KEPT_VERSION = "kept", 0
+HANG_S = 60.0
+"""A case that takes longer is taken for one that does not end."""
+
+
+def screen_kept(
+    places: Sequence[Path], first: int, flow: Flow, corpus: Path, services: Services, seconds: float = 600.0
+) -> Result:
+    """The cases at these places, from the index `first` on, until so many seconds are over. The worker may have ended: then
+    `corpus/progress` has the index."""
+    corpus.mkdir(parents=True, exist_ok=True)
+    job = ScreenJob(
+        case=Case("fuzz", Model(name="fuzz", source="", digest="")),
+        flow=flow,
+        limits=Limits(timeout_s=HANG_S + seconds),
+        generator=KEPT,
+        version=KEPT_VERSION,
+        seed=0,
+        first=first,
+        count=len(places) - first,
+        seconds=seconds,
+        corpus=str(corpus),
+        progress=str(corpus / "progress"),
+        derive_each=0,
+        kept=tuple(str(one) for one in places),
+    )
+    return services.jobs.complete(services.jobs.run(job))
+
+
+class Rescreen:
+    """Of what ended its worker in use: once more, in a fresh one."""
+
+    def __init__(self, corpus: Corpus, services: Services) -> None:
+        self._corpus, self._services = corpus, services
+
+    def smallest(self, place: Path, flow: Flow) -> str:
+        """What has to be done with the engine for its process to end: the name of one use alone where that is enough, of all else; "" where
+        it does not end again. The files of that smaller case are then those at `place`."""
+        from assay.generators.files import keep_case, read_case
+
+        whole = read_case(place)
+        parts = [
+            *(replace(whole, others=(one,), uses=()) for one in whole.others),
+            *(replace(whole, others=(), uses=(one,)) for one in whole.uses),
+        ]
+        folder = self._corpus.folder.absolute() / "again"
+        for number, one in enumerate([*parts, whole]):
+            keep_case(one, folder, name := f"{place.name}-{number}")
+            ended = screen_kept([folder / name], 0, flow, folder / "suspects", self._services)
+            if ended.outcome not in (Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY):
+                continue
+            for old in place.parent.glob(f"{place.name}.*"):
+                old.unlink()
+            keep_case(one, place.parent, place.name)
+            return ", ".join([*([Use.OTHER_SIZES] if one.others else []), *one.uses])
+        return ""

@@ -1,0 +1,137 @@
+"""What makes a wrong case right: its numbers, its constants, its types or its opset replaced by plain ones, one at a time. Two cases that
+the same replacement makes right have one cause as far as anybody can tell; that of one which leaves the other wrong tells them apart."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from assay.core.dtype import dtype_name
+from assay.core.screening import Screened
+from assay.generators.narrowing import Run, Trial, alike
+from assay.generators.schemas import LATEST
+from assay.ports import Tensor
+from assay.ports.generator import GeneratedCase
+
+PLAIN: dict[int, int] = {
+    TensorProto.FLOAT16: TensorProto.FLOAT,
+    TensorProto.BFLOAT16: TensorProto.FLOAT,
+    TensorProto.DOUBLE: TensorProto.FLOAT,
+    TensorProto.INT64: TensorProto.INT32,
+    TensorProto.UINT64: TensorProto.INT32,
+    TensorProto.UINT32: TensorProto.INT32,
+    TensorProto.INT16: TensorProto.INT8,
+    TensorProto.UINT16: TensorProto.UINT8,
+    TensorProto.INT4: TensorProto.INT8,
+    TensorProto.UINT4: TensorProto.UINT8,
+    TensorProto.INT8: TensorProto.UINT8,
+}
+"""By an element type the one that every engine has more use of."""
+TYPED = ("to", "dtype", "output_dtype")
+MOST_WHOLE = 100
+"""Elements of an input of whole numbers that are all different in any type."""
+
+
+def ablate(trial: Trial, run: Run) -> dict[str, bool]:
+    """By the name of what was replaced ("inputs", "constants", "stored", "opset", "type int16") whether it is right then. What leads to
+    no valid case, or to one that nobody can judge, is not named."""
+    found = {}
+    for name, case in ablations(trial.case):
+        tried = run(dataclasses.replace(case, uses=trial.case.uses))
+        if tried.became is Screened.RIGHT or alike(tried, trial):
+            found[name] = tried.became is Screened.RIGHT
+    return found
+
+
+def ablations(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
+    """Those that change something."""
+    inputs = {name: _distinct(one) for name, one in case.inputs.items()}
+    if any(one is not case.inputs[name] for name, one in inputs.items()):
+        yield "inputs", dataclasses.replace(case, inputs=inputs)
+    model = onnx.load_from_string(case.model)
+    floats = [one for one in model.graph.initializer if one.data_type == TensorProto.FLOAT]
+    if floats:
+        for one in floats:
+            one.CopyFrom(numpy_helper.from_array(_distinct(numpy_helper.to_array(one)), one.name))
+        yield "constants", dataclasses.replace(case, model=_bytes(model))
+    if model.graph.initializer:
+        yield "stored", _fed(case)
+    for element in sorted({*_elements(model)} & PLAIN.keys()):
+        yield f"type {_name(element)}", _of_type(case, element)
+    model = onnx.load_from_string(case.model)
+    for one in model.opset_import:
+        if one.domain == "" and one.version < LATEST:
+            one.version = LATEST
+            yield "opset", dataclasses.replace(case, model=_bytes(model))
+
+
+def _distinct(array: Tensor) -> Tensor:
+    """From 0.5 to 1.5 and no two alike, or from 1 on where there are few whole numbers; truth values and many numbers as they are."""
+    if array.dtype.kind == "f":
+        return (
+            0.5 + (np.arange(array.size) * 7 % max(array.size, 1)).reshape(array.shape) / max(array.size, 1)
+        ).astype(array.dtype)
+    if array.dtype.kind in "iu" and 1 < array.size <= MOST_WHOLE:
+        return np.asarray(np.arange(1, array.size + 1).reshape(array.shape).astype(array.dtype))
+    return array
+
+
+def _fed(case: GeneratedCase) -> GeneratedCase:
+    """Constants as inputs."""
+    model = onnx.load_from_string(case.model)
+    fed = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer}
+    model.graph.input.extend(
+        helper.make_tensor_value_info(one.name, one.data_type, list(one.dims)) for one in model.graph.initializer
+    )
+    del model.graph.initializer[:]
+    return dataclasses.replace(case, model=_bytes(model), inputs={**case.inputs, **fed})
+
+
+def _of_type(case: GeneratedCase, element: int) -> GeneratedCase:
+    """Values of that type in a plain one."""
+    model, plain = onnx.load_from_string(case.model), PLAIN[element]
+    dtype = helper.tensor_dtype_to_np_dtype(plain)
+    for one in (*model.graph.input, *model.graph.output):
+        if one.type.tensor_type.elem_type == element:
+            one.type.tensor_type.elem_type = plain
+    del model.graph.value_info[:]
+    for one in model.graph.initializer:
+        if one.data_type == element:
+            one.CopyFrom(numpy_helper.from_array(_within(numpy_helper.to_array(one), dtype), one.name))
+    for node in model.graph.node:
+        for given in node.attribute:
+            if given.name in TYPED and given.i == element:
+                given.i = plain
+    name = _name(element)
+    inputs = {at: _within(one, dtype) if dtype_name(one.dtype) == name else one for at, one in case.inputs.items()}
+    return dataclasses.replace(case, model=_bytes(model), inputs=inputs)
+
+
+def _within(array: Tensor, dtype: Any) -> Tensor:
+    """In that type, at its ends where it is beyond them."""
+    if np.dtype(dtype).kind in "iu" and array.dtype.kind != "f":
+        ends = np.iinfo(dtype)
+        return np.asarray(np.clip(array.astype(np.int64), ends.min, ends.max).astype(dtype))
+    return np.asarray(array.astype(dtype))
+
+
+def _elements(model: Any) -> Iterator[int]:
+    for one in (*model.graph.input, *model.graph.output):
+        yield one.type.tensor_type.elem_type
+    for one in model.graph.initializer:
+        yield one.data_type
+    for node in model.graph.node:
+        yield from (given.i for given in node.attribute if given.name in TYPED)
+
+
+def _name(element: int) -> str:
+    return dtype_name(np.dtype(helper.tensor_dtype_to_np_dtype(element)))
+
+
+def _bytes(model: Any) -> bytes:
+    return bytes(model.SerializeToString(deterministic=True))

@@ -1,0 +1,91 @@
+"""A case that is wrong, made smaller: fewer nodes, fewer attributes, and wrong in the same way."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import onnx
+
+from assay.core.screening import Screened, Unspecified
+from assay.generators.case_values import CaseValues
+from assay.generators.comparison import Far
+from assay.generators.parts import shorter, single_nodes
+from assay.generators.unspecified import unspecified
+from assay.ports.generator import GeneratedCase
+
+MOST_ATTRIBUTES = 16
+"""Of a case, that are tried without."""
+NOT_FAR = Far()
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A case that was run, and what became of it."""
+
+    case: GeneratedCase
+    values: CaseValues
+    became: Screened
+    far: Far = NOT_FAR
+    detail: str = ""
+
+    @property
+    def silent(self) -> tuple[Unspecified, ...]:
+        """What the standard leaves open of it."""
+        return unspecified(self.values.model, self.values.all())
+
+
+Run = Callable[[GeneratedCase], Trial]
+
+
+def localized(trial: Trial, run: Run) -> Trial:
+    """The first node that is wrong alone, on what float64 gives for its inputs; where there is none, the fewest nodes that are
+    wrong together."""
+    uses = trial.case.uses
+    for part in single_nodes(trial.values):
+        if alike(tried := run(dataclasses.replace(part, uses=uses)), trial):
+            return tried
+    best, shrunk = trial, True
+    while shrunk:
+        output = best.far.output or next(iter(best.values.outputs))
+        tried_parts = (run(dataclasses.replace(part, uses=uses)) for part in shorter(best.values, output))
+        less = next((one for one in tried_parts if alike(one, trial)), None)
+        best, shrunk = less or best, less is not None
+    return best
+
+
+def alike(one: Trial, other: Trial) -> bool:
+    """Wrong in the same way, and not because the standard is silent of the smaller one alone."""
+    return one.became is other.became and one.far.kind == other.far.kind and {*one.silent} <= {*other.silent}
+
+
+def simplified(trial: Trial, run: Run) -> tuple[Trial, dict[str, bool]]:
+    """Without the attributes that it fails as well without; and of those left by name ("Conv.pads") whether it is right without. One
+    that it cannot be made without is not named."""
+    best, ablated = trial, dict[str, bool]()
+    nodes = trial.values.model.graph.node
+    for place, name in [(n, one.name) for n, node in enumerate(nodes) for one in node.attribute][:MOST_ATTRIBUTES]:
+        without = [run(without_attribute(best.case, place, name, fixed=True))]
+        if not alike(without[0], trial):
+            without.append(run(without_attribute(best.case, place, name, fixed=False)))
+        if alike(without[-1], trial):
+            best = without[-1]
+        elif any(one.became in (Screened.RIGHT, Screened.SUSPECT) for one in without):
+            ablated[f"{nodes[place].op_type}.{name}"] = any(one.became is Screened.RIGHT for one in without)
+    return best, ablated
+
+
+def without_attribute(case: GeneratedCase, place: int, name: str, *, fixed: bool = True) -> GeneratedCase:
+    """The same case with the default of that attribute; `fixed`: with the shapes that it declares."""
+    model = onnx.load_from_string(case.model)
+    node = model.graph.node[place]
+    kept = [one for one in node.attribute if one.name != name]
+    del node.attribute[:]
+    node.attribute.extend(kept)
+    del model.graph.value_info[:]
+    if not fixed:  # sizes may depend on it: where they cannot be inferred, the case is not valid
+        for one in model.graph.output:
+            one.type.tensor_type.ClearField("shape")
+        model = onnx.shape_inference.infer_shapes(model, data_prop=True)
+    return dataclasses.replace(case, model=model.SerializeToString(deterministic=True))

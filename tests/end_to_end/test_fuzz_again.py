@@ -1,0 +1,36 @@
+"""A case whose process ended in use is screened again from its files: alone, by the one use that does it, or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from onnx import parser
+
+from assay.commands.composition import open_services
+from assay.core.flow import Flow
+from assay.core.screening import Use
+from assay.fuzz.corpus import Corpus
+from assay.fuzz.screening import Rescreen
+from assay.generators.files import keep_case, read_case
+from assay.ports.generator import GeneratedCase
+
+GRAPH = '<ir_version: 8, opset_import: ["" : 17]> g (float[n, 2] x) => (float[n, 2] y) { y = Neg(x) }'
+
+
+def test_the_use_that_ends_the_process_is_found_again(tmp_path: Path) -> None:
+    case = GeneratedCase(
+        parser.parse_model(GRAPH).SerializeToString(),
+        {"x": np.ones((2, 2), np.float32)},
+        uses=(Use.RELOADED, Use.AGAIN, Use.SIDE_BY_SIDE),
+    )
+    place = tmp_path / "suspects" / "used-engines-4-7-12"
+    options = {"fault": "segfault", "after": 6, "output": "y"}
+    with open_services(str(tmp_path / "history"), workers=1) as services:
+        again = Rescreen(Corpus(tmp_path), services)
+        keep_case(case, place.parent, place.name)
+        assert again.smallest(place, Flow(name="faulty", backend="faulty")) == ""
+        assert read_case(place).uses == case.uses
+        assert again.smallest(place, Flow(name="faulty", backend="faulty", options=options)) == Use.AGAIN
+    left = read_case(place)
+    assert (left.uses, left.others) == ((Use.AGAIN,), ())

@@ -1,0 +1,73 @@
+"""Two suspects are one cause where what makes the one right makes the other right, and two where it does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.fuzz.corpus import Bucket
+from assay.fuzz.same_cause import Relation, nearest, pattern, relation
+
+
+def _bucket(
+    operators: str, ablated: str = "", *, kind: str = "values", brought: str = "", attributes: str = "", known: str = ""
+) -> Bucket:
+    """`ablated` names what makes it right, with a minus before what leaves it wrong."""
+    tried = {one.strip("-"): not one.startswith("-") for one in ablated.split()}
+    return Bucket(
+        key=f"{operators} {ablated} {kind} {brought}",
+        flow="flow",
+        backend="engine",
+        kind=kind,
+        status="wrong",
+        operators=tuple(operators.split()),
+        attributes=tuple(attributes.split()),
+        brought=tuple(brought.split()),
+        ablated=tried,
+        known=known,
+        title=operators,
+    )
+
+
+SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERENT
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "due"),
+    [
+        (_bucket("Conv", "inputs"), _bucket("Conv", "inputs opset"), SAME),
+        (_bucket("DFT"), _bucket("DFT", "-inputs"), SAME),
+        (_bucket("LSTM", "LSTM.clip"), _bucket("LSTM", "LSTM.clip LSTM.activations"), SAME),
+        (_bucket("LSTM", "LSTM.clip"), _bucket("LSTM", "LSTM.input_forget"), DIFFERENT),
+        (_bucket("TopK", "inputs"), _bucket("TopK", "-inputs TopK.axis", attributes="TopK.axis"), DIFFERENT),
+        (_bucket("TopK", "inputs"), _bucket("TopK", attributes="TopK.axis"), UNDECIDED),
+        (_bucket("GRU", "GRU.layout"), _bucket("RNN", "RNN.layout"), SAME),
+        (_bucket("GRU", "GRU.layout"), _bucket("RNN", "RNN.clip"), DIFFERENT),
+        (_bucket("GRU", "GRU.layout"), _bucket("Conv", "Conv.layout"), DIFFERENT),
+        (_bucket("Neg"), _bucket("Abs"), DIFFERENT),
+        (_bucket("Neg"), _bucket("Neg", kind="shape"), DIFFERENT),
+        (_bucket("Neg", kind="range"), _bucket("Neg"), SAME),
+        (_bucket("Neg", kind="crash SIGSEGV"), _bucket("Neg"), DIFFERENT),
+        (_bucket("Neg", kind="again"), _bucket("Neg"), DIFFERENT),
+        (_bucket("DequantizeLinear Clip QuantizeLinear", "stored"), _bucket("QuantizeLinear Clip", "stored"), SAME),
+        (_bucket("Pad MaxPool", brought="Pad_Fusion"), _bucket("Cast Pad MaxPool", brought="Pad_Fusion"), SAME),
+        (_bucket("Pad Conv", brought="Pad_Fusion"), _bucket("Pad MaxPool", brought="Pad_Fusion"), UNDECIDED),
+        (_bucket("Pad Conv", brought="Pad_Fusion"), _bucket("Pad MaxPool", brought="Other"), DIFFERENT),
+        (_bucket("Pad MaxPool", brought="Pad_Fusion"), _bucket("Pad MaxPool", brought="Other"), DIFFERENT),
+    ],
+)  # fmt: skip
+def test_experiments_decide(one: Bucket, other: Bucket, due: Relation) -> None:
+    assert relation(one, other) is due
+    assert relation(other, one) is due
+
+
+def test_what_only_moves_values_is_no_part_of_a_pattern() -> None:
+    assert pattern(("Transpose@13", "MatMul@13", "Reshape@5")) == ("MatMul",)
+    assert pattern(("QuantizeLinear@19", "DequantizeLinear@19", "Clip@13")) == ("grid", "Clip")
+    assert pattern(("Transpose@13", "Cast@13")) == ("Transpose", "Cast")
+
+
+def test_a_known_cause_is_named_before_others() -> None:
+    new = _bucket("LSTM", "LSTM.clip")
+    seen, known = _bucket("LSTM", "LSTM.clip opset"), _bucket("LSTM", "LSTM.clip inputs", known="finding")
+    assert nearest(new, [seen, known]) == (SAME, known)
+    assert nearest(new, [new]) == (DIFFERENT, None)

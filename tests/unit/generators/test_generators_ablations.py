@@ -1,0 +1,53 @@
+"""What a wrong case is tried without, or with plain values in its place: each a valid case, and what was there is gone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import parser
+
+from assay.core.screening import Use
+from assay.generators.ablations import ablations
+from assay.generators.case_values import CaseValues
+from assay.generators.files import keep_case, read_case
+from assay.generators.kept_cases import KeptCases
+from assay.ports.generator import GeneratedCase
+
+GRAPH = """<ir_version: 10, opset_import: ["" : 19]>
+g (float16[2,2] x) => (float16[2,2] y) <float16[1] w = {3}> { z = Mul(x, w) y = Cast<to: int = 10>(z) }"""
+
+
+def _case() -> GeneratedCase:
+    model = parser.parse_model(GRAPH)
+    return GeneratedCase(model.SerializeToString(), {"x": np.full((2, 2), 2.0, np.float16)})
+
+
+def test_each_replacement_is_a_valid_case() -> None:
+    found = dict(ablations(_case()))
+    assert [*found] == ["inputs", "stored", "type float16", "opset"]
+    for case in found.values():
+        values = CaseValues(case)
+        assert values.is_valid()
+        values.evaluate()
+    assert len(np.unique(found["inputs"].inputs["x"])) == 4
+    assert {*found["stored"].inputs} == {"x", "w"}
+    plain = onnx.load_from_string(found["type float16"].model)
+    assert {one.type.tensor_type.elem_type for one in (*plain.graph.input, *plain.graph.output)} == {1}
+    assert plain.graph.node[1].attribute[0].i == 1
+    assert found["type float16"].inputs["x"].dtype == np.float32
+
+
+def test_a_case_is_read_as_it_was_kept(tmp_path: Path) -> None:
+    case = _case()
+    other = {"x": np.ones((3, 2), np.float16)}
+    kept = GeneratedCase(case.model, case.inputs, (other, case.inputs), (Use.AGAIN, Use.RELOADED))
+    keep_case(kept, tmp_path, "used-1.5")
+    read = read_case(tmp_path / "used-1.5")
+    assert (read.model, read.uses, len(read.others)) == (kept.model, kept.uses, 2)
+    assert np.array_equal(read.others[0]["x"], other["x"])
+    assert read.others[0]["x"].dtype == np.float16
+    cases = KeptCases([str(tmp_path / "used-1.5")])
+    assert cases.make(0, 0) is not None
+    assert cases.make(0, 1) is None
