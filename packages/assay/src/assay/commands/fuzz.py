@@ -19,6 +19,7 @@ from assay.core.limits import Limits
 from assay.errors import UnknownName, UsageError
 from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session
 from assay.fuzz.known import refer
+from assay.fuzz.learn import learn
 from assay.fuzz.session import Fuzzing
 from assay.options.fuzz import FuzzOptions
 from assay.options.groups import DEFAULT_HISTORY
@@ -71,6 +72,8 @@ def run_fuzz(
         chosen = {
             one.name for one in session.arms.values() if not options.generators or one.generator in options.generators
         }
+        if options.learn:
+            tell(f"{learn(flows, corpus, session, services, options.learn)} pairs of operators are compiled together")
         keep_known(corpus)
         for flow in flows:
             if flow.backend not in session.referred:

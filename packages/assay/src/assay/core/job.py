@@ -236,7 +236,8 @@ class ScreenJob(Job, frozen=True, kw_only=True, tag="screen"):
     """Make the cases of a generator from the index `first` on, at most `count`, and for `seconds`; evaluate each in float64, run
     it and compare. Suspects are left in the folder `corpus`. The index under way stands in the file `progress`, for who finds the worker
     dead. Cases whose index is a multiple of `derive_each` are judged by the derived tolerance, suspects or not (0: none). `near` is a file
-    of patterns of a user's models ("": none). `kept` are cases in files, as paths without endings, in place of those of a generator."""
+    of patterns of a user's models, `learned` one of pairs of operators that a backend rewrites ("": none); `learn`: it is looked for which
+    ones this one does. `kept` are cases in files, as paths without endings, in place of those of a generator."""
 
     generator: str
     version: int
@@ -249,6 +250,8 @@ class ScreenJob(Job, frozen=True, kw_only=True, tag="screen"):
     derive_each: int = 50
     near: str = ""
     kept: tuple[str, ...] = ()
+    learned: str = ""
+    learn: bool = False
 
     @property
     def key(self) -> str:

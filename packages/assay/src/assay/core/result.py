@@ -240,7 +240,7 @@ class RegionResult(EngineResult, frozen=True, kw_only=True, tag="verify_region")
 class ScreenResult(Result, frozen=True, kw_only=True, tag="screen"):
     """`done` is the index after the last case. `counts` are by what became of a case, `seen` how often a form of an operator was run (its
     name, the opset, the type and the rank of what it reads), `refused` by the operators of the case and the cause; `cpu_s` is the
-    processor time of the worker."""
+    processor time of the worker. `rewritten` are pairs of operators that were compiled into something else than each alone."""
 
     done: int = 0
     counts: dict[str, int] = {}
@@ -249,6 +249,7 @@ class ScreenResult(Result, frozen=True, kw_only=True, tag="screen"):
     refused: dict[str, int] = {}
     derived: int = 0
     cpu_s: float = 0.0
+    rewritten: tuple[tuple[str, str], ...] = ()
 
 
 class LoadResult(Result, frozen=True, kw_only=True, tag="load"):

@@ -87,7 +87,7 @@ def is_cause(one: Bucket) -> bool:
 
 class Session(msgspec.Struct):
     """The whole state. `looked` says, by signature, into how many suspects was looked and which buckets they came to. `near` is the digest
-    of the patterns of a user's models ("": none), `referred` are the backends whose known defects are
+    of the patterns of a user's models ("": none), `learned` that of pairs; `referred` are the backends whose known defects are
     among the buckets, `reported` are buckets that issues were written for, `alerted` those that
     people were told of."""
 
@@ -105,6 +105,7 @@ class Session(msgspec.Struct):
     runs: int = 0
     format: int = FORMAT
     near: str = ""
+    learned: str = ""
     referred: list[str] = []
     reported: list[str] = []
     alerted: list[str] = []
@@ -130,6 +131,11 @@ class Corpus:
     def known(self) -> Path:
         """Cases of defects that are known, and `known.json`: which finding each is of."""
         return self.folder / "known"
+
+    @property
+    def learned(self) -> Path:
+        """Pairs of operators that a backend was seen to compile together."""
+        return self.folder / "learned.json"
 
     @property
     def near(self) -> Path:

@@ -118,7 +118,11 @@ class Look:
         from assay.generators.open_generator import open_generator
 
         case = one.suspect.case
-        generator = open_generator(case.generator, str(self._corpus.near) if self._corpus.near.exists() else "")
+        generator = open_generator(
+            case.generator,
+            str(self._corpus.near) if self._corpus.near.exists() else "",
+            str(self._corpus.learned) if self._corpus.learned.exists() else "",
+        )
         made = generator.make(case.seed, case.index) if generator.version == case.version else None
         if made is None:
             return False

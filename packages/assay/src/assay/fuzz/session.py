@@ -109,24 +109,9 @@ class Fuzzing:
         return [one async for one in self.services.jobs.results(jobs)]
 
     def _job(self, arm: Arm, seconds: float) -> ScreenJob:
-        place = self.corpus.folder.absolute() / "progress"
-        place.mkdir(parents=True, exist_ok=True)
-        path = place / f"{arm.generator}-{arm.flow}".replace("/", "-")
-        path.unlink(missing_ok=True)
-        return ScreenJob(
-            case=Case("fuzz", Model(name="fuzz", source="", digest="")),
-            flow=self.flows[arm.flow],
-            limits=Limits(timeout_s=HANG_S + seconds),
-            generator=arm.generator,
-            version=arm.version,
-            seed=self.session.seed,
-            first=arm.next,
-            count=min(MOST, self.ends.get(arm.name, arm.next + MOST) - arm.next),
-            seconds=seconds,
-            corpus=str(self.corpus.suspects.absolute()),
-            progress=str(path),
-            near=str(self.corpus.near.absolute()) if self.session.near else "",
-        )
+        job = screen_job(arm, self.flows[arm.flow], self.corpus, self.session, seconds)
+        Path(job.progress).unlink(missing_ok=True)
+        return replace(job, count=min(MOST, self.ends.get(arm.name, arm.next + MOST) - arm.next))
 
     def _count(self, arm: Arm, job: ScreenJob, result: Result) -> None:
         if isinstance(result, ScreenResult) and result.outcome is Outcome.OK:
@@ -220,6 +205,27 @@ class Fuzzing:
         if came is Relation.SAME:
             return other
         return replace(bucket, status="undecided", like=other.title)
+
+
+def screen_job(arm: Arm, flow: Flow, corpus: Corpus, session: Session, seconds: float) -> ScreenJob:
+    """The next cases of that arm."""
+    place = corpus.folder.absolute() / "progress"
+    place.mkdir(parents=True, exist_ok=True)
+    return ScreenJob(
+        case=Case("fuzz", Model(name="fuzz", source="", digest="")),
+        flow=flow,
+        limits=Limits(timeout_s=HANG_S + seconds),
+        generator=arm.generator,
+        version=arm.version,
+        seed=session.seed,
+        first=arm.next,
+        count=MOST,
+        seconds=seconds,
+        corpus=str(corpus.suspects.absolute()),
+        progress=str(place / f"{arm.generator}-{arm.flow}".replace("/", "-")),
+        near=str(corpus.near.absolute()) if session.near else "",
+        learned=str(corpus.learned.absolute()) if session.learned else "",
+    )
 
 
 def _add(whole: dict[str, dict[str, int]], name: str, part: dict[str, int]) -> None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
 from assay.generators.build import Build
 from assay.generators.compose import finished, grow
 from assay.generators.draws import Draws
@@ -13,6 +18,8 @@ from assay.ports.generator import GeneratedCase
 OPSETS = (7, 9, 10, 11, 12, 13, 13, 14, 16, 17, 18, 18, 19, 20, 21, 21, 22, 23, 24)
 PAIR, REWRITTEN = 40, 60
 """Percent of steps that take a pair which was seen to be rewritten, and of the others those that take an operator of such a pair."""
+LEARNED = 50
+"""Percent of all steps that take what was learned of a backend, where something was."""
 INNER = 30
 
 
@@ -24,14 +31,27 @@ class NearMisses:
     version = 6
     about = "short chains of operators that an optimiser rewrites together, with everything else drawn"
 
+    def __init__(self, learned: Mapping[str, Sequence[str]] | None = None) -> None:
+        self._learned = {name: tuple(after) for name, after in (learned or {}).items()}
+
+    def beside(self, pairs: Path) -> NearMisses:
+        """See `ports.LearnsPairs`."""
+        return NearMisses(msgspec.json.decode(pairs.read_bytes(), type=dict[str, tuple[str, ...]]))
+
     def make(self, seed: int, index: int) -> GeneratedCase | None:
         """See `ports.Generator`."""
         draws = Draws(self.name, self.version, seed, index)
         build = Build(draws, draws.one_of(OPSETS), reuse=85)
         try:
-            return finished(build, grow(build, draws.between(2, 4), next_rewritten), INNER)
+            return finished(build, grow(build, draws.between(2, 4), self._next), INNER)
         except NotMade:
             return None
+
+    def _next(self, build: Build, before: str) -> str:
+        if self._learned and build.draws.chance(LEARNED):
+            known = self._learned.get(before, ()) or tuple(self._learned)
+            return build.draws.one_of(known)
+        return next_rewritten(build, before)
 
 
 def next_rewritten(build: Build, before: str) -> str:

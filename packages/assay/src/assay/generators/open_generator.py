@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from assay import plugins
-from assay.ports.generator import Generator, NearModels
+from assay.ports.generator import Generator, LearnsPairs, NearModels
 
 
-def open_generator(name: str, near: str = "") -> Generator:
-    """`near` is a file of patterns ("": none); generators that know no models are what they are without."""
+def open_generator(name: str, near: str = "", learned: str = "") -> Generator:
+    """`near` is a file of patterns, `learned` one of pairs ("": none); generators that know no models, or draw from no pairs, are what
+    they are without."""
     found: Generator = plugins.load("assay.generators", name)()
+    if learned and isinstance(found, LearnsPairs):
+        found = found.beside(Path(learned))
     return found.near(Path(near)) if near and isinstance(found, NearModels) else found

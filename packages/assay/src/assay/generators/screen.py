@@ -24,6 +24,7 @@ from assay.generators.files import keep_case
 from assay.generators.kept_cases import KeptCases
 from assay.generators.narrowing import Trial, localized, simplified
 from assay.generators.open_generator import open_generator
+from assay.generators.rewriting import rewritten_pair
 from assay.generators.uses import answers
 from assay.models.conversion import convert_to
 from assay.ports import Backend
@@ -38,7 +39,7 @@ CLOCK_EVERY = 8
 def screen(job: ScreenJob, stages: Stages) -> ScreenResult:
     """Ends after `job.count` cases or `job.seconds`, whichever is first. A case that ends the process ends the job: the file
     `job.progress` names it."""
-    generator = KeptCases(job.kept) if job.kept else open_generator(job.generator, job.near)
+    generator = KeptCases(job.kept) if job.kept else open_generator(job.generator, job.near, job.learned)
     if generator.version != job.version:
         raise UsageError(
             f"generator {job.generator!r} is of version {generator.version} here, and {job.version} is asked for"
@@ -89,6 +90,7 @@ class _Screener:
         self._refused: Counter[str] = Counter()
         self._suspects: list[Suspect] = []
         self._derived = 0
+        self._rewritten: set[tuple[str, str]] = set()
 
     def result(self) -> ScreenResult:
         return replace(
@@ -98,6 +100,7 @@ class _Screener:
             refused=dict(self._refused),
             suspects=tuple(self._suspects),
             derived=self._derived,
+            rewritten=tuple(sorted(self._rewritten)),
         )
 
     def _lower(self) -> Engine:
@@ -150,9 +153,22 @@ class _Screener:
             far = judge(given, values, far, self._job.flow, self._job.seed)
         if far.kind in ("values", "range") and values.is_doubtful_inside():
             return Trial(case, values, Screened.NO_ORACLE)
+        if self._job.learn and not far.kind:
+            self._learn(values, engine)
         if far.kind or not (case.uses or case.others):
             return Trial(case, values, Screened.SUSPECT if far.kind else Screened.RIGHT, far)
         return self._used(engine, case) or Trial(case, values, Screened.RIGHT)
+
+    def _learn(self, values: CaseValues, engine: Engine) -> None:
+        try:
+            found = rewritten_pair(values, engine, self._compiled)
+        except Exception:  # noqa: BLE001  a part that a backend does not take says nothing
+            return
+        self._rewritten |= {found} if found else set()
+
+    def _compiled(self, case: GeneratedCase) -> Engine:
+        self._model.write_bytes(case.model)
+        return self._lower()
 
     def _used(self, engine: Engine, case: GeneratedCase) -> Trial | None:
         """The first use after which an answer is wrong, twice: with an engine of its own, too."""

@@ -25,4 +25,10 @@ class FuzzOptions(FlowOptions, WorkerOptions, ConfiguredHistoryOptions, AlertOpt
     near: Path | None = option(
         None, "Folder of ONNX models whose subgraphs are taken, and changed a step at a time.", metavar="FOLDER"
     )
+    learn: float = option(
+        0.0,
+        "First find out, for this long on each flow, which operators it compiles together, and draw from these: 2m.",
+        metavar="TIME",
+        kind="time",
+    )
     command: str = "assay fuzz"

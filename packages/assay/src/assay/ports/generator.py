@@ -52,3 +52,12 @@ class NearModels(Protocol):
         """The same generator on the patterns of that file, which `assay.generators.mined` wrote. A case is then named by the digest of
         the file, too."""
         ...
+
+
+@runtime_checkable
+class LearnsPairs(Protocol):
+    """A generator that draws from pairs of operators which a backend was seen to compile together (`assay fuzz --learn`)."""
+
+    def beside(self, pairs: Path) -> Generator:
+        """The same generator with the pairs of that file, by their first operator. A case is then named by the digest of the file, too."""
+        ...

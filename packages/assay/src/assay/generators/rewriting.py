@@ -1,0 +1,44 @@
+"""Does a backend compile two operators into something else than each alone? What its engines say that they execute tells, of any backend:
+the kernels of the pair against those of its parts, with the same attributes, constants and sizes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+
+from assay.generators.case_values import CaseValues
+from assay.generators.parts import single_nodes
+from assay.ports.engine import Engine
+from assay.ports.generator import GeneratedCase
+
+AROUND = frozenset(("cast", "reformat"))
+"""Roles of kernels that stand between others."""
+Compile = Callable[[GeneratedCase], Engine]
+
+
+def rewritten_pair(values: CaseValues, engine: Engine, compiled: Compile) -> tuple[str, str] | None:
+    """The operators of a case of two nodes, the second reading the first, whose kernels are not those of its parts. `engine` has run
+    it. Raises whatever a backend raises of a part."""
+    nodes = values.model.graph.node
+    if len(nodes) != 2 or not {*nodes[0].output} & {*nodes[1].input}:
+        return None
+    parts = [*single_nodes(values)]
+    if len(parts) != len(nodes):
+        return None
+    together = kernels(engine)  # some read the model's file again: before another is written there
+    apart: Counter[str] = Counter()
+    for part in parts:
+        alone = compiled(part)
+        alone.run(part.inputs)
+        apart += kernels(alone)
+    return (nodes[0].op_type, nodes[1].op_type) if together and together != apart else None
+
+
+def kernels(engine: Engine) -> Counter[str]:
+    """By name, without the numbers that tell two of one kind apart."""
+    found: Counter[str] = Counter()
+    for one in engine.facts().placements:
+        if one.role not in AROUND:
+            found[re.sub(r"\d+", "", one.operator)] += one.count
+    return found
