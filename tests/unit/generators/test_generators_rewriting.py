@@ -22,7 +22,7 @@ HEAD = '<ir_version: 8, opset_import: ["" : 17]>'
 CONV = (
     "g (float[1,1,4,4] x) => (float[1,1,2,2] y) <float[1,1,3,3] w = {1,2,3,4,5,6,7,8,9}> { z = Conv(x, w) y = Relu(z) }"
 )
-APART = "g (float[4] x) => (float[4] y) { z = Exp(x) y = Erf(z) }"
+APART = "g (float[4] x) => (float[4] y) <int64 i = {0}> { z = Softmax(x) y = CumSum(z, i) }"
 BESIDE = "g (float[4] x) => (float[4] y, float[4] z) { z = Exp(x) y = Erf(x) }"
 
 
