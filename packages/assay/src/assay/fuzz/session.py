@@ -156,7 +156,9 @@ class Fuzzing:
         bucket = self.session.buckets.get(key)
         if bucket is not None:
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            self.session.buckets[key] = replace(bucket, count=bucket.count + 1, last_at=now)
+            self.session.buckets[key] = replace(
+                bucket, count=bucket.count + 1, found_at=bucket.found_at or now, last_at=now
+            )
 
     def _look_into(self, left: float) -> None:
         begin = time.monotonic()

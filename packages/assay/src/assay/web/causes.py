@@ -157,7 +157,7 @@ def _of_fuzzing(folder: Path) -> Iterator[CauseLife]:
     except UsageError:
         return  # it is of another version: the others are shown
     for bucket in session.buckets.values() if session else ():
-        if bucket.status in CAUSES:
+        if bucket.status in CAUSES and bucket.count:  # known ones are there before they are met
             yield _life_of(bucket)
 
 
