@@ -5,6 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from alert_servers import endpoint
+from assay.commands.alerting import MOST, rules_here
+from assay.commands.composition import open_services
+from assay.commands.fuzz_alerts import tell_causes
+from assay.fuzz.corpus import Bucket, Corpus, Session
 from command_line import run_assay
 
 FUZZ = ("fuzz", "--flow", "miscompiler", "--option", "fault=wrong_slope", "--generator", "sweep", "--workers", "1")
@@ -24,3 +28,28 @@ def test_a_new_cause_is_told_once(tmp_path: Path) -> None:
         again = run_assay(*FUZZ, "--cases", "1", "--for", "60s", cwd=tmp_path)
         assert "alert" not in again.stdout
         assert len(chat.posts) == 1
+
+
+def test_each_cause_has_a_message_with_its_script_once(tmp_path: Path) -> None:
+    script = tmp_path / "repro.py"
+    script.write_text("import onnx\nif onnx:\n    print('@all <b>')\n")
+    buckets = {
+        f"{n:08x}00000000": Bucket(
+            f"{n:08x}00000000", "flow", "engine", "values", "wrong", ("Neg",), title=f"cause {n}", script=str(script)
+        )
+        for n in range(MOST + 2)
+    }
+    with endpoint() as chat, open_services(str(tmp_path / "history"), workers=1) as services:
+        (tmp_path / "assay.toml").write_text(f'[[alerts.target]]\nname = "chat"\nurl = "{chat.url}"\n')
+        rules = rules_here(tmp_path / "assay.toml")
+
+        def told(session: Session) -> tuple[str, ...]:
+            return tell_causes(session, Corpus(tmp_path / "corpus"), services, rules, "send")
+
+        first = Session(seed=1, buckets=dict(buckets))
+        assert told(first)[-1] == f"2 more new causes are told by the next call: {MOST} at once are enough to read"
+        assert len(chat.posts) == MOST
+        told(first)
+        assert len(chat.posts) == len(buckets)
+        assert "    import onnx\n    if onnx:\n        print(" in str(chat.posts[0]).replace("\\n", "\n")
+        assert told(first) == ()

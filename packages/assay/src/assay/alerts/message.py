@@ -46,8 +46,8 @@ def message(alert: Alert, kind: AlertKind, facts: AlertFacts, sender: str = "ass
     return Message(
         kind,
         subject,
-        _text(harmless(alert.headline), first, lines, commands, facts.link),
-        _html(harmless(alert.headline), first, lines, commands, facts.link),
+        _text(harmless(alert.headline), first, lines, commands, facts.link) + _script_text(facts.script),
+        _html(harmless(alert.headline), first, lines, commands, facts.link, _script_html(facts.script)),
     )
 
 
@@ -80,7 +80,27 @@ def _text(title: str, first: str, lines: list[tuple[str, str]], commands: list[t
     return "\n".join(told) + "\n"
 
 
-def _html(title: str, first: str, lines: list[tuple[str, str]], commands: list[tuple[str, str]], link: str) -> str:
+def _script_text(script: str) -> str:
+    """Set in by four columns: code, where a text is read as Markdown."""
+    return (
+        "".join(f"{line}\n" for line in ["", "Script:", "", *(f"    {one}" for one in _lines_of(script))])
+        if script
+        else ""
+    )
+
+
+def _script_html(script: str) -> str:
+    return f"<p>Script:</p><pre>{escape(chr(10).join(_lines_of(script)))}</pre>" if script else ""
+
+
+def _lines_of(script: str) -> list[str]:
+    """Each harmless, as it is set in."""
+    return [" " * (len(one) - len(one.lstrip(" "))) + harmless(one) for one in script.rstrip().splitlines()]
+
+
+def _html(
+    title: str, first: str, lines: list[tuple[str, str]], commands: list[tuple[str, str]], link: str, script: str = ""
+) -> str:
     """Paragraphs, so that the text a mail program makes of it reads well, too."""
     told = [f"<p><b>{escape(title)}</b></p>", f"<p>{first}</p>"]
     told += [f"<p><b>{escape(name)}:</b> {escape(text)}</p>" for name, text in lines]
@@ -88,6 +108,7 @@ def _html(title: str, first: str, lines: list[tuple[str, str]], commands: list[t
         told.append(f"<p>{escape(name)}:</p><pre>{escape(command)}</pre>")
     if link:
         told.append(f'<p>Report: <a href="{escape(link, quote=True)}">{escape(link)}</a></p>')
+    told.append(script)
     style = "font-family:sans-serif;font-size:14px;line-height:1.4;max-width:44em"
     return f'<html><body style="{style}">{"".join(told)}</body></html>'
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 from assay.commands.alerting import MOST, SHOW, delivery_lines, shown
 from assay.core.alert import Alert, AlertFacts, AlertKind, AlertRules, Message
 from assay.errors import HarnessError
 from assay.fuzz.corpus import Bucket, Corpus, Session, is_cause
+from assay.fuzz.issues import MOST_SCRIPT
 from assay.fuzz.text import STATUSES
 from assay.pipeline.services import Services
 from assay.ports import KeepsAlerts
@@ -26,7 +28,8 @@ def tell_causes(
     if rules is None or not new:
         return ()
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    made = [*_messages(new, corpus)]
+    waiting = len(new) - MOST
+    made = [*_messages(new[:MOST], corpus)]
     targets = tuple(one.name for one in rules.targets if AlertKind.FOUND in one.on)
     if mode == SHOW:
         return tuple(shown([(targets, message) for _, message in made]))
@@ -36,19 +39,18 @@ def tell_causes(
         return (f"alerts of new causes were not sent ({error})",)
     if lines is None:
         return (_CANNOT,)
-    session.alerted += [one.key for one in new]
+    session.alerted += [one.key for one in new[:MOST]]
     corpus.write(session)
-    return tuple(lines)
+    more = f"{waiting} more new causes are told by the next call: {MOST} at once are enough to read"
+    return (*lines, more) if waiting > 0 else tuple(lines)
 
 
 def _messages(new: Sequence[Bucket], corpus: Corpus) -> Iterator[tuple[Bucket, Message]]:
-    from assay.alerts.message import digest, message
+    """One for each."""
+    from assay.alerts.message import message
 
-    apart = new if len(new) <= MOST + 1 else new[:MOST]
-    for one in apart:
+    for one in new:
         yield one, message(_alert(one, ""), AlertKind.FOUND, _facts(one, corpus))
-    if rest := new[len(apart) :]:
-        yield rest[0], digest([_alert(one, "") for one in rest])
 
 
 def _alert(one: Bucket, now: str) -> Alert:
@@ -70,11 +72,18 @@ def _facts(one: Bucket, corpus: Corpus) -> AlertFacts:
     return AlertFacts(
         jobs=(one.first,),
         lines=tuple((name, text) for name, text in lines if text),
+        script=_script(one),
         commands=(
             ("See it again", f"python {place}" if one.script else place),
             ("All causes", f"assay fuzz report --corpus {corpus.folder}"),
         ),
     )
+
+
+def _script(one: Bucket) -> str:
+    """What a vendor can run, where triage wrote it."""
+    path = Path(one.script) if one.script else None
+    return path.read_text(encoding="utf-8")[:MOST_SCRIPT] if path is not None and path.is_file() else ""
 
 
 def _sent(made: Sequence[tuple[Bucket, Message]], services: Services, rules: AlertRules, now: str) -> list[str] | None:

@@ -150,9 +150,11 @@ def find_alert(alerts: list[Alert], identity: str) -> Alert:
 
 class AlertFacts(msgspec.Struct, frozen=True):
     """What a message says beside its headline. `jobs` are the names of all that show it, `lines` (name, text) what is known: what is
-    wrong, since when, what changed; `commands` (name, command) what to do. `link` leads to the report."""
+    wrong, since when, what changed; `commands` (name, command) what to do. `link` leads to the report, `script` is a program that
+    shows it."""
 
     jobs: tuple[str, ...] = ()
     lines: tuple[tuple[str, str], ...] = ()
     commands: tuple[tuple[str, str], ...] = ()
     link: str = ""
+    script: str = ""

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from assay.core.dtype import dtype_name
 from assay.core.screening import Screened
-from assay.generators.narrowing import Run, Trial, alike
+from assay.generators.narrowing import Run, Trial, fails_alike
 from assay.generators.schemas import LATEST
 from assay.ports import Tensor
 from assay.ports.generator import GeneratedCase
@@ -43,7 +43,7 @@ def ablate(trial: Trial, run: Run) -> dict[str, bool]:
     found = {}
     for name, case in ablations(trial.case):
         tried = run(dataclasses.replace(case, uses=trial.case.uses))
-        if tried.became is Screened.RIGHT or alike(tried, trial):
+        if tried.became is Screened.RIGHT or fails_alike(tried, trial):
             found[name] = tried.became is Screened.RIGHT
     return found
 

@@ -44,18 +44,18 @@ def localized(trial: Trial, run: Run) -> Trial:
     wrong together."""
     uses = trial.case.uses
     for part in single_nodes(trial.values):
-        if alike(tried := run(dataclasses.replace(part, uses=uses)), trial):
+        if fails_alike(tried := run(dataclasses.replace(part, uses=uses)), trial):
             return tried
     best, shrunk = trial, True
     while shrunk:
         output = best.far.output or next(iter(best.values.outputs))
         tried_parts = (run(dataclasses.replace(part, uses=uses)) for part in shorter(best.values, output))
-        less = next((one for one in tried_parts if alike(one, trial)), None)
+        less = next((one for one in tried_parts if fails_alike(one, trial)), None)
         best, shrunk = less or best, less is not None
     return best
 
 
-def alike(one: Trial, other: Trial) -> bool:
+def fails_alike(one: Trial, other: Trial) -> bool:
     """Wrong in the same way, and not because the standard is silent of the smaller one alone."""
     return one.became is other.became and one.far.kind == other.far.kind and {*one.silent} <= {*other.silent}
 
@@ -67,9 +67,9 @@ def simplified(trial: Trial, run: Run) -> tuple[Trial, dict[str, bool]]:
     nodes = trial.values.model.graph.node
     for place, name in [(n, one.name) for n, node in enumerate(nodes) for one in node.attribute][:MOST_ATTRIBUTES]:
         without = [run(without_attribute(best.case, place, name, fixed=True))]
-        if not alike(without[0], trial):
+        if not fails_alike(without[0], trial):
             without.append(run(without_attribute(best.case, place, name, fixed=False)))
-        if alike(without[-1], trial):
+        if fails_alike(without[-1], trial):
             best = without[-1]
         elif any(one.became in (Screened.RIGHT, Screened.SUSPECT) for one in without):
             ablated[f"{nodes[place].op_type}.{name}"] = any(one.became is Screened.RIGHT for one in without)
