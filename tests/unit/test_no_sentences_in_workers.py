@@ -37,7 +37,7 @@ NAMES = {
     "log_file", "name", "node", "off", "operator", "operators", "option", "original", "output", "outputs", "precision", "producer",
     "reads", "reasons", "reused", "rival", "role", "shape", "signal", "source", "started_at", "tensor", "tensors", "tolerance", "traces",
     "transform", "undelegated", "unit", "value", "version", "writes", "wrong", "about", "attributes", "dtypes", "inputs", "kinds", "passes",
-    "old_name",
+    "old_name", "rewritten",
 }  # fmt: skip
 """Fields that hold a name, a path, a digest or a time, in any value."""
 OF_OTHERS = {"log", "text", "values"}
