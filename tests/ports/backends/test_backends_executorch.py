@@ -273,3 +273,17 @@ def test_what_a_partitioner_keeps_and_its_delegate_does_not_take_is_unsupported(
 )
 def test_a_kernel_that_the_runtime_lacks_is_no_damaged_program(said: str, kind: type[Lowering]) -> None:
     assert type(load_failure("model.pte", RuntimeError(said))) is kind
+
+
+def test_an_operator_that_the_delegate_is_not_offered_stays_portable(tiny: Path) -> None:
+    backend = ExecuTorch()
+    names = backend.passes_run(tiny, _XNNPACK)
+    assert "partitioner(convolution.default)" in names
+    without = backend.without_passes(_XNNPACK, ["partitioner(convolution.default)"])
+    assert without.options["undelegated"] == "convolution.default"
+    assert backend.passes_run(tiny, without) == tuple(one for one in names if one != "partitioner(convolution.default)")
+    assert [one for one in backend.lower(tiny, without).facts().undelegated if "convolution" in one]
+    with pytest.raises(UsageError, match="the partitioner of xnnpack does not name 'foo'; it has"):
+        backend.lower(tiny, backend.without_passes(_XNNPACK, ["foo"]))
+    with pytest.raises(UsageError, match="of portable does not name 'foo'; it has no list of operators"):
+        backend.lower(tiny, backend.without_passes(_PORTABLE, ["foo"]))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, cast
 
 from msgspec.structs import replace
@@ -27,16 +29,41 @@ class Compiler:
     options = (SWITCHES, OptionSpec("fast", True), ISA)
 
 
-def brought(*right: dict[str, Any], **said: Any) -> Brought:
+class Partitioning(Compiler):
+    """Whose passes are switched one by one, at one level below those that flows name."""
+
+    options = (OptionSpec("delegate", "none", ("none", "fast", "faster")), OptionSpec("without", ""))
+    levels = ({"delegate": "none"},)
+
+    def passes_run(self, model: Path, flow: Flow) -> tuple[str, ...]:
+        return ("take(relu)", "take(gelu)")
+
+    def after_passes(self, model: Path, flow: Flow, folder: Path) -> Path:
+        raise NotImplementedError
+
+    def without_passes(self, flow: Flow, names: Sequence[str]) -> Flow:
+        return replace(flow, options={**flow.options, "without": ";".join(names)})
+
+
+def test_a_flow_above_all_levels_is_the_highest_one() -> None:
+    found = brought({"delegate": "none"}, {"without": "take(gelu)"}, backend=Partitioning(), delegate="faster")
+    assert [(one.kind, one.names) for one in found.cures] == [("pass", ("take(gelu)",)), ("level", ("none",))]
+    assert found.flow.options == {"delegate": "faster"}
+
+
+def brought(*right: dict[str, Any], backend: Compiler | None = None, **said: Any) -> Brought:
     """Of a backend that is right under any of these options."""
+    made = backend or Compiler()
 
     async def ask(flow: Flow, *, listed: bool = False, after: Flow | None = None) -> RegionResult:
         seen = empty_result(other_kind(make_job(), RegionJob, values_dir="", windows=()))
+        if listed and isinstance(made, Partitioning):
+            return replace(seen, passes=made.passes_run(Path(), flow))
         is_right = any(one.items() <= flow.options.items() for one in right)
         return replace(seen, errors=() if is_right else (RegionError(0, "y", "values", 9.0, 0.5),))
 
     flow = Flow("f", "compiler", said)
-    return asyncio.run(find_cures(cast("Backend", Compiler()), flow, ask, lambda result: bool(result.errors)))
+    return asyncio.run(find_cures(cast("Backend", made), flow, ask, lambda result: bool(result.errors)))
 
 
 def test_a_switch_is_named_beside_those_that_the_flow_has_set() -> None:

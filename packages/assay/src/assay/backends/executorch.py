@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,9 @@ import msgspec
 from assay.backends.artifact import read_artifact, read_record
 from assay.backends.availability import installed
 from assay.backends.check_inputs import check_inputs
-from assay.backends.executorch_delegates import DELEGATES
+from assay.backends.executorch_delegates import DELEGATES, taken_operators
 from assay.backends.executorch_errors import load_failure, run_failure
-from assay.backends.executorch_lower import Built, bounded, lowered, quietly
+from assay.backends.executorch_lower import Built, bounded, lowered, operators_of, quietly
 from assay.backends.executorch_patches import import_runtime
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
@@ -28,6 +29,12 @@ from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
 _ARTIFACT = "model.pte"
 _BUILT = "built.json"
+UNDELEGATED = "undelegated"
+PARTITIONER = "partitioner"
+
+
+def _listed(said: Option) -> list[str]:
+    return [one.strip() for one in str(said).split(";") if one.strip()]
 
 
 def _flow(name: str, delegate: str, precision: str = "float32", transform: str = "", environment: str = "") -> Flow:
@@ -55,11 +62,13 @@ class ExecuTorch:
     requires = ("executorch==1.4.1", "torch==2.13.0", "torchao==0.18.0", "tosa-tools==2026.8.0", "ruamel.yaml.clib")
     options = (
         OptionSpec("delegate", "portable", tuple(DELEGATES), "who is offered the operators; the rest is portable"),
+        OptionSpec(UNDELEGATED, "", help="operators that the delegate is not offered: gelu.default;mean.dim"),
         OptionSpec(
             "most", 32, help="upper bound of a dynamic size that the case names no sizes for; memory is planned for it"
         ),
         OptionSpec("threads", 1, help="threads of one inference"),
     )
+    levels: tuple[Mapping[str, Option], ...] = ({"delegate": "portable"},)
     flows = (
         _flow("portable", "portable"),
         _flow("xnnpack", "xnnpack"),
@@ -107,14 +116,33 @@ class ExecuTorch:
         options = resolve_options(self.options, flow)
         positive(options, "threads", flow)
         delegate, most = str(options["delegate"]), positive(options, "most", flow)
+        left_out = _listed(options[UNDELEGATED])
         given = open_program(model)
         program, bounds = bounded(given, flow, most, fixed=DELEGATES[delegate].fixed)
-        built, artifact = lowered(program, delegate, bounds)
+        built, artifact = lowered(program, delegate, bounds, left_out)
         if built.bounds != bounds:
             # It cannot have any size: then the usual one, not that of an example.
             program, bounds = bounded(given, flow, most, fixed=True)
-            built, artifact = lowered(program, delegate, bounds)
+            built, artifact = lowered(program, delegate, bounds, left_out)
         return ExecuTorchEngine(built, artifact, options)
+
+    def passes_run(self, model: Path, flow: Flow) -> tuple[str, ...]:
+        """What the partitioner decides of each operator of the program."""
+        options = resolve_options(self.options, flow)
+        given = operators_of(open_program(model))
+        left_out = _listed(options[UNDELEGATED])
+        taken = taken_operators(str(options["delegate"]))
+        return tuple(f"{PARTITIONER}({one})" for one in taken if one in given and one not in left_out)
+
+    def after_passes(self, model: Path, flow: Flow, folder: Path) -> Path:  # noqa: ARG002  the port's
+        """Raises Unsupported: a partitioned program is no ONNX graph."""
+        raise Unsupported("A program that is partitioned is no ONNX graph.", cause="other")
+
+    def without_passes(self, flow: Flow, names: Sequence[str]) -> Flow:
+        """By `undelegated`."""
+        more = [one.removeprefix(f"{PARTITIONER}(").removesuffix(")") for one in names]
+        said = ";".join(dict.fromkeys([*_listed(flow.options.get(UNDELEGATED, "")), *more]))
+        return msgspec.structs.replace(flow, options={**flow.options, UNDELEGATED: said})
 
     def load(self, folder: Path, flow: Flow) -> ExecuTorchEngine:
         """Raises NotRunnable where the runtime has not the delegate."""

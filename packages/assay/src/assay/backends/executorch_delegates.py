@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from assay.backends.executorch_patches import faster_xnnpack_partitioner
-from assay.errors import Unavailable
+from assay.errors import Unavailable, UsageError
 
 
 @dataclass(frozen=True)
@@ -140,13 +140,36 @@ DELEGATES = {
 }
 
 
-def partitioners(delegate: str) -> list[Any]:
-    """Raises Unavailable with what to install."""
+def partitioners(delegate: str, undelegated: Collection[str] = ()) -> list[Any]:
+    """They take none of the operators `undelegated`. Raises Unavailable with what to install, UsageError for an operator that none of them
+    takes by its name."""
     chosen = DELEGATES[delegate]
     try:
-        return chosen.partitioners()
+        made = chosen.partitioners()
     except (ImportError, OSError) as error:
         text = " ".join(str(error).split()).rstrip(".")
         raise Unavailable(
             f"Lowering for {chosen.id} needs a library that is not here ({text}): {chosen.install or 'install executorch again'}"
         ) from error
+    named = _by_operator(made)
+    for name in undelegated:
+        if not any(name in configs for configs in named):
+            known = ", ".join(sorted({one for configs in named for one in configs})) or "no list of operators"
+            raise UsageError(
+                f'option "undelegated": the partitioner of {delegate} does not name {name!r}; it has {known}'
+            )
+        for configs in named:
+            configs.pop(name, None)
+    return made
+
+
+def taken_operators(delegate: str) -> list[str]:
+    """By which its partitioners decide; none where they do not tell."""
+    return list(dict.fromkeys(name for configs in _by_operator(partitioners(delegate)) for name in configs))
+
+
+def _by_operator(made: Sequence[Any]) -> list[dict[str, Any]]:
+    """What partitioners of that kind look each operator up in (executorch 1.4)."""
+    from executorch.exir.backend.canonical_partitioners.config_partitioner import ConfigerationBasedPartitioner
+
+    return [one.target_partitioner_configs for one in made if isinstance(one, ConfigerationBasedPartitioner)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -63,12 +63,14 @@ def bounded(program: Program, flow: Flow, most: int, *, fixed: bool) -> tuple[Pr
     return again, bounds_of(again, wanted)
 
 
-def lowered(program: Program, delegate: str, bounds: dict[str, tuple[int, int]]) -> tuple[Built, bytes]:
+def lowered(
+    program: Program, delegate: str, bounds: dict[str, tuple[int, int]], undelegated: Collection[str] = ()
+) -> tuple[Built, bytes]:
     """The record and the program. The bounds of the record are those that were kept: on its way to the edge dialect
     executorch (1.4) makes some programs for the example's sizes without a word. Raises errors of `assay.errors.Lowering`,
     or MemoryError."""
     with without_deprecations():
-        chosen = partitioners(delegate)
+        chosen = partitioners(delegate, undelegated)
         from executorch.exir import to_edge_transform_and_lower
 
         try:
@@ -90,6 +92,19 @@ def lowered(program: Program, delegate: str, bounds: dict[str, tuple[int, int]])
         sum(_role(name) != "cast" for name, _ in delegated) if chosen else None,
     )
     return record, bytes(executable.buffer)
+
+
+def operators_of(program: Program) -> set[str]:
+    """As partitioners name them, before and after they are taken apart."""
+    exported = program.exported
+    with without_deprecations():
+        graphs = (exported.graph_module, exported.run_decompositions().graph_module)
+    return {
+        _name(node).removeprefix("aten.")
+        for graph in graphs
+        for node in graph.graph.nodes
+        if node.op == "call_function"
+    }
 
 
 def _kept(edge: ExportedProgram, program: Program, bounds: dict[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:

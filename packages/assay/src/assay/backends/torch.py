@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,8 @@ from assay.backends.torch_tf32 import OPTION as TF32
 from assay.backends.torch_warnings import read_warnings
 from assay.core.flow import Flow, Option
 from assay.core.native_warning import NativeWarning
-from assay.errors import Unavailable, UsageError
-from assay.ports import Availability, OptionSpec
+from assay.errors import Unavailable, Unsupported, UsageError
+from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
 if TYPE_CHECKING:
     from assay.backends.torch_engine import TorchEngine
@@ -74,6 +75,29 @@ class Torch:
 
         options = self._checked(flow)
         return lowered(open_program(model), options)
+
+    def after_each_pass(
+        self,
+        model: Path,
+        flow: Flow,
+        inputs: Tensors,
+        folder: Path,  # noqa: ARG002  the port's
+    ) -> list[tuple[str, Mapping[str, Tensor] | None]]:
+        """As Inductor's own bisector does it: its passes, and the lowering of each operator. Raises Unsupported of eager torch."""
+        from assay.backends.torch_bisector import by_bisection, first_steps
+        from assay.backends.torch_engine import lowered
+        from assay.models.program import open_program
+
+        options = self._checked(flow)
+        if options["compiler"] == "eager":
+            raise Unsupported("Eager torch has no passes.", cause="other")
+        program = open_program(model)
+
+        def compiled(most: int | None, names: list[str]) -> Mapping[str, Tensor]:
+            with first_steps(most, names):
+                return lowered(program, {**options, "compiler": "inductor"}).run(inputs)
+
+        return by_bisection(lowered(program, {**options, "compiler": "eager"}).run(inputs), compiled)
 
     def load(self, folder: Path, flow: Flow) -> TorchEngine:
         """What `save` wrote: the program, or the package compiled ahead of time."""

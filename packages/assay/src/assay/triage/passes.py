@@ -62,7 +62,8 @@ async def _by_passes(
     levels = list(backend.levels)
     said = {spec.name: spec.default for spec in specs} | flow.options
     at = next((place for place, one in enumerate(levels) if one.items() <= said.items()), None)
-    asked = levels if at is None else levels[: at + 1]
+    # A flow whose options are those of no level is above all of them.
+    asked = [*levels, {}] if at is None else levels[: at + 1]
     right: list[Mapping[str, Option]] = []
     lowest = flow
     for level in asked:

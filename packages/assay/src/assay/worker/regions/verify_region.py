@@ -24,6 +24,7 @@ from assay.numerics.accumulator import Accumulator
 from assay.numerics.special_values import split_specials
 from assay.ports import Backend, ShowsEachPass, SwitchesPasses, Tensor
 from assay.worker.engine.lower import backend_class, load, lower
+from assay.worker.engine.model_format import convert
 from assay.worker.per_node.node_comparison import NodeComparisons
 from assay.worker.regions.build_region import Region, Window, build_region
 from assay.worker.regions.describe_region import save_region
@@ -64,7 +65,7 @@ def verify_region(job: RegionJob, stages: Stages) -> RegionResult:
     with stages.enter(Stage.COMPARE):
         errors = [_error(number, window, region, given, wide, job) for number, window in enumerate(region.windows)]
         backend = lowered.backend
-        after_each = _after_each(backend, path, asked, region, wide) if job.each_pass else ()
+    after_each = _after_each(backend, path, asked, region, wide, stages) if job.each_pass else ()
     sizes, tensors = sizes_of(region)
     return replace(
         empty_result(job),
@@ -80,24 +81,31 @@ def _passes(asked: RegionJob, path: Path, stages: Stages) -> tuple[str, ...]:
     with stages.enter(Stage.IMPORT):
         backend: Backend = backend_class(asked.flow.backend)()
         backend.prepare()
+    if not isinstance(backend, SwitchesPasses):
+        return ()
+    model, _ = convert(path, backend.accepts, asked, stages)
     with stages.enter(Stage.LOWER):
-        return tuple(backend.passes_run(path, asked.flow)) if isinstance(backend, SwitchesPasses) else ()
+        return tuple(backend.passes_run(model, asked.flow))
 
 
-def _after_each(backend: Backend, path: Path, asked: RegionJob, region: Region, wide: Values) -> tuple[AfterPass, ...]:
+def _after_each(
+    backend: Backend, path: Path, asked: RegionJob, region: Region, wide: Values, stages: Stages
+) -> tuple[AfterPass, ...]:
     """() where the backend cannot say."""
     if not isinstance(backend, ShowsEachPass):
         return ()
+    model, _ = convert(path, backend.accepts, asked, stages)
     folder = path.parent / "passes"
     folder.mkdir()
     try:
-        stages = backend.after_each_pass(path, asked.flow, region.feeds, folder)
+        with stages.enter(Stage.COMPARE):
+            each = backend.after_each_pass(model, asked.flow, region.feeds, folder)
     except Unsupported:
         return ()
     outputs = [name for window in region.windows for name in window.outputs]
     return tuple(
         AfterPass(name, None if given is None else max(_distance(given[one], wide[one]) for one in outputs))
-        for name, given in stages
+        for name, given in each
     )
 
 
