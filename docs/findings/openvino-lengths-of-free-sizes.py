@@ -1,8 +1,9 @@
 """OpenVINO 2026.4.1, CPU: a GRU, LSTM or RNN of free sizes does not read `sequence_lens`: every sequence is taken as full.
 
 Expected: behind the end of a sequence Y is 0, and backwards it begins at that end, as with fixed sizes (off by 1e-7). Got, where the
-length or the batch is free: what the layer gives without `sequence_lens`. Found by `assay check` on a diacritizer of texts (`piper-tts`, masked
-texts), and by `assay triage`, which made 5 of its 688 nodes of it: a TopK that sizes follow from, and the GRU behind it.
+length or the batch is free: what the layer gives without `sequence_lens`. Found by `assay check` on a diacritizer of texts
+(`piper-tts`, masked texts), and by `assay triage`, which made 5 of its 688 nodes of it: a TopK that sizes follow from, and the GRU
+behind it.
 """
 
 from __future__ import annotations
