@@ -20,7 +20,7 @@ from assay.options.triage import TriageOptions
 from assay.testing.faulty_rewrites import KERNELS, REWRITES
 from assay.testing.planted_nets import PlantedNet
 from assay.triage.cause import Cause, Doubt, Where
-from assay.triage.text import lines
+from assay.triage.text import lines, title_of
 from statistical import three_tries
 
 NODES = 36
@@ -177,3 +177,12 @@ def wide_products(extra: int) -> ModelProto:
     x, y = (helper.make_tensor_value_info(name, 1, [256, 256]) for name in ("x", f"t{extra + 1}"))
     graph = helper.make_graph(nodes, "g", [x], [y], [weight])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def test_a_nan_is_told_at_the_node_where_it_is_born(tmp_path: Path) -> None:
+    net = PlantedNet(NODES, seed=3)
+    ((born,), *_) = net.sites["wrong_function"]
+    (cause,) = causes_of(net.model, tmp_path, "miscompiler", fault="born_nan", site=born)
+    assert [one.partition(" ")[0] for one in cause.nodes] == [born]
+    assert (cause.symptom.kind, cause.where) == ("nan", Where.NODE)
+    assert "a NaN is born by Softplus" in title_of(cause)

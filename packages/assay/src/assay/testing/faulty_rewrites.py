@@ -109,6 +109,12 @@ def _wrong_function(graph: Rewriter) -> None:
         node.op_type = "Softsign"
 
 
+def _born_nan(graph: Rewriter) -> None:
+    """Of numbers below zero."""
+    for (node,) in graph.chains("Softplus"):
+        node.op_type = "Sqrt"
+
+
 REWRITES: dict[str, tuple[Callable[[Rewriter], None], tuple[str, ...]]] = {
     "folded_pad": (_folded_pad, ("Pad", "MaxPool")),
     "lost_relu": (_lost_relu, ("Conv", "Relu", "Conv")),
@@ -123,3 +129,5 @@ KERNELS: dict[str, tuple[Callable[[Rewriter], None], tuple[str, ...]]] = {
     "wrong_function": (_wrong_function, ("Softplus",)),
 }
 """Faults of one operator, whatever is switched off."""
+BIRTHS: dict[str, Callable[[Rewriter], None]] = {"born_nan": _born_nan}
+"""Faults of one operator after which nothing is a number."""

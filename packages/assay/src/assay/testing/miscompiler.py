@@ -14,7 +14,7 @@ from assay.backends.options import resolve_options
 from assay.core.flow import Flow, Option
 from assay.errors import Unsupported, UsageError
 from assay.ports import Availability, OptionSpec
-from assay.testing.faulty_rewrites import KERNELS, REWRITES, Rewriter
+from assay.testing.faulty_rewrites import BIRTHS, KERNELS, REWRITES, Rewriter
 
 PREPARATION = "prepare"
 """A pass that only marks nodes, and without which no other finds its pattern: it cures all faults, and makes none."""
@@ -89,6 +89,8 @@ def _rewritten(model: Path, folder: Path, options: Mapping[str, Option]) -> Path
         REWRITES[fault][0](graph)
     elif fault in KERNELS:
         KERNELS[fault][0](graph)
+    elif fault in BIRTHS:
+        BIRTHS[fault](graph)
     elif fault not in ("none", *REWRITES):
         raise UsageError(
             f"the miscompiler has no fault {fault!r}; use one of: none, {', '.join((*REWRITES, *KERNELS))}"
