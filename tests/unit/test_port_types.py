@@ -65,8 +65,8 @@ INTEGERS: list[type[ports.DeclaresIntegers]] = [Ncnn]
 SHIPPING: list[type[ports.ShipsEnvironment]] = [ExecuTorch, LiteRt, OnnxRuntimeQnn]
 FORKABLE: list[type[ports.Forkable]] = [ExecuTorch]
 LESS: list[type[ports.LoadsWithLess]] = [ExecuTorch]
-SWITCHING: list[type[ports.SwitchesPasses]] = [Miscompiler, OnnxRuntime, TVM]
-EACH_PASS: list[type[ports.ShowsEachPass]] = [OpenVINO]
+SWITCHING: list[type[ports.SwitchesPasses]] = [ExecuTorch, Miscompiler, OnnxRuntime, TVM]
+EACH_PASS: list[type[ports.ShowsEachPass]] = [OpenVINO, Torch]
 PLAIN: list[type[ports.ShowsPlainUse]] = [IREE, OnnxRuntime, OpenVINO, TVM]
 
 ENGINES: list[type[ports.Engine]] = [
