@@ -12,7 +12,7 @@ def _bucket(
     operators: str, ablated: str = "", *, kind: str = "values", brought: str = "", attributes: str = "", known: str = ""
 ) -> Bucket:
     """`ablated` names what makes it right, with a minus before what leaves it wrong."""
-    tried = {one.strip("-"): not one.startswith("-") for one in ablated.split()}
+    tried = {one.strip("-").replace("~", " "): not one.startswith("-") for one in ablated.split()}
     return Bucket(
         key=f"{operators} {ablated} {kind} {brought}",
         flow="flow",
@@ -44,11 +44,23 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
         (_bucket("GRU", "GRU.layout"), _bucket("RNN", "RNN.clip"), DIFFERENT),
         (_bucket("GRU", "GRU.layout"), _bucket("Conv", "Conv.layout"), DIFFERENT),
         (_bucket("Neg"), _bucket("Abs"), DIFFERENT),
-        (_bucket("Neg"), _bucket("Neg", kind="shape"), DIFFERENT),
+        (_bucket("Neg"), _bucket("Neg", kind="shape"), SAME),
+        (_bucket("Neg", "inputs"), _bucket("Neg", kind="shape"), DIFFERENT),
+        (_bucket("QuantizeLinear Neg", "type~int8"), _bucket("QuantizeLinear Abs", "type~int8"), DIFFERENT),
         (_bucket("Neg", kind="range"), _bucket("Neg"), SAME),
         (_bucket("Neg", kind="crash SIGSEGV"), _bucket("Neg"), DIFFERENT),
         (_bucket("Neg", kind="again"), _bucket("Neg"), DIFFERENT),
         (_bucket("DequantizeLinear Clip QuantizeLinear", "stored"), _bucket("QuantizeLinear Clip", "stored"), SAME),
+        (_bucket("QuantizeLinear Neg", "type~uint16"), _bucket("QuantizeLinear Resize", "type~int16"), SAME),
+        (_bucket("QuantizeLinear Neg", "type~uint16"), _bucket("QuantizeLinear Resize", "stored"), DIFFERENT),
+        (_bucket("DequantizeLinear Transpose", "stored"), _bucket("DequantizeLinear MaxPool", "stored"), DIFFERENT),
+        (_bucket("Exp MaxPool", "stored"), _bucket("MaxPool", "stored"), UNDECIDED),
+        (_bucket("GRU", "GRU.layout", kind="shape"), _bucket("RNN", "RNN.layout"), SAME),
+        (_bucket("GRU", "GRU.layout", kind="shape"), _bucket("GRU", "GRU.layout"), SAME),
+        (_bucket("GRU", "GRU.layout", kind="crash"), _bucket("GRU", "GRU.layout"), DIFFERENT),
+        (_bucket("SequenceConstruct SequenceAt", "inputs"), _bucket("SplitToSequence SequenceAt"), UNDECIDED),
+        (_bucket("SequenceConstruct SequenceAt", "inputs"), _bucket("SplitToSequence SequenceAt", "-inputs"), DIFFERENT),
+        (_bucket("DequantizeLinear Gemm", brought="Bias"), _bucket("DequantizeLinear Conv", brought="Bias"), UNDECIDED),
         (_bucket("Pad MaxPool", brought="Pad_Fusion"), _bucket("Cast Pad MaxPool", brought="Pad_Fusion"), SAME),
         (_bucket("Pad Conv", brought="Pad_Fusion"), _bucket("Pad MaxPool", brought="Pad_Fusion"), UNDECIDED),
         (_bucket("Pad Conv", brought="Pad_Fusion"), _bucket("Pad MaxPool", brought="Other"), DIFFERENT),

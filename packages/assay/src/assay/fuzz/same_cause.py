@@ -17,6 +17,8 @@ NEUTRAL = frozenset(
 """Operators that move values; where they stand beside others they are no part of a pattern."""
 GRID = frozenset(("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"))
 ON_A_GRID = "grid"
+ANSWERS = frozenset(("values", "shape"))
+"""Kinds of failure that one cause may have, as sizes happen to be."""
 EXACT = frozenset(("shape", "type", "missing", "crash", "timeout", "out_of_memory", "failed", *Use))
 """Kinds that are never taken for one another; the rest is about values."""
 
@@ -29,32 +31,61 @@ class Relation(enum.StrEnum):
     DIFFERENT = "different"
 
 
+WEAK = frozenset(("inputs", "constants", "stored"))
+"""Replacements that make much right: where only a part of the patterns is the same they say nothing."""
+
+
 def relation(one: Bucket, other: Bucket) -> Relation:
     """Symmetrical."""
-    if one.backend != other.backend or family(one.kind) != family(other.kind):
+    if one.backend != other.backend:
         return Relation.DIFFERENT
     mine, theirs = pattern(one.operators), pattern(other.operators)
-    cured, cured_there = cures(one), cures(other)
-    shared = cured & cured_there
-    if not (_within(mine, theirs) or _within(theirs, mine)):
-        if _kin_without_one_attribute(one, other):
-            return Relation.SAME
-        common = {*mine} & {*theirs} - {ON_A_GRID}
-        return Relation.UNDECIDED if common and {*one.brought} & {*other.brought} else Relation.DIFFERENT
-    if shared or (not cured and not cured_there and mine == theirs):
+    shared = cures(one) & cures(other)
+    families = {family(one.kind), family(other.kind)}
+    if families <= ANSWERS and (
+        _of_one_quantizer(mine, theirs, shared)
+        or _kin_without_one_attribute(one, other)
+        or (mine == theirs and (shared - WEAK or not (cures(one) or cures(other))))
+    ):
         return Relation.SAME
-    crossed = [*(_leaves_wrong(name, other) for name in cured), *(_leaves_wrong(name, one) for name in cured_there)]
-    tried = [found for found in crossed if found is not None]
+    if len(families) > 1:
+        return Relation.DIFFERENT
+    nested = _within(mine, theirs) or _within(theirs, mine)
+    if mine == theirs and (shared or not (cures(one) or cures(other))):
+        return Relation.SAME
+    if nested and shared - WEAK:
+        return Relation.SAME
+    if not nested and not _one_end(mine, theirs):
+        passes = {*one.brought} & {*other.brought}
+        return Relation.UNDECIDED if passes and {*mine} & {*theirs} else Relation.DIFFERENT
+    return _crossed(one, other)
+
+
+def _crossed(one: Bucket, other: Bucket) -> Relation:
+    """Two causes where each cure of the one leaves the other wrong."""
+    found = [*(_leaves_wrong(name, other) for name in cures(one)), *(_leaves_wrong(name, one) for name in cures(other))]
+    tried = [wrong for wrong in found if wrong is not None]
     return Relation.DIFFERENT if tried and all(tried) else Relation.UNDECIDED
 
 
+def _of_one_quantizer(mine: Sequence[str], theirs: Sequence[str], shared: set[str]) -> bool:
+    """Both right with quantizers of other bits: what stands beside these does not matter."""
+    return mine[:1] == theirs[:1] == (ON_A_GRID,) and not shared.isdisjoint(("type int16", "type int4"))
+
+
+def _one_end(mine: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Whether the same operator gives what is wrong, behind others."""
+    return len(mine) > 1 and len(theirs) > 1 and mine[-1] == theirs[-1]
+
+
 def nearest(one: Bucket, others: Iterable[Bucket]) -> tuple[Relation, Bucket | None]:
-    """The closest relation, and to which: known ones before others, the first of each."""
+    """The closest relation, and to which: one of the same pattern before others, and known ones before new ones."""
     found = [(relation(one, other), other) for other in others if other.key != one.key]
     for wanted in (Relation.SAME, Relation.UNDECIDED):
         alike = [other for came, other in found if came is wanted]
         if alike:
-            return wanted, next((other for other in alike if other.known), alike[0])
+            mine = pattern(one.operators)
+            return wanted, min(alike, key=lambda other: (pattern(other.operators) != mine, not other.known))
     return Relation.DIFFERENT, None
 
 
@@ -68,21 +99,27 @@ def pattern(operators: Sequence[str]) -> tuple[str, ...]:
     """What is left of the operators of a case without those that only move values; quantizers are one word in front."""
     names = [one.partition("@")[0] for one in operators]
     kept = [name for name in names if name not in NEUTRAL and name not in GRID]
-    on_a_grid = (ON_A_GRID,) if GRID & {*names} else ()
-    return (*on_a_grid, *dict.fromkeys(kept)) or tuple(dict.fromkeys(names))
+    kept = kept or [name for name in names if name not in GRID]
+    return (*([ON_A_GRID] if GRID & {*names} else []), *dict.fromkeys(kept))
 
 
 def cures(one: Bucket) -> set[str]:
     """Names of what makes it right, a pass among them."""
-    return {name for name, right in one.ablated.items() if right} | {f"pass {name}" for name in one.brought}
+    return {_unsigned(name) for name, right in one.ablated.items() if right} | {f"pass {name}" for name in one.brought}
+
+
+def _unsigned(name: str) -> str:
+    """With or without a sign, a quantizer has so many bits."""
+    return name.replace("type uint", "type int")
 
 
 def _leaves_wrong(name: str, other: Bucket) -> bool | None:
     """Whether the other is wrong still, once that is done to it; None where it was not tried."""
     if name.startswith("pass "):
         return None if not other.brought else True  # a shared one was looked for before
-    if name in other.ablated:
-        return not other.ablated[name]
+    told = {_unsigned(one): right for one, right in other.ablated.items()}
+    if name in told:
+        return not told[name]
     operator, dot, attribute = name.partition(".")
     stated = {full.partition("=")[0] for full in other.attributes}
     if dot and attribute and f"{operator}.{attribute}" not in stated:
