@@ -12,6 +12,7 @@ import argparse
 import itertools
 import os
 import random
+import shutil
 import sys
 import tempfile
 import time
@@ -108,16 +109,27 @@ def _pairs(cases: list[Broken], most: int, seed: int, skip: int) -> tuple[int, i
 
 def _both(one: Broken, other: Broken) -> Broken:
     def breaks(folder: Path) -> None:
+        alone = folder.with_name("alone")
+        shutil.copytree(folder, alone, symlinks=True)
         one.breaks(folder)
         try:
             other.breaks(folder)
+            other.breaks(alone)
         except Exception as error:
             raise NoPair from error
+        if _contents(folder) == _contents(alone):
+            raise NoPair  # the second one wrote over the first
+        shutil.rmtree(alone)
 
     return replace(
         one, name=f"{one.name}+{other.name}", breaks=breaks, zoo=(*one.zoo, *other.zoo),
         scenario=(*one.scenario, *other.scenario), previous=one.previous or other.previous,
     )  # fmt: skip
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def _looked_at(case: Broken, groups: Iterable[str]) -> Inspection:

@@ -44,6 +44,19 @@ def built(into: Path, name: str) -> Path:
     return into
 
 
+def _own_weights(path: Path, name: str) -> None:
+    """A model that is another one, though it answers the same: of two with the same weights one needs a person."""
+    import numpy as np
+    import onnx
+
+    model = onnx.load(path)
+    bias = next(one for one in model.graph.initializer if len(one.dims) == 1)
+    values = onnx.numpy_helper.to_array(bias).copy()
+    values[0] += sum(name.encode()) * np.spacing(values[0])
+    bias.CopyFrom(onnx.numpy_helper.from_array(values, bias.name))
+    onnx.save(model, path)
+
+
 class Repository:
     """A bare repository with a zoo on main, and a clone from which a submitter pushes."""
 
@@ -88,22 +101,29 @@ class Repository:
         self._push("submissions", f"Submit {name}", f"submission/{name}")
         return git(self.clone, "rev-parse", "HEAD")
 
-    def submit(self, branch: str, kind: str = "good", name: str = NAME, extra: str = "") -> str:
-        """Push submission/`branch` with submissions/`name`; the commit."""
+    def submit(
+        self, branch: str, kind: str = "good", name: str = NAME, extra: str = "", ref: str = "", version: str = "1.0"
+    ) -> str:
+        """Push submission/`branch`, or `ref`, with submissions/`name`; the commit."""
         source = self._folder / kind
         if not source.exists():
             built(source, kind)
+        git(self.clone, "fetch", "--quiet", "origin")
         git(self.clone, "switch", "--quiet", "--force-create", branch, "origin/main")
         target = self.clone / "submissions" / name
         subprocess.run(["cp", "-R", str(source / "submissions" / NAME), str(target)], check=True)
         if name != NAME:
             for file in (target / "metadata.toml", target / "README.md"):
                 file.write_text(file.read_text().replace(f'name = "{NAME}"', f'name = "{name}"'))
+            if kind == "good":
+                _own_weights(target / "model.onnx", name)
+        claims = (target / "metadata.toml").read_text()
+        (target / "metadata.toml").write_text(claims.replace('version = "1.0"', f'version = "{version}"'))
         if extra:
             (target / "NOTES.md").write_text(extra)
         git(self.clone, "add", "--all", "--force", "submissions")
         git(self.clone, "commit", "--quiet", f"--message=Submit {name}: {kind}")
-        git(self.clone, "push", "--quiet", "--force", "origin", f"HEAD:refs/heads/submission/{branch}")
+        git(self.clone, "push", "--quiet", "--force", "origin", f"HEAD:{ref or f'refs/heads/submission/{branch}'}")
         return git(self.clone, "rev-parse", "HEAD")
 
     def write_as(self, email: str) -> None:
@@ -135,7 +155,14 @@ class Repository:
 class Robot:
     """Started, stopped, killed and started again; one port and one folder of data."""
 
-    def __init__(self, folder: Path, repository: Repository, extra: str = "", limits: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        repository: Repository,
+        extra: str = "",
+        limits: str = "",
+        source: str = "[git]\npoll_s = 0.5",
+    ) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.site = f"http://127.0.0.1:{free.getsockname()[1]}"
@@ -144,7 +171,7 @@ class Robot:
         (folder / "operator").write_text(OPERATOR)
         self._config.write_text(
             f'listen = "{self.site.removeprefix("http://")}"\npublic_url = "{self.site}"\ndata = "{self.data}"\n{extra}\n'
-            f'[zoo]\nrepository = "{repository.bare}"\n[git]\npoll_s = 0.5\n[limits]\nlease_s = 3\nretry_s = 0\ntaken = 1000\n{limits}\n'
+            f'[zoo]\nrepository = "{repository.bare}"\n{source}\n[limits]\nlease_s = 3\nretry_s = 0\ntaken = 1000\n{limits}\n'
             f'[operator]\ntoken = {{ file = "{folder}/operator" }}\n'
         )
         self.process: subprocess.Popen[bytes] | None = None

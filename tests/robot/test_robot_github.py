@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import time
 from collections.abc import Iterator
 
@@ -15,6 +16,7 @@ from submissions import SHA, failed, whole
 
 from assay_zoo.robot.config_schema import AppTable, GithubTable, SecretPlace
 from assay_zoo.robot.records import State
+from assay_zoo.robot.sources import forge_http
 from assay_zoo.robot.sources.forge_http import ForgeHttp
 from assay_zoo.robot.sources.github import Github
 from assay_zoo.robot.sources.source import SourceFailed
@@ -319,6 +321,21 @@ def test_a_renamed_repository_is_followed_with_the_same_request(
     assert len(fake.comments) == 1
     assert "worse" in fake.comments[0]["body"]
     assert fake.refused == []
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_answer_without_end_is_not_kept(
+    fake: FakeGithub, patient: tuple[ForgeHttp, list[float]], packed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forge_http, "ANSWER_BYTES", 1_000_000)
+    body = b'"' + b"a" * 1_100_000 + b'"'
+    headers = {"content-encoding": "gzip"} if packed else {}
+    fake.faults = [("GET", "/user", Response(gzip.compress(body) if packed else body, headers=headers))]
+    with pytest.raises(SourceFailed, match="answers with more than 1000000 bytes"):
+        patient[0].get("/user")
+    small = b'{"login": "' + b"a" * 1000 + b'"}'
+    fake.faults = [("GET", "/user", Response(gzip.compress(small) if packed else small, headers=headers))]
+    assert patient[0].get("/user")["login"] == "a" * 1000
 
 
 def test_a_token_is_not_sent_where_a_redirect_leads_to_another_host(fake: FakeGithub, holder: Github) -> None:

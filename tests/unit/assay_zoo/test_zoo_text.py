@@ -51,8 +51,7 @@ performance  1 infrastructure, 0.2 s
   machine  all  the harness failed
 
 decline
-  files.secrets: preprocess.py looks like it holds a secret (AWS Access Key):
-  withdraw it where it is valid
+  files.secrets
 exit 1 = decline
 """
 
@@ -65,7 +64,20 @@ def test_at_200_columns_the_place_stands_beside_the_sentence() -> None:
     text = inspection_text(FOUND, folder="submissions/digits", width=200)
     (line,) = [one for one in text.splitlines() if "FAIL" in one]
     assert line.endswith("where it is valid  submissions/digits/preprocess.py:12") or "preprocess.py:12" in line
-    assert len(text.splitlines()) == len(NARROW.splitlines()) - 5
+    assert len(text.splitlines()) == len(NARROW.splitlines()) - 4
+
+
+def test_a_reason_is_told_once() -> None:
+    twice = (
+        check("artifacts.parts", CheckOutcome.FAILED, "a is missing"),
+        check("artifacts.parts", CheckOutcome.FAILED, "b is missing"),
+    )
+    reasons = ("artifacts.parts: a is missing", "artifacts.parts: b is missing", "performance: nothing was executed")
+    decided = Decision(answer=Answer.DECLINE, reasons=reasons)
+    found = Inspection(name="n", digest="d", checks=twice, decision=decided, at="")
+    text = inspection_text(found, folder="f", width=100)
+    assert text.endswith("decline\n  artifacts.parts (2)\n  performance: nothing was executed\nexit 1 = decline\n")
+    assert text.count("b is missing") == 1
 
 
 @pytest.mark.parametrize("width", [40, 80, 120, 200])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -60,7 +61,7 @@ def inspection_text(inspection: Inspection, *, folder: str, width: int, colour: 
         checks = [one for one in inspection.checks if one.group == group]
         if checks:
             _group(console, group, checks, folder)
-    decision_lines(console, inspection)
+    decision_lines(console, inspection, told=inspection.checks)
     written = console.file
     assert isinstance(written, io.StringIO)
     return "\n".join(line.rstrip() for line in written.getvalue().splitlines()) + "\n"
@@ -121,15 +122,20 @@ def _place(check: Check, folder: str) -> str:
     return one_line(f"{folder}/{check.path}{line}")
 
 
-def decision_lines(console: Console, inspection: Inspection) -> None:
-    """The answer, each reason on a line of its own, and what it means to the shell: last, where people look."""
+def decision_lines(console: Console, inspection: Inspection, told: Sequence[Check] = ()) -> None:
+    """The answer, each reason on a line of its own, and what it means to the shell: last, where people look. Of checks that were
+    `told` above only the names."""
     from rich.padding import Padding
     from rich.text import Text
 
     answer = inspection.decision.answer
     console.print()
     console.print(Text(answer.value, style=_ANSWERS[answer]))
-    for reason in inspection.decision.reasons:
+    above = {f"{one.name}: {one.sentence}": one.name for one in told}
+    reasons = [reason for reason in inspection.decision.reasons if reason not in above]
+    if names := Counter(above[reason] for reason in inspection.decision.reasons if reason in above):
+        reasons = [", ".join(f"{name} ({count})" if count > 1 else name for name, count in names.items()), *reasons]
+    for reason in reasons:
         console.print(Padding(Text(one_line(reason), overflow="fold"), (0, 0, 0, 2)))
     code = exit_code(inspection)
     console.print(Text(f"exit {code} = {_MEANING[code]}", style="dim"))

@@ -14,6 +14,7 @@ from assay.core.case import Case
 from assay.core.machine import Machine
 from assay.errors import BadGolden, BadModel, UsageError
 from assay.pipeline.provenance import this_machine
+from assay.reports import format
 from assay_zoo.against_served import against_previous
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.facts import read_facts
@@ -150,10 +151,10 @@ def _held(one: Measure, found: Measured, machine: Machine) -> Check:
         told = f"{one.metric} was not measured on {found.flow}: {found.missing.get(one.metric, 'it is not recorded')}"
         return _check(name, CheckOutcome.UNDECIDED, told)
     bounds = [
-        *([f"at most {one.at_most:g}"] if one.at_most is not None else []),
-        *([f"at least {one.at_least:g}"] if one.at_least is not None else []),
+        *([f"at most {format.metric(one.metric, one.at_most)}"] if one.at_most is not None else []),
+        *([f"at least {format.metric(one.metric, one.at_least)}"] if one.at_least is not None else []),
     ]
-    told = f"{one.metric} is {value:.4g} on {found.flow}; {' and '.join(bounds) if bounds else 'no limit is asked'}"
+    told = f"{one.metric} is {format.metric(one.metric, value)} on {found.flow}; {' and '.join(bounds) if bounds else 'no limit is asked'}"
     where: dict[str, float | str] = {one.metric: value, "machine": machine.cpu or "unknown", "flow": found.flow}
     beyond = (one.at_most is not None and value > one.at_most) or (one.at_least is not None and value < one.at_least)
     if beyond and not found.stable and one.metric in ("latency_ms", "throughput_per_s"):

@@ -21,7 +21,10 @@ _WHAT = {
 
 def parts_findings(place: SubmissionContext) -> Iterator[Finding]:
     """One for each part that is not there. Without metadata the usual names are looked for."""
-    for path, what in ((METADATA, "what the model claims"), ("README.md", "what a person reads")):
+    for path, what in (
+        (METADATA, "what the model claims"),
+        ("README.md", "`assay zoo readme` writes it from metadata.toml"),
+    ):
         if not (place.folder / path).is_file():
             yield _missing(place, path, what)
     for key, what in _WHAT.items():

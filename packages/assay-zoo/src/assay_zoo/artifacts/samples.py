@@ -19,7 +19,8 @@ def sample_findings(place: SubmissionContext) -> Iterator[Finding]:
     }
     if not folders:
         yield Finding(
-            sentence="there is no test_data_set_0: inputs with the outputs that they must give", path="test_data_set_0"
+            sentence="there is no test_data_set_0, inputs with the outputs that they must give: `assay zoo data` writes it",
+            path="test_data_set_0",
         )
     numbers = sorted(int(found[1]) for name in folders if (found := _SET.fullmatch(name)))
     for name in sorted(folders):

@@ -18,6 +18,7 @@ from assay_zoo.compliance.request import ClaimedPort, Request
 from assay_zoo.compliance.subprocess_check import examine_apart
 from assay_zoo.compliance.waivers import apply_waivers
 from assay_zoo.metadata import Port
+from assay_zoo.repository import METADATA
 from assay_zoo.submission import SubmissionContext, SubmissionServices
 
 LIMITS = ChildLimits()
@@ -48,6 +49,7 @@ def check_compliance(
         examination.unseen,
     )
     checks += [_puzzle(text, name) for text in examination.puzzles]
+    checks += _unclaimed(place)
     model = place.metadata.name if place.metadata else place.name or place.folder.name
     return apply_waivers(checks, place.policy.waivers, model, "compliance", datetime.now(UTC).date())
 
@@ -81,6 +83,14 @@ def request_of(place: SubmissionContext) -> Request:
 
 def _claimed(ports: tuple[Port, ...]) -> tuple[ClaimedPort, ...]:
     return tuple(ClaimedPort(port.name, port.dtype, port.shape) for port in ports)
+
+
+def _unclaimed(place: SubmissionContext) -> list[Check]:
+    """What is not looked at is said: an author mends metadata.toml once, not twice."""
+    if place.metadata is not None:
+        return []
+    told = f"not executed: opset, inputs and outputs are compared with {METADATA}, which must hold first"
+    return [Check(name="compliance.claims", outcome=CheckOutcome.SKIPPED, sentence=told, path=METADATA)]
 
 
 def _puzzle(text: str, path: str) -> Check:

@@ -79,6 +79,8 @@ def metric(name: str, value: float) -> str:
         return f"{number(value)} %"
     if name.endswith("_db"):
         return f"{number(value)} dB"
+    if name.endswith("_per_s"):
+        return f"{number(value)}/s"
     if name.endswith("_s"):
         return duration(value)
     if name in ("cosine", "norm_ratio"):

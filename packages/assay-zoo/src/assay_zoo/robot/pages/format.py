@@ -79,13 +79,10 @@ def took(begin: float, end: float) -> str:
 
 def figures(found: Mapping[str, float | str]) -> list[tuple[str, str]]:
     """Measured figures with their units, in the order in which the check names them."""
-    return [(one_line(name), _figure(name, value)) for name, value in found.items()]
-
-
-def _figure(name: str, value: float | str) -> str:
-    if isinstance(value, str):
-        return one_line(value)
-    return f"{format.number(value)}/s" if name.endswith("_per_s") else format.metric(name, value)
+    return [
+        (one_line(name), one_line(one) if isinstance(one, str) else format.metric(name, one))
+        for name, one in found.items()
+    ]
 
 
 def where(path: str, line: int) -> str:

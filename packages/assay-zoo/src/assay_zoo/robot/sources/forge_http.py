@@ -16,12 +16,16 @@ _TIMEOUT_S = 30.0
 _PAUSES_S = (0.5, 1.0, 2.0)
 _PATIENCE_S = 5.0
 """A rate limit that ends sooner is waited for; for a longer one the work is put off."""
+_OF_TRANSFER = ("content-encoding", "content-length", "transfer-encoding")
+"""Headers that are true no more once an answer is unpacked."""
 _UNTOLD_LIMIT_S = 60.0
 """What GitHub asks for where it names a limit and no time."""
 _PAGES_MOST = 200
 _MOVED = (301, 302, 307, 308)
 """A repository was renamed or given away: the same request, whatever its method, belongs to the address that is named."""
 _MOVES_MOST = 3
+ANSWER_BYTES = 32_000_000
+"""Of one answer, unpacked: a page of a hundred requests with long texts is a few."""
 
 
 class ForgeHttp:
@@ -81,9 +85,7 @@ class ForgeHttp:
         fresh, tries, moves = False, 0, 0
         while True:
             try:
-                answer = self._client.request(
-                    method, address, json=body, params=parameters or None, headers=dict(self._authorize(fresh))
-                )
+                answer = self._answer(method, address, body, parameters, dict(self._authorize(fresh)))
             except httpx.HTTPError as error:
                 if method != "GET" or tries >= len(_PAUSES_S):
                     raise SourceFailed(f"{self._base} cannot be reached ({type(error).__name__})") from None
@@ -106,6 +108,30 @@ class ForgeHttp:
                 )
             self._sleep(pause)
             tries += 1
+
+    def _answer(
+        self,
+        method: str,
+        address: str,
+        body: object,
+        parameters: Mapping[str, str | int] | None,
+        headers: Mapping[str, str],
+    ) -> httpx.Response:
+        """Read to its end, which comes before ANSWER_BYTES. Raises SourceFailed, httpx.HTTPError."""
+        asked = self._client.build_request(method, address, json=body, params=parameters or None, headers=headers)
+        answer = self._client.send(asked, stream=True)
+        read = bytearray()
+        try:
+            for part in answer.iter_bytes():
+                read += part
+                if len(read) > ANSWER_BYTES:
+                    raise SourceFailed(
+                        f"{self._base} answers with more than {ANSWER_BYTES} bytes: nothing of it is used"
+                    )
+        finally:
+            answer.close()
+        told = {name: value for name, value in answer.headers.items() if name not in _OF_TRANSFER}
+        return httpx.Response(answer.status_code, headers=told, content=bytes(read), request=asked)
 
     def _here(self, address: str) -> str:
         """An address that the forge names, where it is the forge's own: a token goes nowhere else."""
