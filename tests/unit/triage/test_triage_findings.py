@@ -12,6 +12,7 @@ from assay.core.region import GraphNode, RegionGraph
 from assay.triage.findings import PLACE, findings, patterns_of_findings
 from assay.triage.graph import Graph
 from assay.triage.known import occurrences
+from assay.triage.search import narrowest
 from assay.worker.regions.values import _plain_attributes
 
 ROOT = Path(__file__).parents[3]
@@ -56,3 +57,12 @@ def test_a_list_of_whole_numbers_is_an_attribute_like_any_other() -> None:
     graph = Graph(RegionGraph((GraphNode("p", "MaxPool", ("x",), ("y",), _plain_attributes(pool)),), ("x",), ("y",)))
     found = [one for one in patterns_of_findings("onnxruntime") if occurrences(graph, one)]
     assert {one.symptom for one in found} == {"shape", "lowest"}
+
+
+def test_of_two_findings_at_one_place_the_one_that_says_more_is_named() -> None:
+    of_products = [one for one in patterns_of_findings("onnxruntime") if one.operators[-1] == "MatMul"]
+    by_rows = next(one for one in of_products if one.folder.endswith("onnxruntime-integer-product-scaled-by-rows.py"))
+    plain = next(one for one in of_products if one.operators == ("DequantizeLinear", "MatMul"))
+    assert narrowest([plain, by_rows]) is by_rows
+    assert narrowest([by_rows, plain]) is by_rows
+    assert narrowest([plain]) is plain

@@ -26,7 +26,7 @@ ISA = OptionSpec("env.MAX_ISA", "", tried=("avx2", "sse"), of_processor=True)
 class Compiler:
     """Has options alone."""
 
-    options = (SWITCHES, OptionSpec("fast", True), ISA)
+    options: tuple[OptionSpec, ...] = (SWITCHES, OptionSpec("fast", True), ISA)
 
 
 class Partitioning(Compiler):

@@ -6,6 +6,7 @@ every value in float64 -> does the whole fail again? -> suspects -> (a part: cur
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -136,12 +137,17 @@ async def _known_part(whole: Whole, avoid: Places) -> Part | None:
         fit = [] if part is None else [one for one in stands[suspect.places] if one.symptom in ("", part.symptom.kind)]
         if part is None or not fit:
             continue
-        part.pattern = fit[0]
+        part.pattern = narrowest(fit)
         # A model that gives no answer has no share that a part explains.
         died = part.explains is None and fit[0].symptom == whole.context.end.kind
         if died or (part.explains is not None and part.explains >= 1.0 - LEFT):
             return part
     return None
+
+
+def narrowest(patterns: Sequence[Pattern]) -> Pattern:
+    """Of those that stand at one place: a defect of more nodes, or of more attributes, is not that of fewer."""
+    return max(patterns, key=lambda one: (len(one.operators), sum(map(len, one.attributes))))
 
 
 def _unlocated(context: Context, graph: Graph, doubt: Doubt, detail: str = "") -> Cause:
