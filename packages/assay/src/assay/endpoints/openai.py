@@ -1,7 +1,7 @@
 """Completions as OpenAI's API has them. https://platform.openai.com/docs/api-reference/completions
 
-Servers add to it what is needed to tell tokens apart: `return_tokens_as_token_ids` and `return_token_ids` are vLLM's; where a server
-has neither, the tokenizer of the model names tokens by their text.
+Servers add to it what is needed to tell tokens apart: `return_tokens_as_token_ids` and `return_token_ids` are vLLM's, the `id` of a token
+beside its text llama.cpp's; where a server has none, the tokenizer of the model names tokens by their text.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from assay.errors import EndpointBroke, UsageError
 from assay.ports.prompts import Completion, Top
 
 _BY_NUMBER = "token_id:"
+_WHOLE = {"top_p": 1.0, "top_k": 0, "min_p": 0.0}
+"""Draws are to be those of the whole distribution: servers cut it unasked (llama.cpp's; vLLM's by generation_config.json)."""
 
 
 class Vocabulary:
@@ -76,6 +78,7 @@ class OpenAi:
             "return_tokens_as_token_ids": True,
             "return_token_ids": True,
         }
+        body |= _WHOLE if temperature else {}
         body |= {"seed": seed} if seed is not None else {}
         body |= {"stop": list(stop)} if stop else {}
         body |= {"logprobs": self._most} if shown else {}
@@ -124,7 +127,7 @@ class OpenAi:
         said = choice.get("logprobs") or {}
         names = said.get("tokens")
         if names is None:
-            names = [one.get("token") for one in said.get("content") or ()]
+            names = [_name(one) for one in said.get("content") or ()]
         if not names:
             message = choice.get("message") or choice.get("delta") or {}
             return [] if not choice.get("text", message.get("content")) and choice.get("finish_reason") else None
@@ -135,7 +138,7 @@ class OpenAi:
         said = choice.get("logprobs") or {}
         if "content" in said:
             rows = [
-                {one["token"]: one["logprob"] for one in row.get("top_logprobs", ())} for row in said["content"] or ()
+                {_name(one): one["logprob"] for one in row.get("top_logprobs", ())} for row in said["content"] or ()
             ]
         else:
             rows = [row or {} for row in said.get("top_logprobs") or ()]
@@ -147,6 +150,12 @@ class OpenAi:
             for name, value in row.items()  # JSON has no NaN: servers say null
         }
         return {number: value for number, value in named.items() if number is not None}
+
+
+def _name(said: Mapping[str, Any]) -> str:
+    """By its number, where the server tells it beside the text, as that of llama.cpp does."""
+    number = said.get("id")
+    return str(said.get("token")) if number is None else f"{_BY_NUMBER}{number}"
 
 
 def _listed(body: Any, name: str) -> list[Any]:
