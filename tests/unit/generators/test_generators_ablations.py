@@ -39,6 +39,16 @@ def test_each_replacement_is_a_valid_case() -> None:
     assert found["type float16"].inputs["x"].dtype == np.float32
 
 
+def test_optional_inputs_are_left_out_one_at_a_time() -> None:
+    model = parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+      g (float[3] x) => (float[3] y) <float low = {0}, float high = {1}> { y = Clip(x, low, high) }""")
+    found = dict(ablations(GeneratedCase(model.SerializeToString(), {"x": np.ones(3, np.float32)})))
+    left = {
+        name: list(onnx.load_from_string(found[name].model).graph.node[0].input) for name in found if "input " in name
+    }
+    assert left == {"Clip input 1": ["x", "", "high"], "Clip input 2": ["x", "low"]}
+
+
 def test_a_case_is_read_as_it_was_kept(tmp_path: Path) -> None:
     case = _case()
     other = {"x": np.ones((3, 2), np.float16)}

@@ -14,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 from assay.core.dtype import dtype_name
 from assay.core.screening import Screened
 from assay.generators.narrowing import Run, Trial, fails_alike
-from assay.generators.schemas import LATEST
+from assay.generators.schemas import LATEST, schema_at
 from assay.ports import Tensor
 from assay.ports.generator import GeneratedCase
 
@@ -61,6 +61,7 @@ def ablations(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
         yield "constants", dataclasses.replace(case, model=_bytes(model))
     if model.graph.initializer:
         yield "stored", _fed(case)
+    yield from _without_optional(case)
     for element in sorted({*_elements(model)} & PLAIN.keys()):
         yield f"type {_name(element)}", _of_type(case, element)
     model = onnx.load_from_string(case.model)
@@ -90,6 +91,24 @@ def _fed(case: GeneratedCase) -> GeneratedCase:
     )
     del model.graph.initializer[:]
     return dataclasses.replace(case, model=_bytes(model), inputs={**case.inputs, **fed})
+
+
+def _without_optional(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
+    """Each optional input of a node left out ("LSTM input 7")."""
+    model = onnx.load_from_string(case.model)
+    opset = next(one.version for one in model.opset_import if one.domain == "")
+    for number, node in enumerate(model.graph.node):
+        known = schema_at(node.op_type, opset).inputs
+        for place, name in enumerate(node.input):
+            if name and place < len(known) and known[place].option is onnx.defs.OpSchema.FormalParameterOption.Optional:
+                without = onnx.load_from_string(case.model)
+                kept = ["" if at == place else one for at, one in enumerate(node.input)]
+                while kept and not kept[-1]:
+                    kept.pop()
+                del without.graph.node[number].input[:]
+                without.graph.node[number].input.extend(kept)
+                del without.graph.value_info[:]
+                yield f"{node.op_type} input {place}", dataclasses.replace(case, model=_bytes(without))
 
 
 def _of_type(case: GeneratedCase, element: int) -> GeneratedCase:
