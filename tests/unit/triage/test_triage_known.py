@@ -76,6 +76,17 @@ def test_the_same_verdict_has_the_same_cause_while_its_page_is_there(tmp_path: P
     assert not known.of_verdict(job, result)
 
 
+def test_a_finding_that_is_told_again_is_told_by_its_own_script(tmp_path: Path) -> None:
+    job, result = make_job(), make_result()
+    assert isinstance(job, VerifyJob)
+    known = KnownCauses(tmp_path)
+    made = replace(cause(tmp_path / "page"), known_as="docs/findings/one.py", known_title="a defect")
+    write_pages(made)
+    known.keep(job, result, [made])
+    (found,) = known.of_verdict(job, result)
+    assert found.known_as == "docs/findings/one.py"
+
+
 def test_a_search_that_ended_early_is_made_again(tmp_path: Path) -> None:
     job, result = make_job(), make_result()
     assert isinstance(job, VerifyJob)

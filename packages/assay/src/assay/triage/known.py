@@ -44,7 +44,8 @@ class KnownCauses:
         with suppress(OSError, msgspec.MsgspecError):
             causes = msgspec.json.decode((self._folder / f"{key}.json").read_bytes(), type=list[Cause])
             if all(_has_its_page(one) for one in causes):
-                return [msgspec.structs.replace(one, known_as=one.folder) for one in causes]
+                # A finding keeps its own name: its script says more than the page that was made of it.
+                return [one if one.known_title else msgspec.structs.replace(one, known_as=one.folder) for one in causes]
         return []
 
     def _write(self, key: str, causes: Sequence[Cause]) -> None:
