@@ -186,8 +186,10 @@ class Browsable(Protocol):
         """Ids as in `Store.run`."""
         ...
 
-    def same_cells(self, old: str, new: str, first: int, count: int) -> Sequence[JobPair]:
-        """The jobs of some cells of which nothing is in `run_pair`, in the order of their names."""
+    def same_cells(
+        self, old: str, new: str, changed: Collection[tuple[str, str]], first: int, count: int
+    ) -> Sequence[JobPair]:
+        """The jobs of some cells in the order of their names, without those that are `changed`: of which `run_pair` has something."""
         ...
 
     def previous_run(self, run_id: str) -> str:

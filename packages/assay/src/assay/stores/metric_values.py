@@ -16,6 +16,7 @@ from assay.core.result import Result, measurements_of
 from assay.judge.metrics import metrics, stated_by
 from assay.ports.browsing import MetricHistory, MetricPoint, RunMetrics
 from assay.stats.percentiles import percentile
+from assay.stores.search import of_cells
 from assay.stores.statements import chunks, insert_for
 from assay.stores.tables import case_state, constants, metric_values, runs
 
@@ -176,9 +177,11 @@ def _named(names: Sequence[str], numbers: bytes) -> dict[str, float]:
 def _jobs_of(connection: Connection, cells: Sequence[tuple[str, str]]) -> dict[int, tuple[bool, int]]:
     """Their numbers, with what those of one cell are sorted by: verifying before measuring, as what several record is that of the first."""
     state = case_state.c
-    query = select(state.number, state.kind)
+    query = select(state.number, state.kind, state.case, state.flow)
+    wanted = set(cells)
     return {
         row.number: (row.kind != JobKind.VERIFY.value, row.number)
-        for case, flow in cells
-        for row in connection.execute(query.where(state.case == case, state.flow == flow))
+        for some in chunks(list(cells))
+        for row in connection.execute(query.where(of_cells(some)))
+        if (row.case, row.flow) in wanted
     }

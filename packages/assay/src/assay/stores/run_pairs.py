@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select
 
 from assay.ports.browsing import JobPair, RunPair
+from assay.stores.search import of_cells
 from assay.stores.statements import chunks
 from assay.stores.tables import case_state, results, runs
 
@@ -28,12 +29,15 @@ def run_pair(connection: Connection, old: int, new: int) -> RunPair:
     return RunPair(tuple(_pairs(connection, old, new, cells)), count, common)
 
 
-def same_cells(connection: Connection, old: int, new: int, first: int, count: int) -> list[JobPair]:
-    """See `ports.Browsable.same_cells`."""
-    other = _changed(old, new).subquery()
-    is_other = exists().where(other.c.case == _state.case, other.c.flow == _state.flow)
-    query = _every_cell(old, new).where(~is_other).order_by(_state.case, _state.flow).limit(count).offset(first)
-    return _pairs(connection, old, new, [(row.case, row.flow) for row in connection.execute(query)])
+def same_cells(
+    connection: Connection, old: int, new: int, changed: Collection[tuple[str, str]], first: int, count: int
+) -> list[JobPair]:
+    """See `ports.Browsable.same_cells`. In the order of an index: what comes after the last one is not looked at."""
+    here = exists().where(_before.c.run.in_((old, new)), _before.c.job == _state.number)
+    query = select(_state.case, _state.flow).where(here).distinct().order_by(_state.case, _state.flow)
+    rows = connection.execute(query.limit(first + count + len(changed)))
+    cells = [(row.case, row.flow) for row in rows if (row.case, row.flow) not in changed]
+    return _pairs(connection, old, new, cells[first : first + count])
 
 
 def previous_run(connection: Connection, run_id: str, number: int) -> str:
@@ -56,11 +60,9 @@ def _changed(old: int, new: int) -> Select[Any]:
     """Cells of which a job differs."""
     same = and_(_before.c.run == old, _before.c.job == _after.c.job)
     differs = or_(_before.c.job.is_(None), _before.c.outcome != _after.c.outcome, _before.c.word != _after.c.word)
-    cell = select(_state.case, _state.flow)
-    here = cell.join(_after, _after.c.job == _state.number).outerjoin(_before, same)
-    gone = cell.join(_before, _before.c.job == _state.number).where(_before.c.run == old, ~_in(new, _before.c.job))
-    both: Select[Any] = select(here.where(_after.c.run == new, differs).union(gone).subquery())
-    return both
+    here = select(_after.c.job).outerjoin(_before, same).where(_after.c.run == new, differs)
+    gone = select(_before.c.job).where(_before.c.run == old, ~_in(new, _before.c.job))
+    return select(_state.case, _state.flow).where(_state.number.in_(here.union_all(gone))).distinct()
 
 
 def _in(run: int, job: ColumnElement[int]) -> ColumnElement[bool]:
@@ -80,13 +82,11 @@ def _every_cell(old: int, new: int) -> Select[Any]:
 def _pairs(connection: Connection, old: int, new: int, cells: Sequence[tuple[str, str]]) -> list[JobPair]:
     """All jobs of these cells, verifying before measuring."""
     found: list[JobPair] = []
+    order = _state.case, _state.flow, _state.kind.desc(), _state.number
     for some in chunks(list(cells)):
-        query = (
-            select(_state.number, _state.job_key, _state.case, _state.flow)
-            .where(tuple_(_state.case, _state.flow).in_(some))
-            .order_by(_state.case, _state.flow, _state.kind.desc(), _state.number)
-        )
-        jobs = connection.execute(query).all()
+        query = select(_state.number, _state.job_key, _state.case, _state.flow).where(of_cells(some)).order_by(*order)
+        wanted = set(some)
+        jobs = [row for row in connection.execute(query) if (row.case, row.flow) in wanted]
         sides = [_said(connection, run, [job.number for job in jobs]) for run in (old, new)]
         rows = [(job, sides[0].get(job.number), sides[1].get(job.number)) for job in jobs]
         found += [

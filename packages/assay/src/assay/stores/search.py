@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from sqlalchemy import Connection, and_, exists, func, or_, select
 from sqlalchemy.sql.elements import ColumnElement
@@ -28,6 +28,13 @@ def cell_rows(case: str, flow: str) -> Select[tuple[str, str, str, str, bytes]]:
 def jobs_of(case: str, flow: str) -> Select[tuple[int]]:
     """The numbers of the jobs of one cell."""
     return select(case_state.c.number).where(case_state.c.case == case, case_state.c.flow == flow)
+
+
+def of_cells(cells: Sequence[tuple[str, str]]) -> ColumnElement[bool]:
+    """The jobs of these cells, by the index of cells, and some others of the same cases and flows. SQLite answers a list of pairs by a look
+    at every job."""
+    cases, flows = ({cell[place] for cell in cells} for place in (0, 1))
+    return and_(case_state.c.case.in_(sorted(cases)), case_state.c.flow.in_(sorted(flows)))
 
 
 def run_before(connection: Connection, run_id: str, cells: Collection[tuple[str, str]]) -> str:

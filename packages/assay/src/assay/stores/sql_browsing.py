@@ -50,11 +50,13 @@ class SqlBrowsing(SqlDatabase):
             before, after = (find_run(connection, one, self.name) for one in (old, new))
             return run_pairs.run_pair(connection, before, after)
 
-    def same_cells(self, old: str, new: str, first: int, count: int) -> Sequence[JobPair]:
+    def same_cells(
+        self, old: str, new: str, changed: Collection[tuple[str, str]], first: int, count: int
+    ) -> Sequence[JobPair]:
         """No payload is opened."""
         with self.reading() as connection:
             before, after = (find_run(connection, one, self.name) for one in (old, new))
-            return run_pairs.same_cells(connection, before, after, first, count)
+            return run_pairs.same_cells(connection, before, after, changed, first, count)
 
     def previous_run(self, run_id: str) -> str:
         """By the numbers of its jobs."""

@@ -133,7 +133,8 @@ def _shown(site: Site, pair: _Pair, first: int) -> tuple[_Cell, ...]:
     missing = CELLS - len(some)
     if not missing:
         return some
-    others = site.store.same_cells(pair.old.id, pair.new.id, max(0, first - len(pair.changed)), missing)
+    changed = {(cell.case, cell.flow) for cell in pair.changed}
+    others = site.store.same_cells(pair.old.id, pair.new.id, changed, max(0, first - len(pair.changed)), missing)
     return (*some, *_cells(others))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Protocol
 
 from assay.core.outcome import Outcome
@@ -60,6 +61,7 @@ def moment(started_at: str) -> str:
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
+@lru_cache(16_384)
 def when(run_id: str) -> str:
     """From the id of a run, which begins with its time: `2026-11-21 14:19`; the id where it does not."""
     try:
