@@ -7,6 +7,7 @@ import pytest
 from assay.errors import RunNotFound, StoreError
 from assay.ports import Browsable, CellQuery
 from assay.stores.sql import SqlStore
+from assay.testing.builders import make_run
 from dashboard_history import CASES, FLAKY, FLOWS, GREEN, HOSTILE, RED, RUNS, UNDECIDED, WELL, fill_history, run_id
 from databases import location, postgresql, postgresql_server
 
@@ -26,6 +27,17 @@ def test_a_history_is_browsed(location: str) -> None:
         assert [(job.case, line) for job, line in store.said("60 S", 100, 9)] == [(FLAKY, "60 s are over")]
         with pytest.raises(StoreError):
             store.open_run(store.run_facts("last"))
+    finally:
+        store.close()
+
+
+def test_the_newest_run_of_each_branch(location: str) -> None:
+    store = SqlStore(location)
+    try:
+        for number, branch in enumerate(("main", "fix", "main", "")):
+            store.open_run(make_run(run_id(number), branch=branch))
+        assert [(one.branch, one.id) for one in store.branches(9)] == [("main", run_id(2)), ("fix", run_id(1))]
+        assert [one.branch for one in store.branches(1)] == ["main"]
     finally:
         store.close()
 
