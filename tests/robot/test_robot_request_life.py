@@ -127,9 +127,6 @@ def lives(repository: Repository, forge: Forge, robot: Robot) -> None:
     assert manifest["current"] == "1.0"
     assert [one["version"] for one in manifest["versions"]] == ["1.0", "1.1"], "nothing is removed"
     assert repository.shown("main", f"models/{NAME}/1.1/metadata.toml")
-    late = forge.request(4, "octocat", "1.1")
-    told = robot.until("the version that is taken", lambda: forge.run_of(late))
-    assert told["conclusion"] == "failure"
 
 
 def served(repository: Repository, version: str) -> str:
