@@ -212,3 +212,13 @@ def test_a_run_without_jobs_and_a_narrow_screen(browser: Any, tmp_path: Path) ->
         "document.getElementById('table').scrollWidth <= document.getElementById('table').clientWidth"
     )
     narrow.done()
+
+
+def test_a_usual_screen_cuts_no_column_of_the_list_off(browser: Any, tmp_path: Path) -> None:
+    watched = Watched(browser, written(tmp_path, standard_run()))
+    watched.page.get_by_role("button", name="List", exact=True).click()
+    wide, seen = watched.page.evaluate(
+        "(box => [box.scrollWidth, box.clientWidth])(document.querySelector('table.list').parentElement)"
+    )
+    assert wide <= seen
+    watched.done()
