@@ -126,7 +126,7 @@ class Made:
         cases = [f"operators/op{number // 10}-case{number}" for number in range(cells // len(FLOWS))]
         kinds = {case: "measure" if place % 10 == 0 else "verify" for place, case in enumerate(cases)}
         self.jobs = tuple(make_job(case, flow, kinds[case]) for case in cases for flow in FLOWS)
-        self.well = [_well(make_result(job.case.name, job.flow.name, job.kind)) for job in self.jobs]
+        self.well = [_well(make_result(job.case.name, job.subject, job.kind)) for job in self.jobs]
         self.wrong = [_wrong(one) for one in self.well]
         self.random = random.Random(7)
         self.red = {place for place in range(len(self.jobs)) if place % 97 == 0}
@@ -262,7 +262,7 @@ def addresses(made: Made, runs: int, chance: random.Random) -> dict[str, Callabl
 
     def cell() -> dict[str, str]:
         job = chance.choice(made.jobs)
-        return {"case": job.case.name, "flow": job.flow.name}
+        return {"case": job.case.name, "flow": job.subject}
 
     def some_run() -> str:
         return run_id(chance.randrange(runs))

@@ -19,7 +19,6 @@ import onnx
 from opened_files import Watch
 
 from assay.core.case import Case
-from assay.core.flow import Flow
 from assay.core.job import InspectJob
 from assay.core.limits import Limits
 from assay.core.model import Model
@@ -95,7 +94,7 @@ def _looked_at(files: dict[str, Path]) -> dict[str, Result | BadModel]:
     for name, path in files.items():
         try:
             check_source(path)
-            jobs.append(InspectJob(Case(name, Model(name, str(path), "")), Flow("inspect", ""), LIMITS))
+            jobs.append(InspectJob(Case(name, Model(name, str(path), "")), limits=LIMITS))
         except BadModel as error:
             found[name] = error
     found.update({result.case: result for result in Pool(2).launch(JobList(jobs))})

@@ -37,7 +37,7 @@ class Replay:
     def launch(self, source: JobSource) -> Generator[Result, None, None]:
         while (job := source.next_ready()) is not None:
             known = unpack(self._packed[job.case.name], Result)
-            yield replace(known, job_key=job.key, flow=job.flow.name)
+            yield replace(known, job_key=job.key, flow=job.subject)
 
 
 def main() -> None:

@@ -7,7 +7,6 @@ import os
 import time
 
 from assay.core.case import Case
-from assay.core.flow import Flow
 from assay.core.job import NoopJob
 from assay.core.model import Model
 from assay.launch.pool import Pool
@@ -20,8 +19,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
-    flow = Flow("noop", "faulty")
-    jobs = [NoopJob(Case(f"case-{i}", Model("m", "m.onnx", "0" * 64)), flow) for i in range(arguments.jobs)]
+    jobs = [NoopJob(Case(f"case-{i}", Model("m", "m.onnx", "0" * 64))) for i in range(arguments.jobs)]
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {arguments.workers} workers, {arguments.jobs} jobs")
     for _ in range(arguments.rounds):
         results = Pool(arguments.workers, recycle=1_000_000).launch(JobList(jobs))

@@ -67,7 +67,7 @@ def verified(model: Model, golden: Path, fault: str, **options: Option) -> Resul
     """Of a job of its own, in this process."""
     flow = Flow("faulty", "faulty", {"fault": fault, **options})
     with tempfile.TemporaryDirectory() as scratch:
-        job = VerifyJob(Case("size", model), flow, Limits(), scratch, reference_dir=str(golden))
+        job = VerifyJob(Case("size", model), flow, limits=Limits(), scratch=scratch, reference_dir=str(golden))
         return with_outcome(execute(job, Stages(lambda stage: None)), job)
 
 

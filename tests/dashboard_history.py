@@ -54,7 +54,7 @@ def _kinds(case: str) -> tuple[str, ...]:
 
 
 def _result(job: AnyJob, number: int) -> Result:
-    made = make_result(job.case.name, job.flow.name, job.kind)
+    made = make_result(job.case.name, job.subject, job.kind)
     if job.kind == "measure":
         slow = 0.0005 if number < 8 else 0.0006
         return replace(made, measurements=(make_measurement(median_s=slow * (1 + 0.002 * (number % 3))),))
@@ -62,7 +62,7 @@ def _result(job: AnyJob, number: int) -> Result:
         made, outcome=Outcome.MISMATCH, comparisons=(make_comparison(budget_used=3.2),), detail="output 'scores'"
     )
     last = number == RUNS - 1
-    match job.case.name, job.flow.name:
+    match job.case.name, job.subject:
         case (name, "tvm") if name == RED and last:
             return wrong
         case (name, _) if name == GREEN and not last:

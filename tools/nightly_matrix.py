@@ -163,7 +163,7 @@ def write_took(saved: Sequence[Path], path: Path = TOOK) -> None:
     took = read_took(path)
     for run, results, parts in ((*saved_run(file), _parts(file)) for file in saved):
         sums: dict[tuple[str, str], float] = {}
-        flows = {job.key: (job.case.name.partition("/")[0], job.flow.name) for job in run.jobs}
+        flows = {job.key: (job.case.name.partition("/")[0], job.subject) for job in run.jobs}
         for result in results:
             if result.job_key in flows:
                 key = flows[result.job_key]

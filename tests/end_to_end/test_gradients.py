@@ -28,7 +28,10 @@ def _verified(name: str, tmp_path: Path) -> VerifyJob:
     ((made, why),) = suite.make([case for case in suite.cases(seed=0) if case.name == name], workers=1)
     assert not why
     job = VerifyJob(made, find_flow("torch-eager"), tolerance_dir=str(tmp_path / "profile"))
-    derived = execute(other_kind(job, DeriveToleranceJob), Stages(lambda stage: None))
+    derived = execute(
+        other_kind(job, DeriveToleranceJob, precision=job.flow.precision, allowances=job.flow.allowances),
+        Stages(lambda stage: None),
+    )
     assert (derived.outcome, derived.detail) == (Outcome.OK, "")
     return job
 

@@ -42,7 +42,10 @@ def _run(job: VerifyJob, choice: str) -> tuple[VerifyJob, Result]:
     if choice == "derived":
         asked = replace(asked, tolerance_dir=f"{job.tolerance_dir}-derived")
         if not Path(asked.tolerance_dir).exists():
-            execute_judged(other_kind(asked, DeriveToleranceJob), Stages(lambda stage: None))
+            execute_judged(
+                other_kind(asked, DeriveToleranceJob, precision=asked.flow.precision, allowances=asked.flow.allowances),
+                Stages(lambda stage: None),
+            )
     else:
         asked = replace(asked, tolerance_dir="")
     return asked, execute_judged(asked, Stages(lambda stage: None))

@@ -51,7 +51,7 @@ def _run(folder: Path, **options: Option) -> tuple[Result, float]:
     model, golden = identity_golden(folder)
     flow = Flow("faulty", "faulty", {"model": "identity", **options})
     limits = Limits(timeout_s=LIMIT_S, import_s=60.0, repeat_share=0.0)
-    job = VerifyJob(Case("x", model), flow, limits, reference_dir=str(golden))
+    job = VerifyJob(Case("x", model), flow, limits=limits, reference_dir=str(golden))
     (result,) = Pool(1, watch=watch).launch(JobList([job]))
     return result, ran[-1] - ran[0]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import psutil
 
 from assay.core.case import Case
-from assay.core.flow import Flow
 from assay.core.job import NoopJob
 from assay.core.model import Model
 from assay.launch.pool import FreshProcess, Pool
@@ -14,7 +13,7 @@ from assay.launch.queued import QueuedLauncher
 
 def _jobs(first: int, count: int) -> list[NoopJob]:
     cases = (Case(f"case-{number}", Model("m", "m.onnx", "")) for number in range(first, first + count))
-    return [NoopJob(case, Flow("noop", "")) for case in cases]
+    return [NoopJob(case) for case in cases]
 
 
 def test_jobs_that_come_one_after_another_have_one_answer_each_and_nothing_is_left() -> None:

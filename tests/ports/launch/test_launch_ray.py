@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from assay.core.case import Case
-from assay.core.flow import Flow
 from assay.core.job import Job, NoopJob
 from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
@@ -33,7 +32,7 @@ def nodes() -> Iterator[RayNodes]:
 
 
 def _noops(count: int) -> list[NoopJob]:
-    return [NoopJob(Case(f"case-{number}", Model("m", "m.onnx", "")), Flow("noop", "")) for number in range(count)]
+    return [NoopJob(Case(f"case-{number}", Model("m", "m.onnx", ""))) for number in range(count)]
 
 
 def test_every_death_is_blamed_on_its_job_and_stage(nodes: RayNodes, linear: Path, golden: Path) -> None:

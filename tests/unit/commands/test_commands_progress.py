@@ -36,8 +36,7 @@ class _Told:
 
 
 def _derivation(case: str = "net") -> Job:
-    flow = Flow("derive-float32", "", precision="float32")
-    return DeriveToleranceJob(Case(case, JOB.case.model), flow, tolerance_dir="")
+    return DeriveToleranceJob(Case(case, JOB.case.model), tolerance_dir="", precision="float32")
 
 
 def test_something_is_shown_within_two_seconds_whatever_happens() -> None:

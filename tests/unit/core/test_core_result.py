@@ -11,7 +11,7 @@ import pytest
 
 import assay
 from assay.core.empty_result import empty_result
-from assay.core.job import AnyJob, JobKind
+from assay.core.job import AnyJob, FlowJob, JobKind
 from assay.core.result import AnyResult, EngineResult, Result
 from assay.testing.builders import make_job
 
@@ -47,10 +47,24 @@ def test_each_kind_has_one_type_of_job_and_one_of_result() -> None:
 
 @pytest.mark.parametrize("kind", list(JobKind))
 def test_a_job_starts_from_the_result_of_its_kind(kind: JobKind) -> None:
-    result = empty_result(make_job(kind=kind))
-    assert result.kind == kind
+    job = make_job(kind=kind)
+    result = empty_result(job)
+    assert (result.kind, result.flow) == (kind, job.subject)
     # Many questions about parts of one graph have one case, flow and kind.
-    assert result.job_key.startswith(f"digits-classifier|onnxruntime|{kind}")
+    assert result.job_key.startswith(f"digits-classifier|{job.subject}|{kind}")
+
+
+def test_a_job_in_which_no_engine_takes_part_has_no_flow_and_a_subject_of_its_own() -> None:
+    every = [make_job(flow="mine", kind=kind) for kind in JobKind]
+    assert {job.kind.value: job.subject for job in every if not isinstance(job, FlowJob)} == {
+        "noop": "noop",
+        "inspect": "inspect",
+        "derive_tolerance": "derive-float32",
+        "change": "model-change",
+    }
+    assert {job.subject for job in every if isinstance(job, FlowJob)} == {"mine"}
+    narrower = make_job(kind="derive_tolerance", precision="float16", allowances=("winograd",))
+    assert narrower.subject == "derive-float16-winograd"
 
 
 @pytest.mark.parametrize("kind", get_args(AnyResult), ids=_tag)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from assay.core.case import Case
-from assay.core.flow import Flow
 from assay.core.job import NoopJob
 from assay.core.model import Model
 from assay.launch.ray import node as module
@@ -13,7 +12,7 @@ from assay.launch.ray.node import Node
 
 
 def _jobs(count: int) -> list[NoopJob]:
-    return [NoopJob(Case(f"case-{number}", Model("m", "m.onnx", "")), Flow("noop", "")) for number in range(count)]
+    return [NoopJob(Case(f"case-{number}", Model("m", "m.onnx", ""))) for number in range(count)]
 
 
 def test_a_node_gets_as_much_as_it_does_in_a_second(monkeypatch: pytest.MonkeyPatch) -> None:

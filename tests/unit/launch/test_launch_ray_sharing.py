@@ -8,7 +8,6 @@ import msgspec
 import pytest
 
 from assay.core.case import Case
-from assay.core.flow import Flow
 from assay.core.job import NoopJob
 from assay.core.model import Model
 from assay.core.outcome import Outcome
@@ -21,7 +20,7 @@ from assay.launch.ray.sharing import Sharing
 
 
 def _jobs(count: int) -> list[NoopJob]:
-    return [NoopJob(Case(f"case-{number}", Model("m", "m.onnx", "")), Flow("noop", "")) for number in range(count)]
+    return [NoopJob(Case(f"case-{number}", Model("m", "m.onnx", ""))) for number in range(count)]
 
 
 @pytest.mark.parametrize("killer", [0, 3, 9])

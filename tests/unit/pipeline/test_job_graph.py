@@ -9,7 +9,6 @@ import pytest
 
 from assay.core.case import Case
 from assay.core.empty_result import empty_result
-from assay.core.flow import Flow
 from assay.core.job import Job, NoopJob
 from assay.core.model import Model
 from assay.core.result import Result
@@ -20,7 +19,7 @@ from assay.ports import JobSource
 
 
 def _job(name: str) -> Job:
-    return NoopJob(Case(name, Model(name, "", "")), Flow("noop", "noop"))
+    return NoopJob(Case(name, Model(name, "", "")))
 
 
 class _Launcher:

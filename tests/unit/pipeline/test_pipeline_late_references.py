@@ -45,7 +45,7 @@ def _ended(workers: _Workers, folder: Path, golden: str = "") -> list[Result]:
     reference = "" if golden else str(folder / "oracle")
     limits = Limits(timeout_s=60.0)
     jobs: list[AnyJob] = [
-        kind(case, Flow("ort", "ort"), limits, reference_dir=reference) for kind in (VerifyJob, MeasureJob)
+        kind(case, Flow("ort", "ort"), limits=limits, reference_dir=reference) for kind in (VerifyJob, MeasureJob)
     ]
     graph = JobGraph(workers, workers)
     services = Services(folder, cast(Any, None), graph, *[cast(Any, None)] * 3)

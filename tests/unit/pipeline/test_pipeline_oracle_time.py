@@ -26,12 +26,12 @@ def _limits_s(outcome: Outcome, folder: Path) -> list[float]:
 
     async def run(job: Job) -> Result:
         asked.append(job.limits.timeout_s)
-        return replace(empty_result(job, outcome), flow=job.flow.name, detail="no answer")
+        return replace(empty_result(job, outcome), flow=job.subject, detail="no answer")
 
     house = cast(Services, SimpleNamespace(jobs=SimpleNamespace(run=run), evaluated_s={}))
     model = Model("m", "m.onnx", "", format="onnx")
     job = VerifyJob(
-        Case("m", model), Flow("plain", "faulty"), Limits(timeout_s=60.0), reference_dir=str(folder / "none")
+        Case("m", model), Flow("plain", "faulty"), limits=Limits(timeout_s=60.0), reference_dir=str(folder / "none")
     )
     assert asyncio.run(_compute(job, [], house))
     return asked

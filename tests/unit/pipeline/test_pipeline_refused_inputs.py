@@ -37,11 +37,11 @@ class _Workers:
 
     def launch(self, source: JobSource) -> Generator[Result, None, None]:
         while (job := source.next_ready()) is not None:
-            self.asked.append(job.flow.name)
+            self.asked.append(job.subject)
             refused = replace(
                 empty_result(job, Outcome.ERROR), cause=Cause.REFUSED, stage=Stage.RUN, detail="an index is too large."
             )
-            yield refused if job.flow.name in self.refusing else empty_result(job)
+            yield refused if job.subject in self.refusing else empty_result(job)
 
 
 def _result(workers: _Workers, folder: Path, inputs: Inputs = Inputs(), *flows: Flow) -> Result:

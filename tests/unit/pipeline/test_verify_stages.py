@@ -148,7 +148,7 @@ def test_flows_that_differ_in_their_rule_for_ties_have_one_derivation(tmp_path: 
     workers = Derives()
     services = Services(tmp_path, cast(Any, None), JobGraph(workers, workers), *[cast(Any, None)] * 3)
     placed, failed = services.jobs.complete(ensure_tolerances(jobs, services))
-    assert [one.flow.name for one in asked] == ["derive-float32-ties-after-zero-point", "derive-float16"]
+    assert [one.subject for one in asked] == ["derive-float32-ties-after-zero-point", "derive-float16"]
     assert [list(one.tied) for one in asked] == [["elementwise-ties-after-zero-point", ""], []]
     assert [asked[0].tolerance_dir, *asked[0].tied.values(), asked[1].tolerance_dir] == [
         one.tolerance_dir for one in placed

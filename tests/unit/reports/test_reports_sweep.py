@@ -70,7 +70,7 @@ def test_what_is_told_of_the_only_job_is_not_told_twice() -> None:
     assert text.count(note_text(noted(NoteCode.CPU_CLOCK_STOPPED))) == 1
     assert "INCONCLUSIVE  1 of 1 job proves nothing\n" in text
     both = [make_job("net", flow, JobKind.COMPARE_SPEED) for flow in ("onnxruntime", "openvino-f32")]
-    results = [make_result("net", job.flow.name, "compare_speed", speeds=result.speeds) for job in both]
+    results = [make_result("net", job.subject, "compare_speed", speeds=result.speeds) for job in both]
     run = make_run(jobs=tuple(both))
     assert "; the first: net|onnxruntime|compare_speed: " in Terminal(width=80).render(
         run, results, _judged(run, results)

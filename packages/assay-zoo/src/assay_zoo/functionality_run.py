@@ -51,7 +51,7 @@ def ask(recipes: Sequence[Recipe], model: Model, limits: Limits, services: Servi
         (services.folder / "oracle" / value_digest((model.digest, lock, "zoo-4"))[:32]).absolute() for lock in locks
     ]
     recording = [
-        VerifyJob(_case(one.name, model, one.inputs), PLAIN, limits, reference_dir=str(folder))
+        VerifyJob(_case(one.name, model, one.inputs), PLAIN, limits=limits, reference_dir=str(folder))
         for one, folder in zip(recipes, folders, strict=True)
     ]
     lacking = services.jobs.complete(services.jobs.all_of(ensure_references([job], services) for job in recording))
@@ -72,7 +72,7 @@ def _case(name: str, model: Model, golden: Path | None) -> Case:
 
 def judged_plainly(every: Sequence[Asked], limits: Limits, services: Services) -> list[VerifyJob]:
     """Jobs that nobody runs, with the profiles by which expected outputs, and flows of plain float32, are judged."""
-    jobs = [VerifyJob(one.case, PLAIN, limits, reference_dir=str(one.reference)) for one in every if not one.why]
+    jobs = [VerifyJob(one.case, PLAIN, limits=limits, reference_dir=str(one.reference)) for one in every if not one.why]
     return services.jobs.complete(with_tolerances(jobs, services))
 
 
@@ -82,7 +82,7 @@ def run_all(every: Sequence[Asked], flows: Sequence[Flow], limits: Limits, servi
     run_id = new_run_id(now)
     scratch = str(services.scratch(run_id))
     jobs = tuple(
-        VerifyJob(one.case, flow, limits, scratch, reference_dir="" if one.why else str(one.reference))
+        VerifyJob(one.case, flow, limits=limits, scratch=scratch, reference_dir="" if one.why else str(one.reference))
         for flow in flows
         for one in every
     )

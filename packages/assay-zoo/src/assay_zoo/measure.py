@@ -49,7 +49,7 @@ def measure(case: Case, flow_name: str, size_bytes: int, run: RunLimits, service
     if not here.available:
         told = f"{flow_name} is not available here: {here.reason}{f'; {here.install}' if here.install else ''}"
         return Measured(flow_name, CheckOutcome.INFRASTRUCTURE, told)
-    job = MeasureJob(case, flow, limits_of(run), measuring=Measuring(seconds=SECONDS, batches=_batches(case)))
+    job = MeasureJob(case, flow, limits=limits_of(run), measuring=Measuring(seconds=SECONDS, batches=_batches(case)))
     (result,) = services.jobs.complete(services.jobs.together([job]))
     if result.outcome is not Outcome.OK:
         ours = result.outcome in (Outcome.INFRASTRUCTURE, Outcome.UNAVAILABLE)

@@ -141,7 +141,7 @@ def _answers(case: Case, place: SubmissionContext, tools: SubmissionServices) ->
     """What the zoo's first flow makes of the case's inputs, sample by sample; or the result that says why it does not."""
     flow = find_flow(place.policy.flows[0])
     recorded = tools.scratch / "recorded"
-    job = ReferenceJob(case, flow, limits_of(place.policy.run), reference_dir=str(recorded))
+    job = ReferenceJob(case, flow, limits=limits_of(place.policy.run), reference_dir=str(recorded))
     result = tools.services.jobs.complete(tools.services.jobs.run(job))
     if result.outcome is not Outcome.OK:
         return [], result

@@ -44,7 +44,7 @@ def job(tmp_path: Path) -> Job:
     case = Case("linear", golden_for(path, tmp_path / "golden"), Inputs(golden=str(tmp_path / "golden")))
     flow = Flow("onnxruntime", "onnxruntime")
     once = Limits(repeat_share=0.0)  # no second engine beside the one that is judged
-    return VerifyJob(case, flow, once, artifact_dir=str(tmp_path / "engines"), scratch=str(tmp_path / "scratch"))
+    return VerifyJob(case, flow, limits=once, artifact_dir=str(tmp_path / "engines"), scratch=str(tmp_path / "scratch"))
 
 
 def _run(job: Job) -> Result:

@@ -10,7 +10,6 @@ import pytest
 from msgspec.structs import replace
 
 from assay.core.case import Case, Contract, Original
-from assay.core.flow import Flow
 from assay.core.golden import REFERENCE
 from assay.core.job import ChangeJob
 from assay.core.model import Model, TensorSpec
@@ -43,7 +42,6 @@ def _job(
     original = Original(OLD, inputs={"ids": "x"}, outputs={"probs": "y"}, precision=precision)
     return ChangeJob(
         Case("new", NEW, contract=Contract(), original=original),
-        Flow("model-change", "", precision=precision),
         reference_dir=_golden(tmp_path / "new", NEW, {"ids": np.zeros((1, 2), np.int32)}, answers, producer),
         original_dir=_golden(tmp_path / "old", OLD, {"x": np.array([[7, 9]])}, {"y": ANSWER}),
     )

@@ -71,7 +71,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Model, Path]:
 def _job(made: tuple[Model, Path], scratch: Path, *, limits: Limits = LIMITS, **options: Option) -> VerifyJob:
     model, golden = made
     flow = Flow("faulty", "faulty", {**QUICKLY, **options})
-    return VerifyJob(Case("linear", model), flow, limits, str(scratch), reference_dir=str(golden))
+    return VerifyJob(Case("linear", model), flow, limits=limits, scratch=str(scratch), reference_dir=str(golden))
 
 
 def _verified(job: VerifyJob) -> VerifyResult:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.core.alert import AlertKind, RedJob
 from assay.core.digest import value_digest
-from assay.core.job import AnyJob
+from assay.core.job import AnyJob, FlowJob
 from assay.core.outcome import Outcome
 from assay.core.result import ComparedResult, Result
 from assay.core.verdict import Verdict, VerdictStatus
@@ -46,7 +46,7 @@ def red_jobs(
             else AlertKind.CHANGE
         )
         job = asked.get(key)
-        backend = job.flow.backend if job else ""
+        backend = job.flow.backend if isinstance(job, FlowJob) else ""
         red.append(_red(key, kind, verdict, by_key.get(key), backend))
     return red, passed
 

@@ -50,14 +50,14 @@ _BUILDING = (Stage.START, Stage.IMPORT, Stage.TRANSFORM, Stage.LOWER, Stage.SAVE
 
 def activity(job: Job, stage: Stage) -> str:
     """What a worker does, in words, with the names of the model and of the flow."""
-    case, flow = job.case.name, job.flow.name
+    case, flow = job.case.name, job.subject
     match job:
         case InspectJob():
             return f"looking at {case}"
         case ReferenceJob():
             return f"computing the reference of {case} by {flow}"
         case DeriveToleranceJob():
-            return f"deriving the tolerance of {case} for {job.flow.precision} (at most {job.limits.timeout_s:.0f} s)"
+            return f"deriving the tolerance of {case} for {job.precision} (at most {job.limits.timeout_s:.0f} s)"
         case VerifyJob():
             return f"{'building' if stage in _BUILDING else 'verifying'} {case} on {flow}"
         case PerNodeJob():

@@ -176,7 +176,7 @@ def _red(
             found[job.case.name, job.flow.name] = job
     for key in chosen:
         job = jobs[key]
-        answered = (job.case.name, job.flow.name) in found
+        answered = (job.case.name, job.subject) in found
         if not isinstance(job, VerifyJob) and (job.kind in SPEED or not answered):
             other[key] = red[key].reason
     return [*found.values()], other

@@ -20,7 +20,7 @@ from assay.commands.first_config import quoted
 from assay.core.case import Inputs
 from assay.core.environment import SEPARATOR
 from assay.core.flow import Flow
-from assay.core.job import Job, VerifyJob
+from assay.core.job import FlowJob, Job, VerifyJob
 from assay.core.limits import Limits, Measuring
 from assay.core.outcome import Outcome
 from assay.core.policy import Policy
@@ -159,7 +159,7 @@ def config_of(flow: Flow, options: UpgradeOptions, models: Sequence[Path]) -> st
 
 def _flow_of(checked: Checked, flow: Flow, version: str) -> Flow:
     name = f"{flow.name}{SEPARATOR}{_name(version)}"
-    return next(job.flow for job in checked.run.jobs if job.flow.name == name)
+    return next(job.flow for job in checked.run.jobs if isinstance(job, FlowJob) and job.flow.name == name)
 
 
 def _require_installed(checked: Checked, sides: _Sides) -> None:
@@ -232,4 +232,4 @@ def _causes(
 
 
 def _safe(job: Job) -> str:
-    return job.flow.name.replace(SEPARATOR, "-")
+    return job.subject.replace(SEPARATOR, "-")

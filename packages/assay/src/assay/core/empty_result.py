@@ -56,7 +56,7 @@ def empty_result(job: Job, outcome: Outcome = Outcome.OK) -> AnyResult:
     return _TYPES[job.kind](
         job_key=job.key,
         case=job.case.name,
-        flow=job.flow.name,
+        flow=job.subject,
         job_digest=job_digest(job),
         outcome=outcome,
         stage=Stage.START,

@@ -38,6 +38,10 @@ class JobKind(enum.StrEnum):
     LOAD = "load"
 
 
+CHANGE = "model-change"
+"""The subject of a job that compares two models."""
+
+
 class RefusalCache(enum.StrEnum):
     """What a job makes of a refusal to lower that an earlier job was long in getting, where it loads no cached artifact: not looked
     at and not kept; believed; or removed and asked for again. What is refused is kept by the last two."""
@@ -47,13 +51,17 @@ class RefusalCache(enum.StrEnum):
     RENEWED = "renewed"
 
 
-class Job(msgspec.Struct, frozen=True, tag_field="kind"):
-    """What every kind of job has. `scratch` is a folder the worker may write to."""
+class _Bounded(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
+    """What bounds any job. `scratch` is a folder the worker may write to."""
 
-    case: Case
-    flow: Flow
     limits: Limits = Limits()
     scratch: str = ""
+
+
+class Job(_Bounded, frozen=True):
+    """What every kind of job has."""
+
+    case: Case
 
     @property
     def kind(self) -> JobKind:
@@ -61,20 +69,47 @@ class Job(msgspec.Struct, frozen=True, tag_field="kind"):
         return JobKind(str(self.__struct_config__.tag))
 
     @property
+    def subject(self) -> str:
+        """What is asked about the case, in keys and reports: the name of the flow, or what stands there for a job without one."""
+        return str(self.kind)
+
+    @property
     def key(self) -> str:
-        """`case | flow | kind`: unique inside a run, readable in a log."""
-        return f"{self.case.name}|{self.flow.name}|{self.kind}"
+        """`case | subject | kind`: unique inside a run, readable in a log."""
+        return f"{self.case.name}|{self.subject}|{self.kind}"
 
 
-class InputsJob(Job, frozen=True, kw_only=True):
-    """A job that reads the inputs of its case. `reference_dir` is the golden folder of the reference answers ("" where the case has a
+class FlowJob(Job, frozen=True):
+    """A job about a model as one flow deploys it."""
+
+    flow: Flow
+
+    @property
+    def subject(self) -> str:
+        """The flow."""
+        return self.flow.name
+
+
+class FlowInputsJob(FlowJob, frozen=True, kw_only=True):
+    """One that reads the inputs of its case. `reference_dir` is the golden folder of the reference answers ("" where the case has a
     golden of its own, or nobody has answers), `original_dir` that of the case's original."""
 
     reference_dir: str = ""
     original_dir: str = ""
 
 
-class EngineJob(InputsJob, frozen=True, kw_only=True):
+class ModelInputsJob(Job, frozen=True, kw_only=True):
+    """The same about a model that no flow deploys."""
+
+    reference_dir: str = ""
+    original_dir: str = ""
+
+
+InputsJob = FlowInputsJob | ModelInputsJob
+"""Those that read the inputs of their case."""
+
+
+class EngineJob(FlowInputsJob, frozen=True, kw_only=True):
     """A job that lowers the model for its flow. With `reuse` an artifact that an earlier job lowered from the same, by the same
     versions, is loaded instead; `refusals` is what it makes of a refusal of an earlier job."""
 
@@ -140,7 +175,7 @@ class CompareSpeedJob(EngineJob, frozen=True, kw_only=True, tag="compare_speed")
     no_reference_reason: str = ""
 
 
-class AlternateJob(InputsJob, frozen=True, kw_only=True, tag="alternate"):
+class AlternateJob(FlowInputsJob, frozen=True, kw_only=True, tag="alternate"):
     """One of two engines, each in a process of its own, that are timed by turns: it is loaded from `artifact_dir`, and run at the
     size `batch` (0: the model's own)."""
 
@@ -150,23 +185,35 @@ class AlternateJob(InputsJob, frozen=True, kw_only=True, tag="alternate"):
     no_reference_reason: str = ""
 
 
-class DeriveToleranceJob(InputsJob, frozen=True, kw_only=True, tag="derive_tolerance"):
-    """Derive the tolerance of the case for the flow's arithmetic, and write it to the folder `tolerance_dir`. With `coarse` it may be
-    a coarse one, beside that folder, where that saves work. `tied` are folders of tolerances that are written, too, by another rule
-    for ties ("": half to even)."""
+class DeriveToleranceJob(ModelInputsJob, frozen=True, kw_only=True, tag="derive_tolerance"):
+    """Derive the tolerance of the case for an arithmetic, and write it to the folder `tolerance_dir`. `precision` and `allowances` are
+    those of `Flow`. With `coarse` it may be a coarse one, beside that folder, where that saves work. `tied` are folders of tolerances
+    that are written, too, by another rule for ties ("": half to even)."""
 
     tolerance_dir: str
+    precision: str
+    allowances: tuple[str, ...] = ()
     coarse: bool = False
     tied: dict[str, str] = {}
 
+    @property
+    def subject(self) -> str:
+        """The arithmetic: one run may need several tolerances of a model."""
+        return "-".join(("derive", self.precision, *self.allowances))
 
-class ChangeJob(InputsJob, frozen=True, kw_only=True, tag="change"):
+
+class ChangeJob(ModelInputsJob, frozen=True, kw_only=True, tag="change"):
     """Compare the reference answers of a model with those of its original: no engine takes part. `tolerance_dir` as in `VerifyJob`."""
 
     tolerance_dir: str = ""
 
+    @property
+    def subject(self) -> str:
+        """One job for each case, whatever its flows."""
+        return CHANGE
 
-class ListMutantsJob(InputsJob, frozen=True, kw_only=True, tag="list_mutants"):
+
+class ListMutantsJob(FlowInputsJob, frozen=True, kw_only=True, tag="list_mutants"):
     """Write the mutants of the model, as the flow transforms it, to the file `output_path`: at most `sites` for each mutation operator,
     chosen by `seed`."""
 
@@ -181,11 +228,11 @@ class SearchInputsJob(EngineJob, frozen=True, kw_only=True, tag="search_inputs")
     output_dir: str
 
 
-class MutationScoreJob(Job, frozen=True, tag="mutation_score"):
+class MutationScoreJob(FlowJob, frozen=True, tag="mutation_score"):
     """What the driver sums up of all mutants of a case: no worker does it."""
 
 
-class ValuesJob(InputsJob, frozen=True, kw_only=True, tag="evaluate_values"):
+class ValuesJob(FlowInputsJob, frozen=True, kw_only=True, tag="evaluate_values"):
     """Evaluate every inner value of the model in float64 on its sample `sample`, into the folder `values_dir`, with the model as an ONNX
     graph after the transforms of the flow."""
 
@@ -232,7 +279,7 @@ class RegionJob(EngineJob, frozen=True, kw_only=True, tag="verify_region"):
         return f"{self.case.name}|{self.flow.name}|{self.kind}|{value_digest(asked)[:16]}"
 
 
-class ScreenJob(Job, frozen=True, kw_only=True, tag="screen"):
+class ScreenJob(FlowJob, frozen=True, kw_only=True, tag="screen"):
     """Make the cases of a generator from the index `first` on, at most `count`, and for `seconds`; evaluate each in float64, run
     it and compare. Suspects are left in the folder `corpus`. The index under way stands in the file `progress`, for who finds the worker
     dead. Cases whose index is a multiple of `derive_each` are judged by the derived tolerance, suspects or not (0: none). `near` is a file
@@ -259,7 +306,7 @@ class ScreenJob(Job, frozen=True, kw_only=True, tag="screen"):
         return f"{self.case.name}|{self.flow.name}|{self.kind}|{self.generator}-{self.seed}-{self.first}-{self.count}"
 
 
-class LoadJob(Job, frozen=True, kw_only=True, tag="load"):
+class LoadJob(FlowJob, frozen=True, kw_only=True, tag="load"):
     """Send requests to a service at rates of their own: the driver does it, which nothing of the service can hurt. Of a result file of
     another tool nothing is known of `arrivals`. `rule` is that of a comparison with an older service."""
 
@@ -320,4 +367,5 @@ def batches_of(job: Job) -> tuple[int, ...]:
 def job_digest(job: Job) -> str:
     """Identity of what is asked, folders aside: the same question has the same digest on every machine."""
     measuring = job.measuring if isinstance(job, MeasureJob) else batches_of(job)
-    return value_digest((job.case, job.flow, job.kind, measuring))
+    asked = job.flow if isinstance(job, FlowJob) else job.subject
+    return value_digest((job.case, asked, job.kind, measuring))

@@ -8,7 +8,7 @@ import msgspec
 
 from assay.core.case import Case
 from assay.core.evidence import blocking
-from assay.core.job import Job
+from assay.core.job import FlowJob, Job
 from assay.core.outcome import Cause, Outcome
 from assay.core.reference import Reference, ReferenceKind
 from assay.core.result import ChangeResult, ComparedResult, Result, VerifyResult, comparisons_of
@@ -39,11 +39,11 @@ def command(result: Result, asked: Asked | None, *, own: bool = False, **said: o
     if asked is None:
         values: Values = {"models": ("MODEL.onnx",), "flows": (result.flow,), "inputs": "DATA" if own else ""}
     else:
-        case, flow = asked.job.case, asked.job.flow
+        job, case = asked.job, asked.job.case
         values = {
             **model_values(case),
             "config": asked.config,
-            **(flow_values(flow) if flow.backend else {}),
+            **(flow_values(job.flow) if isinstance(job, FlowJob) else {}),
             **original_values(case),
             **(input_values(case) if own else {}),
         }

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from assay.core.case import Contract
 from assay.core.comparison import Comparison
-from assay.core.job import ChangeJob, Job, VerifyJob
+from assay.core.job import ChangeJob, FlowJob, Job, VerifyJob
 from assay.core.repeats import Repeats
 from assay.core.result import LossResult, Result, VerifyResult
 from assay.errors import UsageError
@@ -76,8 +76,10 @@ def _has_a_tolerance(job: Job) -> bool:
 def _contract(job: Job) -> Contract:
     """As the worker has it: at the precision that the flow promises, and of a change by the names of the original."""
     contract, original = job.case.contract, job.case.original
-    if not isinstance(job, ChangeJob) or original is None:
+    if isinstance(job, FlowJob):
         return replace(contract, precision=job.flow.precision)
+    if original is None:
+        return contract
     named = {original.outputs.get(name, name): limit for name, limit in contract.tolerances.items()}
     return replace(contract, precision=original.precision, tolerances=named)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from assay.core.job import Job
+from assay.core.job import FlowJob, Job
 from assay.core.outcome import Cause, Outcome
 from assay.core.result import Result
 from assay.judge.draft_verdict import BUILDING, DraftVerdict, unless_said
@@ -37,7 +37,7 @@ def with_invalid(opinions: Sequence[DraftVerdict], asked: Mapping[str, Job]) -> 
 
 def _engine(result: Result, asked: Mapping[str, Job]) -> str:
     job = asked.get(result.job_key)
-    return job.flow.backend if job is not None else result.flow
+    return job.flow.backend if isinstance(job, FlowJob) else result.flow
 
 
 def _described(result: Result, engines: list[str]) -> str:

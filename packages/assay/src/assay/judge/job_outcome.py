@@ -10,10 +10,11 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from assay.core.case import Case
 from assay.core.comparison import Comparison
 from assay.core.evidence import blocking
 from assay.core.finding import Finding, FindingCode
-from assay.core.job import AnsweredJob, Job
+from assay.core.job import AnsweredJob, FlowJob, Job
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import ChangeResult, ComparedResult, MeasureResult, PerNodeResult, Result, VerifyResult
 from assay.judge.finding_text import finding_text, summary_text
@@ -65,7 +66,7 @@ def _outcome(result: Result, job: Job) -> Said:
     if result.outcome not in _ENDED:
         return untouched
     match result:
-        case MeasureResult() if result.outcome is Outcome.OK:
+        case MeasureResult() if result.outcome is Outcome.OK and isinstance(job, FlowJob):
             return _finer(result, job, ()) or untouched
         case ChangeResult():
             return _of_change(result) or untouched
@@ -77,9 +78,14 @@ def _outcome(result: Result, job: Job) -> Said:
             judged = any(one.budget_used is not None for one in result.node_errors)
             outcome = result.outcome if judged else Outcome.MISTRUSTED
             return outcome, summary_text(result.summary), result.cause
-        case VerifyResult() if result.outcome is Outcome.OK and job.case.misuse is None and job.case.body is None:
+        case VerifyResult() if result.outcome is Outcome.OK and isinstance(job, FlowJob) and _is_plain(job.case):
             return _without_findings(result, job) or untouched
     return untouched
+
+
+def _is_plain(case: Case) -> bool:
+    """Neither a wrong use nor the body of a function."""
+    return case.misuse is None and case.body is None
 
 
 def _seen(result: PerNodeResult | VerifyResult, job: Job, found: list[Finding]) -> str:
@@ -100,7 +106,7 @@ def _of_change(result: ChangeResult) -> Said | None:
     return Outcome.MISMATCH, finding_text(found[0]), result.cause
 
 
-def _without_findings(result: VerifyResult, job: Job) -> Said | None:
+def _without_findings(result: VerifyResult, job: FlowJob) -> Said | None:
     """None where the worker's word stands."""
     if result.unproven is not None:
         return Outcome.MISTRUSTED, note_text(result.unproven), Cause.NO_REFERENCE
@@ -110,7 +116,7 @@ def _without_findings(result: VerifyResult, job: Job) -> Said | None:
     return _finer(result, job, _nearness(result))
 
 
-def _finer(result: MeasureResult | VerifyResult, job: Job, comparisons: tuple[Comparison, ...]) -> Said | None:
+def _finer(result: MeasureResult | VerifyResult, job: FlowJob, comparisons: tuple[Comparison, ...]) -> Said | None:
     finer = find_higher_precision(job.flow.precision, result.facts, comparisons)
     return (Outcome.OTHER_PRECISION, finer, result.cause) if finer else None
 

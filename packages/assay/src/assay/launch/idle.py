@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
 
-from assay.launch.job_queue import IN_NUMPY, WorkerKey, environ_of
+from assay.launch.job_queue import NUMPY, WorkerKey, environ_of
 from assay.launch.lane import Lane
 from assay.launch.process import WorkerProcess
 
@@ -37,7 +37,7 @@ class IdleWorkers:
 
     def start_numpy(self) -> None:
         """One that looks at a model, evaluates it and derives its tolerance: it imports while the driver does. Raises WorkerFailed."""
-        kind = WorkerKey("", IN_NUMPY[-1], (), "cpu")
+        kind = WorkerKey("", NUMPY, (), "cpu")
         variables = environ_of(kind, os.environ)
         self._idle.append(_Idle(kind, sys.executable, variables, WorkerProcess(sys.executable, variables)))
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from assay import plugins
 from assay.core.flow import VARIABLE, Flow, variables_of
-from assay.core.job import DeriveToleranceJob, InspectJob, Job, NoopJob, ReferenceJob, ScreenJob, VerifyJob
+from assay.core.job import DeriveToleranceJob, FlowJob, InspectJob, Job, NoopJob, ReferenceJob, ScreenJob, VerifyJob
 from assay.core.result import Result
 
 
@@ -26,19 +26,20 @@ class WorkerKey(NamedTuple):
     """Of the process, as the options of the flow say."""
 
 
-IN_NUMPY = ("", "reference")
-"""Backends of jobs that evaluate in numpy: looking at a model, the oracle and the derivation of a tolerance."""
+NUMPY = "reference"
+"""The backend that evaluates in numpy. Its processes also look at models, derive tolerances and compare models with their originals."""
 
 
 def worker_key(job: Job) -> WorkerKey:
     """Arguments of transforms and options of the backend do not matter: they import nothing more. Nor does it which of those
     in numpy it is: one process looks at a model, evaluates it and derives its tolerance. Thousands of generated cases have a process of
     their own: what they leave in a library's memory must not meet the check of one of them."""
+    apart = job.kind if isinstance(job, ScreenJob) or not leaves_as_it_was(job) else ""
+    if not isinstance(job, FlowJob):
+        return WorkerKey("", NUMPY, (), "cpu", apart)
     flow = job.flow
-    backend = "reference" if flow.backend in IN_NUMPY else flow.backend
     names = tuple(sorted({one.partition(":")[0] for one in flow.transforms}))
-    apart = isinstance(job, ScreenJob) or not leaves_as_it_was(job)
-    return WorkerKey(flow.environment, backend, names, flow.device, job.kind if apart else "", _variables(flow))
+    return WorkerKey(flow.environment, flow.backend, names, flow.device, apart, _variables(flow))
 
 
 def _variables(flow: Flow) -> tuple[tuple[str, str], ...]:
@@ -79,7 +80,7 @@ asked the system for new pages each time, which was a third of the processor tim
 
 def environ_of(kind: WorkerKey, environ: Mapping[str, str]) -> Mapping[str, str]:
     """The variables of a worker of that kind: those of what evaluates in numpy, unless the user says otherwise."""
-    own = {**NUMPY_VARIABLES, **environ} if kind.backend in IN_NUMPY else environ
+    own = {**NUMPY_VARIABLES, **environ} if kind.backend == NUMPY else environ
     return {**own, **dict(kind.variables)} if kind.variables else own
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay.core.case import Contract
-from assay.core.job import JudgedJob
+from assay.core.job import FlowJob, JudgedJob
 from assay.core.note import Note, NoteCode, noted
 from assay.models.goldens import read_lock
 from assay.models.tolerances import read_tolerance
@@ -42,7 +42,7 @@ def _next_best(job: JudgedJob) -> tuple[Note, ...]:
     lock = read_lock(Path(job.reference_dir))
     if lock.producer in DOUBLE:
         return ()
-    if lock.producer.split("-")[0] == job.flow.backend:
+    if isinstance(job, FlowJob) and lock.producer.split("-")[0] == job.flow.backend:
         known = noted(
             NoteCode.REFERENCE_BY_ITSELF, producer=lock.producer, engine=job.flow.backend, error=lock.refusals
         )

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from assay.core.case import Case
-from assay.core.job import CompareSpeedJob, Job, LoadJob, MeasureJob, MutationScoreJob
+from assay.core.job import CompareSpeedJob, FlowJob, Job, LoadJob, MeasureJob, MutationScoreJob
 from assay.core.limits import Measuring
 from assay.core.result import Result
 from assay.core.run import Run
@@ -67,7 +67,7 @@ def _narrowed(run: Run, key: str) -> str:
 def _values(run: Run, job: Job, given: Given) -> Values:
     values = {
         **model_values(job.case),
-        **flow_values(job.flow),
+        **(flow_values(job.flow) if isinstance(job, FlowJob) else {}),
         **original_values(job.case),
         **input_values(job.case),
         **contract_values(job.case.contract),

@@ -41,7 +41,7 @@ def _previous(checked: Checked, services: Services) -> Run:
 
 
 def _cells_of(run: Run) -> set[tuple[str, str]]:
-    return {(job.case.name, job.flow.name) for job in run.jobs}
+    return {(job.case.name, job.subject) for job in run.jobs}
 
 
 def _first(cells: set[tuple[str, str]]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from assay.core.alert import Alert, AlertFacts, AlertKind, RedJob
-from assay.core.job import AnyJob
+from assay.core.job import AnyJob, FlowJob
 from assay.core.outcome import Outcome
 from assay.core.run import Run
 from assay.errors import RunNotFound
@@ -117,7 +117,7 @@ def _changed(old_id: str, run: Run, job: AnyJob | None, store: Store) -> list[tu
     if job is not None and was is not None:
         same = was.case.model.digest == job.case.model.digest
         told.append("the model file is the same" if same else "the model file is another")
-        if was.flow != job.flow:
+        if isinstance(was, FlowJob) and isinstance(job, FlowJob) and was.flow != job.flow:
             told.append("the flow has other options")
     commits = commits_between(old.commit, run.commit)
     if commits:

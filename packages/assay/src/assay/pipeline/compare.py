@@ -79,8 +79,8 @@ async def plan_comparison(request: CompareRequest, services: Services) -> Run:
     job = CompareSpeedJob(
         new,
         own_flow,
-        request.limits,
-        str(services.scratch(run_id)),
+        limits=request.limits,
+        scratch=str(services.scratch(run_id)),
         batches=request.batches,
         threads=request.threads,
         reference_dir="" if new.inputs.golden else str(reference_dir(new, services.folder)),
@@ -114,7 +114,9 @@ def _measured(
         (old, old_flow, str(reference_dir(old, services.folder))),
     ]
     return [
-        MeasureJob(case, flow, request.limits, job.scratch, measuring=request.measuring, reference_dir=folder)
+        MeasureJob(
+            case, flow, limits=request.limits, scratch=job.scratch, measuring=request.measuring, reference_dir=folder
+        )
         for case, flow, folder in sides
     ]
 

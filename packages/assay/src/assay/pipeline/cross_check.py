@@ -38,7 +38,7 @@ async def cross_check(case: Case, folder: Path, producer: Flow, limits: Limits, 
         if not (here := services.available(flow)).available:
             silent.append(f"{name}: {here.install or here.reason}")
             continue
-        result = await result_of(stage, VerifyJob(case, flow, limits))
+        result = await result_of(stage, VerifyJob(case, flow, limits=limits))
         if result.outcome is Outcome.OK:
             return f"{name} agrees with {producer.name}"
         if result.outcome is Outcome.MISMATCH:
@@ -47,7 +47,7 @@ async def cross_check(case: Case, folder: Path, producer: Flow, limits: Limits, 
             silent.append(f"{name}: {_briefly(result)}")
     if differing is None:
         return f"nobody else vouches for these answers of {producer.name} ({'; '.join(silent) or 'nobody was asked'})"
-    local = await services.jobs.run(PerNodeJob(case, differing, limits))
+    local = await services.jobs.run(PerNodeJob(case, differing, limits=limits))
     where = f"; they part at node '{local.node}'" if local.node else ""
     told = f"{differing.name} answers otherwise than {producer.name}, and nobody agrees with it{where}"
     if library_of(producer) != EVALUATOR:

@@ -10,7 +10,17 @@ import msgspec
 
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.job import AnsweredJob, AnyJob, InputsJob, Job, ReferenceJob, RefusalCache, VerifyJob, other_kind
+from assay.core.job import (
+    AnsweredJob,
+    AnyJob,
+    FlowJob,
+    InputsJob,
+    Job,
+    ReferenceJob,
+    RefusalCache,
+    VerifyJob,
+    other_kind,
+)
 from assay.core.limits import Limits
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result
@@ -173,8 +183,8 @@ def _next(job: Job, refusals: Sequence[Result], jobs: Sequence[Job]) -> Flow | N
         if name not in asked and library_of(name) not in late:
             return find_flow(name)
     libraries = {library_of(one.flow) for one in refusals}
-    flows = (one.flow for one in jobs if one.case.name == job.case.name)
-    engines = [flow for flow in flows if flow.backend and not flow.transforms]
+    flows = (one.flow for one in jobs if isinstance(one, FlowJob) and one.case.name == job.case.name)
+    engines = [flow for flow in flows if not flow.transforms]
     return next((one for one in engines if one.name not in asked and library_of(one) not in libraries), None)
 
 

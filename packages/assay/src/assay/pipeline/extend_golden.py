@@ -57,7 +57,7 @@ async def extend(
         return target, (kept or old).lock
     candidates, recorded, staging = (workspace / name for name in ("new-inputs", "new-outputs", "staging"))
     _write(candidates, model, fresh, old.lock, "", why)
-    job = ReferenceJob(_case(model, candidates), _producer(old), limits, reference_dir=str(recorded), reason=why)
+    job = ReferenceJob(_case(model, candidates), _producer(old), limits=limits, reference_dir=str(recorded), reason=why)
     result = await services.jobs.run(job)
     if result.outcome is not Outcome.OK:
         said = f"{result.outcome.value}, {result.detail}"

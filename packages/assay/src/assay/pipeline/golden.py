@@ -39,7 +39,7 @@ async def _record(
 ) -> tuple[GoldenLock, str]:
     if (folder / LOCK).exists():
         raise BadGolden(f"{folder} holds a golden already; change it with assay golden update, or give another folder")
-    case = await _case(model, flow, limits, services, inputs)
+    case = await _case(model, (flow,), limits, services, inputs)
     check_dims(case)
     check_stated(case)
     with tempfile.TemporaryDirectory(dir=services.folder) as name:
@@ -54,7 +54,7 @@ def keep(model: Path, folder: Path, inputs: Inputs, why: str, services: Services
     """A new golden of the outputs that the data bring themselves. Raises UsageError where they bring none."""
     if (folder / LOCK).exists():
         raise BadGolden(f"{folder} holds a golden already; change it with assay golden update, or give another folder")
-    read = services.jobs.complete(_case(model, Flow("inspect", ""), limits, services, inputs)).inputs
+    read = services.jobs.complete(_case(model, (), limits, services, inputs)).inputs
     if not read.golden:
         raise UsageError("the data bring no outputs to keep; leave --keep-outputs out, and the reference answers them")
     shutil.copytree(read.golden, folder, dirs_exist_ok=True)
@@ -64,7 +64,7 @@ def keep(model: Path, folder: Path, inputs: Inputs, why: str, services: Services
 
 def verify(model: Path | None, folder: Path, services: Services, *, limits: Limits) -> list[str]:
     """Everything that is wrong with a golden, and with it for this model; empty when nothing is."""
-    case = services.jobs.complete(_case(model, Flow("inspect", ""), limits, services)) if model is not None else None
+    case = services.jobs.complete(_case(model, (), limits, services)) if model is not None else None
     return verify_golden(folder, case.model if case else None)
 
 
@@ -79,7 +79,7 @@ async def _propose(
     model: Path, folder: Path, flow: Flow, why: str, services: Services, limits: Limits, staging: Path
 ) -> list[str]:
     old = read_golden(folder)
-    case = await _case(model, flow, limits, services)
+    case = await _case(model, (flow,), limits, services)
     await _produce(
         case, staging, Inputs(golden=str(folder.absolute()), seed=old.lock.seed), flow, why, services, limits
     )
@@ -101,9 +101,11 @@ def publish(staging: Path, folder: Path) -> GoldenLock:
     return read_lock(folder)
 
 
-async def _case(model: Path, flow: Flow, limits: Limits, services: Services, inputs: Inputs | None = None) -> Case:
+async def _case(
+    model: Path, flows: tuple[Flow, ...], limits: Limits, services: Services, inputs: Inputs | None = None
+) -> Case:
     """Data that are given are read here, too."""
-    wanted = ModelRequest(path=model, flows=(flow,), inputs=inputs or Inputs())
+    wanted = ModelRequest(path=model, flows=flows, inputs=inputs or Inputs())
     (case,) = await inspect_models([wanted], limits, services)
     return case
 
@@ -114,7 +116,7 @@ async def _produce(
     if not why.strip():
         raise UsageError("a golden needs a reason: give --reason")
     case = msgspec.structs.replace(case, inputs=inputs)
-    job = ReferenceJob(case, flow, limits, reference_dir=str(folder.absolute()), reason=why)
+    job = ReferenceJob(case, flow, limits=limits, reference_dir=str(folder.absolute()), reason=why)
     result = await services.jobs.run(job)
     if result.outcome is not Outcome.OK:
         raise UsageError(f"flow '{flow.name}' did not produce a golden: {result.outcome.value}, {result.detail}")

@@ -10,7 +10,6 @@ from pathlib import Path
 import msgspec
 
 from assay.core.case import Case, Original
-from assay.core.flow import Flow
 from assay.core.job import InspectJob
 from assay.core.limits import Limits
 from assay.core.model import Model
@@ -68,11 +67,11 @@ def model_files(wanted: ModelRequest) -> list[Path]:
 def _inspections(name: str, one: ModelRequest, limits: Limits, history: Path) -> list[InspectJob]:
     """The model, and its original where there is one: then it is the original's golden that is looked at beside it. Given data
     are read by the model whose names they have."""
-    flow, staging = Flow("inspect", ""), staging_folder(one.inputs, history)
+    staging = staging_folder(one.inputs, history)
     limits = _bounded(limits, one)
     if one.original is None:
         case = Case(name, Model(name, str(one.path), ""), one.inputs, one.contract)
-        return [InspectJob(case, flow, limits, data_dir=staging)]
+        return [InspectJob(case, limits=limits, data_dir=staging)]
     if one.original.path is None and one.inputs.data is not None:
         raise UsageError(
             f"{one.inputs.data.source} is no golden folder, and of another model nothing else is known: record one with "
@@ -86,7 +85,7 @@ def _inspections(name: str, one: ModelRequest, limits: Limits, history: Path) ->
         f"{name}{_ORIGINAL}", Model(name, str(one.original.path), ""), one.inputs, one.contract, original=unknown
     )
     cases = [new] if one.original.path is None else [new, old]
-    return [InspectJob(case, flow, limits, data_dir=staging if case.inputs.data is not None else "") for case in cases]
+    return [InspectJob(case, limits=limits, data_dir=staging if case.inputs.data is not None else "") for case in cases]
 
 
 def _bounded(limits: Limits, one: ModelRequest) -> Limits:

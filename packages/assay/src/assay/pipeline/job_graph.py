@@ -107,7 +107,7 @@ class JobGraph:
     def expect(self, jobs: Iterable[Job]) -> None:
         """They will probably be asked for, once what they need is there."""
         for job in jobs:
-            self._ready.coming.setdefault(job.flow.name, job)
+            self._ready.coming.setdefault(job.subject, job)
 
     async def run(self, job: Job) -> Result:
         """Its result."""
@@ -203,7 +203,7 @@ class JobGraph:
 
     def _ask(self, asked: _Asked) -> None:
         """A result is known by its job's key: of two jobs of one key, the second waits for the first."""
-        self._ready.coming.pop(asked.job.flow.name, None)
+        self._ready.coming.pop(asked.job.subject, None)
         before = self._asked.setdefault(asked.job.key, deque())
         if not before:
             self._ready.jobs.append(asked.job)

@@ -56,4 +56,4 @@ def left_unasked(jobs: Sequence[AnyJob], verified: Result) -> list[Result]:
 
 
 def _engine(job: AnyJob) -> tuple[str, str]:
-    return job.case.name, job.flow.name
+    return job.case.name, job.subject

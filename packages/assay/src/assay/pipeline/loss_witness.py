@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from msgspec.structs import replace
@@ -21,11 +21,10 @@ Run = Callable[[Job], Coroutine[Any, Any, Result]]
 """One job, to its result."""
 
 
-def float_questions(job: JudgedJob, result: LossResult) -> list[VerifyJob]:
-    """The jobs that verify the answers by which the loss of this one is measured, of any flow: those of the model itself where a
+def float_questions(flow: Flow, job: JudgedJob, result: LossResult) -> list[VerifyJob]:
+    """The jobs of `flow` that verify the answers by which the loss of this one is measured: those of the model itself where a
     flow quantizes it, or where it is compared with its original; and those of the original. Where answers were given for an original
     that is there, too, whether they are its own."""
-    flow = replace(job.flow, transforms=())
     plain = other_kind(job, VerifyJob, flow=flow, tolerance_dir="", save_inputs="", save_outputs="")
     original = job.case.original
     if original is None:
@@ -39,11 +38,12 @@ def float_questions(job: JudgedJob, result: LossResult) -> list[VerifyJob]:
     return asked if original.golden else [*asked, old]
 
 
-async def loss_witness(flow: Flow, questions: Sequence[VerifyJob], result: LossResult, run: Run) -> Witness:
-    """Whether `flow` gives the reference's answers to all of them; where it does not to one, the node where they part."""
+async def loss_witness(flow: Flow, asked: JudgedJob, result: LossResult, run: Run) -> Witness:
+    """Whether `flow` gives the reference's answers to all questions; where it does not to one, the node where they part."""
     blank = Witness(flow.name, library_of(flow))
+    questions = float_questions(flow, asked, result)
     for question in questions:
-        job = replace(question, case=fairly_judged(question.case, flow), flow=flow)
+        job = replace(question, case=fairly_judged(question.case, flow))
         testimony = await run(job)
         if (right := agrees(testimony)) is False:
             local = other_kind(job, PerNodeJob)

@@ -125,13 +125,13 @@ def _flow_mutants(
     mine = {key.split("|")[0]: why for key, why in untried.items() if key.split("|")[1] == flow.name}
     single = request.cases[0] if len(request.cases) == 1 else None
     said_of = single if single and single.name == request.name else Case(request.name, Model(request.name, "", ""))
-    return _FlowMutants(flow, jobs, {**request.unmade, **mine}, MutationScoreJob(said_of, flow, request.limits))
+    return _FlowMutants(flow, jobs, {**request.unmade, **mine}, MutationScoreJob(said_of, flow, limits=request.limits))
 
 
 def _job(case: Case, flow: Flow, request: MutateRequest, services: Services) -> GateJob:
     reference = "" if case.inputs.golden else str(reference_dir(case, services.folder))
     kind = PerNodeJob if request.per_node else VerifyJob
-    return kind(case, flow, request.limits, reference_dir=reference)
+    return kind(case, flow, limits=request.limits, reference_dir=reference)
 
 
 async def _failing(

@@ -12,10 +12,8 @@ from assay.core.case import Case, Inputs, Original
 from assay.core.digest import sha256_bytes, value_digest
 from assay.core.dtype import UNIT_ROUNDOFF
 from assay.core.empty_result import empty_result
-from assay.core.flow import Flow
 from assay.core.golden import GoldenLock
 from assay.core.job import AnyJob, ChangeJob, InputsJob, Job, JudgedJob, ReferenceJob, other_kind
-from assay.core.limits import Limits
 from assay.core.model import Model, TensorSpec
 from assay.core.result import Result
 from assay.models.golden_samples import model_name
@@ -23,9 +21,6 @@ from assay.models.goldens import read_lock
 from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.name_mapping import map_names
 from assay.pipeline.services import Services
-
-CHANGE = "model-change"
-"""What stands for the flow of a job that compares two models: no engine takes part."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,13 +103,6 @@ def identity(case: Case) -> tuple[object, ...]:
         return ()
     lock = sha256_bytes((Path(original.golden) / "golden.lock").read_bytes()) if original.golden else ""
     return (original.model.digest, lock, original.inputs, _fixed_sizes(case.model, original))
-
-
-def change_job(case: Case, limits: Limits, scratch: str, reference: str, original: str) -> ChangeJob:
-    """Compares the reference answers of the two models: one job for each case, whatever its flows."""
-    assert case.original is not None
-    flow = Flow(CHANGE, "", precision=case.original.precision)
-    return ChangeJob(case, flow, limits, scratch, reference_dir=reference, original_dir=original)
 
 
 async def record_originals(jobs: Sequence[AnyJob], services: Services) -> list[Result]:

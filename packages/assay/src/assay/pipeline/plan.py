@@ -17,6 +17,7 @@ from assay.config.validate_shapes import check_dims
 from assay.core.case import Case, Inputs
 from assay.core.job import (
     AnyJob,
+    ChangeJob,
     CompareSpeedJob,
     EngineJob,
     Job,
@@ -34,7 +35,7 @@ from assay.models.sources import check_source
 from assay.pipeline.find_baseline import find_baseline
 from assay.pipeline.inspect_models import inspect_models, model_files
 from assay.pipeline.kept_folders import CANDIDATES, TRACES, candidate_dir, prune, trace_dir
-from assay.pipeline.originals import change_job, oracle_digest, original_case, original_folder
+from assay.pipeline.originals import oracle_digest, original_case, original_folder
 from assay.pipeline.provenance import new_run_id, provenance, this_machine
 from assay.pipeline.request import ModelRequest, Request
 from assay.pipeline.save_tensors import with_saving
@@ -119,8 +120,8 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, services: Services
         EngineJob(
             case,
             flow,
-            request.limits,
-            scratch,
+            limits=request.limits,
+            scratch=scratch,
             reference_dir=reference,
             original_dir=original,
             refusals=RefusalCache.USED,
@@ -134,7 +135,8 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, services: Services
         jobs += _measured(request, plain, services, run_id)
         comparisons = _compared(request, plain, services)
     jobs = _asking_again(jobs) if request.no_cache else jobs
-    changes = [change_job(case, request.limits, scratch, reference, original)] if original and request.verify else []
+    change = ChangeJob(case, limits=request.limits, scratch=scratch, reference_dir=reference, original_dir=original)
+    changes = [change] if original and request.verify else []
     return [*changes, *jobs, *comparisons]
 
 

@@ -51,20 +51,23 @@ def _with_witnesses(result: Result, asked: dict[str, Job], known: Sequence[tuple
     found = tuple(
         Witness(other.flow.name, library_of(other.flow), facts_of(theirs).backend_version, agrees_with_reference=True)
         for other, theirs in known
-        if _is_witness(other, job) and library_of(other.flow) != library_of_reference(result) and _agrees(theirs, other)
+        if isinstance(other, VerifyJob)
+        and _is_witness(other, job)
+        and library_of(other.flow) != library_of_reference(result)
+        and _agrees(theirs, other)
     )
     return replace(result, witnesses=(*found, *result.witnesses)) if found else result
 
 
-def _is_witness(other: Job, job: Job) -> bool:
-    if not isinstance(other, VerifyJob) or other.case.name != job.case.name:
+def _is_witness(other: VerifyJob, job: VerifyJob) -> bool:
+    if other.case.name != job.case.name:
         return False
-    return other.flow.transforms == quantizing(job.flow) and (
+    return other.flow.transforms == quantizing(job) and (
         bool(other.flow.transforms) or other.flow.precision in ("float32", "float64")
     )
 
 
-def _agrees(result: Result, job: Job) -> bool:
+def _agrees(result: Result, job: VerifyJob) -> bool:
     """By the derived tolerance, or by the multiple of the unit roundoff where none was derived and the model has no grid."""
     contract = job.case.contract
     if contract.tolerance == DERIVED and not contract.tolerances:

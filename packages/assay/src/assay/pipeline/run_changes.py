@@ -33,7 +33,7 @@ def compared_results(run: Run, results: Sequence[Result], services: Services) ->
         by_key = {one.job_key: one for one in results}
         jobs = {job.key: job for job in run.jobs}
         return [
-            replace(by_key[old], job_key=new, case=jobs[new].case.name, flow=jobs[new].flow.name)
+            replace(by_key[old], job_key=new, case=jobs[new].case.name, flow=jobs[new].subject)
             for new, old in run.compared.items()
             if old in by_key and new in jobs
         ]

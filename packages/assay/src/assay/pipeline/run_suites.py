@@ -130,10 +130,12 @@ def _plan(request: SuiteRequest, cases: Sequence[Case], services: Services) -> R
 def _job(case: Case, flow: Flow, request: SuiteRequest, scratch: str, reference: str) -> VerifyJob | MeasureJob:
     limits = limits_of(case, request.limits)
     if request.measuring is not None:
-        return MeasureJob(case, flow, limits, scratch, measuring=request.measuring, reference_dir=reference)
+        return MeasureJob(
+            case, flow, limits=limits, scratch=scratch, measuring=request.measuring, reference_dir=reference
+        )
     # Wrong uses are also of what libraries cache, and measuring times the building.
     reuse = case.misuse is None and not request.no_cache
-    return VerifyJob(case, flow, limits, scratch, reference_dir=reference, reuse=reuse)
+    return VerifyJob(case, flow, limits=limits, scratch=scratch, reference_dir=reference, reuse=reuse)
 
 
 def with_opset(flow: Flow, opset: int) -> Flow:

@@ -63,8 +63,8 @@ async def _set_baseline(request: Request, case: Case, flow: Flow, why: str, serv
         job = MeasureJob(
             case,
             flow,
-            request.limits,
-            name,
+            limits=request.limits,
+            scratch=name,
             measuring=request.measuring,
             reference_dir="" if case.inputs.golden else str(reference_dir(case, services.folder)),
             artifact_dir=str(staging / ARTIFACT),

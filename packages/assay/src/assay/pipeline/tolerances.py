@@ -12,9 +12,9 @@ from typing import TypeVar
 import msgspec
 
 from assay.core.digest import sha256_bytes, value_digest
-from assay.core.flow import Flow
 from assay.core.job import AnyJob, ChangeJob, DeriveToleranceJob, Job, JudgedJob, VerifyJob, other_kind
 from assay.core.limits import Limits
+from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.models.companion_goldens import lock_of_companion
@@ -89,7 +89,7 @@ async def derive(jobs: Sequence[JudgedJob], services: Services, *, coarse: bool 
 
 async def _derive(jobs: Sequence[JudgedJob], services: Services, coarse: bool) -> Failed:
     missing = {job.tolerance_dir: job for job in jobs if job.tolerance_dir and not _there(job.tolerance_dir)}
-    derivations = {folder: _derivation(tolerance_of(job), coarse, services) for folder, job in missing.items()}
+    derivations = {folder: _derivation(job, coarse, services) for folder, job in missing.items()}
     asked = {one.key: one for one in _joined(list(derivations.values()))}
     failed: Failed = {}
     async for result in services.jobs.results(list(asked.values())):
@@ -103,11 +103,11 @@ def _joined(derivations: Sequence[DeriveToleranceJob]) -> list[DeriveToleranceJo
     """One job for those that differ in their rule for ties alone, which have most of their work in common."""
     found: dict[str, DeriveToleranceJob] = {}
     for job in derivations:
-        untied = msgspec.structs.replace(job.flow, name="", allowances=with_ties(job.flow.allowances, ""))
-        common = value_digest((msgspec.structs.replace(job, flow=untied, tolerance_dir=""),))
+        untied = msgspec.structs.replace(job, allowances=with_ties(job.allowances, ""), tolerance_dir="")
+        common = value_digest((untied,))
         first = found.setdefault(common, job)
         if first is not job:
-            tied = {**first.tied, ties_of(job.flow.allowances): job.tolerance_dir}
+            tied = {**first.tied, ties_of(job.allowances): job.tolerance_dir}
             found[common] = msgspec.structs.replace(first, tied=tied)
     return list(found.values())
 
@@ -124,15 +124,15 @@ def _wants(job: JudgedJob) -> bool:
 
 
 def _derivation(job: JudgedJob, coarse: bool, services: Services) -> DeriveToleranceJob:
-    """The promise of the flow without its backend, which is what the derivation depends on; it takes some ten times as
-    long as the model itself, and has the time. Its name says whose profile it is: one run may need several of a model."""
-    allowances = _allowances(job)
-    name = "-".join(("derive", job.flow.precision, *allowances))
-    flow = Flow(name, "", precision=job.flow.precision, allowances=allowances)
+    """By the arithmetic, whatever the backend; it takes some ten times as long as the model itself, and has the time."""
+    precision, allowances = _arithmetic(job)
+    asked = tolerance_of(job)
     limits = msgspec.structs.replace(
-        job.limits, timeout_s=time_left_s(job.limits, services.evaluated_s.get(job.reference_dir))
+        job.limits, timeout_s=time_left_s(job.limits, services.evaluated_s.get(asked.reference_dir))
     )
-    return other_kind(job, DeriveToleranceJob, flow=flow, limits=limits, coarse=coarse)
+    return other_kind(
+        asked, DeriveToleranceJob, precision=precision, allowances=allowances, limits=limits, coarse=coarse
+    )
 
 
 def time_left_s(limits: Limits, evaluated_s: float | None) -> float:
@@ -157,9 +157,7 @@ async def late_tolerances(jobs: Sequence[AnyJob], services: Services, *, coarse:
         folder = (placed := _placed(job, services.folder)).tolerance_dir
         if not folder or _there(folder) or (coarse and _there(coarse_of(folder))):
             continue
-        trial = msgspec.structs.replace(
-            _derivation(tolerance_of(placed), coarse, services), limits=shortened(job.limits)
-        )
+        trial = msgspec.structs.replace(_derivation(placed, coarse, services), limits=shortened(job.limits))
         async with services.jobs.lock(f"tolerances of {job.case.model.digest}"):
             result = await services.jobs.run(trial)
         if result.outcome is Outcome.TIMEOUT:
@@ -180,20 +178,27 @@ def _placed(asked: _Job, history: Path) -> _Job:
         return asked
     recipe = (told, inputs.seed, inputs.samples, inputs.fewer, inputs.batch, inputs.fill, Path(inputs.given).name)
     sizes = [inputs.dims] if inputs.dims else []
-    key = (job.case.model.digest, recipe, *sizes, job.flow.precision, _allowances(job), *identity(job.case), VERSION)
+    key = (job.case.model.digest, recipe, *sizes, *_arithmetic(asked), *identity(job.case), VERSION)
     return msgspec.structs.replace(asked, tolerance_dir=str((history / "profiles" / value_digest(key)[:32]).absolute()))
 
 
-def _allowances(job: Job) -> tuple[str, ...]:
+def _arithmetic(job: JudgedJob) -> tuple[str, tuple[str, ...]]:
+    """Precision and allowances: those that the flow states, or the coarsest type that a change of the model brings."""
+    if isinstance(job, VerifyJob):
+        return job.flow.precision, _of_use(job.flow.allowances, job.case.model)
+    original = job.case.original
+    return (original.precision if original is not None else "float32"), ()
+
+
+def _of_use(allowances: tuple[str, ...], model: Model) -> tuple[str, ...]:
     """Those that this model has a use for: flows that differ in others share a profile."""
-    model = job.case.model
     double = any(one.dtype == "float64" for one in (*model.inputs, *model.outputs))
     useless = {"flush-to-zero", *(() if double else ("double-in-float32",))}
-    if any(one in TIES for one in job.flow.allowances) and not _names_any(_GRIDS, model.source, model.digest):
+    if any(one in TIES for one in allowances) and not _names_any(_GRIDS, model.source, model.digest):
         useless.update(TIES)
-    if "rounded-chirps" in job.flow.allowances and not _names_any(_TRANSFORMS, model.source, model.digest):
+    if "rounded-chirps" in allowances and not _names_any(_TRANSFORMS, model.source, model.digest):
         useless.add("rounded-chirps")
-    return tuple(one for one in job.flow.allowances if one not in useless)
+    return tuple(one for one in allowances if one not in useless)
 
 
 _GRIDS = (b"QuantizeLinear", b"QLinear", b"quantize_per")

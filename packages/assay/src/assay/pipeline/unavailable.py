@@ -8,7 +8,7 @@ import msgspec
 
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.job import ChangeJob, Job
+from assay.core.job import FlowJob, Job
 from assay.core.outcome import Cause, Outcome
 from assay.core.result import Result
 from assay.pipeline.services import Services
@@ -18,7 +18,7 @@ from assay.plugins import transforms_available
 def unavailable(jobs: Sequence[Job], services: Services) -> list[Result]:
     """Those of flows whose backend or transforms are not installed where they run."""
     known: dict[tuple[str, ...], tuple[str, Cause]] = {}
-    needing = [job for job in jobs if not isinstance(job, ChangeJob)]
+    needing = [job for job in jobs if isinstance(job, FlowJob)]
     for flow in (job.flow for job in needing):
         if (key := _needed(flow)) not in known:
             parts = (services.available(flow), *(() if flow.environment else transforms_available(flow)))

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from assay.core.case import Case
 from assay.core.flow import Flow
-from assay.core.job import Job, VerifyJob
+from assay.core.job import FlowJob, Job, VerifyJob
 from assay.numerics.tolerance.tolerance_tables import DERIVED
 from assay.plugins import TRANSFORMS, find_flow, load, with_transforms
 from assay.ports import Transform
@@ -20,16 +20,16 @@ MUTANT = "mutant:"
 """The transform that plants a defect: no witness has it."""
 
 
-def quantizing(flow: Flow) -> tuple[str, ...]:
-    """Its transforms up to the last that quantizes; none where an engine is judged by the answers of the model as it is."""
-    transforms = flow.transforms
+def quantizing(job: Job) -> tuple[str, ...]:
+    """The transforms of its flow up to the last that quantizes; none where an engine is judged by the answers of the model as it is."""
+    transforms = job.flow.transforms if isinstance(job, FlowJob) else ()
     last = max((place for place, told in enumerate(transforms, 1) if _quantizes(told)), default=0)
     return tuple(told for told in transforms[:last] if not told.startswith(MUTANT))
 
 
 def witness_flow(name: str, job: Job) -> Flow:
     """The flow of that name on the model by whose answers the engine of `job` is judged. Raises as `find_flow`."""
-    return with_transforms(find_flow(name), quantizing(job.flow))
+    return with_transforms(find_flow(name), quantizing(job))
 
 
 def fairly_judged(case: Case, flow: Flow) -> Case:
@@ -39,9 +39,9 @@ def fairly_judged(case: Case, flow: Flow) -> Case:
     return replace(case, contract=contract)
 
 
-def is_witness(other: Job, job: Job) -> bool:
+def is_witness(other: FlowJob, job: Job) -> bool:
     """Whether an engine of the run may be one: asked the same of the same model, in the precision of that model, and judged fairly."""
-    if type(other) is not type(job) or other.flow.transforms != quantizing(job.flow):
+    if type(other) is not type(job) or other.flow.transforms != quantizing(job):
         return False
     contract = other.case.contract
     if isinstance(job, VerifyJob) and (contract.tolerance != DERIVED or contract.tolerances):

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from assay.core.case import Inputs
 from assay.core.digest import value_digest
 from assay.core.flow import Flow
-from assay.core.job import ChangeJob, Job, JudgedJob, PerNodeJob, ReferenceJob, VerifyJob, other_kind
+from assay.core.job import ChangeJob, FlowJob, Job, JudgedJob, PerNodeJob, ReferenceJob, VerifyJob, other_kind
 from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.core.policy import Goal
@@ -31,7 +31,7 @@ from assay.judge.witnesses import (
 )
 from assay.pipeline.change_witness import change_seen_by, parting_node
 from assay.pipeline.job_graph import Stage, result_of
-from assay.pipeline.loss_witness import float_questions, loss_witness
+from assay.pipeline.loss_witness import loss_witness
 from assay.pipeline.services import Services
 from assay.pipeline.verify_stages import VerifyStages
 from assay.pipeline.witness_flows import WITNESSES, fairly_judged, is_witness, quantizing, witness_flow
@@ -91,11 +91,11 @@ class Witnessed:
     ) -> ComparedResult:
         """Asks one after another until one of another library agrees with the reference, or with the engine."""
         blamed = result.node if isinstance(job, PerNodeJob) else ""
-        asked = self._asked.setdefault((job.case.name, job.kind, blamed, *quantizing(job.flow)), _Asked())
+        asked = self._asked.setdefault((job.case.name, job.kind, blamed, *quantizing(job)), _Asked())
         for other, theirs in peers:
-            if is_witness(other, job):
+            if isinstance(other, FlowJob) and is_witness(other, job):
                 asked.witnesses.setdefault(other.flow.name, _witness(other.flow, theirs, result))
-        known = [*asked.witnesses, *(name for name in WITNESSES if name not in (*asked.witnesses, job.flow.name))]
+        known = [*asked.witnesses, *(name for name in WITNESSES if name not in (*asked.witnesses, job.subject))]
         # Those that the run has asked already cost nothing: whether they agree with the reference is known before anybody is asked.
         result = replace(result, witnesses=tuple(asked.witnesses.values()))
         for name in known if side_of(result)[0] is not Side.REFERENCE else ():
@@ -121,12 +121,13 @@ class Witnessed:
     ) -> LossResult:
         """Asks one after another until one of another library gives the answers by which the loss is measured."""
         assert isinstance(job, JudgedJob)
-        questions = float_questions(job, result)
         coarse = VerifyStages(self.services, coarse=True)
-        asked = self._asked.setdefault((job.case.name, job.kind, "loss", *quantizing(job.flow)), _Asked())
-        for other, theirs in peers if job.case.original is None else ():
-            if is_witness(other, questions[0]) and agrees(theirs) is not None:
-                asked.witnesses.setdefault(other.flow.name, _witness(other.flow, theirs, result))
+        asked = self._asked.setdefault((job.case.name, job.kind, "loss", *quantizing(job)), _Asked())
+        if isinstance(job, VerifyJob) and job.case.original is None:
+            plain = replace(job, flow=replace(job.flow, transforms=()))
+            for other, theirs in peers:
+                if isinstance(other, FlowJob) and is_witness(other, plain) and agrees(theirs) is not None:
+                    asked.witnesses.setdefault(other.flow.name, _witness(other.flow, theirs, result))
         result = replace(result, float_witnesses=tuple(asked.witnesses.values()))
         for name in WITNESSES:
             if is_vouched(result) or asked.seconds > BUDGET_S:
@@ -135,7 +136,7 @@ class Witnessed:
                 continue
             told = self._unavailable(name)
             asked.witnesses[name] = told or await loss_witness(
-                find_flow(name), questions, result, lambda one: self._run(one, asked, coarse)
+                find_flow(name), job, result, lambda one: self._run(one, asked, coarse)
             )
             result = replace(result, float_witnesses=tuple(asked.witnesses.values()))
         return result

@@ -228,4 +228,4 @@ def _observed(result: Result, verdict: Verdict) -> str:
 
 
 def _job(case: Case, flow: Flow, scratch: str) -> Job:
-    return VerifyJob(case, flow, limits_of(case, Limits(timeout_s=60.0)), scratch)
+    return VerifyJob(case, flow, limits=limits_of(case, Limits(timeout_s=60.0)), scratch=scratch)

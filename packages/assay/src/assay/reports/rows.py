@@ -78,7 +78,7 @@ class Entry(msgspec.Struct, frozen=True):
     def names(self) -> tuple[str, str]:
         """(case, flow)."""
         asked = self.asked
-        return (asked.case.name, asked.flow.name) if isinstance(asked, Job) else (asked.case, asked.flow)
+        return (asked.case.name, asked.subject) if isinstance(asked, Job) else (asked.case, asked.flow)
 
     @property
     def word(self) -> str:

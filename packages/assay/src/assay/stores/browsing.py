@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or
 
 from assay.core.outcome import FAILS_BY_DEFAULT, Outcome
 from assay.core.verdict import VerdictStatus
+from assay.core.wire import decode_job
 from assay.ports.browsing import CellQuery, Count, JobState, MatrixJob, MatrixPage, Standing, Unsteady
 from assay.stores.lookup import find_run
 from assay.stores.tables import case_state, result_payloads, results, runs
@@ -244,7 +245,7 @@ class _Named(msgspec.Struct):
 
 class _Asks(msgspec.Struct):
     case: _Named
-    flow: _Named
+    flow: _Named | None = None
 
 
 _LISTED = msgspec.msgpack.Decoder(tuple[msgspec.Raw, ...])
@@ -255,7 +256,7 @@ def only_cell(jobs: bytes, case: str, flow: str) -> list[msgspec.Raw]:
     """Of the jobs of a run, as msgpack, those of that cell: nobody reads the others of a large one."""
     raws = _LISTED.decode(jobs)
     asked = [raws[place] for place in _having(jobs, raws, case.encode())]
-    return [raw for raw in asked if (asks := _ASKS.decode(raw)).case.name == case and asks.flow.name == flow]
+    return [raw for raw in asked if _is_of(raw, case, flow)]
 
 
 def _having(jobs: bytes, raws: Sequence[msgspec.Raw], name: bytes) -> Iterator[int]:
@@ -267,3 +268,10 @@ def _having(jobs: bytes, raws: Sequence[msgspec.Raw], name: bytes) -> Iterator[i
     while at >= 0 and (place := bisect_right(ends, at)) < len(ends):
         yield place
         at = jobs.find(name, ends[place])
+
+
+def _is_of(raw: msgspec.Raw, case: str, flow: str) -> bool:
+    asks = _ASKS.decode(raw)
+    if asks.case.name != case:
+        return False
+    return (asks.flow.name if asks.flow is not None else decode_job(bytes(raw)).subject) == flow

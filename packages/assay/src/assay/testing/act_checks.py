@@ -128,7 +128,7 @@ def act_job(
         import_s=HANG_S if hangs and at_import else 0.0,
         memory_bytes=MEMORY_BYTES if grows else 0,
     )
-    return ActJob(VerifyJob(Case(name, model), flow, limits, reference_dir=str(golden)), act, stage, when)
+    return ActJob(VerifyJob(Case(name, model), flow, limits=limits, reference_dir=str(golden)), act, stage, when)
 
 
 def act_jobs(

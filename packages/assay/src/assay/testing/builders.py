@@ -12,7 +12,7 @@ from assay.core.empty_result import empty_result
 from assay.core.engine_info import EngineInfo, Placement
 from assay.core.finding import WorstElement
 from assay.core.flow import Flow
-from assay.core.job import AnyJob, MeasureJob
+from assay.core.job import AnyJob, FlowJob, MeasureJob
 from assay.core.machine import Machine
 from assay.core.measurement import Measurement, Memory
 from assay.core.model import Model, TensorSpec
@@ -61,7 +61,8 @@ def make_job(
     asked = Case(name=case, model=make_model(case), inputs=inputs, contract=Contract(precision="float32"))
     own = make_flow(flow)
     job_type: type[AnyJob] = next(one for one in get_args(AnyJob) if one.__struct_config__.tag == kind)
-    return job_type(**{"case": asked, "flow": own, **_needed(kind, own, asked.model), **changes})
+    deployed = {"flow": own} if issubclass(job_type, FlowJob) else {}
+    return job_type(**{"case": asked, **deployed, **_needed(kind, own, asked.model), **changes})
 
 
 def _needed(kind: str, flow: Flow, model: Model) -> dict[str, Any]:
@@ -69,7 +70,7 @@ def _needed(kind: str, flow: Flow, model: Model) -> dict[str, Any]:
     needed: dict[str, dict[str, Any]] = {
         "compare_speed": {"baseline": BaselineEngine("old", flow, model)},
         "alternate": {"side": AlternatingSide("pipes", 0, True), "artifact_dir": "artifact"},
-        "derive_tolerance": {"tolerance_dir": "tolerance"},
+        "derive_tolerance": {"tolerance_dir": "tolerance", "precision": "float32"},
         "list_mutants": {"output_path": "mutants.json", "sites": 1, "seed": 0},
         "search_inputs": {"output_dir": "inputs"},
         "evaluate_values": {"values_dir": "values"},
@@ -143,7 +144,7 @@ def make_result(
         empty_result(job),
         stage=last,
         stage_times=(*(StageTime(stage, seconds) for stage, seconds in stages), StageTime(last, 0.01)),
-        versions={"numpy": "2.4.6", "onnx": "1.23.2", job.flow.backend: "1.31.1"},
+        versions={"numpy": "2.4.6", "onnx": "1.23.2", make_flow(flow).backend: "1.31.1"},
         started_at="2026-11-21T14:19:06+00:00",
         seconds=0.436,
     )

@@ -41,11 +41,11 @@ def faulty_job(
     golden: Path,
     stage: Stage = Stage.RUN,
     options: dict[str, Option] | None = None,
-) -> Job:
+) -> VerifyJob:
     """A verify job whose backend misbehaves in `stage`. `golden` is any golden folder of `model`."""
     flow = Flow(f"faulty-{fault}", "faulty", {"fault": fault, "stage": stage.value, **(options or {})})
     limits = Limits(timeout_s=TIMEOUT_S if fault == "hang" else PATIENCE_S, memory_bytes=MEMORY_BYTES)
-    return VerifyJob(Case(name, model), flow, limits, reference_dir=str(golden))
+    return VerifyJob(Case(name, model), flow, limits=limits, reference_dir=str(golden))
 
 
 def check_launcher(make: Callable[[], Launcher], *, model: Model, golden: Path) -> None:
@@ -82,7 +82,7 @@ class _OneByNeed:
             self._ready.append(self._last)
 
 
-def check_blame(jobs: Sequence[Job], results: Sequence[Result]) -> None:
+def check_blame(jobs: Sequence[VerifyJob], results: Sequence[Result]) -> None:
     """Every job has one result, and it says what its fault deserves."""
     keys = [result.job_key for result in results]
     assert len(keys) == len(set(keys)), f"doubled: {sorted(key for key in keys if keys.count(key) > 1)}"

@@ -23,6 +23,7 @@ from assay.core.job import (
     ChangeJob,
     CompareSpeedJob,
     DeriveToleranceJob,
+    FlowJob,
     InspectJob,
     Job,
     MeasureJob,
@@ -88,7 +89,7 @@ def execute(job: Job, stages: Stages) -> AnyResult:
             observed = _failure(job, error, stages)
     library = [one for one in caught if isinstance(observed, EngineResult) and is_native(one)]
     notes = tuple(dict.fromkeys(bounded(note_of(one)) for one in caught if one not in library))
-    if isinstance(observed, EngineResult):
+    if isinstance(observed, EngineResult) and isinstance(job, FlowJob):
         observed = _with_native_warnings(observed, job, stages, library)
     return msgspec.structs.replace(
         observed,
@@ -96,13 +97,13 @@ def execute(job: Job, stages: Stages) -> AnyResult:
         stage_times=tuple(stages.times),
         notes=observed.notes + notes[:20],
         started_at=started,
-        versions=observed.versions or _versions(job.flow.backend),
+        versions=observed.versions or _versions(job.flow.backend if isinstance(job, FlowJob) else ""),
         seconds=perf_counter() - begin,
     )
 
 
 def _with_native_warnings(
-    observed: AnyResult, job: Job, stages: Stages, caught: Sequence[warnings.WarningMessage]
+    observed: AnyResult, job: FlowJob, stages: Stages, caught: Sequence[warnings.WarningMessage]
 ) -> AnyResult:
     """Of the engine of this job. Where another engine is loaded beside it nobody can say whose words were printed."""
     backend = None

@@ -46,7 +46,7 @@ def serve(connection: socket.socket) -> None:
     while (body := driver.receive()) is not None:
         job = decode_job(body)
         if isinstance(job, NoopJob):
-            driver.send(Done(NoopResult(job.key, job.case.name, job.flow.name, "", Outcome.OK, Stage.START)))
+            driver.send(Done(NoopResult(job.key, job.case.name, job.subject, "", Outcome.OK, Stage.START)))
             continue
         result = _execute(job, shared, driver, state)
         faulthandler.cancel_dump_traceback_later()  # a timer of its own, which nothing shows, and which may end this process

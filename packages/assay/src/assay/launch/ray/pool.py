@@ -9,7 +9,7 @@ import msgspec
 import ray
 
 from assay.core.environment import Interpreter
-from assay.core.job import Job
+from assay.core.job import FlowJob, Job
 from assay.core.outcome import Stage
 from assay.core.result import Result
 from assay.core.step import UNKNOWN
@@ -86,7 +86,7 @@ class _Launch:
     def _send(self, node: Node, jobs: list[Job]) -> None:
         interpreters: dict[str, Interpreter] = {}
         failed: dict[str, str] = {}
-        for name in {job.flow.environment for job in jobs} - {""}:
+        for name in {job.flow.environment for job in jobs if isinstance(job, FlowJob)} - {""}:
             try:
                 interpreters[name] = self._cluster.interpreter(name)
             except EnvironmentFailed as error:

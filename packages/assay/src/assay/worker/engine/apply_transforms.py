@@ -9,7 +9,7 @@ from typing import Any
 from assay import plugins
 from assay.core.dtype import dtype_name
 from assay.core.engine_info import AppliedTransform
-from assay.core.job import InputsJob
+from assay.core.job import FlowInputsJob
 from assay.core.outcome import Stage
 from assay.errors import UsageError
 from assay.models.conversion import format_of
@@ -25,7 +25,7 @@ QUANTIZED = ("int", "uint", "float8", "float4")
 another model, and the backend is judged by what that one says."""
 
 
-def apply_transforms(job: InputsJob, model: Path, stages: Stages) -> TransformedModel:
+def apply_transforms(job: FlowInputsJob, model: Path, stages: Stages) -> TransformedModel:
     """`model` after the transforms of the flow, each given the form it reads. Raises what they raise, and UsageError for
     transforms that do not go together."""
     if told := plugins.contradiction(job.flow):

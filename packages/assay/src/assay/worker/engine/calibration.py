@@ -13,7 +13,7 @@ from assay import plugins
 from assay.core.case import Inputs
 from assay.core.dtype import is_floating
 from assay.core.flow import Flow
-from assay.core.job import InputsJob, ReferenceJob
+from assay.core.job import FlowJob, InputsJob, ReferenceJob
 from assay.models.calibration_samples import kept_for_calibration
 from assay.models.companion_goldens import with_companion
 from assay.models.goldens import Golden
@@ -63,7 +63,7 @@ def evaluation_split(job: InputsJob, golden: Golden) -> Golden:
     stored = recipe.golden or recipe.given
     if not stored:
         return golden
-    if not is_calibrated(job.flow):
+    if not isinstance(job, FlowJob) or not is_calibrated(job.flow):
         return with_companion(Path(stored), golden) if job.case.inputs.golden else golden
     if _is_resampled(recipe, len(golden.inputs)):
         return golden

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from assay.core.golden import GIVEN, GoldenLock
-from assay.core.job import AnsweredJob, InputsJob, InspectJob, Job
+from assay.core.job import AnsweredJob, FlowJob, InputsJob, InspectJob, Job
 from assay.core.model import Model
 from assay.core.reference import Reference, ReferenceKind
 from assay.models.conversion import format_of
@@ -44,7 +44,7 @@ def load_golden(job: InputsJob) -> Golden:
 def reference_of(job: InputsJob, quantized: Path | None = None) -> Reference:
     """Whose answers the job compares with. `quantized` is the model that transforms have made, where its answers are evaluated in
     this process: then they are the evaluator's, whatever the golden of the float model is."""
-    engine = library_of(job.flow)
+    engine = library_of(job.flow) if isinstance(job, FlowJob) else ""
     form = format_of(quantized or Path(job.case.model.source))
     if quantized is not None:
         producer = "reference" if form == "onnx" else "torch-eager"

@@ -33,7 +33,7 @@ def derive_tolerance(job: DeriveToleranceJob, stages: Stages) -> DeriveTolerance
         try:
             found = _derived(to_onnx(Path(job.case.model.source), job), golden.inputs, job)
         except (Lowering, UsageError) as error:
-            found = [missing_reason(_text(error), job.flow.precision)] * len(folders)
+            found = [missing_reason(_text(error), job.precision)] * len(folders)
     with stages.enter(Stage.SAVE):
         for folder, profile in zip(folders, found, strict=True):
             write_tolerance(Path(coarse_of(folder) if profile.header.coarse else folder), profile)
@@ -46,14 +46,13 @@ def _derived(model: Path, inputs: Sequence[Tensors], job: DeriveToleranceJob) ->
 
     from assay.numerics.tolerance.derive import derive_each
 
-    own = tuple(job.flow.allowances)
+    own = job.allowances
     each = [own, *(with_ties(own, rule) for rule in job.tied)]
-    seed, precision = job.case.inputs.seed, job.flow.precision
+    seed, precision = job.case.inputs.seed, job.precision
     try:
         return derive_each(load_onnx(model), inputs, precision, each, seed=seed, coarse=job.coarse)
     except Lowering as error:
-        flows = [msgspec.structs.replace(job.flow, allowances=one) for one in each]
-        asked = [msgspec.structs.replace(job, flow=flow) for flow in flows]
+        asked = [msgspec.structs.replace(job, allowances=one) for one in each]
         try:
             return [learned_tolerance(model, inputs, one, _text(error)) for one in asked]
         except Lowering:

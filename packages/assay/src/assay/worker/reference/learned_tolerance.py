@@ -46,12 +46,12 @@ def learned_tolerance(model: Path, inputs: Sequence[Tensors], job: DeriveToleran
         return learn(
             proto,
             inputs,
-            job.flow.precision,
+            job.precision,
             run,
             engine=PLAIN,
             why=why,
             seed=job.case.inputs.seed,
-            allowances=tuple(job.flow.allowances),
+            allowances=job.allowances,
         )
 
 
