@@ -13,7 +13,7 @@ from assay.core.digest import sha256_bytes, value_digest
 from assay.core.dtype import UNIT_ROUNDOFF
 from assay.core.empty_result import empty_result
 from assay.core.golden import GoldenLock
-from assay.core.job import AnyJob, ChangeJob, InputsJob, Job, JudgedJob, ReferenceJob, other_kind
+from assay.core.job import AnyJob, ChangeJob, InputsJob, Job, JudgedJob
 from assay.core.model import Model, TensorSpec
 from assay.core.result import Result
 from assay.models.golden_samples import model_name
@@ -111,8 +111,8 @@ async def record_originals(jobs: Sequence[AnyJob], services: Services) -> list[R
     Returns the results of the jobs whose original cannot have any."""
     originals = [job for job in jobs if isinstance(job, InputsJob)]
     asked = {
-        job.original_dir: other_kind(
-            job, ReferenceJob, case=original_case(job.case), reference_dir=job.original_dir, original_dir=""
+        job.original_dir: msgspec.structs.replace(
+            job, case=original_case(job.case), reference_dir=job.original_dir, original_dir=""
         )
         for job in originals
         if job.original_dir and job.case.original is not None and not job.case.original.golden
