@@ -120,7 +120,7 @@ def _triaged(options: TriageOptions, progress: Progress, tell: Callable[[str], N
 
 
 def _folder(options: TriageOptions, job: Job) -> Path:
-    return (options.output / _safe(f"{job.case.name}-{job.flow.name}")).absolute()
+    return (options.output / _safe(f"{job.case.name}-{job.subject}")).absolute()
 
 
 def _gravity(verdict: RedVerdict) -> tuple[bool, float]:
