@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.core.job import Job
+from assay.core.job import FlowJob, Job
 from assay.core.result import CompareSpeedResult, MeasureResult, Result, speeds_of
 from assay.judge.operator_regressions import Change, differences, operator_regressions
 from assay.triage.cause import Cause, Where
@@ -25,6 +25,7 @@ def cause_of_slowness(job: Job, result: Result, folder: Path) -> Cause | None:
         lost = sum(one.seconds for one in longest)
     else:
         return None
+    assert isinstance(job, FlowJob)
     slower = [one for one in changes if one.delta_s > 0.0]
     if not slower:
         return None
