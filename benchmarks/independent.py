@@ -107,7 +107,7 @@ def nearest(own: Sequence[Feed], peers: dict[str, list[Feed]]) -> tuple[float | 
 
 
 def apart(own: Sequence[Feed], other: Sequence[Feed]) -> float:
-    """Relative L2 distance, the largest over outputs; infinite for other names or sizes."""
+    """Relative L2 distance, the largest over outputs; infinite for other names or sizes, and for NaN on one side only."""
     worst = 0.0
     for name in own[0]:
         square = norm = 0.0
@@ -119,6 +119,8 @@ def apart(own: Sequence[Feed], other: Sequence[Feed]) -> float:
             with np.errstate(invalid="ignore"):
                 square += float(np.sum(np.where(same, 0.0, a - b) ** 2))
             norm += float(np.nansum(b**2))
+        if np.isnan(square):  # NaN on one side only: no number is smaller than it
+            return float("inf")
         worst = max(worst, (square / norm) ** 0.5 if norm else float(square > 0))
     return worst
 

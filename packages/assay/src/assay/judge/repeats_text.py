@@ -78,7 +78,8 @@ def asked_again(repeats: Repeats) -> str:
     """How many calls were compared, and which rate of bad ones they would not have shown; "" where none was."""
     if not repeats.calls:
         return ""
-    told = f"{repeats.calls} repeated calls over {repeats.seconds:.2g} s were compared with the first answers"
+    calls = f"{repeats.calls} repeated calls" if repeats.calls > 1 else "1 repeated call"
+    told = f"{calls} over {repeats.seconds:.2g} s {'were' if repeats.calls > 1 else 'was'} compared with the first answers"
     if repeats.calls >= ENOUGH_CALLS:
         return f"{told}: one bad call in 50 would have been seen (95 %)"
     return (
