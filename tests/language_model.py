@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -88,10 +90,10 @@ def write(path: Path, fault: str = "") -> Path:
     weights = {name: draw.normal(0, 0.6, (WIDTH, WIDTH)) for name in ("w_query", "w_key", "w_value")}
     weights |= {"embedding": draw.normal(0, 0.8, (TOKENS, WIDTH)), "places": draw.normal(0, 0.5, (LONGEST, WIDTH))}
     arrays = {name: array.astype(np.float32) for name, array in weights.items()}
-    arrays |= {"nothing": np.float32(0), "low": np.float32(-1e4)}
+    arrays |= {name: np.array(value, np.float32) for name, value in (("nothing", 0.0), ("low", -1e4))}
     whole = {"zero": 0, "one": 1, "axis_zero": [0], "axis_one": [1], "last": [-1], "end": [2**62]}
     arrays |= {name: np.array(value, np.int64) for name, value in whole.items()}
-    cache = {part: ["batch", f"past_{part}", WIDTH] for part in ("key", "value")}
+    cache: dict[str, list[str | int]] = {part: ["batch", f"past_{part}", WIDTH] for part in ("key", "value")}
     inputs = [
         _value("input_ids", ["batch", "new"], TensorProto.INT64),
         _value("attention_mask", ["batch", "every"], TensorProto.INT64),
@@ -109,7 +111,7 @@ def write(path: Path, fault: str = "") -> Path:
     return path
 
 
-def _value(name: str, shape: list[str | int], kind: int = TensorProto.FLOAT) -> onnx.ValueInfoProto:
+def _value(name: str, shape: Sequence[str | int], kind: int = TensorProto.FLOAT) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(name, kind, shape)
 
 
@@ -119,5 +121,5 @@ def _node(line: str) -> onnx.NodeProto:
     kind, _, said = head.partition("<")
     name, _, value = said.rstrip(">").partition("=")
     numbers = [int(one) for one in value.split()]
-    attributes = {name: numbers if name == "perm" else numbers[0]} if name else {}
+    attributes: dict[str, Any] = {name: numbers if name == "perm" else numbers[0]} if name else {}
     return helper.make_node(kind, rest.rstrip(")").split(", "), [gives], **attributes)

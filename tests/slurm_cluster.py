@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "sinfo")
 START_S = 120.0
@@ -97,9 +98,9 @@ def slurm_cluster() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _start(folder: Path, program: str, *words: str, **more: object) -> subprocess.Popen[bytes]:
+def _start(folder: Path, program: str, *words: str, **more: Any) -> subprocess.Popen[bytes]:
     with (folder / f"{program}.out").open("wb") as log:
-        return subprocess.Popen([_path(program) or program, *words], stdout=log, stderr=log, **more)  # type: ignore[call-overload]
+        return subprocess.Popen([_path(program) or program, *words], stdout=log, stderr=log, **more)
 
 
 def _start_munge(folder: Path, started: list[subprocess.Popen[bytes]]) -> Path:

@@ -25,8 +25,9 @@ def three_tries(test: Callable[P, None]) -> Callable[P, None]:
         folder: Any = kwargs.get("tmp_path")
         for number in range(1, TRIES + 1):
             if isinstance(folder, Path):
-                kwargs["tmp_path"] = folder / f"try-{number}"
-                kwargs["tmp_path"].mkdir()
+                mine = folder / f"try-{number}"
+                mine.mkdir()
+                kwargs["tmp_path"] = mine
             try:
                 test(*args, **kwargs)
                 break

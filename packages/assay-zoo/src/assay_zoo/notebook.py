@@ -48,7 +48,7 @@ def _execute(path: Path, out: Path) -> Report:
 
     text = path.read_text(encoding="utf-8")
     try:
-        notebook = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
+        notebook = nbformat.reads(text, as_version=4)
         if not isinstance(notebook.get("cells"), list):
             raise ValueError("it has no cells")
     except Exception as error:  # noqa: BLE001 - whatever nbformat makes of a third party's file

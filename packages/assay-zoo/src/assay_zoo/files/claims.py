@@ -146,7 +146,7 @@ def _notebook(text: str) -> None:
         raise ValueError("a notebook is a JSON object with a list of cells, each of them an object")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        content = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
+        content = nbformat.reads(text, as_version=4)
         try:
             nbformat.validate(content)
         except nbformat.ValidationError as error:

@@ -79,7 +79,9 @@ def asked_again(repeats: Repeats) -> str:
     if not repeats.calls:
         return ""
     calls = f"{repeats.calls} repeated calls" if repeats.calls > 1 else "1 repeated call"
-    told = f"{calls} over {repeats.seconds:.2g} s {'were' if repeats.calls > 1 else 'was'} compared with the first answers"
+    told = (
+        f"{calls} over {repeats.seconds:.2g} s {'were' if repeats.calls > 1 else 'was'} compared with the first answers"
+    )
     if repeats.calls >= ENOUGH_CALLS:
         return f"{told}: one bad call in 50 would have been seen (95 %)"
     return (
