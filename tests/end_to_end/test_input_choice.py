@@ -12,7 +12,7 @@ from onnx import numpy_helper, parser
 import assay
 from assay.core.outcome import Outcome
 from assay.errors import BadInputs
-from assay.reports.used_inputs import used_inputs
+from assay.reports.used_inputs import source, used_inputs
 
 STRIDES = """g (float[N, 1, H, 8] x, int64[N, 2] ids) => (float[N, 4, ?, ?] y) {
   small = MaxPool <kernel_shape=[2, 1], strides=[2, 1], ceil_mode=0> (x)
@@ -44,7 +44,7 @@ def test_what_was_fed_is_recorded(model: str) -> None:
     assert result.outcome is Outcome.OK, result.detail
     assert {one.at for one in result.comparisons} == {"", "H=6", "H=10"}
     x, ids = result.inputs
-    assert (x.shapes, x.chosen) == (((1, 1, 6, 8),), "N=1; H=6; normal")
+    assert (x.shapes, source(x)) == (((1, 1, 6, 8),), "N=1; H=6; normal")
     assert used_inputs(ids) == "ids int64 [1, 2] from 0 to 2 (N=1; 0 to 2 (Gather 'Gather -> rows'))"
 
 

@@ -40,11 +40,17 @@ class InputPlan(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class InputFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """What was fed as one input, all samples together. `shapes` are the different ones, `least` and `most` its finite values
-    (None: there are none, or they are texts); `chosen` says where they come from."""
+    (None: there are none, or they are texts). Where they come from: a golden, or the plan of the inputs, of which `sizes` (those of its
+    own dimensions), `range`, `floats`, `products` and `note` are what it says of this one."""
 
     name: str
     dtype: str
     shapes: tuple[tuple[int, ...], ...]
     least: float | None = None
     most: float | None = None
-    chosen: str = ""
+    golden: bool = False
+    sizes: dict[str, int] = {}
+    range: InputRange | None = None
+    floats: str = ""
+    products: int = 0
+    note: str = ""

@@ -44,6 +44,7 @@ from assay.reports.node_errors import node_rows
 from assay.reports.rows import Entry, Row
 from assay.reports.sanitize import one_line, sanitize, shortened
 from assay.reports.sweep import KNEE_MEANS, LAUNCHES, curve, launches, operators, sweep
+from assay.reports.used_inputs import source
 
 Pairs = list[list[str]]
 LOG_LIMIT = 20_000
@@ -155,7 +156,7 @@ def _input(one: InputFacts) -> list[str]:
     """[name, type and shapes, values, where they come from]."""
     shapes = " or ".join(map(_shape, one.shapes[:3]))
     values = "" if one.least is None or one.most is None else f"{text.number(one.least)} to {text.number(one.most)}"
-    return [one_line(one.name), f"{one.dtype} {shapes}", values, one_line(one.chosen)]
+    return [one_line(one.name), f"{one.dtype} {shapes}", values, one_line(source(one))]
 
 
 def _ended(result: Result) -> Pairs:

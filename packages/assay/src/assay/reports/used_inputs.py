@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from assay.core.engine_info import EngineInfo
-from assay.core.input_plan import InputFacts
+from assay.core.input_plan import InputFacts, InputRange
 
 _SIZES = ("size.", "bounds.")
+_MASK = "mask"
 
 
 def used_inputs(one: InputFacts) -> str:
@@ -14,7 +15,35 @@ def used_inputs(one: InputFacts) -> str:
     values = "" if one.least is None or one.most is None else f" from {one.least:.4g} to {one.most:.4g}"
     if one.least == one.most and one.least is not None:
         values = f" = {one.least:.6g}"
-    return f"{one.name} {one.dtype} {shapes}{values}{f' ({one.chosen})' if one.chosen else ''}"
+    return f"{one.name} {one.dtype} {shapes}{values}{f' ({choice})' if (choice := source(one)) else ''}"
+
+
+def source(one: InputFacts) -> str:
+    """Where its values come from: `N=1; 0 to 30521 (Gather 'embedding')`."""
+    if one.golden:
+        return "golden"
+    texts = [f"{name}={size}" for name, size in one.sizes.items()]
+    if one.range is not None:
+        texts.append(_range(one.range))
+    elif one.floats:
+        texts.append(one.floats)
+    if one.products:
+        texts.append(f"few samples, for one takes {one.products / 1e9:.3g} billion products (--samples says how many)")
+    if one.note:
+        texts.append(f"after other inputs were refused: {one.note}")
+    return "; ".join(texts)
+
+
+def _range(one: InputRange) -> str:
+    why = f" ({one.why})" if one.why else ""
+    if one.texts:
+        return f"of {len(one.texts)} texts{why}"
+    if one.choices:
+        return f"{' or '.join(f'{number:.6g}' for number in one.choices)}{why}"
+    if one.kind == _MASK:
+        return f"ones before zeros{why}"
+    ends = ["any" if end is None else f"{end:.6g}" for end in (one.low, one.high)]
+    return f"{ends[0]} to {ends[1]}{why}"
 
 
 def built_for(facts: EngineInfo) -> str:
