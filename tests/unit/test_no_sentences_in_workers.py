@@ -37,16 +37,16 @@ NAMES = {
     "log_file", "name", "node", "off", "operator", "operators", "option", "original", "output", "outputs", "precision", "producer",
     "reads", "reasons", "reused", "rival", "role", "shape", "signal", "source", "started_at", "tensor", "tensors", "tolerance", "traces",
     "transform", "undelegated", "unit", "value", "version", "writes", "wrong", "about", "attributes", "dtypes", "inputs", "kinds", "passes",
-    "old_name", "rewritten",
+    "old_name", "rewritten", "effect", "floats",
 }  # fmt: skip
 """Fields that hold a name, a path, a digest or a time, in any value."""
-OF_OTHERS = {"log", "text", "values"}
+OF_OTHERS = {"log", "text", "texts", "values"}
 """Fields that hold what a library, a log or the model itself says, and values by name."""
 LEFT = {
-    "chosen": "how an input was chosen: a range, and why",
     "detail": "the driver makes it; a worker says `ended`",
     "observed_detail": "as `detail`",
-    "effect": "what a backend does unasked, from its own table",
+    "why": "what asks for a range of an input: an operator and its node, or an option",
+    "note": "what was changed of the inputs after the first were refused",
     "missing_reason": "why a derivation gave nothing: the text of an exception",
 }
 """Fields that hold a sentence all the same."""
