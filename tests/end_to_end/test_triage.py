@@ -78,7 +78,7 @@ def test_a_cause_that_is_known_is_told_of_another_model_without_a_search(tmp_pat
     (second,) = run_triage(asked).causes
     assert (second.known_as, second.operators) == (first.known_as, first.operators)
     (again,) = run_triage(asked).causes
-    assert again.known_as == second.folder
+    assert again.known_as == second.known_as, "by its own script, not by the page that was made of it"
 
 
 @pytest.mark.slow

@@ -44,7 +44,8 @@ def test_so_does_one_of_any_words(first: str, second: str, third: str) -> None:
 
 
 def test_every_section_is_missed_by_name() -> None:
-    assert len(missing_sections("# Digits\n")) == len(TITLES)
+    (one,) = missing_sections("# Digits\n")
+    assert all(repr(name) in one.sentence for name in TITLES)
     for name in TITLES:
         without = TEXT.replace(f"## {name}\n", "## Something else\n")
         assert without != TEXT

@@ -90,11 +90,9 @@ def differences(text: str, metadata: Metadata) -> list[Difference]:
     title, *wanted = (_trimmed(part) for part in _parts(metadata))
     first, *blocks = [(line, _trimmed(block)) for line, block in _placed(text)]
     told = [] if first[1] == title else [Difference(1, f"does not begin with the title alone, {title.strip()!r}")]
+    told += missing_sections(text)
     for name, section in zip(TITLES, wanted, strict=True):
         here = [(line, block) for line, block in blocks if _heading(block) == name.casefold()]
-        if not here:
-            told.append(_missing(name))
-            continue
         told += [
             Difference(
                 line,
@@ -110,13 +108,13 @@ def differences(text: str, metadata: Metadata) -> list[Difference]:
 
 
 def missing_sections(text: str) -> list[Difference]:
-    """The required sections that are not there: all that can be said without metadata."""
+    """The required sections that are not there, together: all that can be said without metadata."""
     there = {_heading(block) for _, block in _placed(text)[1:]}
-    return [_missing(name) for name in TITLES if name.casefold() not in there]
-
-
-def _missing(name: str) -> Difference:
-    return Difference(0, f"has no section {name!r}: `assay zoo readme` writes it from metadata.toml")
+    names = [repr(name) for name in TITLES if name.casefold() not in there]
+    if not names:
+        return []
+    listed = f"no section {names[0]}" if len(names) == 1 else f"no sections {', '.join(names[:-1])} and {names[-1]}"
+    return [Difference(0, f"has {listed}: `assay zoo readme` writes it from metadata.toml")]
 
 
 def _placed(text: str) -> list[tuple[int, str]]:
