@@ -12,6 +12,8 @@ from msgspec.structs import replace
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.job import RegionJob, other_kind
+from assay.core.outcome import Cause as WhyFailed
+from assay.core.outcome import Outcome
 from assay.core.region import RegionError
 from assay.core.result import RegionResult
 from assay.ports import Backend, OptionSpec
@@ -51,14 +53,31 @@ def test_a_flow_above_all_levels_is_the_highest_one() -> None:
     assert found.flow.options == {"delegate": "faster"}
 
 
-def brought(*right: dict[str, Any], backend: Compiler | None = None, **said: Any) -> Brought:
-    """Of a backend that is right under any of these options."""
+def test_a_level_that_cannot_be_asked_is_no_cure() -> None:
+    refused = {"delegate": "none", "without": "take(relu)"}
+    found = brought(backend=Partitioning(), refused=refused, delegate="fast", without="take(relu)")
+    assert (found.cures, found.kernel) == ((), False)
+    assert found.flow.options == {"delegate": "fast", "without": "take(relu)"}
+
+
+def test_a_pass_is_a_cure_also_where_no_level_can_be_asked() -> None:
+    right = {"without": "take(gelu)"}
+    found = brought(right, backend=Partitioning(), refused={"delegate": "none"}, delegate="fast")
+    assert [(one.kind, one.names) for one in found.cures] == [("pass", ("take(gelu)",))]
+
+
+def brought(
+    *right: dict[str, Any], backend: Compiler | None = None, refused: dict[str, Any] | None = None, **said: Any
+) -> Brought:
+    """Of a backend that is right under any of these options, and cannot be asked under those that are `refused`."""
     made = backend or Compiler()
 
     async def ask(flow: Flow, *, listed: bool = False, after: Flow | None = None) -> RegionResult:
         seen = empty_result(other_kind(make_job(), RegionJob, values_dir="", windows=()))
         if listed and isinstance(made, Partitioning):
             return replace(seen, passes=made.passes_run(Path(), flow))
+        if refused is not None and refused.items() <= flow.options.items():
+            return replace(seen, outcome=Outcome.ERROR, cause=WhyFailed.WRONG_USAGE)
         is_right = any(one.items() <= flow.options.items() for one in right)
         return replace(seen, errors=() if is_right else (RegionError(0, "y", "values", 9.0, 0.5),))
 

@@ -142,7 +142,7 @@ DELEGATES = {
 
 def partitioners(delegate: str, undelegated: Collection[str] = ()) -> list[Any]:
     """They take none of the operators `undelegated`. Raises Unavailable with what to install, UsageError for an operator that none of them
-    takes by its name."""
+    takes by its name; where there are no partitioners, nothing is taken in any case."""
     chosen = DELEGATES[delegate]
     try:
         made = chosen.partitioners()
@@ -153,7 +153,7 @@ def partitioners(delegate: str, undelegated: Collection[str] = ()) -> list[Any]:
         ) from error
     named = _by_operator(made)
     for name in undelegated:
-        if not any(name in configs for configs in named):
+        if made and not any(name in configs for configs in named):
             known = ", ".join(sorted({one for configs in named for one in configs})) or "no list of operators"
             raise UsageError(
                 f'option "undelegated": the partitioner of {delegate} does not name {name!r}; it has {known}'

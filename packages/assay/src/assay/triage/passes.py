@@ -68,14 +68,17 @@ async def _by_passes(
     lowest = flow
     for level in asked:
         lowest = replace(flow, options={**flow.options, **level})
-        if fails(await ask(lowest)):
+        result = await ask(lowest)
+        if fails(result):
             break
-        right.append(level)
+        # What fails in another way, as a level that refuses an option of the flow, proves nothing.
+        if _is_right(result):
+            right.append(level)
     else:
         return Brought(flow)
-    if not right:
+    if level is asked[0]:
         return Brought(lowest, kernel=True, tried=1)
-    level_cure = Cure("level", tuple(str(one) for one in right[-1].values()), dict(right[-1]))
+    by_level = [Cure("level", tuple(str(one) for one in level.values()), dict(level)) for level in right[-1:]]
     names = (await ask(lowest, listed=True)).passes
     alone = []
     for name in names:
@@ -86,10 +89,10 @@ async def _by_passes(
     died = (await ask(lowest)).outcome is not Outcome.OK
     alone = _culprits_first(alone, died=died)
     if alone:
-        return Brought(lowest, (*alone, level_cure), tried=len(names))
+        return Brought(lowest, (*alone, *by_level), tried=len(names))
     together = await _together(backend, lowest, names, ask)
     cures = (Cure("pass", together, _changed(lowest, backend.without_passes(lowest, together))),) if together else ()
-    return Brought(lowest, (*cures, level_cure), tried=len(names))
+    return Brought(lowest, (*cures, *by_level), tried=len(names))
 
 
 def _culprits_first(cures: Sequence[Cure], *, died: bool) -> list[Cure]:
