@@ -104,7 +104,7 @@ def test_a_graph_names_its_checkpoint_and_is_made_once(tmp_path: Path, monkeypat
         ({"sliding_window": 64}, "has sliding_window 64"),
         ({"hidden_act": "gelu"}, "has hidden_act 'gelu'"),
         ({"quantization_config": {}}, "has quantized weights"),
-        ({"hidden_size": "wide"}, "lacks a size, or it is none"),
+        ({"hidden_size": "wide"}, "lacks a value, or it is none"),
         ({"num_hidden_layers": 9}, "has no weight model.layers.2."),
     ],
 )

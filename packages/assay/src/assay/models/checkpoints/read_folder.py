@@ -5,21 +5,28 @@ https://huggingface.co/docs/transformers/main_classes/model#transformers.PreTrai
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+import math
+from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import numpy as np
 
 from assay.errors import BadModel
+from assay.models.checkpoints.decoder_shapes import ATTENTION, GATED, Parts, Shape, misfit, without_effect
 from assay.models.checkpoints.decoder_weights import EMBEDDING, HEAD, Decoder
+from assay.models.checkpoints.folder_config import CONFIG, FolderConfig, read_config, read_json
 from assay.ports import Tensor
 
-CONFIG, INDEX, WHOLE = "config.json", "model.safetensors.index.json", "model.safetensors"
-_KNOWN = ("LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM")
+INDEX, WHOLE = "model.safetensors.index.json", "model.safetensors"
+_FLOATING = ("F16", "BF16", "F32", "F64")
 MOST_BYTES = 2**31 - 2**24
 """Of an ONNX file without external data."""
+
+
+class _Index(msgspec.Struct):
+    weight_map: dict[str, str]
 
 
 def is_folder(source: Path) -> bool:
@@ -29,87 +36,93 @@ def is_folder(source: Path) -> bool:
 
 def read_folder(folder: Path) -> Decoder:
     """Raises BadModel for what is none, or one that is built otherwise."""
-    said = _json(folder / CONFIG)
-    kind = (said.get("architectures") or ["?"])[0]
-    if kind not in _KNOWN:
+    config = read_config(folder)
+    decoder = Decoder(
+        name=folder.resolve().name,
+        layers=config.num_hidden_layers,
+        heads=config.num_attention_heads,
+        key_heads=config.key_heads,
+        head=config.head,
+        epsilon=config.rms_norm_eps,
+        base=config.base,
+        weights={},
+    )
+    files = _files(folder)
+    shapes: dict[str, Shape] = {}
+    for file in files:
+        read = _shapes(folder, file)
+        if twice := next((name for name in read if name in shapes), ""):
+            raise BadModel(f"{folder / file} stores {twice}, as another file does: give the folder as it was saved")
+        shapes |= read
+    tied = bool(config.tie_word_embeddings)
+    parts = Parts(_biased(config), (), norms=config.kind == "Qwen3ForCausalLM", tied=tied and HEAD not in shapes)
+    wrong = misfit(shapes, decoder, config.hidden_size, config.intermediate_size, config.vocab_size, parts)
+    if wrong:
+        raise BadModel(f"{folder} {wrong}; give the folder as it was saved")
+    if 4 * sum(math.prod(one) for one in shapes.values()) > MOST_BYTES:
+        raise BadModel(f"{folder} has more than 2 GB of weights in float32: export it to ONNX, and check that file")
+    weights = _weights(folder, files)
+    if tied and HEAD in weights and not np.array_equal(weights.pop(HEAD), weights[EMBEDDING]):
         raise BadModel(
-            f"{folder} is a {kind}; checkpoints of {', '.join(_KNOWN)} are read as they are: export this one to ONNX with its cache, and "
-            "check that file with --option checkpoint=FOLDER"
+            f"{folder} says tie_word_embeddings, and has a weight {HEAD} that differs from {EMBEDDING}: give the folder as it was saved"
         )
-    _refuse(folder, said)
-    try:
-        heads, width = int(said["num_attention_heads"]), int(said["hidden_size"])
-        return Decoder(
-            name=folder.resolve().name,
-            layers=int(said["num_hidden_layers"]),
-            heads=heads,
-            key_heads=int(said.get("num_key_value_heads") or heads),
-            head=int(said.get("head_dim") or width // heads),
-            epsilon=float(said["rms_norm_eps"]),
-            base=float(_rope(said).get("rope_theta", 10000.0)),
-            weights=_weights(folder, tied=bool(said.get("tie_word_embeddings"))),
-        )
-    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-        raise BadModel(
-            f"{folder / CONFIG} lacks a size, or it is none ({error}): give the folder as it was saved"
-        ) from None
+    return replace(decoder, weights=weights)
 
 
-def _rope(said: Mapping[str, Any]) -> dict[str, Any]:
-    """Up to transformers 4 the base stood in config.json itself."""
-    return {
-        "rope_theta": said.get("rope_theta", 10000.0),
-        **(said.get("rope_parameters") or said.get("rope_scaling") or {}),
-    }
+def _biased(config: FolderConfig) -> Collection[str]:
+    """As the classes of transformers have it: Qwen2 always, Mistral never."""
+    if config.kind == "Qwen2ForCausalLM":
+        return ATTENTION[:3]
+    if config.kind == "MistralForCausalLM":
+        return ()
+    mlp = config.mlp_bias and config.kind == "LlamaForCausalLM"
+    return (*(ATTENTION if config.attention_bias else ()), *(GATED if mlp else ()))
 
 
-def _refuse(folder: Path, said: Mapping[str, Any]) -> None:
-    scaling = str(_rope(said).get("rope_type") or "default")
-    sliding = said.get("sliding_window") if said.get("use_sliding_window", True) else None
-    others = {
-        f"rope_type {scaling!r}": scaling != "default",
-        f"sliding_window {sliding}": sliding is not None,
-        f"hidden_act {said.get('hidden_act')!r}": said.get("hidden_act", "silu") != "silu",
-        "quantized weights": "quantization_config" in said,
-    }
-    if odd := next((what for what, there in others.items() if there), None):
-        raise BadModel(
-            f"{folder} has {odd}, which is not read as it is: export it to ONNX with its cache, and check that file"
-        )
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        return dict(json.loads(path.read_text("utf-8")))
-    except (OSError, ValueError, TypeError) as error:
-        raise BadModel(f"{path} cannot be read ({error}): give the folder as it was saved") from None
-
-
-def _weights(folder: Path, *, tied: bool) -> dict[str, Tensor]:
-    import ml_dtypes  # noqa: F401  (numpy knows bfloat16 by it)
-    from safetensors import SafetensorError, safe_open
-
-    files = [WHOLE]
-    if not (folder / WHOLE).is_file():
-        files = sorted(set(dict(_json(folder / INDEX).get("weight_map") or {}).values()))
-    found: dict[str, Tensor] = {}
-    bytes_read = 0
+def _files(folder: Path) -> list[str]:
+    if (folder / WHOLE).is_file():
+        return [WHOLE]
+    files = sorted(set(read_json(folder / INDEX, _Index).weight_map.values()))
     for name in files:
         if Path(name).name != name:
             raise BadModel(f"{folder / INDEX} names {name!r}, which is no file of this folder")
+        if not (folder / name).is_file():
+            raise BadModel(f"{folder / INDEX} names {name!r}, which is not there: give the folder as it was saved")
+    return files
+
+
+def _shapes(folder: Path, file: str) -> dict[str, Shape]:
+    """Of those weights that have an effect, without reading them."""
+    from safetensors import SafetensorError, safe_open
+
+    found: dict[str, Shape] = {}
+    try:
+        with safe_open(folder / file, "np") as stored:
+            for name in stored.keys():  # noqa: SIM118  (safe_open is no mapping)
+                if without_effect(name):
+                    continue
+                one = stored.get_slice(name)
+                if (kind := one.get_dtype()) not in _FLOATING:
+                    raise BadModel(
+                        f"{folder / file} stores {name} as {kind}: only {', '.join(_FLOATING)} are read as they are"
+                    )
+                found[name] = tuple(one.get_shape())
+    except (OSError, SafetensorError) as error:
+        raise BadModel(f"{folder / file} cannot be read ({error}): give the folder as it was saved") from None
+    return found
+
+
+def _weights(folder: Path, files: list[str]) -> dict[str, Tensor]:
+    import ml_dtypes  # noqa: F401  (numpy knows bfloat16 by it)
+    from safetensors import SafetensorError, safe_open
+
+    found: dict[str, Tensor] = {}
+    for file in files:
         try:
-            with safe_open(folder / name, "np") as stored:
-                for key in stored.keys():  # noqa: SIM118  (safe_open is no mapping)
-                    found[key] = np.asarray(stored.get_tensor(key)).astype(np.float32)
-                    bytes_read += found[key].nbytes
-                    if bytes_read > MOST_BYTES:
-                        raise BadModel(
-                            f"{folder} has more than 2 GB of weights in float32: export it to ONNX, and check that file"
-                        )
+            with safe_open(folder / file, "np") as stored:
+                for name in stored.keys():  # noqa: SIM118  (safe_open is no mapping)
+                    if not without_effect(name):
+                        found[name] = np.asarray(stored.get_tensor(name)).astype(np.float32)
         except (OSError, SafetensorError) as error:
-            raise BadModel(f"{folder / name} cannot be read ({error}): give the folder as it was saved") from None
-    if tied:
-        found.pop(HEAD, None)
-    if EMBEDDING not in found:
-        raise BadModel(f"{folder} has no weight {EMBEDDING}: it is no decoder, or it was cut short")
+            raise BadModel(f"{folder / file} cannot be read ({error}): give the folder as it was saved") from None
     return found

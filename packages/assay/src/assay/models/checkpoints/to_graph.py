@@ -7,7 +7,8 @@ from pathlib import Path
 
 from assay.errors import BadModel
 from assay.models.cache_eviction import used_now
-from assay.models.checkpoints.read_folder import CONFIG, INDEX, is_folder, read_folder
+from assay.models.checkpoints.folder_config import CONFIG
+from assay.models.checkpoints.read_folder import INDEX, is_folder, read_folder
 from assay.models.checkpoints.read_gguf import is_gguf, read_gguf
 from assay.models.files import file_digest, user_cache
 
