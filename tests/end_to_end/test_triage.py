@@ -7,16 +7,28 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import onnx
 import pytest
+from msgspec.structs import replace
 from onnx import ModelProto, helper, numpy_helper
 
+from assay.commands.check import run_check
 from assay.commands.compare import run_compare
+from assay.commands.composition import open_services
 from assay.commands.triage import run_triage
+from assay.core.flow import Option
+from assay.core.job import CompareSpeedJob, MeasureJob, VerifyJob, other_kind
+from assay.core.measurement import OperatorTime
+from assay.core.policy import Goal, Policy
+from assay.core.speed import BaselineEngine, PairedRun, SpeedComparison
 from assay.errors import UsageError
+from assay.options.check import CheckOptions
 from assay.options.compare import CompareOptions
 from assay.options.triage import TriageOptions
+from assay.pipeline.open_run import open_run
+from assay.testing.builders import make_result
 from assay.testing.faulty_rewrites import KERNELS, REWRITES
 from assay.testing.planted_nets import PlantedNet
 from assay.triage.cause import Cause, Doubt, Where
@@ -186,3 +198,51 @@ def test_a_nan_is_told_at_the_node_where_it_is_born(tmp_path: Path) -> None:
     assert [one.partition(" ")[0] for one in cause.nodes] == [born]
     assert (cause.symptom.kind, cause.where) == ("nan", Where.NODE)
     assert "a NaN is born by Softplus" in title_of(cause)
+
+
+def red_in_three_ways(tmp_path: Path, *goals: Goal) -> str:
+    """The history of a run of one model on one flow: wrong, measured under these limits, and slower than the engine before."""
+    net = PlantedNet(NODES, seed=3)
+    onnx.save(net.model, tmp_path / "net.onnx")
+    history = str(tmp_path / "history")
+    options: dict[str, Option] = {"fault": "swapped_scale", "site": net.sites["swapped_scale"][0][-1]}
+    checked = run_check(
+        CheckOptions(
+            models=(tmp_path / "net.onnx",),
+            flows=("miscompiler",),
+            options=options,
+            history=history,
+            only_kind="verify",
+        )
+    )
+    verify = checked.run.jobs[0]
+    assert isinstance(verify, VerifyJob)
+    before = BaselineEngine("old", verify.flow, verify.case.model)
+    jobs = (verify, other_kind(verify, MeasureJob), other_kind(verify, CompareSpeedJob, baseline=before))
+    after = (OperatorTime("conv", "Conv", 9e-4),)
+    pairs = tuple(PairedRun(0.5 + 1e-4 * at, 0.5, 0.0, quads=10) for at in range(20))
+    timed = {
+        "measure": {"operator_times": after},
+        "compare_speed": {
+            "operator_times": after,
+            "baseline_operator_times": (OperatorTime("conv", "Conv", 4e-4),),
+            "speeds": (SpeedComparison("old", pairs, "thread", own_s=1.6e-3, rival_s=1e-3),),
+        },
+    }
+    cell = (verify.case.name, verify.flow.name)
+    results = (*checked.results, *(make_result(*cell, kind, **seen) for kind, seen in timed.items()))
+    run = replace(checked.run, id="20991231T000000-000000", jobs=jobs, policy=Policy(goals=goals), status="running")
+    with open_services(history) as services, open_run(run, services) as opened:
+        for result in results:
+            opened.add(result)
+    return history
+
+
+def test_what_is_wrong_and_slow_has_a_page_of_each(tmp_path: Path) -> None:
+    history = red_in_three_ways(tmp_path, Goal("latency.median_ms", max=1e-6))
+    found = run_triage(TriageOptions(target="last", history=history, output=tmp_path / "triage"))
+    assert [one.job_key.rpartition("|")[2] for one in found.causes] == ["verify", "measure", "compare_speed"]
+    assert len({one.folder for one in found.causes}) == 3
+    for cause in found.causes:
+        page = msgspec.json.decode((Path(cause.folder) / "cause.json").read_bytes())
+        assert page["job_key"] == cause.job_key

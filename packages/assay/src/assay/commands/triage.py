@@ -95,13 +95,6 @@ def _triaged(options: TriageOptions, progress: Progress, tell: Callable[[str], N
         verdicts = [RedVerdict(job, by_key[job.key]) for job in jobs]
         verdicts.sort(key=_gravity)
         causes: list[Cause] = []
-        for job in (one for one in run.jobs if one.key in other):
-            slow = cause_of_slowness(job, by_key[job.key], _folder(options, job) / "cause-slow")
-            if slow is None:
-                left.append(_not_looked_into(job.key, job.kind, other[job.key]))
-            else:
-                write_pages(slow)
-                causes.append(slow)
         for verdict in verdicts:
             folder = _folder(options, verdict.job)
             deadline = time.monotonic() + options.time_limit_s
@@ -116,11 +109,19 @@ def _triaged(options: TriageOptions, progress: Progress, tell: Callable[[str], N
             if builds is not None:
                 found = [with_builds(one, builds, math.inf, tell) for one in found]
             causes += found
+        for job in (one for one in run.jobs if one.key in other):
+            slow = cause_of_slowness(job, by_key[job.key], _folder(options, job, job.kind.value))
+            if slow is None:
+                left.append(_not_looked_into(job.key, job.kind, other[job.key]))
+            else:
+                write_pages(slow)
+                causes.append(slow)
         return Triaged(tuple(causes), tuple(left))
 
 
-def _folder(options: TriageOptions, job: Job) -> Path:
-    return (options.output / _safe(f"{job.case.name}-{job.subject}")).absolute()
+def _folder(options: TriageOptions, job: Job, kind: str = "") -> Path:
+    """Of answers, which is made empty for each search; of another `kind` one of its own."""
+    return (options.output / _safe(f"{job.case.name}-{job.subject}-{kind}")).absolute()
 
 
 def _gravity(verdict: RedVerdict) -> tuple[bool, float]:
