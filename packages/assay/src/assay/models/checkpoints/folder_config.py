@@ -86,7 +86,7 @@ def read_config(folder: Path) -> FolderConfig:
     config = read_json(path, FolderConfig)
     if odd := next(_otherwise(config), None):
         raise BadModel(
-            f"{folder} has {odd}, which is not read as it is: export it to ONNX with its cache, and check that file"
+            f"{folder} has {odd[:200]}, which is not read as it is: export it to ONNX with its cache, and check that file"
         )
     if wrong := next(_contradictions(config), None):
         raise BadModel(f"{path} cannot be followed: {wrong}; give the folder as it was saved")

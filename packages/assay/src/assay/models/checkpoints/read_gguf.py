@@ -5,13 +5,18 @@ https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from assay.errors import BadModel
+from assay.models.checkpoints.decoder_shapes import ATTENTION, GATED, Parts, misfit
 from assay.models.checkpoints.decoder_weights import EMBEDDING, HEAD, LAST_NORM, LAYER, Decoder
+from assay.models.checkpoints.gguf_header import check_header
+from assay.models.checkpoints.gguf_settings import KNOWN, GgufSettings, otherwise, read_settings
 from assay.models.checkpoints.read_folder import MOST_BYTES
 from assay.ports import Tensor
 
@@ -31,7 +36,11 @@ _NAMES = {
 _WHOLE = {"token_embd.weight": EMBEDDING, "output.weight": HEAD, "output_norm.weight": LAST_NORM}
 _TURNED = {"llama": ("query", "key")}
 """Whose rows the converter of llama.cpp puts in pairs, by architecture."""
-_KNOWN = ("llama", "qwen2", "qwen3")
+_PARTS = {
+    f"{theirs}{end}": f"{LAYER[part]}{end}"
+    for part, theirs in _NAMES.items()
+    for end in (("",) if theirs.endswith(".weight") else (".weight", ".bias"))
+}
 
 
 def is_gguf(source: Path) -> bool:
@@ -46,30 +55,45 @@ def read_gguf(path: Path) -> Decoder:
     except ImportError:
         raise BadModel(f"{path} needs the package gguf to be read: pip install 'assay[gguf]'") from None
     try:
+        check_header(path)
         reader = GGUFReader(path)
         said = {name: field.contents() for name, field in reader.fields.items() if not name.startswith("tokenizer.")}
-    except (OSError, ValueError, IndexError, KeyError) as error:
+    except (OSError, ValueError, IndexError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise BadModel(f"{path} cannot be read as GGUF ({error}): give the file as it was written") from None
     kind = str(said.get("general.architecture", "?"))
-    scaling = str(said.get(f"{kind}.rope.scaling.type", "none"))
-    if kind not in _KNOWN or scaling != "none":
-        what = f"is a {kind}" if kind not in _KNOWN else f"scales its rotary positions ({scaling})"
-        raise BadModel(f"{path} {what}; {', '.join(_KNOWN)} without scaling are read as they are")
+    if kind not in KNOWN:
+        raise BadModel(f"{path} is a {kind}; {', '.join(KNOWN)} are read as they are")
     try:
-        heads, width = int(said[f"{kind}.attention.head_count"]), int(said[f"{kind}.embedding_length"])
-        decoder = Decoder(
-            name=path.stem,
-            layers=int(said[f"{kind}.block_count"]),
-            heads=heads,
-            key_heads=int(said.get(f"{kind}.attention.head_count_kv", heads)),
-            head=int(said.get(f"{kind}.attention.key_length", width // heads)),
-            epsilon=float(said[f"{kind}.attention.layer_norm_rms_epsilon"]),
-            base=float(said.get(f"{kind}.rope.freq_base", 10000.0)),
-            weights=_stored(path, reader),
-        )
-    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-        raise BadModel(f"{path} lacks a size, or it is none ({error}): give the file as it was written") from None
-    return _named(decoder, _TURNED.get(kind, ()))
+        told = read_settings(kind, said)
+    except ValueError as error:
+        raise BadModel(f"{path} lacks a setting, or it is none ({error}): give the file as it was written") from None
+    if odd := next(otherwise(kind, said, told.head), None):
+        raise BadModel(f"{path} has {odd[:200]}, which is not read as it is: export the model to ONNX with its cache")
+    decoder = Decoder(path.stem, told.layers, told.heads, told.key_heads, told.head, told.epsilon, told.base, {})
+    _check_weights(path, reader, decoder, kind, told)
+    return _named(replace(decoder, weights=_stored(path, reader)), _TURNED.get(kind, ()))
+
+
+def _check_weights(path: Path, reader: Any, decoder: Decoder, kind: str, told: GgufSettings) -> None:
+    """Names and shapes, before a weight is read. The shape of GGUF has the last dimension first."""
+    stored = {one.name: tuple(int(size) for size in reversed(one.shape)) for one in reader.tensors}
+    ours = {_ours(name): shape for name, shape in stored.items()}
+    vocabulary = told.vocabulary or (*ours.get(EMBEDDING, ()), 0)[0]
+    biased = ATTENTION[:3] if kind == "qwen2" else ()
+    parts = Parts(biased, (*ATTENTION, *GATED), norms=kind == "qwen3", tied=HEAD not in ours)
+    if wrong := misfit(ours, decoder, told.width, told.inner, vocabulary, parts):
+        raise BadModel(f"{path} {wrong}; give the file as it was written (names are those of transformers)")
+    if 4 * sum(math.prod(one) for one in stored.values()) > MOST_BYTES:
+        raise BadModel(f"{path} has more than 2 GB of weights in float32: that is more than is read as it is")
+
+
+def _ours(name: str) -> str:
+    """The name by which transformers has it; what is unknown keeps its own."""
+    if name in _WHOLE:
+        return _WHOLE[name]
+    where, _, rest = name.removeprefix("blk.").partition(".")
+    part = _PARTS.get(rest)
+    return f"model.layers.{where}.{part}" if part and where.isdecimal() and name.startswith("blk.") else name
 
 
 def _stored(path: Path, reader: Any) -> dict[str, Tensor]:
@@ -77,8 +101,6 @@ def _stored(path: Path, reader: Any) -> dict[str, Tensor]:
 
     found: dict[str, Tensor] = {}
     for one in reader.tensors:
-        if int(one.n_elements) * 4 + sum(tensor.nbytes for tensor in found.values()) > MOST_BYTES:
-            raise BadModel(f"{path} has more than 2 GB of weights in float32: that is more than is read as it is")
         try:
             values = dequantize(one.data, one.tensor_type)
         except NotImplementedError:
@@ -91,22 +113,13 @@ def _stored(path: Path, reader: Any) -> dict[str, Tensor]:
 
 
 def _named(decoder: Decoder, turned: tuple[str, ...]) -> Decoder:
-    from dataclasses import replace
-
-    found = {ours: decoder.weights[theirs] for theirs, ours in _WHOLE.items() if theirs in decoder.weights}
-    missing = [theirs for theirs, ours in _WHOLE.items() if ours not in found and ours != HEAD]
-    for number in range(decoder.layers):
-        for part, name in _NAMES.items():
-            for kind in ("",) if name.endswith(".weight") else (".weight", ".bias"):
-                theirs, ours = f"blk.{number}.{name}{kind}", f"model.layers.{number}.{LAYER[part]}{kind}"
-                if theirs in decoder.weights:
-                    heads = decoder.heads if part == "query" else decoder.key_heads
-                    one = decoder.weights[theirs]
-                    found[ours] = _halves(one, heads) if part in turned else one
-                elif not (kind == ".bias" or part.endswith("_norm")):
-                    missing.append(theirs)
-    if missing:
-        raise ValueError(f"no weight {missing[0]}")
+    found: dict[str, Tensor] = {}
+    heads = {"query": decoder.heads, "key": decoder.key_heads}
+    names = {f".{LAYER[part]}{end}": heads[part] for part in turned for end in (".weight", ".bias")}
+    for theirs, one in decoder.weights.items():
+        ours = _ours(theirs)
+        count = next((count for end, count in names.items() if ours.endswith(end)), 0)
+        found[ours] = _halves(one, count) if count else one
     return replace(decoder, weights=found)
 
 
