@@ -6,6 +6,7 @@ from pathlib import Path
 
 from alert_servers import endpoint
 from assay.commands.alerting import MOST, rules_here
+from assay.commands.alerts import list_alerts
 from assay.commands.composition import open_services
 from assay.commands.fuzz_alerts import tell_causes
 from assay.fuzz.corpus import Bucket, Corpus, Session
@@ -51,5 +52,12 @@ def test_each_cause_has_a_message_with_its_script_once(tmp_path: Path) -> None:
         assert len(chat.posts) == MOST
         told(first)
         assert len(chat.posts) == len(buckets)
-        assert "    import onnx\n    if onnx:\n        print(" in str(chat.posts[0]).replace("\\n", "\n")
+        assert f"```python\n{script.read_text()}```" in chat.posts[0]["message"]
         assert told(first) == ()
+
+        # The folder of the session was lost, the history was not: nobody is told twice.
+        lost = Session(seed=1, buckets=dict(buckets))
+        assert told(lost) == ()
+        assert lost.alerted == list(buckets)
+        assert len(chat.posts) == len(buckets)
+        assert list_alerts(str(tmp_path / "history")) == [], "what fuzzing found and was told of is nothing to do"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +15,7 @@ from assay.alerts.quiet import quiet_until
 from assay.commands.alerting import SEND, SHOW, report_link, with_alerts
 from assay.core.alert import (
     Alert,
+    AlertFacts,
     AlertKind,
     AlertRules,
     AlertTarget,
@@ -122,3 +124,15 @@ def test_a_dry_run_without_anybody_to_tell_says_so() -> None:
     (said,) = with_alerts(checked, services, None, SHOW).alerts
     assert said == "no alert would be sent: assay.toml has no [[alerts.target]] (docs/alerts.md)"
     assert with_alerts(checked, services, None, SEND).alerts == ()
+
+
+def test_a_script_is_the_same_program_in_the_message() -> None:
+    script = (
+        'if x:\n\tprint("a   b   c")\n    \ny = x @all_ones  # @everyone\ntext = """\n```\n<!here> naïve\u00a0&\n"""\n'
+    )
+    alert = Alert("a1b2c3d4", AlertKind.FOUND, "s", "wrong by Neg", {KEY: 1}, "fuzz", "t", "fuzz", "t")
+    made = message(alert, AlertKind.FOUND, AlertFacts(script=script))
+    assert made.text.endswith(f"\nScript:\n\n````python\n{script}````\n")
+    assert f"<pre>{escape(script.rstrip())}</pre>" in made.html
+    hostile = message(alert, AlertKind.FOUND, AlertFacts(script="a = 1\x1b[31m\r\nb = '\u202e://u:hunter2@h'\x0cc"))
+    assert hostile.text.endswith("\n```python\na = 1 [31m\nb = ' ://u:***@h' c\n```\n")

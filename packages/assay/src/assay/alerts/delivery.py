@@ -106,14 +106,16 @@ def _settle(store: KeepsAlerts, got: dict[tuple[str, Waiting], str], now: dateti
     def settle(alerts: list[Alert]) -> Sequence[Alert]:
         after = []
         for alert in alerts:
-            waiting = []
+            waiting, told = [], alert.told
             for one in alert.waiting:
                 why = got.get((alert.id, one))
                 if why is None:
                     waiting.append(one)
                 elif why:
                     waiting.append(replace(one, error=why, claimed_until=0.0))
-            after.append(replace(alert, waiting=tuple(waiting)))
+                elif alert.kind is AlertKind.FOUND:
+                    told = tuple(alert.jobs)
+            after.append(replace(alert, waiting=tuple(waiting), told=told))
         return kept(after, now.astimezone(UTC).isoformat(timespec="seconds"))
 
     store.change_alerts(settle)

@@ -75,8 +75,8 @@ def as_told(alert: Alert, news: News) -> Alert:
 
 
 def kept(alerts: Sequence[Alert], now: str) -> list[Alert]:
-    """Those that are open, muted, or have a message that waits."""
-    return [one for one in alerts if not one.closed_at or one.waiting or one.is_muted(now)]
+    """Those that are open, muted, or have a message that waits; and what fuzzing found and people know, so that it is told once."""
+    return [one for one in alerts if not one.is_over(now) or (one.kind is AlertKind.FOUND and one.told)]
 
 
 def _without(jobs: dict[str, int], keys: AbstractSet[str]) -> dict[str, int]:

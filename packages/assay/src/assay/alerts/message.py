@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+import unicodedata
 from collections.abc import Sequence
 from html import escape
 
@@ -12,6 +13,8 @@ from assay.core.alert import Alert, AlertFacts, AlertKind, Message
 WIDTH = 80
 SUBJECT = 120
 JOBS_SHOWN = 8
+_UNSEEN = ("Cc", "Cf", "Cs")
+"""Categories of characters that steer a terminal, or change the order in which a line is shown."""
 _WORDS = {
     AlertKind.BLOCK: "blocked",
     AlertKind.CHANGE: "changed",
@@ -54,10 +57,14 @@ def message(alert: Alert, kind: AlertKind, facts: AlertFacts, sender: str = "ass
 def harmless(text: str) -> str:
     """One line without control characters, passwords in addresses, and what chats read as mentions of everybody."""
     text = " ".join("".join(one if one.isprintable() else " " for one in text).split())
-    text = re.sub(r"(://[^\s/:@]*:)[^\s/@]+@", r"\1***@", text)
+    text = _without_passwords(text)
     for word in ("everyone", "channel", "here", "all"):
         text = text.replace(f"@{word}", f"@\u200b{word}")
     return text.replace("<!", "<\u200b!")
+
+
+def _without_passwords(text: str) -> str:
+    return re.sub(r"(://[^\s/:@]*:)[^\s/@]+@", r"\1***@", text)
 
 
 def _text(title: str, first: str, lines: list[tuple[str, str]], commands: list[tuple[str, str]], link: str) -> str:
@@ -81,21 +88,22 @@ def _text(title: str, first: str, lines: list[tuple[str, str]], commands: list[t
 
 
 def _script_text(script: str) -> str:
-    """Set in by four columns: code, where a text is read as Markdown."""
-    return (
-        "".join(f"{line}\n" for line in ["", "Script:", "", *(f"    {one}" for one in _lines_of(script))])
-        if script
-        else ""
-    )
+    """In a fence, in which chats look for no mentions. It is longer than any that the script has."""
+    if not script:
+        return ""
+    fence = "`" * max([3, *(len(one) + 1 for one in re.findall("`+", script))])
+    return "".join(f"{line}\n" for line in ["", "Script:", "", f"{fence}python", _code(script), fence])
 
 
 def _script_html(script: str) -> str:
-    return f"<p>Script:</p><pre>{escape(chr(10).join(_lines_of(script)))}</pre>" if script else ""
+    return f"<p>Script:</p><pre>{escape(_code(script))}</pre>" if script else ""
 
 
-def _lines_of(script: str) -> list[str]:
-    """Each harmless, as it is set in."""
-    return [" " * (len(one) - len(one.lstrip(" "))) + harmless(one) for one in script.rstrip().splitlines()]
+def _code(script: str) -> str:
+    """The same program: its white space stays, and nothing is put into its words."""
+    text = script.replace("\r\n", "\n").rstrip()
+    shown = (one if one in "\n\t" or unicodedata.category(one) not in _UNSEEN else " " for one in text)
+    return _without_passwords("".join(shown))
 
 
 def _html(

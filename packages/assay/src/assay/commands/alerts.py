@@ -25,7 +25,8 @@ LONGEST_MUTE = timedelta(days=366)
 def list_alerts(history: str) -> list[Alert]:
     """All that are open, muted, or have a message that waits."""
     with _kept_in(history) as store:
-        return store.alerts()
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        return [one for one in store.alerts() if not one.is_over(now)]
 
 
 def mute_alert(identity: str, until: datetime, reason: str, history: str, *, who: str = "") -> Alert:

@@ -28,21 +28,36 @@ def tell_causes(
     if rules is None or not new:
         return ()
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    waiting = len(new) - MOST
-    made = [*_messages(new[:MOST], corpus)]
     targets = tuple(one.name for one in rules.targets if AlertKind.FOUND in one.on)
+    store = services.store
     if mode == SHOW:
-        return tuple(shown([(targets, message) for _, message in made]))
+        fresh = _unknown(new, store.alerts()) if isinstance(store, KeepsAlerts) else new
+        return tuple(shown([(targets, message) for _, message in _messages(fresh[:MOST], corpus)]))
+    if not isinstance(store, KeepsAlerts):
+        return (_CANNOT,)
+    if not targets:
+        return ()
     try:
-        lines = _sent(made, services, rules, now)
+        fresh = _unknown(new, store.alerts())
+        lines = _sent([*_messages(fresh[:MOST], corpus)], store, rules, now)
+        told = {one.id for one in store.alerts() if one.told and not one.waiting}
     except HarnessError as error:
         return (f"alerts of new causes were not sent ({error})",)
-    if lines is None:
-        return (_CANNOT,)
-    session.alerted += [one.key for one in new[:MOST]]
+    session.alerted += [one.key for one in new if _id(one) in told]
     corpus.write(session)
+    waiting = len(fresh) - MOST
     more = f"{waiting} more new causes are told by the next call: {MOST} at once are enough to read"
     return (*lines, more) if waiting > 0 else tuple(lines)
+
+
+def _unknown(new: Sequence[Bucket], alerts: Sequence[Alert]) -> list[Bucket]:
+    """Those that the history has no alert of. It knows more than the session, which may be lost and begun anew."""
+    known = {one.id for one in alerts}
+    return [one for one in new if _id(one) not in known]
+
+
+def _id(one: Bucket) -> str:
+    return one.key[:8]
 
 
 def _messages(new: Sequence[Bucket], corpus: Corpus) -> Iterator[tuple[Bucket, Message]]:
@@ -57,7 +72,16 @@ def _alert(one: Bucket, now: str) -> Alert:
     """Closed as soon as it is told: no run of the same jobs will say that it is well again."""
     job = f"{one.first}|{one.flow}|screen"
     return Alert(
-        one.key[:8], AlertKind.FOUND, one.key, one.title, {}, "fuzz", one.found_at, "fuzz", one.found_at, (job,), now
+        _id(one),
+        AlertKind.FOUND,
+        one.key,
+        one.title,
+        {job: 1},
+        "fuzz",
+        one.found_at,
+        "fuzz",
+        one.found_at,
+        closed_at=now,
     )
 
 
@@ -86,15 +110,16 @@ def _script(one: Bucket) -> str:
     return path.read_text(encoding="utf-8")[:MOST_SCRIPT] if path is not None and path.is_file() else ""
 
 
-def _sent(made: Sequence[tuple[Bucket, Message]], services: Services, rules: AlertRules, now: str) -> list[str] | None:
-    """None where the history keeps no alerts. Raises HarnessError."""
+def _sent(made: Sequence[tuple[Bucket, Message]], store: KeepsAlerts, rules: AlertRules, now: str) -> list[str]:
+    """These and what waits of calls before. Raises HarnessError."""
     from assay.alerts.delivery import deliver, with_message
     from assay.alerts.send import send
 
-    store = services.store
-    if not isinstance(store, KeepsAlerts):
-        return None
     fresh = [with_message(_alert(one, now), AlertKind.FOUND, message, rules, now) for one, message in made]
-    ids = {one.id for one in fresh}
-    store.change_alerts(lambda known: [*(one for one in known if one.id not in ids), *fresh])
+
+    def add(known: list[Alert]) -> Sequence[Alert]:
+        ids = {one.id for one in known}
+        return [*known, *(one for one in fresh if one.id not in ids)]
+
+    store.change_alerts(add)
     return delivery_lines(deliver(store, rules, send, datetime.now(UTC)))

@@ -96,6 +96,10 @@ class Alert(msgspec.Struct, frozen=True):
     def is_muted(self, now: str) -> bool:
         return self.mute is not None and now < self.mute.until
 
+    def is_over(self, now: str) -> bool:
+        """Closed, and neither muted nor still to be sent to anybody."""
+        return bool(self.closed_at) and not self.waiting and not self.is_muted(now)
+
 
 class SecretText(msgspec.Struct, frozen=True):
     """Where an address is: in the configuration itself (`text`), in a variable, or in a file. It shows itself to nobody."""

@@ -52,7 +52,7 @@ class Alerts(msgspec.Struct, frozen=True):
 def alerts(site: Site, query: Mapping[str, str]) -> Answer:  # noqa: ARG001
     known = site.store.alerts() if isinstance(site.store, KeepsAlerts) else []
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    found = tuple(_shown(one, now) for one in known)
+    found = tuple(_shown(one, now) for one in known if not one.is_over(now))
     rows = [
         (
             *(one.id, one.kind, one.headline, one.first_at, one.last_at, len(one.jobs)),
