@@ -21,6 +21,7 @@ from assay.commands.triage import run_triage
 from assay.core.flow import Option
 from assay.core.job import CompareSpeedJob, MeasureJob, VerifyJob, other_kind
 from assay.core.measurement import OperatorTime
+from assay.core.outcome import Outcome
 from assay.core.policy import Goal, Policy
 from assay.core.speed import BaselineEngine, PairedRun, SpeedComparison
 from assay.errors import UsageError
@@ -200,7 +201,7 @@ def test_a_nan_is_told_at_the_node_where_it_is_born(tmp_path: Path) -> None:
     assert "a NaN is born by Softplus" in title_of(cause)
 
 
-def red_in_three_ways(tmp_path: Path, *goals: Goal) -> str:
+def red_in_three_ways(tmp_path: Path, *goals: Goal, measured: Outcome = Outcome.OK) -> str:
     """The history of a run of one model on one flow: wrong, measured under these limits, and slower than the engine before."""
     net = PlantedNet(NODES, seed=3)
     onnx.save(net.model, tmp_path / "net.onnx")
@@ -221,8 +222,8 @@ def red_in_three_ways(tmp_path: Path, *goals: Goal) -> str:
     jobs = (verify, other_kind(verify, MeasureJob), other_kind(verify, CompareSpeedJob, baseline=before))
     after = (OperatorTime("conv", "Conv", 9e-4),)
     pairs = tuple(PairedRun(0.5 + 1e-4 * at, 0.5, 0.0, quads=10) for at in range(20))
-    timed = {
-        "measure": {"operator_times": after},
+    timed: dict[str, dict[str, Any]] = {
+        "measure": {"operator_times": after, "outcome": measured},
         "compare_speed": {
             "operator_times": after,
             "baseline_operator_times": (OperatorTime("conv", "Conv", 4e-4),),
@@ -246,3 +247,28 @@ def test_what_is_wrong_and_slow_has_a_page_of_each(tmp_path: Path) -> None:
     for cause in found.causes:
         page = msgspec.json.decode((Path(cause.folder) / "cause.json").read_bytes())
         assert page["job_key"] == cause.job_key
+
+
+LATENCY = Goal("latency.median_ms", max=1e-6)
+MEMORY = Goal("memory.run_peak_bytes", max=1.0)
+
+
+@pytest.mark.parametrize(
+    ("goals", "measured", "slow"),
+    [
+        ((MEMORY,), Outcome.OK, False),
+        ((MEMORY, LATENCY), Outcome.OK, True),
+        ((LATENCY,), Outcome.OTHER_PRECISION, True),
+        ((Goal("artifact.bytes", max=1.0),), Outcome.OTHER_PRECISION, False),
+        ((), Outcome.ERROR, False),
+    ],
+)
+def test_only_what_breaks_a_rule_about_time_is_slow(
+    goals: tuple[Goal, ...], measured: Outcome, slow: bool, tmp_path: Path
+) -> None:
+    history = red_in_three_ways(tmp_path, *goals, measured=measured)
+    asked = TriageOptions(target="last", job="net|miscompiler|measure", history=history, output=tmp_path / "triage")
+    found = run_triage(asked)
+    assert [one.symptom.kind for one in found.causes] == ["too_slow"] * slow
+    told = ["broke no limit on the time of a call" in line for line in found.left]
+    assert told == [True] * (not slow)

@@ -22,7 +22,7 @@ AFTER = (OperatorTime("conv", "Conv", 9e-4), OperatorTime("mm", "MatMul", 3e-4))
 
 def cause_of(result: Result, folder: Path) -> Cause:
     """Of a job on that result."""
-    found = cause_of_slowness(make_job(), result, folder)
+    found = cause_of_slowness(make_job(kind=result.kind.value), result, folder)
     assert found is not None
     return found
 
@@ -57,6 +57,9 @@ def test_of_a_measurement_that_misses_its_limit_the_dearest_operator_is_named(tm
     cause = cause_of(make_result(kind="measure", operator_times=AFTER), tmp_path)
     assert cause.explains == pytest.approx(0.75)
     assert cause.nodes[0] == "conv"
+    told = [*lines(cause)]
+    assert "too slow by Conv" in told[0]
+    assert told[2] == "  brought by: not known: a measurement has no earlier engine to compare with"
 
 
 def test_without_a_profile_or_a_slower_operator_nothing_is_named(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from assay.triage.cause import Cause
 from assay.triage.context import end_of
 from assay.triage.known import KnownCauses
 from assay.triage.pages import write_pages
-from assay.triage.slow import cause_of_slowness
+from assay.triage.slow import cause_of_slowness, slow_jobs
 from assay.triage.triage import RedVerdict, triage_verdict, with_builds, with_since
 
 RED = (VerdictStatus.FAIL, VerdictStatus.ERROR)
@@ -109,10 +109,13 @@ def _triaged(options: TriageOptions, progress: Progress, tell: Callable[[str], N
             if builds is not None:
                 found = [with_builds(one, builds, math.inf, tell) for one in found]
             causes += found
+        slow_keys = slow_jobs(run, results, services) if other else frozenset()
         for job in (one for one in run.jobs if one.key in other):
-            slow = cause_of_slowness(job, by_key[job.key], _folder(options, job, job.kind.value))
+            is_slow = job.key in slow_keys
+            folder = _folder(options, job, job.kind.value)
+            slow = cause_of_slowness(job, by_key[job.key], folder) if is_slow else None
             if slow is None:
-                left.append(_not_looked_into(job.key, job.kind, other[job.key]))
+                left.append(_not_looked_into(job, other[job.key], is_slow=is_slow))
             else:
                 write_pages(slow)
                 causes.append(slow)
@@ -195,9 +198,11 @@ def _is_red(verdict: Verdict, results: Mapping[str, Result], *, named: bool) -> 
     return verdict.word is VerdictStatus.INCONCLUSIVE and differs
 
 
-def _not_looked_into(key: str, kind: JobKind, reason: str) -> str:
-    what = "the engine has no profile of its operators" if kind in SPEED else f"this is a {kind.value} job"
-    return f"{key} is red ({reason}): triage looks into answers and the time of operators, and {what}"
+def _not_looked_into(job: Job, reason: str, *, is_slow: bool) -> str:
+    what = f"this is a {job.kind.value} job"
+    if job.kind in SPEED:
+        what = "the engine has no profile of its operators" if is_slow else "it broke no limit on the time of a call"
+    return f"{job.key} is red ({reason}): triage looks into answers and the time of operators, and {what}"
 
 
 def _safe(name: str) -> str:

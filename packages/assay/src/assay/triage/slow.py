@@ -2,13 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from assay.core.job import FlowJob, Job
 from assay.core.result import CompareSpeedResult, MeasureResult, Result, speeds_of
+from assay.core.run import Run
+from assay.core.verdict import VerdictStatus
 from assay.judge.operator_regressions import Change, differences, operator_regressions
+from assay.pipeline.open_run import judge_run
+from assay.pipeline.services import Services
 from assay.triage.cause import Cause, Where
-from assay.triage.symptom import SLOW, Symptom
+from assay.triage.symptom import SLOW, TOO_SLOW, Symptom
+
+CALL_TIMES = (
+    "latency.*",
+    "throughput.*",
+    "operator.*_ms",
+    "speed.slowdown_percent",
+    "speed.wall_slowdown_percent",
+    "speed.batch*.slowdown_percent",
+    "speed.batch*.wall_slowdown_percent",
+)
+"""Metrics of the time of a call, which the operators take. Loading and building are not in their profile."""
+
+
+def slow_jobs(run: Run, results: Sequence[Result], services: Services) -> frozenset[str]:
+    """Keys of the jobs that break a limit on the time of a call, whatever else is wrong with them."""
+    goals = tuple(goal for goal in run.policy.goals if _is_call_time(goal.metric))
+    timing_alone = replace(run, policy=replace(run.policy, goals=goals, fail_on=()))
+    return frozenset(
+        one.job_key
+        for one in judge_run(timing_alone, results, services).verdicts
+        if one.word is VerdictStatus.FAIL and one.observed is not None and _is_call_time(one.metric)
+    )
+
+
+def _is_call_time(metric: str) -> bool:
+    return any(fnmatchcase(metric, pattern) for pattern in CALL_TIMES)
 
 
 def cause_of_slowness(job: Job, result: Result, folder: Path) -> Cause | None:
@@ -31,7 +65,7 @@ def cause_of_slowness(job: Job, result: Result, folder: Path) -> Cause | None:
         return None
     first = slower[0]
     ratio = max((one.own_s / one.rival_s for one in speeds_of(result) if one.rival_s), default=1.0)
-    symptom = Symptom(SLOW, size=ratio - 1.0)
+    symptom = Symptom(TOO_SLOW if isinstance(result, MeasureResult) else SLOW, size=ratio - 1.0)
     return Cause(
         job_key=job.key,
         model=job.case.name,

@@ -19,6 +19,8 @@ UNSTABLE = "unstable"
 """The kind of what gives other answers to the same inputs."""
 SLOW = "slower"
 """The kind of what is right and takes too long; its size is the share that is more."""
+TOO_SLOW = "too_slow"
+"""The kind of what breaks a limit on its time, measured alone: beside no earlier engine."""
 WITHIN = 8.0
 """The factor within which an error has kept its size."""
 

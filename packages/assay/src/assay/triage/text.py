@@ -11,7 +11,7 @@ from assay.triage.origin import Origin, Stage
 from assay.triage.passes import Cure
 from assay.triage.since import History, State
 from assay.triage.speed import Speed
-from assay.triage.symptom import SLOW, Symptom
+from assay.triage.symptom import SLOW, TOO_SLOW, Symptom
 
 _DOUBTS = {
     Doubt.NOT_REPEATED: "the model did not fail again when it was built from its graph, so nothing smaller was looked for",
@@ -36,6 +36,7 @@ _KINDS = {
     "shape": "a wrong shape",
     "missing": "no output",
     SLOW: "slower",
+    TOO_SLOW: "too slow",
     "unstable": "answers that differ from run to run",
 }
 
@@ -147,6 +148,8 @@ def size(cause: Cause) -> str:
 
 def brought(cause: Cause) -> str:
     """The pass, the level or the option; or that none matters."""
+    if cause.symptom.kind == TOO_SLOW:
+        return "not known: a measurement has no earlier engine to compare with"
     if cause.slower:
         return cause.detail or "not known: both engines were built in the same way"
     if cause.cures:
