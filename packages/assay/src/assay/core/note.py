@@ -72,6 +72,7 @@ class NoteCode(enum.StrEnum):
     AGAIN_AFTER_SIGNAL = "again_after_signal"
     AGAIN_AFTER_STOP = "again_after_stop"
     RAISED = "raised"
+    TOOL_FAILED = "tool_failed"
     REFUSED = "refused"
     DISK_FULL = "disk_full"
     NOTHING_DELEGATED = "nothing_delegated"

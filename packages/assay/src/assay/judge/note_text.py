@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Mapping
 
 from assay.core.finding import Fact
@@ -151,6 +152,7 @@ _TEXTS = {
         "it was run again: the first time its process was stopped (SIGSTOP), which anybody may have done"
     ),
     NoteCode.RAISED: "{exception} while in {stage}: {error}",
+    NoteCode.TOOL_FAILED: "{program} {ending} while in {stage}{said}",
     NoteCode.REFUSED: "{error}",
     NoteCode.DISK_FULL: "the disk of {folder} is full ({left} bytes are left): free some space and check again",
     NoteCode.NOTHING_DELEGATED: "nothing was delegated: all operators were left to another device{listed}",
@@ -206,6 +208,10 @@ def counted(count: Fact, one: str, many: str) -> str:
     return f"{count} {one if count == 1 else many}"
 
 
+def _signal_name(at: int) -> str:
+    return signal.Signals(at).name if at in set(signal.Signals) else f"signal {at}"
+
+
 _MADE: dict[NoteCode, Callable[[Values], dict[str, object]]] = {
     NoteCode.DEFECTS_NOT_SEEN: lambda of: {"listed": "; ".join(map(str, listed(of["mutants"])))},
     NoteCode.PASSES_COARSELY: lambda of: {
@@ -245,6 +251,12 @@ _MADE: dict[NoteCode, Callable[[Values], dict[str, object]]] = {
     },
     NoteCode.KEPT_REFUSAL: lambda of: {
         "when": f" of {of['at']}, which took {of['seconds']:.1f} s," if of["at"] else ""
+    },
+    NoteCode.TOOL_FAILED: lambda of: {
+        "ending": f"ended with exit status {of['status']}"
+        if number(of["status"]) >= 0
+        else f"was ended by {_signal_name(-int(number(of['status'])))}",
+        "said": f": {of['line']}" if of["line"] else ", and wrote nothing",
     },
     NoteCode.NOTHING_DELEGATED: lambda of: {
         "listed": f" ({', '.join(map(str, listed(of['operators'])))})" if of["operators"] else ""

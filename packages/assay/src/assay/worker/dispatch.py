@@ -55,6 +55,7 @@ from assay.errors import (
 from assay.ports import ReadsWarnings
 from assay.worker.describe_exception import exception_text, type_name
 from assay.worker.engine.lower import backend_class
+from assay.worker.failed_tool import failed_tool
 from assay.worker.library_versions import library_versions
 from assay.worker.native_warnings import bounded, distinct, is_native, note_of, read_warnings
 from assay.worker.scratch_dir import scratch_dir
@@ -185,6 +186,8 @@ def _ending(error: BaseException, stages: Stages) -> Note:
         return noted(NoteCode.DISK_FULL, folder=full.folder, left=full.left)
     name = type_name(error)
     text = (exception_text(error) or name)[:LONGEST]
+    if tool := failed_tool(error, text, stages.reached, stages.printed):
+        return tool
     if issubclass(type(error), (Lowering, UsageError, BrokenMetric, EndpointFailed)):
         return noted(NoteCode.REFUSED, error=text)
     with suppress(BaseException):  # its words may be code that fails, and the stream may be gone
