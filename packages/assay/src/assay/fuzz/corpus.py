@@ -16,6 +16,8 @@ FORMAT = 1
 
 CAUSES = ("wrong", "crash", "timeout", "in_use")
 """What a bucket may be that counts as a cause: the others are looked at by people."""
+COMPARED = (*CAUSES, "one_witness", "undecided")
+"""What a bucket may be that others are held against: of the rest nothing is proven."""
 
 
 class Arm(msgspec.Struct, frozen=True):
@@ -83,6 +85,16 @@ class Waiting(msgspec.Struct, frozen=True):
 def is_cause(one: Bucket) -> bool:
     """Whether it is a defect that nobody knew."""
     return one.status in CAUSES and not one.known
+
+
+def is_compared(one: Bucket) -> bool:
+    """Whether others are held against it."""
+    return bool(one.known) or one.status in COMPARED
+
+
+def confirms(new: Bucket, old: Bucket) -> bool:
+    """Whether the new one proves what the old one, of the same cause, left open."""
+    return is_cause(new) and old.status not in CAUSES and not old.known
 
 
 class Session(msgspec.Struct):

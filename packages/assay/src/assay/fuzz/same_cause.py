@@ -9,7 +9,7 @@ import enum
 from collections.abc import Iterable, Sequence
 
 from assay.core.screening import Use
-from assay.fuzz.corpus import Bucket
+from assay.fuzz.corpus import CAUSES, Bucket, is_compared
 
 NEUTRAL = frozenset(
     ("Identity", "Cast", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Constant", "Dropout", "Expand")
@@ -79,13 +79,21 @@ def _one_end(mine: Sequence[str], theirs: Sequence[str]) -> bool:
 
 
 def nearest(one: Bucket, others: Iterable[Bucket]) -> tuple[Relation, Bucket | None]:
-    """The closest relation, and to which: one of the same pattern before others, and known ones before new ones."""
-    found = [(relation(one, other), other) for other in others if other.key != one.key]
+    """The closest relation, and to which of those that prove something: known ones and causes before what is open still, then one of the
+    same pattern before others, then known ones before new ones."""
+    found = [(relation(one, other), other) for other in others if other.key != one.key and is_compared(other)]
     for wanted in (Relation.SAME, Relation.UNDECIDED):
         alike = [other for came, other in found if came is wanted]
         if alike:
             mine = pattern(one.operators)
-            return wanted, min(alike, key=lambda other: (pattern(other.operators) != mine, not other.known))
+            return wanted, min(
+                alike,
+                key=lambda other: (
+                    not other.known and other.status not in CAUSES,
+                    pattern(other.operators) != mine,
+                    not other.known,
+                ),
+            )
     return Relation.DIFFERENT, None
 
 

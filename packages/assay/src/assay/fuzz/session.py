@@ -23,7 +23,7 @@ from assay.core.result import Result, ScreenResult
 from assay.core.screening import CaseId, Suspect
 from assay.errors import UsageError
 from assay.fuzz.bandit import choose, paid, spent
-from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session, Waiting
+from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session, Waiting, confirms, is_cause, is_compared
 from assay.fuzz.look import UNCHECKED, Look
 from assay.fuzz.same_cause import Relation, nearest
 from assay.fuzz.signature import signature
@@ -40,8 +40,6 @@ SHARE = 0.6
 """Of the session's time that looking into suspects may take before screening goes on."""
 AT_ONCE = 8
 """Suspects that are looked into together: the witnesses start once for all."""
-COMPARED = (*CAUSES, "one_witness", "undecided")
-"""What a bucket may be that others are held against."""
 REST_S = 20.0
 """Fewer are looked into after so much screening."""
 
@@ -146,7 +144,7 @@ class Fuzzing:
             self.session.looked[signature(flow, suspect)] = [seen.key] * LOOKS
             self._counted(seen.key)
         elif unchecked and not known:
-            self._keep(one, self.look.unchecked(one, self.flows[flow], self.session))
+            self.keep(one, self.look.unchecked(one, self.flows[flow], self.session))
         elif not unchecked and (len(known) < LOOKS or suspect.kind in ("crash", "timeout")):
             self.session.waiting.append(one)
         else:
@@ -177,16 +175,22 @@ class Fuzzing:
                 rest.append(one)
         self.session.waiting = rest
         for one, bucket in self.look.into(chosen, {**self.flows}, self.session, left):
-            self._keep(one, bucket)
+            self.keep(one, bucket)
         self.session.looking_s += time.monotonic() - begin
 
-    def _keep(self, one: Waiting, bucket: Bucket) -> None:
+    def keep(self, one: Waiting, bucket: Bucket) -> None:
+        """Counted where its cause is there already, in the place of one that it proves, or as a new one."""
         bucket = self._compared(bucket)
         self.session.looked.setdefault(signature(one.flow, one.suspect), []).append(bucket.key)
-        if bucket.key in self.session.buckets:
+        before = self.session.buckets.get(bucket.key)
+        if before is not None and not confirms(bucket, before):
             self._counted(bucket.key)
             return
+        if before is not None:
+            bucket = replace(bucket, count=before.count, found_at=before.found_at, at=before.at)
         self.session.buckets[bucket.key] = bucket
+        if before is not None:
+            self._counted(bucket.key)
         name = f"{one.suspect.case.generator} on {one.flow}"
         if bucket.known:
             self.tell(f"known: {bucket.title} (case {bucket.first}): {bucket.known}")
@@ -197,13 +201,16 @@ class Fuzzing:
         self.tell(f"{bucket.status}: {bucket.title} (case {bucket.first})")
 
     def _compared(self, bucket: Bucket) -> Bucket:
-        """One that is there already, where it is the same cause; else itself, not decided where nobody can say."""
-        if bucket.known or bucket.status not in COMPARED:
+        """One that is there already, where it is the same cause, and itself in its place where it proves that one; else itself, not decided
+        where nobody can say."""
+        own = self.session.buckets.get(bucket.key)
+        if bucket.known or not is_compared(bucket) or (own is not None and is_cause(own)):
             return bucket
-        others = [one for one in self.session.buckets.values() if one.known or one.status in COMPARED]
-        came, other = nearest(bucket, others)
+        came, other = nearest(bucket, self.session.buckets.values())
         if other is None:
             return bucket
+        if came is Relation.SAME and confirms(bucket, other):
+            return replace(bucket, key=other.key)
         if came is Relation.SAME:
             return other
         return replace(bucket, status="undecided", like=other.title)

@@ -1,0 +1,105 @@
+"""What a suspect is held against: known defects, and buckets that prove something. A bucket that is confirmed later becomes the cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from assay.commands.composition import open_services
+from assay.core.flow import Flow
+from assay.core.screening import CaseId, Suspect
+from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session, Waiting
+from assay.fuzz.look import Look
+from assay.fuzz.session import Fuzzing
+from assay.pipeline.services import Services
+
+FLOW = Flow(name="faulty", backend="faulty")
+SUSPECT = Suspect(CaseId("sweep", 3, 7, 9), "values", ("Neg@13",), ablated={"inputs": True})
+WAITING = Waiting(FLOW.name, SUSPECT)
+ARM = Arm("sweep", 3, FLOW.name)
+
+
+@pytest.fixture
+def services(tmp_path: Path) -> Iterator[Services]:
+    with open_services(str(tmp_path / "history"), workers=1) as opened:
+        yield opened
+
+
+def _bucket(key: str, status: str, **changed: object) -> Bucket:
+    plain = Bucket(
+        key, FLOW.name, FLOW.backend, "values", status, ("Neg",), title=f"by {key}", ablated={"inputs": True}
+    )
+    return replace(plain, **changed)
+
+
+def _session(*buckets: Bucket) -> Session:
+    return Session(seed=7, arms={ARM.name: ARM}, buckets={one.key: one for one in buckets})
+
+
+@pytest.mark.parametrize(
+    ("status", "known", "due"),
+    [
+        *((status, "", True) for status in (*CAUSES, "one_witness", "undecided")),
+        *((status, "", False) for status in ("not_repeated", "unspecified", "disputed", "unstable", "failed")),
+        ("not_repeated", "finding", True),
+    ],
+)
+def test_only_what_proves_something_makes_a_look_needless(
+    services: Services, tmp_path: Path, status: str, known: str, due: bool
+) -> None:
+    session = _session(_bucket("old", status, known=known))
+    found = Look(Corpus(tmp_path), services, print).asked_before(WAITING, FLOW, session)
+    assert (found is not None) is due
+
+
+def _kept(services: Services, folder: Path, bucket: Bucket, *before: Bucket) -> Fuzzing:
+    fuzzing = Fuzzing(Corpus(folder), _session(*before), [FLOW], services, lambda text: None, {ARM.name})
+    fuzzing.keep(WAITING, bucket)
+    return fuzzing
+
+
+@pytest.mark.parametrize("status", ["one_witness", "undecided"])
+def test_a_bucket_that_a_second_case_proves_becomes_the_cause(services: Services, tmp_path: Path, status: str) -> None:
+    before = _bucket("old", status, count=3, found_at="2026-01-01T00:00:00+00:00", at=2.0, like="another")
+    proof = _bucket(
+        "new", "wrong", script="repro.py", brought=("Fusion",), found_at="2026-02-02T00:00:00+00:00", at=9.0
+    )
+    fuzzing = _kept(services, tmp_path, proof, before)
+    (found,) = fuzzing.session.buckets.values()
+    assert (found.key, found.count, found.found_at, found.at) == ("old", 4, before.found_at, 2.0)
+    assert (found.status, found.script, found.brought, found.title) == ("wrong", "repro.py", ("Fusion",), "by new")
+    assert found.like == ""
+    assert [one.key for one in fuzzing.new] == ["old"]
+    assert fuzzing.session.arms[ARM.name].found == 1
+    assert list(fuzzing.session.looked.values()) == [["old"]]
+
+
+@pytest.mark.parametrize(
+    "before", [_bucket("old", "wrong"), _bucket("old", "one_witness", known="finding")], ids=["cause", "known"]
+)
+def test_what_is_a_cause_or_known_is_counted(services: Services, tmp_path: Path, before: Bucket) -> None:
+    fuzzing = _kept(services, tmp_path, _bucket("new", "wrong", script="repro.py"), before)
+    (found,) = fuzzing.session.buckets.values()
+    assert (found.key, found.count, found.script, found.title) == ("old", 2, "", "by old")
+    assert fuzzing.new == []
+
+
+def test_a_cause_is_counted_there_and_not_where_less_is_proven(services: Services, tmp_path: Path) -> None:
+    weaker, cause = _bucket("a", "one_witness"), _bucket("b", "wrong", operators=("Neg", "Abs"), brought=("Fusion",))
+    proof = _bucket("new", "wrong", brought=("Fusion",))
+    fuzzing = _kept(services, tmp_path, proof, weaker, cause)
+    assert {key: (one.status, one.count) for key, one in fuzzing.session.buckets.items()} == {
+        "a": ("one_witness", 1),
+        "b": ("wrong", 2),
+    }
+
+
+def test_the_same_cause_again_proves_no_other(services: Services, tmp_path: Path) -> None:
+    fuzzing = _kept(services, tmp_path, _bucket("b", "wrong"), _bucket("a", "one_witness"), _bucket("b", "wrong"))
+    assert {key: (one.status, one.count) for key, one in fuzzing.session.buckets.items()} == {
+        "a": ("one_witness", 1),
+        "b": ("wrong", 2),
+    }
