@@ -152,7 +152,7 @@ _TEXTS = {
         "it was run again: the first time its process was stopped (SIGSTOP), which anybody may have done"
     ),
     NoteCode.RAISED: "{exception} while in {stage}: {error}",
-    NoteCode.TOOL_FAILED: "{program} {ending} while in {stage}{said}",
+    NoteCode.TOOL_FAILED: "{program} {ending}{said}",
     NoteCode.REFUSED: "{error}",
     NoteCode.DISK_FULL: "the disk of {folder} is full ({left} bytes are left): free some space and check again",
     NoteCode.NOTHING_DELEGATED: "nothing was delegated: all operators were left to another device{listed}",

@@ -186,7 +186,7 @@ def _ending(error: BaseException, stages: Stages) -> Note:
         return noted(NoteCode.DISK_FULL, folder=full.folder, left=full.left)
     name = type_name(error)
     text = (exception_text(error) or name)[:LONGEST]
-    if tool := failed_tool(error, text, stages.reached, stages.printed):
+    if tool := failed_tool(error, text, stages.printed):
         return tool
     if issubclass(type(error), (Lowering, UsageError, BrokenMetric, EndpointFailed)):
         return noted(NoteCode.REFUSED, error=text)

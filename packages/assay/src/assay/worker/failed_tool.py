@@ -9,7 +9,6 @@ from contextlib import suppress
 from subprocess import CalledProcessError
 
 from assay.core.note import Note, NoteCode, noted
-from assay.core.outcome import Stage
 from assay.core.wire import encodable
 
 LONGEST = 400
@@ -20,7 +19,7 @@ _REPEATED = 80
 _FOLDERS = re.compile(r"(?<![\w.])/(?:[^\s/:'\"]+/)+")
 
 
-def failed_tool(error: BaseException, text: str, stage: Stage, printed: Sequence[str]) -> Note | None:
+def failed_tool(error: BaseException, text: str, printed: Sequence[str]) -> Note | None:
     """None where no program failed, or where the `text` of the error is more than its command. What the program wrote is in the error
     where the library has read it, else at the end of what was `printed`."""
     with suppress(Exception):  # what an error says of itself may be code of the backend
@@ -33,7 +32,6 @@ def failed_tool(error: BaseException, text: str, stage: Stage, printed: Sequence
                     NoteCode.TOOL_FAILED,
                     program=_program(one.cmd),
                     status=int(one.returncode),
-                    stage=stage.value,
                     line=line,
                 )
     return None
