@@ -37,6 +37,10 @@ def serve(
         str, typer.Option(metavar="ID", help="What the provider calls this server; its secret is $ASSAY_OIDC_SECRET.")
     ] = "",
     oidc_claim: Annotated[str, typer.Option(metavar="CLAIM", help="What the provider names people by.")] = "email",
+    oidc_scope: Annotated[
+        str, typer.Option(metavar="SCOPES", help="What the provider is asked for [openid email profile].")
+    ] = "",
+    oidc_groups: Annotated[str, typer.Option(metavar="CLAIM", help="Claim that has people's groups.")] = "groups",
     public_url: Annotated[
         str, typer.Option(metavar="URL", help="Address by which browsers call it, to which the provider sends back.")
     ] = "",
@@ -53,6 +57,8 @@ def serve(
         issuer=oidc,
         client=oidc_client,
         claim=oidc_claim,
+        scope=oidc_scope,
+        groups=oidc_groups,
         public=public_url,
     )
     run(history, host, port, tuple(allow_host or ()), title, known)

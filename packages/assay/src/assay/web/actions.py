@@ -1,5 +1,5 @@
 """What may be changed by whom: alerts are muted and unmuted, runs and points of trends annotated, engines approved. Each change is written
-down before it is made, and so is who signed in."""
+down before it is made, and so is who signed in and out."""
 
 from __future__ import annotations
 
@@ -76,7 +76,9 @@ class Actions:
         async def out(request: Request) -> Response:
             _demand_same_site(request)
             form = await _read_form(request)
-            self.sign_in.demand_form(request.state.person, form.get("token", ""))
+            person: Person = request.state.person
+            self.sign_in.demand_form(person, form.get("token", ""))
+            await run_in_threadpool(self._write, person.name, "sign-out", "", "")
             return oidc.out(request)
 
         return [

@@ -17,10 +17,12 @@ from starlette.staticfiles import StaticFiles
 from assay.errors import AssayError, HarnessError, RunNotFound, StoreUnreachable, UsageError
 from assay.web import render
 from assay.web.actions import Actions
+from assay.web.address import address
 from assay.web.answer import NotFound
 from assay.web.badge import badge
 from assay.web.feed import feed
 from assay.web.hosts import OnlyTheseHosts
+from assay.web.oidc import BEGIN
 from assay.web.openapi import describe
 from assay.web.pages import PAGES, View
 from assay.web.person import Forbidden
@@ -94,7 +96,7 @@ def frame(site: Site, request: Request) -> dict[str, object]:
         "query": query,
         "menu": menu,
         "actor": asks.get("actor"),
-        "can_sign_in": asks.get("can_sign_in", False),
+        "sign_in": address(BEGIN, to=address(request.url.path, **query)) if asks.get("can_sign_in") else "",
     }
 
 
@@ -148,5 +150,7 @@ def sentence(site: Site, request: Request, said: str, code: int) -> Response:
     wants_data = request.url.path.startswith("/api/") or request.query_params.get("format") in ("json", "csv")
     if wants_data:
         return render.data({"error": said}, code)
-    values = {**frame(site, request), "heading": HEADINGS.get(code, "Error"), "sentence": said}
+    framed = frame(site, request)
+    framed["sign_in"] = framed["sign_in"] and BEGIN  # nobody comes back to an error
+    values = {**framed, "heading": HEADINGS.get(code, "Error"), "sentence": said}
     return render.page("sentence.html.j2", values, code)

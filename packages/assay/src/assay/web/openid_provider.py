@@ -23,6 +23,8 @@ TIMEOUT_S = 10.0
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519")
 """Signatures with a key that the provider alone has: none of `none` and HMAC, whatever the provider lists."""
 ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+USERINFO = "userinfo_endpoint"
+VERIFIED = ("email", "email_verified")
 LEEWAY_S = 60
 LONGEST = 200
 _CLAIMS = {
@@ -38,13 +40,21 @@ _CLAIMS = {
 
 @dataclass(frozen=True)
 class ProviderOptions:
-    """`claim` names people, `groups` their groups. `secret` is "" for a public client."""
+    """`claim` names people, `groups` their groups, which matter where `asks_groups`. `secret` is "" for a public client."""
 
     issuer: str
     client: str
     secret: str = field(default="", repr=False)
     claim: str = "email"
     groups: str = "groups"
+    scope: str = "openid email profile"
+    asks_groups: bool = False
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The claims that somebody must say."""
+        names = VERIFIED if self.claim == "email" else (self.claim,)
+        return (*names, self.groups) if self.asks_groups else names
 
 
 class OpenIdProvider:
@@ -59,7 +69,7 @@ class OpenIdProvider:
             client_secret=options.secret or None,
             server_metadata_url=f"{options.issuer.rstrip('/')}/.well-known/openid-configuration",
             client_kwargs={
-                "scope": "openid email profile",
+                "scope": options.scope,
                 "code_challenge_method": "S256",
                 "token_endpoint_auth_method": how,
                 "timeout": TIMEOUT_S,
@@ -84,11 +94,11 @@ class OpenIdProvider:
         if "userinfo" not in token:
             raise Forbidden("the provider gave no token that says who signs in: is it one of OpenID Connect?")
         claims = dict(token["userinfo"])
-        if options.claim not in claims and "userinfo_endpoint" in self._app.server_metadata:
+        if not claims.keys() >= set(options.wanted) and USERINFO in self._app.server_metadata:
             more = await self._heard(self._app.userinfo(token=token))
             if more.get("sub") != claims["sub"]:
                 raise Forbidden("the provider says who signs in twice, and not the same: nobody is signed in")
-            claims = {**more, **claims}
+            claims = _together(claims, more)
         return self._named(claims)
 
     def _named(self, claims: Mapping[str, Any]) -> Person:
@@ -111,9 +121,11 @@ class OpenIdProvider:
                 f"the provider calls itself {one_line(str(about.get('issuer')))[:LONGEST]!r}: start the server with --oidc and that"
             )
         wanted = urlsplit(self._options.issuer).scheme
-        if any(urlsplit(str(about.get(name, ""))).scheme not in ("https", wanted) for name in ENDPOINTS):
-            about.pop("_loaded_at", None)
-            raise UsageError(f"the provider's {', '.join(ENDPOINTS)} must all be there, with https")
+        addresses = (*ENDPOINTS, *([USERINFO] if USERINFO in about else []))
+        if any(urlsplit(str(about.get(name, ""))).scheme not in ("https", wanted) for name in addresses):
+            for name in ("_loaded_at", USERINFO):  # it is asked again, and may leave the latter out then
+                about.pop(name, None)
+            raise UsageError(f"the provider's {', '.join(addresses)} must all be there, with https")
         listed = about.get("id_token_signing_alg_values_supported") or ("RS256",)
         about["id_token_signing_alg_values_supported"] = [one for one in listed if one in ALGORITHMS] or ["RS256"]
 
@@ -129,6 +141,15 @@ class OpenIdProvider:
             raise HarnessError(
                 f"the provider {self._options.issuer} does not answer as one ({type(error).__name__}): nobody can sign in now"
             ) from None
+
+
+def _together(token: Mapping[str, Any], userinfo: Mapping[str, Any]) -> dict[str, Any]:
+    """The token goes before. Whether an address is verified is believed of the one who said that very address."""
+    both = {**userinfo, **token}
+    if not token.keys() >= set(VERIFIED):
+        says = token if token.get("email", userinfo.get("email")) != userinfo.get("email") else userinfo
+        both |= {"email_verified": says.get("email_verified")}
+    return both
 
 
 def _why(error: JoseError) -> str:

@@ -28,6 +28,8 @@ class WhoIsKnown:
     issuer: str = ""
     client: str = ""
     claim: str = "email"
+    scope: str = ""
+    groups: str = "groups"
     public: str = ""
 
 
@@ -47,8 +49,8 @@ def serve(
         from assay.web.actions import Actions
         from assay.web.app import make_app
         from assay.web.head_deadline import HeadDeadline
-        from assay.web.oidc import oidc_of
-        from assay.web.sign_in import HEADER, sign_in_of
+        from assay.web.oidc import SCOPE, oidc_of
+        from assay.web.sign_in import GROUP, HEADER, sign_in_of
         from assay.web.site import Site
     except ModuleNotFoundError as error:
         raise UsageError(f"the dashboard needs {error.name}: pip install 'assay[serve]'") from None
@@ -59,7 +61,11 @@ def serve(
         listener = _listen(host, port)
         address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
         public = known.public or (address if known.issuer else "")
-        oidc = oidc_of(known.issuer, known.client, known.claim, public, os.environ)
+        asks_groups = any(one.startswith(GROUP) for one in (*known.operators, *known.approvers))
+        oidc = oidc_of(
+            known.issuer, known.client, known.claim, public, os.environ, scope=known.scope or SCOPE, groups=known.groups,
+            asks_groups=asks_groups,
+        )  # fmt: skip
         sign_in = sign_in_of(known.proxies, known.operators, known.header or HEADER, known.approvers, oidc)
         names = (*allowed, urlsplit(public).hostname or "") if public else allowed
         actions = Actions(history, folder, sign_in) if sign_in else None

@@ -41,7 +41,6 @@ class Sessions(Generic[Value]):
 
     def take(self, word: str) -> Value | None:
         """Once: the word is good for nothing afterwards."""
-        found = self.get(word)
         with self._lock:
-            self._kept.pop(word, None)
-        return found
+            found = self._kept.pop(word, None)
+            return found[1] if found is not None and self._clock() < found[0] else None

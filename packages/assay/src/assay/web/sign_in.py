@@ -103,6 +103,9 @@ def sign_in_of(
                 f"{option} needs --trust-proxy ADDRESS or --oidc ISSUER: without one of both nobody is known by name"
             )
         return None
+    groups = [one for one in (*operators, *approvers) if one.startswith(GROUP)]
+    if groups and oidc is None:
+        raise UsageError(f"{groups[0]} needs --oidc ISSUER: a proxy names people, and says nothing of their groups")
     try:
         networks = tuple(ipaddress.ip_network(one, strict=False) for one in proxies)
     except ValueError as error:

@@ -30,16 +30,17 @@ class KnowsWhoAsks:
             said = f"the header {sign_in.header} is believed of the proxy alone: ask by way of it"
             await render.data({"error": said}, 403)(scope, receive, send)
             return
+        came_from_proxy = bool(given and given[0])
         person = Person(given[0][:LONGEST_NAME]) if given else NOBODY
         if not person.name and sign_in.oidc is not None:
             person = sign_in.oidc.who(Request(scope))
         state = scope.setdefault("state", {})
-        state["person"], state["actor"] = person, _actor(sign_in, person)
+        state["person"], state["actor"] = person, _actor(sign_in, person, not came_from_proxy)
         state["can_sign_in"] = sign_in.oidc is not None and not person.name
         await self._app(scope, receive, send)
 
 
-def _actor(sign_in: SignIn, person: Person) -> dict[str, object] | None:
+def _actor(sign_in: SignIn, person: Person, has_session: bool) -> dict[str, object] | None:
     """For the templates; None for nobody."""
     if not person.name:
         return None
@@ -47,6 +48,6 @@ def _actor(sign_in: SignIn, person: Person) -> dict[str, object] | None:
         "name": person.name,
         "may_act": sign_in.may_act(person),
         "may_approve": sign_in.may_approve(person),
-        "may_sign_out": sign_in.oidc is not None,
+        "may_sign_out": has_session,
         "token": sign_in.token(person.name),
     }
