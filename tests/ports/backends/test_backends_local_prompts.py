@@ -14,6 +14,7 @@ from assay.backends.onnxruntime_genai import OnnxRuntimeGenai
 from assay.backends.transformers import Transformers
 from assay.core.flow import Flow, Option
 from assay.errors import InvalidModel, Unsupported, UsageError
+from assay.models.checkpoints.to_graph import to_graph
 from assay.ports.prompts import ContinuesPrompts, DecodesPrompts
 from assay.worker.service.asking import alone, generated, together
 from assay.worker.service.draws import draw_rules
@@ -209,3 +210,26 @@ def test_a_graph_without_a_cache_is_refused() -> None:
     other = EXAMPLE.parents[0] / "digits" / "models" / "classifier.onnx"
     with pytest.raises(Unsupported, match="needs a graph with input_ids, a cache"):
         OnnxRuntimeGenai().lower(other, Flow("genai", "onnxruntime-genai"))
+
+
+def test_a_checkpoint_that_lacks_a_weight_is_refused(tmp_path: Path) -> None:
+    """transformers draws the head at random, and warns."""
+    with pytest.raises(InvalidModel, match=r"has no weight lm_head\.weight: transformers would draw one at random"):
+        _opened("transformers", tmp_path, tie_word_embeddings=False)
+
+
+def test_a_checkpoint_that_has_changed_since_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    folder, flow = rotary_folder(tmp_path / "rotary"), Flow("hf", "transformers")
+    graph, _ = to_graph(folder)
+    (tmp_path / "kept").mkdir()
+    Transformers().lower(graph, flow).save(tmp_path / "kept")
+    assert Transformers().load(tmp_path / "kept", flow).service.complete((5, 6), 1).ids
+    rotary_folder(folder, rms_norm_eps=1e-3)
+    for again in (lambda: Transformers().load(tmp_path / "kept", flow), lambda: Transformers().lower(graph, flow)):
+        with pytest.raises(InvalidModel, match="rotary has changed since the model was read: check it again"):
+            again()
+
+
+def test_the_content_of_a_named_checkpoint_decides_what_is_lowered() -> None:
+    assert [one.name for one in Transformers.options if one.path] == ["checkpoint"]

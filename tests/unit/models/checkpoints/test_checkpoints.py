@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+from google.protobuf.message import EncodeError
 
 from assay.errors import BadModel
 from assay.models.checkpoints.decoder_graph import decoder_graph
-from assay.models.checkpoints.provenance import checkpoint_of
+from assay.models.checkpoints.decoder_shapes import graph_bytes
+from assay.models.checkpoints.provenance import Origin, checkpoint_digest, checkpoint_of
 from assay.models.checkpoints.read_folder import read_folder
 from assay.models.checkpoints.read_gguf import read_gguf
 from assay.models.checkpoints.to_graph import is_checkpoint, to_graph
@@ -86,9 +88,9 @@ def test_a_graph_names_its_checkpoint_and_is_made_once(tmp_path: Path, monkeypat
     assert is_checkpoint(file)
     assert not is_checkpoint(tmp_path)
     (graph, digest), (other, _) = to_graph(folder), to_graph(file)
-    assert checkpoint_of(graph, "folder") == str(folder)
-    assert checkpoint_of(graph, "gguf") == ""
-    assert checkpoint_of(other, "gguf") == str(file)
+    assert checkpoint_of(graph, "folder") == Origin(folder, digest)
+    assert checkpoint_of(graph, "gguf") is None
+    assert checkpoint_of(other, "gguf") == Origin(file, checkpoint_digest(file))
     written = graph.stat().st_mtime_ns
     assert to_graph(folder) == (graph, digest)
     assert graph.stat().st_mtime_ns == written
@@ -129,3 +131,84 @@ def test_broken_files_are_refused(tmp_path: Path) -> None:
     file.write_bytes(b"not a model")
     with pytest.raises(BadModel, match="cannot be read as GGUF"):
         read_gguf(file)
+
+
+def test_a_graph_from_elsewhere_names_no_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an ONNX file says of itself is anybody's: it could name any folder."""
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    graph, _ = to_graph(rotary_folder(tmp_path / "rotary"))
+    away = tmp_path / "away.onnx"
+    away.write_bytes(graph.read_bytes())
+    linked = graph.with_name("linked.onnx")
+    linked.symlink_to(away)
+    assert checkpoint_of(away, "folder") is None
+    assert checkpoint_of(linked, "folder") is None
+    graph.write_bytes(graph.read_bytes()[:-20])
+    assert checkpoint_of(graph, "folder") is None
+
+
+def test_the_provenance_is_read_past_the_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file has a hole of 8 GB where weights would be, which no reader of the whole takes."""
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    folder = rotary_folder(tmp_path / "rotary")
+    graph, digest = to_graph(folder)
+    length, header = 8 << 30, bytearray(b"\x3a")  # the graph is field 7
+    for shift in range(0, 34, 7):
+        header.append((length >> shift) & 127 | (128 if shift < 28 else 0))
+    last = onnx.ModelProto(metadata_props=onnx.load(graph).metadata_props).SerializeToString()
+    with graph.open("wb") as file:
+        file.write(header)
+        file.seek(length, 1)
+        file.write(last)
+    assert checkpoint_of(graph, "folder") == Origin(folder, digest)
+
+
+@pytest.mark.parametrize("kind", ["folder", "gguf"])
+def test_an_embedding_that_is_the_head_too_counts_twice(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the graph stores it twice, and an ONNX file has its limit."""
+    source = rotary_folder(tmp_path / "rotary") if kind == "folder" else rotary_gguf(tmp_path / "rotary.gguf")
+    read = read_folder if kind == "folder" else read_gguf
+    weights = read(source).weights
+    counted = graph_bytes({name: one.shape for name, one in weights.items()})
+    assert counted < decoder_graph(read(source)).ByteSize() < counted + 50_000
+    monkeypatch.setattr(f"assay.models.checkpoints.read_{kind}.MOST_BYTES", counted - 1)
+    with pytest.raises(BadModel, match="a head that is the embedding counts twice"):
+        read(source)
+
+
+@pytest.mark.parametrize("fault", [EncodeError("too large"), ValueError("too large")])
+def test_a_graph_that_cannot_be_written_is_refused(
+    fault: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise fault
+
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(onnx, "save", full)
+    with pytest.raises(BadModel, match=r"does not fit into one ONNX file \(too large\)"):
+        to_graph(rotary_folder(tmp_path / "rotary"))
+
+
+def test_two_that_write_one_graph_do_not_share_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other one is through while this one writes."""
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    folder, save, written = rotary_folder(tmp_path / "rotary"), onnx.save, []
+
+    def slow(proto: onnx.ModelProto, path: Path) -> None:
+        save(proto, path)
+        written.append(path)
+        if len(written) == 1:
+            to_graph(folder)
+
+    monkeypatch.setattr(onnx, "save", slow)
+    graph, _ = to_graph(folder)
+    assert len(set(written)) == 2
+    assert [one.name for one in graph.parent.iterdir()] == ["rotary.onnx"]
+
+
+def test_a_version_in_the_name_of_a_folder_is_no_suffix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    assert to_graph(rotary_folder(tmp_path / "tiny-v1.1"))[0].name == "tiny-v1.1.onnx"
+    assert to_graph(rotary_gguf(tmp_path / "tiny-v1.1.gguf"))[0].name == "tiny-v1.1.onnx"

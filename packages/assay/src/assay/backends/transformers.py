@@ -16,14 +16,17 @@ from assay.backends.options import positive, resolve_options
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
 from assay.errors import InvalidModel, Unsupported
-from assay.models.checkpoints.provenance import checkpoint_of
+from assay.models.checkpoints.provenance import checkpoint_digest, checkpoint_of
 from assay.ports import Availability, OptionSpec
 
 _ARTIFACT = "checkpoint.json"
 
 
 class _Checkpoint(msgspec.Struct, frozen=True):
+    """`digest` is that of the checkpoint when it was lowered."""
+
     folder: str
+    digest: str
 
 
 class Transformers:
@@ -36,7 +39,9 @@ class Transformers:
     options = (
         LOGPROBS,
         DRAWS,
-        OptionSpec("checkpoint", "", help="folder of the checkpoint, where the model itself is an ONNX file"),
+        OptionSpec(
+            "checkpoint", "", help="folder of the checkpoint, where the model itself is an ONNX file", path=True
+        ),
         OptionSpec("dtype", "float32", ("float32", "float16", "bfloat16"), "what it computes in"),
         OptionSpec("attention", "sdpa", ("sdpa", "eager"), "which of its attentions it runs"),
         OptionSpec("compiled", False, help="whether the forward pass is compiled by torch.compile"),
@@ -60,46 +65,57 @@ class Transformers:
         import transformers  # noqa: F401
 
     def lower(self, model: Path, flow: Flow) -> DecodingEngine:
-        """Raises Unsupported where neither the model nor the flow names a checkpoint."""
+        """Raises Unsupported where neither the model nor the flow names a checkpoint, InvalidModel where it is not the one that the graph
+        was written of."""
         options = resolve_options(self.options, flow)
         positive(options, "threads", flow)
-        folder = str(options["checkpoint"]) or checkpoint_of(model, "folder")
-        if not folder:
+        if named := str(options["checkpoint"]):
+            return _opened(Path(named), options)
+        origin = checkpoint_of(model, "folder")
+        if origin is None:
             raise Unsupported(
                 "transformers runs checkpoint folders, and this model was read from none: check the folder itself, or name it with "
                 "--option checkpoint=FOLDER",
                 cause="other",
             )
-        return _opened(Path(folder), options)
+        return _opened(origin.place, options, origin.digest)
 
     def load(self, folder: Path, flow: Flow) -> DecodingEngine:
-        """The same checkpoint."""
-        return _opened(Path(read_record(folder / _ARTIFACT, _Checkpoint).folder), resolve_options(self.options, flow))
+        """The same checkpoint. Raises InvalidModel where it has changed since."""
+        kept = read_record(folder / _ARTIFACT, _Checkpoint)
+        return _opened(Path(kept.folder), resolve_options(self.options, flow), kept.digest)
 
 
-def _opened(folder: Path, options: dict[str, Option]) -> DecodingEngine:
+def _opened(folder: Path, options: dict[str, Option], digest: str | None = None) -> DecodingEngine:
     import torch
     import transformers
 
     torch.set_num_threads(int(options["threads"]))
     try:
-        model: Any = transformers.AutoModelForCausalLM.from_pretrained(
+        found = checkpoint_digest(folder)
+        if digest is not None and found != digest:
+            raise InvalidModel(f"the checkpoint {folder} has changed since the model was read: check it again")
+        opened: Any = transformers.AutoModelForCausalLM.from_pretrained(
             folder,
             dtype=getattr(torch, str(options["dtype"])),
             attn_implementation=str(options["attention"]),
             local_files_only=True,
             trust_remote_code=False,
             use_safetensors=True,
+            output_loading_info=True,
         )
     except (OSError, ValueError) as error:
         why = " ".join(str(error).split())[:300]
         raise InvalidModel(f"transformers cannot open the checkpoint {folder}: {why}") from error
+    model, loading = opened
+    if missing := sorted(loading["missing_keys"]):
+        raise InvalidModel(f"the checkpoint {folder} has no weight {missing[0]}: transformers would draw one at random")
     model.eval()
     if options["compiled"]:
         model.forward = torch.compile(model.forward, dynamic=True)
 
     def keep(into: Path) -> None:
-        (into / _ARTIFACT).write_bytes(msgspec.json.encode(_Checkpoint(str(folder.resolve()))))
+        (into / _ARTIFACT).write_bytes(msgspec.json.encode(_Checkpoint(str(folder.resolve()), found)))
 
     def told() -> EngineInfo:
         said = {name: str(value) for name, value in options.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -47,6 +48,12 @@ def misfit(found: Shapes, decoder: Decoder, width: int, inner: int, vocabulary: 
     if more := next((name for name in found if name not in needed and name not in allowed), ""):
         return f"has a weight {more}, which such a model does not use"
     return ""
+
+
+def graph_bytes(found: Shapes) -> int:
+    """Of the weights as `decoder_graph` writes them, in float32: an embedding that is the head too stands there twice."""
+    twice: list[Shape] = [] if HEAD in found else [found[EMBEDDING]]
+    return 4 * sum(math.prod(one) for one in [*found.values(), *twice])
 
 
 def _expected(

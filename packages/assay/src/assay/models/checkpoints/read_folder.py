@@ -5,7 +5,6 @@ https://huggingface.co/docs/transformers/main_classes/model#transformers.PreTrai
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ import msgspec
 import numpy as np
 
 from assay.errors import BadModel
-from assay.models.checkpoints.decoder_shapes import ATTENTION, GATED, Parts, Shape, misfit, without_effect
+from assay.models.checkpoints.decoder_shapes import ATTENTION, GATED, Parts, Shape, graph_bytes, misfit, without_effect
 from assay.models.checkpoints.decoder_weights import EMBEDDING, HEAD, Decoder
 from assay.models.checkpoints.folder_config import CONFIG, FolderConfig, read_config, read_json
 from assay.ports import Tensor
@@ -59,8 +58,11 @@ def read_folder(folder: Path) -> Decoder:
     wrong = misfit(shapes, decoder, config.hidden_size, config.intermediate_size, config.vocab_size, parts)
     if wrong:
         raise BadModel(f"{folder} {wrong}; give the folder as it was saved")
-    if 4 * sum(math.prod(one) for one in shapes.values()) > MOST_BYTES:
-        raise BadModel(f"{folder} has more than 2 GB of weights in float32: export it to ONNX, and check that file")
+    if graph_bytes({name: one for name, one in shapes.items() if not (tied and name == HEAD)}) > MOST_BYTES:
+        raise BadModel(
+            f"{folder} has more than 2 GB of weights in float32 (a head that is the embedding counts twice): "
+            "export it to ONNX, and check that file"
+        )
     weights = _weights(folder, files)
     if tied and HEAD in weights and not np.array_equal(weights.pop(HEAD), weights[EMBEDDING]):
         raise BadModel(

@@ -5,7 +5,6 @@ https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from assay.errors import BadModel
-from assay.models.checkpoints.decoder_shapes import ATTENTION, GATED, Parts, misfit
+from assay.models.checkpoints.decoder_shapes import ATTENTION, GATED, Parts, graph_bytes, misfit
 from assay.models.checkpoints.decoder_weights import EMBEDDING, HEAD, LAST_NORM, LAYER, Decoder
 from assay.models.checkpoints.gguf_header import check_header
 from assay.models.checkpoints.gguf_settings import KNOWN, GgufSettings, otherwise, read_settings
@@ -83,8 +82,11 @@ def _check_weights(path: Path, reader: Any, decoder: Decoder, kind: str, told: G
     parts = Parts(biased, (*ATTENTION, *GATED), norms=kind == "qwen3", tied=HEAD not in ours)
     if wrong := misfit(ours, decoder, told.width, told.inner, vocabulary, parts):
         raise BadModel(f"{path} {wrong}; give the file as it was written (names are those of transformers)")
-    if 4 * sum(math.prod(one) for one in stored.values()) > MOST_BYTES:
-        raise BadModel(f"{path} has more than 2 GB of weights in float32: that is more than is read as it is")
+    if graph_bytes(ours) > MOST_BYTES:
+        raise BadModel(
+            f"{path} has more than 2 GB of weights in float32 (a head that is the embedding counts twice): "
+            "that is more than is read as it is"
+        )
 
 
 def _ours(name: str) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 from pathlib import Path
 
 from assay.errors import BadModel
 from assay.models.cache_eviction import used_now
-from assay.models.checkpoints.folder_config import CONFIG
-from assay.models.checkpoints.read_folder import INDEX, is_folder, read_folder
+from assay.models.checkpoints.provenance import checkpoint_digest, graphs, write_provenance
+from assay.models.checkpoints.read_folder import is_folder, read_folder
 from assay.models.checkpoints.read_gguf import is_gguf, read_gguf
-from assay.models.files import file_digest, user_cache
 
 
 def is_checkpoint(source: Path) -> bool:
@@ -23,9 +23,10 @@ def to_graph(source: Path) -> tuple[Path, str]:
     each content and place. Raises BadModel."""
     kind = "gguf" if is_gguf(source) else "folder"
     try:
-        digest = _digest(source)
+        digest = checkpoint_digest(source)
         place = hashlib.sha256(f"{_FORM} {source.resolve()} {digest}".encode()).hexdigest()[:32]
-        path = user_cache() / "sources" / place / f"{source.resolve().stem}.onnx"
+        whole = source.resolve()
+        path = graphs() / place / f"{whole.stem if kind == 'gguf' else whole.name}.onnx"
         if not path.is_file():
             _write(source, kind, digest, path)
         used_now(path.parent)
@@ -40,25 +41,22 @@ _FORM = "1"
 
 def _write(source: Path, kind: str, digest: str, path: Path) -> None:
     import onnx
+    from google.protobuf.message import EncodeError  # type: ignore[import-untyped]
 
     from assay.models.checkpoints.decoder_graph import decoder_graph
-    from assay.models.checkpoints.provenance import write_provenance
 
     decoder = read_gguf(source) if kind == "gguf" else read_folder(source)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Another process may write the same graph.
+    new = path.with_name(f"{secrets.token_hex(8)}.new")
     try:
         proto = decoder_graph(decoder)
-    except KeyError as error:
-        raise BadModel(f"{source} has no weight {error.args[0]}: it was cut short") from None
-    write_provenance(proto, source, kind, digest)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_suffix(".new")
-    onnx.save(proto, new)
-    new.replace(path)
-
-
-def _digest(source: Path) -> str:
-    if source.is_file():
-        return file_digest(source)
-    files = sorted((source / CONFIG, source / INDEX, *source.glob("*.safetensors")))
-    told = [(one.name, file_digest(one)) for one in files if one.is_file()]
-    return hashlib.sha256(repr(told).encode()).hexdigest()
+        write_provenance(proto, source, kind, digest)
+        onnx.save(proto, new)
+        new.replace(path)
+    except (EncodeError, ValueError) as error:
+        raise BadModel(
+            f"{source} does not fit into one ONNX file ({error}): export it to ONNX, and check that file"
+        ) from None
+    finally:
+        new.unlink(missing_ok=True)
