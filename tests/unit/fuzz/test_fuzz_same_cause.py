@@ -9,7 +9,14 @@ from assay.fuzz.same_cause import Relation, nearest, pattern, relation
 
 
 def _bucket(
-    operators: str, ablated: str = "", *, kind: str = "values", brought: str = "", attributes: str = "", known: str = ""
+    operators: str,
+    ablated: str = "",
+    *,
+    kind: str = "values",
+    brought: str = "",
+    attributes: str = "",
+    known: str = "",
+    detail: str = "",
 ) -> Bucket:
     """`ablated` names what makes it right, with a minus before what leaves it wrong."""
     tried = {one.strip("-").replace("~", " "): not one.startswith("-") for one in ablated.split()}
@@ -24,6 +31,7 @@ def _bucket(
         brought=tuple(brought.split()),
         ablated=tried,
         known=known,
+        detail=detail,
         title=operators,
     )
 
@@ -35,7 +43,10 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
     ("one", "other", "due"),
     [
         (_bucket("Conv", "inputs"), _bucket("Conv", "inputs opset"), SAME),
-        (_bucket("DFT"), _bucket("DFT", "-inputs"), SAME),
+        (_bucket("DFT"), _bucket("DFT", "-inputs"), UNDECIDED),
+        (_bucket("DFT", "-opset"), _bucket("DFT", "-inputs"), UNDECIDED),
+        (_bucket("DFT", "-inputs -opset"), _bucket("DFT", "-inputs"), SAME),
+        (_bucket("DFT", "-type~uint16"), _bucket("DFT", "-type~int16"), SAME),
         (_bucket("LSTM", "LSTM.clip"), _bucket("LSTM", "LSTM.clip LSTM.activations"), SAME),
         (_bucket("LSTM", "LSTM.clip"), _bucket("LSTM", "LSTM.input_forget"), DIFFERENT),
         (_bucket("TopK", "inputs"), _bucket("TopK", "-inputs TopK.axis", attributes="TopK.axis"), DIFFERENT),
@@ -44,10 +55,14 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
         (_bucket("GRU", "GRU.layout"), _bucket("RNN", "RNN.clip"), DIFFERENT),
         (_bucket("GRU", "GRU.layout"), _bucket("Conv", "Conv.layout"), DIFFERENT),
         (_bucket("Neg"), _bucket("Abs"), DIFFERENT),
-        (_bucket("Neg"), _bucket("Neg", kind="shape"), SAME),
+        (_bucket("Neg"), _bucket("Neg", kind="shape"), UNDECIDED),
+        (_bucket("Neg", "-inputs"), _bucket("Neg", "-inputs", kind="shape"), SAME),
         (_bucket("Neg", "inputs"), _bucket("Neg", kind="shape"), DIFFERENT),
         (_bucket("QuantizeLinear Neg", "type~int8"), _bucket("QuantizeLinear Abs", "type~int8"), DIFFERENT),
-        (_bucket("Neg", kind="range"), _bucket("Neg"), SAME),
+        (_bucket("Neg", "-inputs", kind="range"), _bucket("Neg", "-inputs"), SAME),
+        (_bucket("Neg", kind="crash", detail="SIGSEGV"), _bucket("Neg", kind="crash", detail="SIGSEGV"), SAME),
+        (_bucket("Neg", kind="crash", detail="SIGSEGV"), _bucket("Neg", kind="crash", detail="SIGABRT"), UNDECIDED),
+        (_bucket("Pad", kind="crash", attributes="Pad.mode"), _bucket("Pad", kind="crash"), UNDECIDED),
         (_bucket("Neg", kind="crash SIGSEGV"), _bucket("Neg"), DIFFERENT),
         (_bucket("Neg", kind="again"), _bucket("Neg"), DIFFERENT),
         (_bucket("DequantizeLinear Clip QuantizeLinear", "stored"), _bucket("QuantizeLinear Clip", "stored"), SAME),

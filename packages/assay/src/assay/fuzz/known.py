@@ -72,6 +72,7 @@ def _bucket(one: Suspect, case: KnownCase, flow: Flow) -> Bucket:
         title=f"{flow.backend}: {case.name}",
         dtypes=one.dtypes,
         known=case.finding,
+        detail=one.detail,
         ablated=one.ablated,
     )
 

@@ -21,6 +21,8 @@ ANSWERS = frozenset(("values", "shape"))
 """Kinds of failure that one cause may have, as sizes happen to be."""
 EXACT = frozenset(("shape", "type", "missing", "crash", "timeout", "out_of_memory", "failed", *Use))
 """Kinds that are never taken for one another; the rest is about values."""
+ENDED = frozenset(("crash", "timeout", "out_of_memory"))
+"""Those that their process did not outlive."""
 
 
 class Relation(enum.StrEnum):
@@ -45,13 +47,16 @@ def relation(one: Bucket, other: Bucket) -> Relation:
     if families <= ANSWERS and (
         _of_one_quantizer(mine, theirs, shared)
         or _kin_without_one_attribute(one, other)
-        or (mine == theirs and (shared - WEAK or not (cures(one) or cures(other))))
+        or (mine == theirs and shared - WEAK)
     ):
         return Relation.SAME
+    uncured = mine == theirs and not (cures(one) or cures(other))
+    if uncured and (len(families) == 1 or families <= ANSWERS):
+        return Relation.SAME if _fail_alike(one, other) else Relation.UNDECIDED
     if len(families) > 1:
         return Relation.DIFFERENT
     nested = _within(mine, theirs) or _within(theirs, mine)
-    if mine == theirs and (shared or not (cures(one) or cures(other))):
+    if mine == theirs and shared:
         return Relation.SAME
     if nested and shared - WEAK:
         return Relation.SAME
@@ -59,6 +64,15 @@ def relation(one: Bucket, other: Bucket) -> Relation:
         passes = {*one.brought} & {*other.brought}
         return Relation.UNDECIDED if passes and {*mine} & {*theirs} else Relation.DIFFERENT
     return _crossed(one, other)
+
+
+def _fail_alike(one: Bucket, other: Bucket) -> bool:
+    """Of two that nothing makes right: whether one experiment at least left both wrong. Of what ended its process none is made: there the
+    signal and the attributes have to be the same."""
+    if family(one.kind) in ENDED:
+        signals = {one.detail, other.detail} if family(one.kind) == "crash" else ()
+        return len(signals) <= 1 and one.attributes == other.attributes
+    return not {*map(_unsigned, one.ablated)}.isdisjoint(map(_unsigned, other.ablated))
 
 
 def _crossed(one: Bucket, other: Bucket) -> Relation:
