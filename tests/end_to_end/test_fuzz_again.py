@@ -34,3 +34,4 @@ def test_the_use_that_ends_the_process_is_found_again(tmp_path: Path) -> None:
         assert again.smallest(place, Flow(name="faulty", backend="faulty", options=options)) == Use.AGAIN
     left = read_case(place)
     assert (left.uses, left.others) == ((Use.AGAIN,), ())
+    assert [one.name for one in tmp_path.iterdir() if one.name.startswith("again")] == []

@@ -33,15 +33,20 @@ def refer(flow: Flow, corpus: Corpus, session: Session, services: Services) -> i
     cases = msgspec.json.decode((corpus.known / INDEX).read_bytes(), type=list[KnownCase])
     places = [corpus.known.absolute() / one.name for one in cases]
     suspects: list[Suspect] = []
-    first, end = 0, time.monotonic() + REFER_S
+    first, end, screened = 0, time.monotonic() + REFER_S, False
     while first < len(cases) and time.monotonic() < end:
         folder = corpus.known.absolute() / flow.name.replace("/", "-")
         result = screen_kept(places, first, flow, folder, services, end - time.monotonic())
         if isinstance(result, ScreenResult) and result.outcome is Outcome.OK:
+            screened = True
             suspects += result.suspects
             first = result.done if result.done > first else len(cases)
             continue
-        ended = _reached(folder, first)
+        ended = _reached(folder, first, len(cases))
+        if ended is None:  # the worker ended before any case
+            first += 1
+            continue
+        screened = True
         if ended > first:  # what came before it was lost with it
             before = screen_kept(places[:ended], first, flow, folder, services)
             suspects += before.suspects if isinstance(before, ScreenResult) else ()
@@ -54,7 +59,8 @@ def refer(flow: Flow, corpus: Corpus, session: Session, services: Services) -> i
     for one in suspects:
         bucket = _bucket(one, cases[one.case.index], flow)
         session.buckets[bucket.key] = bucket
-    session.referred.append(flow.backend)
+    if screened:  # else the next call asks again
+        session.referred.append(flow.backend)
     return len(suspects)
 
 
@@ -83,8 +89,9 @@ def _operators(place: Path) -> tuple[str, ...]:
     return operators_of(place.with_name(f"{place.name}.onnx"))
 
 
-def _reached(folder: Path, first: int) -> int:
+def _reached(folder: Path, first: int, count: int) -> int | None:
+    """The index that was under way; None where none was."""
     try:
-        return max(first, int((folder / "progress").read_text()))
+        return min(max(first, int((folder / "progress").read_text())), count - 1)
     except (OSError, ValueError):
-        return first
+        return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from assay.core.case import Case
 from assay.core.flow import Flow
@@ -16,6 +17,7 @@ from assay.core.result import Result
 from assay.core.screening import Use
 from assay.fuzz.corpus import Corpus
 from assay.pipeline.services import Services
+from assay.ports.generator import GeneratedCase
 
 KEPT, KEPT_VERSION = "kept", 0
 HANG_S = 60.0
@@ -26,8 +28,9 @@ def screen_kept(
     places: Sequence[Path], first: int, flow: Flow, corpus: Path, services: Services, seconds: float = 600.0
 ) -> Result:
     """The cases at these places, from the index `first` on, until so many seconds are over. The worker may have ended: then
-    `corpus/progress` has the index."""
+    `corpus/progress` has the index, or is not there where no case was under way."""
     corpus.mkdir(parents=True, exist_ok=True)
+    (corpus / "progress").unlink(missing_ok=True)
     job = ScreenJob(
         case=Case("fuzz", Model(name="fuzz", source="", digest="")),
         flow=flow,
@@ -55,15 +58,20 @@ class Rescreen:
     def smallest(self, place: Path, flow: Flow) -> str:
         """What has to be done with the engine for its process to end: the name of one use alone where that is enough, of all else; "" where
         it does not end again. The files of that smaller case are then those at `place`."""
-        from assay.generators.files import keep_case, read_case
+        from assay.generators.files import read_case
 
         whole = read_case(place)
         parts = [
             *(replace(whole, others=(one,), uses=()) for one in whole.others),
             *(replace(whole, others=(), uses=(one,)) for one in whole.uses),
         ]
-        folder = self._corpus.folder.absolute() / "again"
-        for number, one in enumerate([*parts, whole]):
+        with TemporaryDirectory(prefix="again-", dir=self._corpus.folder.absolute()) as folder:
+            return self._first_that_ends([*parts, whole], place, flow, Path(folder))
+
+    def _first_that_ends(self, cases: Sequence[GeneratedCase], place: Path, flow: Flow, folder: Path) -> str:
+        from assay.generators.files import keep_case
+
+        for number, one in enumerate(cases):
             keep_case(one, folder, name := f"{place.name}-{number}")
             ended = screen_kept([folder / name], 0, flow, folder / "suspects", self._services)
             if ended.outcome not in (Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY):
