@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from alert_servers import endpoint
 from assay.commands.alerting import MOST, rules_here
 from assay.commands.alerts import list_alerts
@@ -31,6 +33,30 @@ def test_a_new_cause_is_told_once(tmp_path: Path) -> None:
         assert len(chat.posts) == 1
 
 
+def test_the_shell_knows_whether_new_causes_were_delivered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fuzzing runs without the address; what sends ends with 1 where nobody took it."""
+    monkeypatch.delenv("CHAT", raising=False)
+    with endpoint() as chat:
+        target = '[[alerts.target]]\nname = "chat"\nurl = { env = "CHAT" }\non = ["found"]\n'
+        (tmp_path / "assay.toml").write_text(target)
+        run_assay(*FUZZ, "--cases", "215", "--for", "300s", "--seed", "22", "--alerts", "off", cwd=tmp_path)
+        unset = run_assay("fuzz", "send", cwd=tmp_path)
+        assert (unset.returncode, "CHAT, which has its address, is not set" in unset.stdout) == (1, True), unset
+        monkeypatch.setenv("CHAT", chat.url)
+        chat.status = 403
+        refused = run_assay("fuzz", "send", cwd=tmp_path)
+        assert (refused.returncode, "target 'chat' was not reached" in refused.stdout) == (1, True), refused
+        session = Corpus(tmp_path / ".assay" / "fuzz").read()
+        assert session is not None
+        assert session.alerted == []
+        chat.status = 200
+        sent = run_assay("fuzz", "send", cwd=tmp_path)
+        assert (sent.returncode, "alert sent to chat: [assay] found" in sent.stdout) == (0, True), sent
+        again = run_assay("fuzz", "send", cwd=tmp_path)
+        assert (again.returncode, again.stdout) == (0, "no new cause is to be sent\n"), again
+        assert len(chat.posts) == 1
+
+
 def test_each_cause_has_a_message_with_its_script_once(tmp_path: Path) -> None:
     script = tmp_path / "repro.py"
     script.write_text("import onnx\nif onnx:\n    print('@all <b>')\n")
@@ -45,7 +71,7 @@ def test_each_cause_has_a_message_with_its_script_once(tmp_path: Path) -> None:
         rules = rules_here(tmp_path / "assay.toml")
 
         def told(session: Session) -> tuple[str, ...]:
-            return tell_causes(session, Corpus(tmp_path / "corpus"), services, rules, "send")
+            return tell_causes(session, Corpus(tmp_path / "corpus"), services, rules, "send").lines
 
         first = Session(seed=1, buckets=dict(buckets))
         assert told(first)[-1] == f"2 more new causes are told by the next call: {MOST} at once are enough to read"

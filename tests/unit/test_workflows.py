@@ -127,3 +127,16 @@ def test_the_shell_understands_them(command: str) -> None:
     for target in re.findall(r"make (\S+)", plain):
         name = target.replace(".venv", "$(VENV)")
         assert re.search(rf"^{re.escape(name)}:", (ROOT / "Makefile").read_text(), re.M), target
+
+
+def test_no_step_that_runs_models_holds_a_token_and_one_that_sends_may_fail() -> None:
+    steps = [step for path in WORKFLOWS for step in _steps(path) if "run" in step]
+    (fuzzing,) = [step for step in steps if "assay fuzz --flow" in step["run"]]
+    (sending,) = [step for step in steps if "assay fuzz send" in step["run"]]
+    running = [step for step in steps if re.search(r"assay (run|check|fuzz --flow)", step["run"])]
+    assert fuzzing in running
+    for step in running:
+        assert "token" not in str(step.get("env", {})), step
+    assert "github.token" in str(sending["env"])
+    assert sending["run"].rstrip().splitlines()[-1].startswith(".venv/bin/assay fuzz send ")
+    assert "||" not in sending["run"]

@@ -47,6 +47,25 @@ _alone.__annotations__ = {"ctx": typer.Context, **fuzz.__annotations__}
 app.callback(invoke_without_command=True)(_alone)
 
 
+@app.command("send")
+def send(
+    corpus: Annotated[
+        Path | None, typer.Option("--corpus", metavar="FOLDER", help="Folder of the session [fuzz, in the history].")
+    ] = None,
+    history: History = DEFAULT_HISTORY,
+    config: Annotated[Path | None, typer.Option("--config", help="TOML file with [alerts] [assay.toml].")] = None,
+) -> None:
+    """Send the causes of a session that nobody was told of; exit 1 if a target was not reached."""
+    from assay.commands.fuzz import corpus_of, read_session
+    from assay.commands.fuzz_alerts import send_causes
+
+    place = corpus_of(corpus, history)
+    told = send_causes(read_session(place), place, history, config)
+    print("\n".join(told.lines) or "no new cause is to be sent")
+    if not told.arrived:
+        raise typer.Exit(1)
+
+
 @app.command("report")
 def report(
     corpus: Annotated[

@@ -81,7 +81,7 @@ def run_fuzz(
         fuzzing = Fuzzing(corpus, session, flows, services, tell, chosen)
         fuzzing.run(options.seconds, workers, options.cases)
         told = tell_causes(session, corpus, services, rules, options.alerts)
-    return Fuzzed(session, tuple(fuzzing.new), corpus.folder, told)
+    return Fuzzed(session, tuple(fuzzing.new), corpus.folder, told.lines)
 
 
 def take_models(folder: Path, corpus: Corpus, session: Session) -> None:

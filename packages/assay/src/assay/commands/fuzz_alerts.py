@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from assay.commands.alerting import MOST, SHOW, delivery_lines, shown
+from assay.commands.alerting import MOST, SEND, SHOW, delivery_lines, shown
+from assay.commands.alerts import rules_of
+from assay.commands.composition import open_services
 from assay.core.alert import Alert, AlertFacts, AlertKind, AlertRules, Message
 from assay.errors import HarnessError
 from assay.fuzz.corpus import Bucket, Corpus, Session, is_cause
@@ -15,39 +19,59 @@ from assay.fuzz.text import STATUSES
 from assay.pipeline.services import Services
 from assay.ports import KeepsAlerts
 
+if TYPE_CHECKING:
+    from assay.alerts.delivery import Delivered
+
 _CANNOT = (
     "alerts are not sent: this kind of history cannot keep what was told; use a folder or a postgresql+psycopg:// URL"
 )
 
 
-def tell_causes(
-    session: Session, corpus: Corpus, services: Services, rules: AlertRules | None, mode: str
-) -> tuple[str, ...]:
-    """A line for each message that was sent, waits, is shown, or was not delivered. What was told is kept in the session."""
+@dataclass(frozen=True)
+class Told:
+    """A line for each message that was sent, waits, is shown, or was not delivered; and whether all that is due arrived."""
+
+    lines: tuple[str, ...] = ()
+    arrived: bool = True
+
+
+def send_causes(session: Session, corpus: Corpus, history: str, config: Path | None) -> Told:
+    """What was found and told to nobody yet; no worker is started. Raises UsageError where nobody is to be told."""
+    rules = rules_of(config)
+    with open_services(history, recorded=True) as services:
+        return tell_causes(session, corpus, services, rules, SEND)
+
+
+def tell_causes(session: Session, corpus: Corpus, services: Services, rules: AlertRules | None, mode: str) -> Told:
+    """What was told is kept in the session, once nobody waits for it."""
     new = [one for key, one in session.buckets.items() if is_cause(one) and key not in session.alerted]
-    if rules is None or not new:
-        return ()
+    if rules is None:
+        return Told()
     now = datetime.now(UTC).isoformat(timespec="seconds")
     targets = tuple(one.name for one in rules.targets if AlertKind.FOUND in one.on)
     store = services.store
     if mode == SHOW:
         fresh = _unknown(new, store.alerts()) if isinstance(store, KeepsAlerts) else new
-        return tuple(shown([(targets, message) for _, message in _messages(fresh[:MOST], corpus)]))
+        messages = [(targets, message) for _, message in _messages(fresh[:MOST], corpus)]
+        return Told(tuple(shown(messages)) if messages else ())
     if not isinstance(store, KeepsAlerts):
-        return (_CANNOT,)
+        return Told((_CANNOT,), arrived=False) if new else Told()
     if not targets:
-        return ()
+        return Told()
     try:
-        fresh = _unknown(new, store.alerts())
-        lines = _sent([*_messages(fresh[:MOST], corpus)], store, rules, now)
+        known = store.alerts()
+        if not new and not any(one.waiting for one in known if one.kind is AlertKind.FOUND):
+            return Told()
+        fresh = _unknown(new, known)
+        done = _sent([*_messages(fresh[:MOST], corpus)], store, rules, now)
         told = {one.id for one in store.alerts() if one.told and not one.waiting}
     except HarnessError as error:
-        return (f"alerts of new causes were not sent ({error})",)
+        return Told((f"alerts of new causes were not sent ({error})",), arrived=False)
     session.alerted += [one.key for one in new if _id(one) in told]
     corpus.write(session)
     waiting = len(fresh) - MOST
     more = f"{waiting} more new causes are told by the next call: {MOST} at once are enough to read"
-    return (*lines, more) if waiting > 0 else tuple(lines)
+    return Told((*delivery_lines(done), *([more] if waiting > 0 else [])), not done.failed)
 
 
 def _unknown(new: Sequence[Bucket], alerts: Sequence[Alert]) -> list[Bucket]:
@@ -110,7 +134,7 @@ def _script(one: Bucket) -> str:
     return path.read_text(encoding="utf-8")[:MOST_SCRIPT] if path is not None and path.is_file() else ""
 
 
-def _sent(made: Sequence[tuple[Bucket, Message]], store: KeepsAlerts, rules: AlertRules, now: str) -> list[str]:
+def _sent(made: Sequence[tuple[Bucket, Message]], store: KeepsAlerts, rules: AlertRules, now: str) -> Delivered:
     """These and what waits of calls before. Raises HarnessError."""
     from assay.alerts.delivery import deliver, with_message
     from assay.alerts.send import send
@@ -122,4 +146,4 @@ def _sent(made: Sequence[tuple[Bucket, Message]], store: KeepsAlerts, rules: Ale
         return [*known, *(one for one in fresh if one.id not in ids)]
 
     store.change_alerts(add)
-    return delivery_lines(deliver(store, rules, send, datetime.now(UTC)))
+    return deliver(store, rules, send, datetime.now(UTC))
