@@ -154,6 +154,14 @@ class Corpus:
         """Patterns of the models that cases come near to."""
         return self.folder / "near.json"
 
+    def near_of(self, session: Session) -> str:
+        """The file of patterns that this session comes near to; "": none."""
+        return str(self.near.absolute()) if session.near else ""
+
+    def learned_of(self, session: Session) -> str:
+        """The file of pairs that this session draws from; "": none, though an interrupted one may have left a file."""
+        return str(self.learned.absolute()) if session.learned else ""
+
     def read(self) -> Session | None:
         """None where nothing was done yet. Raises UsageError for a folder that holds something else."""
         if self.folder.exists() and not self.folder.is_dir():

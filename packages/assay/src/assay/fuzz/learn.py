@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from assay.core.outcome import Outcome
 from assay.core.result import ScreenResult
 from assay.errors import UsageError
 from assay.fuzz.corpus import Arm, Corpus, Session
-from assay.fuzz.session import screen_job
+from assay.fuzz.session import reached, screen_job
 from assay.pipeline.services import Services
 
 PAIRS = "operator-pairs"
@@ -33,13 +34,15 @@ def learn(flows: Sequence[Flow], corpus: Corpus, session: Session, services: Ser
         first, left = 0, seconds
         while left > 0:
             job = replace(screen_job(replace(arm, next=first), flow, corpus, session, left), learn=True)
+            Path(job.progress).unlink(missing_ok=True)
             result = services.jobs.complete(services.jobs.run(job))
             left -= max(result.seconds, 1.0)
-            if not isinstance(result, ScreenResult) or result.outcome is not Outcome.OK:
-                first += 1
-                continue
-            first = result.done
-            for before, after in result.rewritten:
+            ended = None if result.outcome is Outcome.OK else reached(job)
+            first = result.done if ended is None and isinstance(result, ScreenResult) else (ended or first) + 1
+            if ended is not None and ended > job.first and left > 0:  # what was seen before it was lost with it
+                result = services.jobs.complete(services.jobs.run(replace(job, count=ended - job.first, seconds=left)))
+                left -= max(result.seconds, 1.0)
+            for before, after in result.rewritten if isinstance(result, ScreenResult) else ():
                 pairs.setdefault(before, set()).add(after)
     kept = msgspec.json.encode({before: sorted(after) for before, after in sorted(pairs.items())})
     corpus.learned.parent.mkdir(parents=True, exist_ok=True)

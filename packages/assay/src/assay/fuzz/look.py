@@ -16,7 +16,7 @@ from assay.core.job import VerifyJob
 from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.core.result import ComparedResult, Result
-from assay.core.screening import Unspecified, Use
+from assay.core.screening import CaseId, Unspecified, Use
 from assay.errors import AssayError
 from assay.fuzz.corpus import Bucket, Corpus, Session, Waiting
 from assay.fuzz.same_cause import Relation, cures, nearest
@@ -59,7 +59,7 @@ class Look:
     ) -> Iterator[tuple[Waiting, Bucket]]:
         """A bucket for each, in their order."""
         deadline = time.monotonic() + left
-        known = [one for one in chosen if self._made(one)]
+        known = [one for one in chosen if made_again(one.suspect.case, self._corpus, session)]
         if not known:
             return
         requests = tuple(
@@ -108,26 +108,6 @@ class Look:
 
     def _path(self, one: Waiting, ending: str) -> Path:
         return self._corpus.suspects.absolute() / f"{one.suspect.case}{ending}"
-
-    def _made(self, one: Waiting) -> bool:
-        """The files of a case that ended its worker are made here, from its numbers alone."""
-        path = self._path(one, ".onnx")
-        if path.exists():
-            return True
-        from assay.generators.files import keep_case
-        from assay.generators.open_generator import open_generator
-
-        case = one.suspect.case
-        generator = open_generator(
-            case.generator,
-            str(self._corpus.near) if self._corpus.near.exists() else "",
-            str(self._corpus.learned) if self._corpus.learned.exists() else "",
-        )
-        made = generator.make(case.seed, case.index) if generator.version == case.version else None
-        if made is None:
-            return False
-        keep_case(made, self._corpus.suspects, case)
-        return True
 
     def _named(self, one: Waiting) -> Waiting:
         """With the operators of its model: of a case that ended its worker nobody has told them, and they part causes."""
@@ -196,6 +176,21 @@ class Look:
             known=cause.known_as if cause is not None else "",
             ablated=suspect.ablated,
         )
+
+
+def made_again(case: CaseId, corpus: Corpus, session: Session) -> bool:
+    """Whether its files are there: those of one that ended its worker are made from its numbers and what the session draws from."""
+    if (corpus.suspects / f"{case}.onnx").exists():
+        return True
+    from assay.generators.files import keep_case
+    from assay.generators.open_generator import open_generator
+
+    generator = open_generator(case.generator, corpus.near_of(session), corpus.learned_of(session))
+    made = generator.make(case.seed, case.index) if generator.version == case.version else None
+    if made is None:
+        return False
+    keep_case(made, corpus.suspects, case)
+    return True
 
 
 def status_of(one: Waiting, result: Result, *, used: bool = False) -> str:

@@ -126,7 +126,7 @@ class Fuzzing:
             return
         if result.outcome not in (Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY):
             raise UsageError(f"{arm.flow} cannot be fuzzed: {result.outcome.value}, {result.detail}")
-        index = _reached(job)
+        index = reached(job)
         # What was screened before it in this job is screened again: only the case that ended the process is skipped.
         case = CaseId(arm.generator, arm.version, self.session.seed, index)
         kind = result.outcome.value
@@ -232,8 +232,8 @@ def screen_job(arm: Arm, flow: Flow, corpus: Corpus, session: Session, seconds: 
         seconds=seconds,
         corpus=str(corpus.suspects.absolute()),
         progress=str(place / f"{arm.generator}-{arm.flow}".replace("/", "-")),
-        near=str(corpus.near.absolute()) if session.near else "",
-        learned=str(corpus.learned.absolute()) if session.learned else "",
+        near=corpus.near_of(session),
+        learned=corpus.learned_of(session),
     )
 
 
@@ -243,7 +243,7 @@ def _add(whole: dict[str, dict[str, int]], name: str, part: dict[str, int]) -> N
         mine[str(key)] = mine.get(str(key), 0) + count
 
 
-def _reached(job: ScreenJob) -> int:
+def reached(job: ScreenJob) -> int:
     """The index that was under way when the worker ended."""
     try:
         return int(Path(job.progress).read_text())
