@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from starlette.testclient import TestClient
 
 from assay.commands.composition import open_to_read
+from assay.core.outcome import Outcome
 from assay.fuzz.corpus import Bucket, Corpus, Session
+from assay.stores.sql import SqlStore
+from assay.testing.builders import make_job, make_result, make_run
 from assay.triage.cause import Cause, Where
 from assay.triage.since import History, State
 from assay.triage.symptom import Symptom
@@ -117,6 +122,46 @@ def test_many_are_paged(client: TestClient, folder: Path) -> None:
     assert sizes == [SHOWN, SHOWN, 5]
     assert client.get("/causes?page=4").status_code == 404
     assert client.get("/cause?id=nothing").status_code == 404
+
+
+RELEASES = History({"1.0.0": State.WRONG, "1.1.0": State.RIGHT}, complete=True)
+FUTURE = History({"1.0.0": State.WRONG, "999.0.0": State.RIGHT}, complete=True)
+
+
+def test_what_is_still_red_is_open_whatever_release_is_right(client: TestClient, folder: Path) -> None:
+    keep(folder, "a.json", cause(RED, since=FUTURE))
+    (folder / "triage" / "b.json").unlink()
+    (one,) = client.get("/api/v1/causes?found_by=triage").json()["causes"]
+    assert (one["fixed_in"], one["fixed_run"]) == ("999.0.0", "")
+    assert client.get("/api/v1/causes?found_by=triage&state=open").json()["all"] == 1
+    assert "open, right in 999.0.0" in client.get("/causes").text
+    assert "open, right in tvm 999.0.0" in client.get(f"/cause?id={one['id']}").text
+
+
+@pytest.mark.parametrize(("since", "flow", "state"), [(RELEASES, "onnxruntime", "fixed"), (FUTURE, "onnxruntime", "open"),
+                                                      (RELEASES, "onnxruntime@old", "open")])  # fmt: skip
+def test_what_fuzzing_met_is_fixed_by_the_release_that_is_installed(
+    client: TestClient, folder: Path, tmp_path: Path, since: History, flow: str, state: str
+) -> None:
+    (tmp_path / "cause.json").write_bytes(msgspec.json.encode(cause("x", since=since)))
+    bucket = Bucket("k1" * 20, flow, "onnxruntime", "values", "wrong", ("Neg",), title="n", folder=str(tmp_path))
+    Corpus(folder / "fuzz").write(Session(seed=1, buckets={"k1": bucket}))
+    assert client.get(f"/api/v1/causes?found_by=fuzz&state={state}").json()["all"] == 1
+
+
+def test_an_ok_run_of_another_branch_fixes_nothing(folder: Path) -> None:
+    ran = (("feature", Outcome.MISMATCH), ("", Outcome.OK), ("feature", Outcome.MISMATCH), ("main", Outcome.OK))
+    with closing(SqlStore(str(folder / "history.db"))) as store:
+        for number, (branch, outcome) in enumerate(ran, 1):
+            job = make_job("new", "tvm", "verify")
+            run = make_run(f"2026112{number}T030000-00000{number}", (job,), branch=branch)
+            store.open_run(run)
+            store.record(run.id, [replace(make_result("new", "tvm", "verify"), outcome=outcome)])
+    keep(folder, "a.json", cause("new"))
+    with open_to_read(str(folder)) as found:
+        client = TestClient(make_app(Site(found, folder), {"testserver"}))
+        (one,) = client.get("/api/v1/causes?q=new").json()["causes"]
+    assert (one["first_run"][7], one["last_run"][7], one["fixed_run"]) == ("1", "3", "")
 
 
 def test_without_causes_the_page_says_how_to_find_some(client: TestClient, folder: Path) -> None:

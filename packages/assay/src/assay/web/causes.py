@@ -8,10 +8,13 @@ from pathlib import Path
 
 import msgspec
 
+from assay import plugins
 from assay.core.digest import value_digest
 from assay.core.outcome import Outcome
+from assay.environments.releases import release_key
 from assay.errors import UsageError
 from assay.fuzz.corpus import CAUSES, Bucket, Corpus
+from assay.ports import RunSearch
 from assay.triage.cause import Cause
 from assay.triage.known import read_causes
 from assay.triage.text import known, lines, title_of, workaround
@@ -30,8 +33,8 @@ HEADER = (
 
 class CauseLife(msgspec.Struct, frozen=True):
     """`found_by` is triage or fuzz, `status` what the latter says of it. Of triage the runs are those of the cell that it explains: the
-    first and the last red one of the newest time that it was red, and the first that was ok again. `fixed_in` is a release of the
-    backend."""
+    first and the last red one of the newest time that it was red, and the first that was ok again, all of the branch of the last
+    red one. `fixed_in` is a release of the backend, `installed` whether that or a later one is installed here."""
 
     id: str
     found_by: str
@@ -49,14 +52,15 @@ class CauseLife(msgspec.Struct, frozen=True):
     last_run: str = ""
     fixed_in: str = ""
     fixed_run: str = ""
+    installed: bool = False
     known: str = ""
     workaround: str = ""
     lines: tuple[str, ...] = ()
 
     @property
     def state(self) -> str:
-        """open, known, or fixed."""
-        if self.fixed_in or self.fixed_run:
+        """open, known, or fixed: ok again here, or met by fuzzing and gone with the release that is installed."""
+        if self.fixed_run or (self.found_by == "fuzz" and self.installed):
             return "fixed"
         return "known" if self.known else "open"
 
@@ -137,6 +141,11 @@ def _of_triage(site: Site) -> Iterator[CauseLife]:
 def _with_runs(site: Site, one: CauseLife, kind: str) -> CauseLife:
     """From the runs of its cell, the newest first: those that are ok again, and before them those that were not."""
     past = [job for job in site.store.cell_runs(one.case, one.flow, LOOKED_AT) if job.kind == kind]
+    last_red = next((job.run for job in past if job.outcome != Outcome.OK.value), "")
+    if not last_red:
+        return one
+    of_branch = _runs_of(site, site.store.run_facts(last_red).branch)
+    past = [job for job in past if job.run in of_branch or job.run == last_red]
     again = 0
     while again < len(past) and past[again].outcome == Outcome.OK.value:
         again += 1
@@ -145,10 +154,26 @@ def _with_runs(site: Site, one: CauseLife, kind: str) -> CauseLife:
         if job.outcome == Outcome.OK.value:
             break
         red.append(job.run)
-    if not red:
-        return one
     fixed = past[again - 1].run if again else ""
     return msgspec.structs.replace(one, first_run=red[-1], last_run=red[0], fixed_run=fixed)
+
+
+def _runs_of(site: Site, branch: str) -> frozenset[str]:
+    """The newest of a branch, "" too."""
+
+    def read() -> frozenset[str]:
+        found = site.store.runs(LOOKED_AT, RunSearch(branch=branch))
+        return frozenset(one.id for one in found if one.branch == branch)
+
+    return site.minutes.get(("runs of", branch), read)
+
+
+def _is_installed(bucket: Bucket, release: str) -> bool:
+    """Whether that release or a later one of the backend is here; not known of a flow in an environment of its own."""
+    if not release or "@" in bucket.flow:
+        return False
+    here = plugins.availability(bucket.backend).version
+    return bool(here) and release_key(here) >= release_key(release)
 
 
 def _of_fuzzing(folder: Path) -> Iterator[CauseLife]:
@@ -163,6 +188,7 @@ def _of_fuzzing(folder: Path) -> Iterator[CauseLife]:
 
 def _life_of(bucket: Bucket) -> CauseLife:
     deep = _cause_of(bucket.folder)
+    fixed_in = deep.since.good_again if deep else ""
     return CauseLife(
         id=bucket.key[:24],
         found_by="fuzz",
@@ -176,7 +202,8 @@ def _life_of(bucket: Bucket) -> CauseLife:
         count=bucket.count,
         first_at=bucket.found_at,
         last_at=bucket.last_at or bucket.found_at,
-        fixed_in=deep.since.good_again if deep else "",
+        fixed_in=fixed_in,
+        installed=_is_installed(bucket, fixed_in),
         known=bucket.known,
         workaround=bucket.workaround,
         lines=tuple(lines(deep)) if deep else ((bucket.detail,) if bucket.detail else ()),
