@@ -1,4 +1,4 @@
-"""New causes of a fuzzing session, told to the people that assay.toml names: one message each, once for a session."""
+"""New causes of a fuzzing session, told to the people that assay.toml names: one message each, once, whatever becomes of the session."""
 
 from __future__ import annotations
 
