@@ -84,4 +84,5 @@ def test_who_signs_in_approves_an_engine(site: str, run: str) -> None:
     assert [(one["who"], one["action"], one["about"]) for one in lines] == [
         ("eve@example.org", "sign-in", ""),
         ("eve@example.org", "approve", f"{run} m {FLOW}"),
+        ("eve@example.org", "sign-out", ""),
     ]
