@@ -120,6 +120,28 @@ def test_a_rollback_serves_the_version_before_and_keeps_both(zoo: Path) -> None:
         rollback(zoo, "adder", "you", reason="more")
 
 
+def test_a_withdrawn_version_is_served_again_for_a_reason_alone(zoo: Path) -> None:
+    accepted(zoo, "1.0", "1.1")
+    rollback(zoo, "adder", "you", reason="slow on phones")
+    found = submitted(zoo, "1.1")
+    with pytest.raises(UsageError, match=r"1\.1 was withdrawn \(slow on phones\): .*--reason"):
+        promote(zoo, "adder", found, "me")
+    entry = read_manifest(zoo).models["adder"]
+    assert entry.current == "1.0"
+    assert [one.name for one in (zoo / "models" / "adder").glob(".*")] == []
+
+    again = promote(zoo, "adder", found, "me", reason="phones are faster now")
+    assert again.sentence == "adder 1.1 is served; it was 1.0"
+    rollback(zoo, "adder", "you", reason="not all of them")
+    promote(zoo, "adder", submitted(zoo, "1.1"), "me", reason="they are replaced")
+    version = read_manifest(zoo).models["adder"].version("1.1")
+    assert version is not None
+    assert version.withdrawn is None
+    assert version.reason == "they are replaced"
+    told = [(one.by, one.reason) for one in version.earlier_withdrawals]
+    assert told == [("you", "slow on phones"), ("you", "not all of them")]
+
+
 def test_what_is_refused(zoo: Path) -> None:
     found = submitted(zoo, "1.0")
     declined = msgspec.structs.replace(found, decision=Decision(answer=Answer.DECLINE, reasons=("files.links: l",)))

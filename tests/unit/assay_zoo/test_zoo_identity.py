@@ -19,7 +19,7 @@ from assay_zoo.check import GROUPS, CheckOutcome
 from assay_zoo.check_order import waits_for
 from assay_zoo.facts import read_facts
 from assay_zoo.intake import take_in
-from assay_zoo.manifest import Accuracy, Entry, Manifest, Version, write_manifest
+from assay_zoo.manifest import Accuracy, Entry, Manifest, Version, Withdrawal, write_manifest
 from assay_zoo.metadata import Metadata
 from assay_zoo.policy import ZooPolicy
 from assay_zoo.submission import SubmissionContext
@@ -40,6 +40,7 @@ def _version(number: str = "1.0", **more: str) -> Version:
 
 
 def _zoo(root: Path, models: Mapping[str, Version]) -> Path:
+    root.mkdir(exist_ok=True)
     entries = {name: Entry(current=one.version, versions=(one,)) for name, one in models.items()}
     write_manifest(root, Manifest(models=entries))
     return root
@@ -176,6 +177,26 @@ def test_an_older_version_never_follows_a_newer_one(tmp_path: Path) -> None:
     assert "has had 9.9: give it a higher one" in _metadata_sentences(
         root, (f'version = "{version}"', 'version = "9.8"'), ""
     )
+
+
+def test_a_withdrawn_version_is_not_handed_in_again(tmp_path: Path) -> None:
+    told = tomllib.loads(METADATA)
+    name, version = told["name"], told["version"]
+    withdrawal = Withdrawal(at="", by="b", reason="slow on phones")
+    same = f'version = "{version}"', f'version = "{version}"'
+    plain = _version(version, digest=_digest(tmp_path / "same"))
+    assert _metadata_sentences(_zoo(tmp_path / "served", {name: plain}), same, "") == ""
+    withdrawn = msgspec.structs.replace(plain, withdrawn=withdrawal)
+    assert "was withdrawn (slow on phones): give it a higher one" in _metadata_sentences(
+        _zoo(tmp_path / "withdrawn", {name: withdrawn}), same, ""
+    )
+
+
+def _digest(folder: Path) -> str:
+    """Of a submission that is METADATA alone."""
+    folder.mkdir()
+    (folder / "metadata.toml").write_text(METADATA)
+    return take_in(folder, folder.with_name("taken-of-it")).digest
 
 
 def test_versions_are_numbers() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay_zoo.metadata import Claim, Dataset, Metadata, Port
-from assay_zoo.readme import TITLES, differences, missing_sections, readme_text
+from assay_zoo.readme import TITLES, differences, line_above_sections, missing_sections, readme_text
 
 METADATA = Metadata(
     name="digits", version="1.0", title="Digits", description="Reads a digit.", license="Apache-2.0", scenario="s",
@@ -40,7 +40,10 @@ def test_so_does_one_of_any_words(first: str, second: str, third: str) -> None:
     metadata = METADATA.model_copy(
         update={"description": first, "title": second, "references": (third,), "contributors": (first, third)}
     )
-    assert differences(readme_text(metadata), metadata) == []
+    text = readme_text(metadata)
+    assert differences(text, metadata) == []
+    assert line_above_sections(text) == 0
+    assert readme_text(metadata, text) == text
 
 
 def test_every_section_is_missed_by_name() -> None:
@@ -94,3 +97,23 @@ def test_sections_of_ones_own_stay_when_it_is_written_again() -> None:
     assert again == f"{readme_text(changed)}\n{own}"
     assert differences(again, changed) == []
     assert readme_text(changed, again) == again
+
+
+@pytest.mark.parametrize("own", ["# Thanks\n\nTo all.\n", "Thanks\n======\n\nTo all.\n", "# License\n\nOf the data.\n"])
+def test_so_do_those_of_the_first_level(own: str) -> None:
+    own = f"{own}\n## More\n\nWords.\n"
+    assert told(f"{TEXT}\n{own}") == []
+    assert readme_text(METADATA, f"{TEXT}\n{own}") == f"{TEXT}\n{own}"
+    assert told(TEXT.replace("## License", "# License"))[0].startswith("has no section 'License'")
+
+
+@pytest.mark.parametrize(
+    ("before", "line"),
+    [
+        (TEXT, 0), ("", 0), ("# Letters\n\n## Own\n\nWords.\n", 0), ("## Own\n\nWords.\n", 0), ("# A\n\n# B\n\nWords.\n", 0),
+        ("# Digits\n\nWords.\n\n## Description\n", 3), ("Digits\n======\n\n\nWords.\n", 5), ("\nWords.\n\n# Digits\n", 2),
+        ("Words.\n", 1), ("Words.\n\n## Description\n", 1), ("# Digits\n\n### Words\n", 3),
+    ],
+)  # fmt: skip
+def test_words_above_the_sections_have_no_place_and_are_found(before: str, line: int) -> None:
+    assert line_above_sections(before) == line

@@ -53,8 +53,8 @@ def promote(root: Path, name: str, inspection: Inspection, by: str, *, reason: s
     """Move submissions/`name` to models/`name`/VERSION, and serve it from now on.
 
     An inspection that did not end in promote needs a `reason`: it is recorded with `by`. Raises UsageError where that is
-    missing, where the files are no longer those that were inspected, and where the version is taken; OSError where the
-    zoo cannot be written. Called again, it finishes or changes nothing.
+    missing, where the files are no longer those that were inspected, and where the version is taken or, without a `reason`,
+    was withdrawn; OSError where the zoo cannot be written. Called again, it finishes or changes nothing.
     """
     _allowed(name, inspection, by, reason)
     with _locked(root):
@@ -67,12 +67,11 @@ def promote(root: Path, name: str, inspection: Inspection, by: str, *, reason: s
         staged = _staged(root, name, source, inspection)
         version = _version(root, staged, inspection, by, reason)
         known = entry.version(version.version)
-        if known is not None and known.digest != version.digest:
-            shutil.rmtree(staged)
-            told = (
-                f"{name} {version.version} is in the zoo already with other contents: raise the version in {METADATA}"
-            )
-            raise UsageError(told)
+        if known is not None:
+            if trouble := _taken(known, version, reason):
+                shutil.rmtree(staged)
+                raise UsageError(f"{name} {version.version} {trouble}")
+            version = msgspec.structs.replace(version, earlier_withdrawals=_withdrawals(known))
         _placed(staged, root / MODELS / name / version.version, named=known is not None)
         served = _serving(manifest, root, name, known if known and entry.current == known.version else version)
         write_manifest(root, served)
@@ -157,6 +156,20 @@ def _version(root: Path, staged: Path, inspection: Inspection, by: str, reason: 
         reason=reason or "; ".join(inspection.decision.reasons), decision=inspection.decision.answer.value,
         author=inspection.author, weights=facts.weights,
     )  # fmt: skip
+
+
+def _taken(known: Version, version: Version, reason: str) -> str:
+    """Why this one cannot come after what the zoo knows under its version, "" where it can."""
+    if known.digest != version.digest:
+        return f"is in the zoo already with other contents: raise the version in {METADATA}"
+    if known.withdrawn is not None and not reason:
+        told = f"was withdrawn ({known.withdrawn.reason}): raise the version in {METADATA}"
+        return f"{told}, or say with --reason why it is served again"
+    return ""
+
+
+def _withdrawals(known: Version) -> tuple[Withdrawal, ...]:
+    return (*known.earlier_withdrawals, *([known.withdrawn] if known.withdrawn else []))
 
 
 def _placed(staged: Path, place: Path, *, named: bool) -> None:

@@ -8,8 +8,12 @@ from __future__ import annotations
 import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from assay_zoo.metadata import Metadata, Port
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 TITLES = (
     "Description", "Use cases", "Source", "Inputs and outputs", "Pre- and post-processing", "Data set", "Accuracy",
@@ -17,6 +21,7 @@ TITLES = (
 )  # fmt: skip
 """Of the sections that are written from the metadata, in their order."""
 _KEYS = {title.casefold() for title in TITLES}
+_LIMITS = {"maxNesting": 20}
 
 
 @dataclass(frozen=True)
@@ -27,16 +32,37 @@ class Difference:
     sentence: str
 
 
+@dataclass(frozen=True)
+class _Block:
+    """A part of a README and the line on which it begins; `heading` is "" unless it is of the second level."""
+
+    line: int
+    text: str
+    heading: str
+
+
 def shape_text(shape: Sequence[int | str]) -> str:
     """`(batch, 1, 8, 8)`; `()` for a scalar."""
     return f"({', '.join(map(str, shape))})"
 
 
 def readme_text(metadata: Metadata, before: str = "") -> str:
-    """A README with every required section, written from the metadata. Of the one `before` it the author's own sections stay."""
+    """A README with every required section, written from the metadata. Of the one `before` it the author's own sections
+    stay, of the first and the second level, below the others."""
     written = "\n".join(_parts(metadata))
-    own = [block for _, block in _placed(before)[1:] if _heading(block) not in _KEYS]
-    return "\n".join([written, *(f"{block.strip()}\n" for block in own)])
+    own = [one.text for one in _placed(before)[1:] if one.heading not in _KEYS]
+    return "\n".join([written, *(f"{text.strip()}\n" for text in own)])
+
+
+def line_above_sections(text: str) -> int:
+    """The first line beside the title that stands above every section, 0 for none: `readme_text` has no place for it."""
+    from markdown_it import MarkdownIt
+
+    above = _placed(text)[0].text
+    titles = [one.map for one in MarkdownIt("commonmark", _LIMITS).parse(above) if _level(one) == 1 and one.map]
+    title = range(*titles[0]) if titles else range(0)
+    lines = enumerate(above.split("\n"))
+    return next((at + 1 for at, line in lines if line.strip() and at not in title), 0)
 
 
 def _parts(metadata: Metadata) -> list[str]:
@@ -88,11 +114,15 @@ def _written(value: str) -> str:
 def differences(text: str, metadata: Metadata) -> list[Difference]:
     """Everything in which the README is not what is written from the metadata, in the order of the sections."""
     title, *wanted = (_trimmed(part) for part in _parts(metadata))
-    first, *blocks = [(line, _trimmed(block)) for line, block in _placed(text)]
-    told = [] if first[1] == title else [Difference(1, f"does not begin with the title alone, {title.strip()!r}")]
+    first, *blocks = _placed(text)
+    told = (
+        []
+        if _trimmed(first.text) == title
+        else [Difference(1, f"does not begin with the title alone, {title.strip()!r}")]
+    )
     told += missing_sections(text)
     for name, section in zip(TITLES, wanted, strict=True):
-        here = [(line, block) for line, block in blocks if _heading(block) == name.casefold()]
+        here = [(one.line, _trimmed(one.text)) for one in blocks if one.heading == name.casefold()]
         told += [
             Difference(
                 line,
@@ -109,7 +139,7 @@ def differences(text: str, metadata: Metadata) -> list[Difference]:
 
 def missing_sections(text: str) -> list[Difference]:
     """The required sections that are not there, together: all that can be said without metadata."""
-    there = {_heading(block) for _, block in _placed(text)[1:]}
+    there = {one.heading for one in _placed(text)[1:]}
     names = [repr(name) for name in TITLES if name.casefold() not in there]
     if not names:
         return []
@@ -117,19 +147,26 @@ def missing_sections(text: str) -> list[Difference]:
     return [Difference(0, f"has {listed}: `assay zoo readme` writes it from metadata.toml")]
 
 
-def _placed(text: str) -> list[tuple[int, str]]:
-    """What stands before the first heading of the second level, then each of those with what is below it, with the line on
-    which it begins. Inside of a fence nothing is a heading."""
+def _placed(text: str) -> list[_Block]:
+    """The title with what stands before the next heading, then each heading of the first and second level with what is
+    below it. Inside of a fence nothing is a heading."""
     from markdown_it import MarkdownIt
 
     text = text.replace("\r\n", "\n")
     lines = text.split("\n")
-    tokens = MarkdownIt("commonmark", {"maxNesting": 20}).parse(text)
-    starts = [
-        one.map[0] for one in tokens if one.type == "heading_open" and one.tag == "h2" and one.level == 0 and one.map
-    ]
-    begins, ends = [0, *starts], [*starts, len(lines)]
-    return [(begin + 1, "\n".join(lines[begin:end])) for begin, end in zip(begins, ends, strict=True)]
+    tokens = MarkdownIt("commonmark", _LIMITS).parse(text)
+    heads = [(one.map[0], _level(one)) for one in tokens if _level(one) in (1, 2) and one.map]
+    if heads and heads[0][1] == 1:
+        heads = heads[1:]
+    begins, ends = [0, *(at for at, _ in heads)], [*(at for at, _ in heads), len(lines)]
+    texts = ["\n".join(lines[begin:end]) for begin, end in zip(begins, ends, strict=True)]
+    headings = ["", *(_heading(one) if level == 2 else "" for one, (_, level) in zip(texts[1:], heads, strict=True))]
+    return [_Block(at + 1, one, heading) for at, one, heading in zip(begins, texts, headings, strict=True)]
+
+
+def _level(token: Token) -> int:
+    """Of the heading that begins here, 0 for none: one in a quotation or a list is none."""
+    return int(token.tag[1:]) if token.type == "heading_open" and token.level == 0 else 0
 
 
 def _heading(block: str) -> str:

@@ -110,13 +110,18 @@ def _claim(scenario: Scenario, claim: Claim, at: Callable[..., Finding]) -> Iter
 
 
 def _version(place: SubmissionContext, metadata: Metadata, line: int) -> Iterator[Finding]:
-    """A version is accepted once: what is served under it never changes, and none comes after a higher one."""
+    """A version is accepted once: what is served under it never changes, none comes after a higher one, and none
+    comes back that was withdrawn."""
     entry = read_manifest(place.root).models.get(metadata.name)
     if entry is None or place.intake is None:
         return
     known = entry.version(metadata.version)
     newest = max(entry.versions, key=lambda one: ordered(one.version))
-    if known is not None and known.digest != place.intake.digest:
+    if known is not None and known.withdrawn is not None:
+        why = known.withdrawn.reason
+        told = f"{METADATA} says version {metadata.version}, which was withdrawn ({why}): give it a higher one"
+        yield Finding(sentence=told, path=METADATA, line=line)
+    elif known is not None and known.digest != place.intake.digest:
         told = f"{METADATA} says version {metadata.version}, which this zoo has already with other contents: raise it"
         yield Finding(sentence=told, path=METADATA, line=line)
     elif known is None and ordered(metadata.version) <= ordered(newest.version):

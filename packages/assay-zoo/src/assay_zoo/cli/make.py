@@ -54,7 +54,8 @@ def readme(
         Path | None, typer.Option("--output", "-o", help="File to write [README.md of the folder].")
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Write the file that is there again; sections of your own stay.")
+        bool,
+        typer.Option("--overwrite", help="Write the file that is there again; of it the sections of your own stay."),
     ] = False,
 ) -> None:
     """Write README.md from metadata.toml.
@@ -65,7 +66,7 @@ def readme(
     from assay.errors import NotWritable, UsageError
     from assay_zoo.artifacts.template_text import left_in_metadata
     from assay_zoo.metadata import Metadata
-    from assay_zoo.readme import readme_text
+    from assay_zoo.readme import line_above_sections, readme_text
     from assay_zoo.repository import METADATA
 
     metadata = read(folder / METADATA).validate(Metadata)
@@ -73,7 +74,11 @@ def readme(
         told = f"{folder / METADATA} still has the template's words in {', '.join(dict.fromkeys(left))}"
         raise UsageError(f"{told}: say there what is true of this model, then write the readme of it")
     path = output or folder / "README.md"
-    text = readme_text(metadata, path.read_text("utf-8", "replace") if overwrite and path.is_file() else "")
+    before = path.read_text("utf-8", "replace") if overwrite and path.is_file() else ""
+    if line := line_above_sections(before):
+        told = f"{path}, line {line}: what stands above the first section would be lost"
+        raise UsageError(f"{told}: give it a heading of its own, or delete it")
+    text = readme_text(metadata, before)
     try:
         with path.open("w" if overwrite else "x", encoding="utf-8") as file:
             file.write(text)

@@ -58,12 +58,13 @@ class Promoter:
         self._mirror.fetch_head(Head(sha=one.sha, branch=one.branch, ref=one.ref, number=one.number))
 
     def _served(self, base: str, one: Submission, found: Inspection) -> Version | None:
-        """The version of the zoo that has these very files."""
+        """The version of the zoo that has these very files; one that was withdrawn since is none."""
         with tempfile.TemporaryDirectory(prefix="promote-", dir=self._work()) as scratch:
             root = Path(scratch)
             self._export(base, [MANIFEST], root)
             entry = read_manifest(root).models.get(one.name)
-            return next((each for each in entry.versions if each.digest == found.digest), None) if entry else None
+            versions = entry.versions if entry else ()
+            return next((each for each in versions if each.digest == found.digest and each.withdrawn is None), None)
 
     def _change(self, onto: str, one: Submission, found: Inspection, root: Path, merges: bool) -> Change:
         from assay_zoo.promote import promote
