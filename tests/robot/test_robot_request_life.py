@@ -127,6 +127,11 @@ def lives(repository: Repository, forge: Forge, robot: Robot) -> None:
     assert manifest["current"] == "1.0"
     assert [one["version"] for one in manifest["versions"]] == ["1.0", "1.1"], "nothing is removed"
     assert repository.shown("main", f"models/{NAME}/1.1/metadata.toml")
+    late = forge.request(4, "octocat", "1.1")
+    told = robot.until("the version that is taken", lambda: forge.run_of(late))
+    assert told["conclusion"] == "failure"
+    robot.until("the reason", lambda: "was withdrawn (slow on phones)" in forge.comment(4))
+    assert served(repository, "1.0")
 
 
 def served(repository: Repository, version: str) -> str:
