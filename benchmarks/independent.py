@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +13,21 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 Feed = dict[str, Array]
 
+TOO_FAR = 0.1
+"""Relative L2 distance of two independent engines beyond which a third is asked."""
 VACUOUS = 1e-9
 """Relative L2 distance within which answers to other inputs are the same answers."""
 
 
 def independent(path: Path, feeds: Sequence[Feed]) -> dict[str, list[Feed]]:
-    """By library: ONNX Runtime without optimisation and OpenVINO without dynamic quantization; where one of them cannot, the
-    reference evaluator of the package `onnx`, too."""
+    """By library: ONNX Runtime without optimisation and OpenVINO without dynamic quantization; where one of them cannot, or they are
+    far apart, the reference evaluator of the package `onnx`, too."""
     answers: dict[str, list[Feed]] = {}
     evaluators: dict[str, Callable[[Path, Sequence[Feed]], list[Feed]]] = {
         "onnxruntime": by_onnxruntime, "openvino": by_openvino, "onnx": by_onnx,
     }  # fmt: skip
     for peer, evaluate in evaluators.items():
-        if len(answers) == 2:
+        if len(answers) == 2 and apart(*answers.values()) <= TOO_FAR:
             break
         try:
             answers[peer] = evaluate(path, feeds)
@@ -64,11 +67,18 @@ def by_onnx(path: Path, feeds: Sequence[Feed]) -> list[Feed]:
     from onnx.reference import ReferenceEvaluator
 
     model = onnx.load(str(path))
+    if any(
+        node.op_type in RECURRENT and len(node.input) > LENGTHS and node.input[LENGTHS] for node in model.graph.node
+    ):
+        raise NotImplementedError("onnx's reference evaluator takes every sequence for full (sequence_lens)")
     opset = next((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), 1)
     evaluator = ReferenceEvaluator(model, new_ops=_grids() if opset < GRIDS_IN_ONNX else None)
     return [dict(zip(evaluator.output_names, evaluator.run(None, feed), strict=True)) for feed in feeds]
 
 
+RECURRENT = ("GRU", "LSTM", "RNN")
+LENGTHS = 4
+"""The place of `sequence_lens` among their inputs."""
 GRIDS_IN_ONNX = 19
 """From this opset on the reference evaluator knows QuantizeLinear and DequantizeLinear (onnx 1.23)."""
 
@@ -104,6 +114,11 @@ def nearest(own: Sequence[Feed], peers: dict[str, list[Feed]]) -> tuple[float | 
     if not own or not peers:
         return None, ""
     return min((apart(own, answers), peer) for peer, answers in peers.items())
+
+
+def nearest_pair(peers: Mapping[str, Sequence[Feed]]) -> float | None:
+    """The distance of the two of these that are nearest to each other; None of fewer than two."""
+    return min((apart(*pair) for pair in itertools.combinations(peers.values(), 2)), default=None)
 
 
 def apart(own: Sequence[Feed], other: Sequence[Feed]) -> float:

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from independent import Array, Feed, apart, independent, nearest, vacuous
+from independent import Array, Feed, independent, nearest, nearest_pair, vacuous
 from quantized_witness import quantized, witnesses
 from real_models_lines import Line, kept, portable
 from real_models_page import page, shown, summary
@@ -196,18 +196,18 @@ class Witnesses:
     def of(
         self, job: dict[str, Any], feeds: list[Feed], folder: Path
     ) -> tuple[dict[str, list[Feed]], float | None, bool]:
-        """By library, their distance from each other, and whether other inputs have the same answers."""
+        """By library, the distance of the two that agree best, and whether other inputs have the same answers."""
         made = quantized(job["job"], job["result"], self.path, folder) if job["word"] != "skip" else None
         if made is not None:
             peers = witnesses(made, feeds)
-            return peers, apart(*peers.values()) if len(peers) == 2 else None, self.of_float(feeds)[2]
+            return peers, nearest_pair(peers), self.of_float(feeds)[2]
         return self.of_float(feeds)
 
     def of_float(self, feeds: list[Feed]) -> tuple[dict[str, list[Feed]], float | None, bool]:
         key = b"".join(name.encode() + array.tobytes() for feed in feeds for name, array in sorted(feed.items()))
         if key not in self.known:
             peers = independent(self.path, feeds)
-            pair = apart(*peers.values()) if len(peers) == 2 else None
+            pair = nearest_pair(peers)
             self.known[key] = peers, pair, vacuous(self.path, feeds, peers)
         return self.known[key]
 

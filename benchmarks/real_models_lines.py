@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from independent import TOO_FAR
+
 LIMITS = {"float32": 2e-3, "float16": 2e-2, "bfloat16": 5e-2, "int8": 5e-2}
 """Relative L2 distance at which an engine of that precision is another model, where independent engines are no further apart."""
 UNIT_ROUNDOFF = 2.0**-24
@@ -22,8 +24,6 @@ ROUNDED_FACTOR = 10
 STORED_FACTOR = 2
 """Where it is known what rounding every value does, it is right within this many times that: an engine rounds no more often. Right
 engines were seen at up to 1.4 times, MNN, which cuts weights off instead of rounding them, at 2.9 times."""
-UNTELLING = 0.1
-"""Two independent engines that are further apart than this say nothing of a pass."""
 PAIR_FACTOR = 3
 """Where two independent engines are far apart, an engine is right within this many times that distance."""
 
@@ -90,13 +90,13 @@ class Line:
             return "other precision"
         moved = max(self.pair or 0.0, self.stored or 0.0)
         if (self.verdict == "inconclusive" and moved > self.usual) or (
-            self.verdict == "pass" and (self.pair or 0.0) > UNTELLING
+            self.verdict == "pass" and (self.pair or 0.0) > TOO_FAR
         ):
             return "undecidable"
         if self.verdict not in ("pass", "fail") or self.distance is None:
             return "open"
         if (self.distance <= self.limit) != (self.verdict == "pass"):
-            return "undecidable" if self.verdict == "fail" and (self.pair or 0.0) > UNTELLING else "WRONG"
+            return "undecidable" if self.verdict == "fail" and (self.pair or 0.0) > TOO_FAR else "WRONG"
         return "vacuous" if self.empty and self.verdict == "pass" else "right"
 
 

@@ -12,6 +12,7 @@ from onnx import numpy_helper, parser
 from assay.core.case import Case, Contract, Tolerance
 from assay.core.dtype import numpy_dtype
 from assay.core.empty_result import empty_result
+from assay.core.finding import FindingCode
 from assay.core.flow import Flow
 from assay.core.job import VerifyJob
 from assay.core.model import Model
@@ -54,6 +55,27 @@ def test_the_profile_decides_where_nothing_else_was_said() -> None:
     assert comparisons[0].findings == findings
     assert comparisons[0].metrics["budget_used"] > 1
     assert comparisons[0].metrics["share_out_of_torch"] < 1
+
+
+@pytest.mark.parametrize(
+    ("body", "proven"),
+    [("y = Softmax<axis=-1>(x)", True), ("q = QuantizeLinear(x, s) y = DequantizeLinear(q, s)", False)],
+)
+def test_a_sample_without_a_tolerance_of_its_own_proves_a_fault_only_where_nothing_jumps(
+    body: str, proven: bool
+) -> None:
+    text = f"g (float[1, 16] x) => (float[1, 16] y) <float s = {{0.05}}> {{ {body} }}"
+    model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>\n{text}')
+    inputs = _samples(3)
+    expected = [{"y": one["y"]} for one in derive_model(model, inputs, "float32").oracle]
+    judging = ToleranceComparator(Contract(), derive_model(model, inputs[:1], "float32"))
+    actual = [*_off(expected[:2], 1.0), {"y": (expected[2]["y"] + 0.5).astype(np.float32)}]
+    comparisons, findings = judging.compare(actual, expected, DECLARED)
+    assert [one.kind for one in findings] == (["values"] if proven else [])
+    why = comparisons[0].degenerate
+    assert (why is not None and why.code is FindingCode.BEYOND_THE_OTHERS) is not proven
+    wrong = [_off(expected[:1], 1.5)[0], *actual[1:]]
+    assert judging.compare(wrong, expected, DECLARED)[1], "the first sample alone is proof"
 
 
 def test_a_pass_in_a_coarse_type_says_what_it_cannot_see() -> None:

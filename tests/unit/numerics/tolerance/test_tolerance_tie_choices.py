@@ -68,11 +68,11 @@ def test_a_grid_that_follows_neither_at_some_of_its_ties_is_wrong() -> None:
 
 
 def test_of_more_grids_than_can_be_evaluated_the_ties_are_left_open() -> None:
-    profile = _derived(_net(6), AFTER)
+    profile = _derived(_net(7), AFTER)
     assert profile.others == []
-    for rows in ([EVEN] * 6, [RULE] * 6, [EVEN, RULE] * 3):
+    for rows in ([EVEN] * 7, [RULE] * 7, [*[EVEN, RULE] * 3, EVEN]):
         assert _used(profile, *rows) <= 1.0
-    assert _used(profile, *[EVEN + 0.5] * 6) > 1.0
+    assert _used(profile, *[EVEN + 0.5] * 7) > 1.0
 
 
 def test_without_a_tie_that_the_rule_decides_there_is_one_answer() -> None:
@@ -120,7 +120,7 @@ def test_other_answers_are_kept_and_a_changed_one_is_seen(tmp_path: Path) -> Non
     assert read_header(tmp_path) is None
 
 
-@pytest.mark.parametrize("grids", [2, 6])
+@pytest.mark.parametrize("grids", [2, 7])
 def test_flows_of_several_rules_have_the_tolerances_that_each_would_have_alone(
     grids: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,9 +139,9 @@ def test_flows_of_several_rules_have_the_tolerances_that_each_would_have_alone(
         assert [len(found.others) for found in (one, other)] == [len(other.others)] * 2
         assert msgspec.structs.replace(one.header, seconds={}) == msgspec.structs.replace(other.header, seconds={})
         assert all(is_alike(*pair) for pair in zip([one, *one.others], [other, *other.others], strict=True))
-    # Half to even once, the answers of the rules, and of six grids all of them open.
+    # Half to even once, the answers of the rules, and of seven grids all of them open.
     assert drawn.count("") == 1 + sum(len(one.others) for one in together)
-    assert len(drawn) - drawn.count("") == (2 if grids == 6 else 0)
+    assert len(drawn) - drawn.count("") == (2 if grids == 7 else 0)
 
 
 def test_only_scales_that_are_powers_of_two_or_not_stored_meet_ties() -> None:

@@ -92,6 +92,19 @@ def test_what_is_multiplied_may_be_rounded_to_eight_bits_where_a_flow_says_so() 
     assert np.linalg.norm(profile.deviation[0]["y"]) > 1.2 * np.linalg.norm(stored.deviation[0]["y"])
 
 
+def test_a_view_of_a_weight_is_stored_as_the_weight_is() -> None:
+    """A head that is tied to an embedding."""
+    head = noise(24, 16) * np.float32(0.3)
+    text = "g (float[4, 16] x) => (float[4, 24] y) <float[24, 16] w> {{ {} }}"
+    tied = parsed(text.format("t = Transpose <perm = [1, 0]> (w) u = Identity (t) y = MatMul (x, u)"))
+    plain = parsed(text.replace("24, 16", "16, 24").format("y = MatMul (x, w)"))
+    tied.graph.initializer.append(numpy_helper.from_array(head, "w"))
+    plain.graph.initializer.append(numpy_helper.from_array(head.T.copy(), "w"))
+    feeds = {"x": noise(4, 16)}
+    one, other = (derive_model(model, [feeds], "int8", allowances=ALLOWED).deviation[0]["y"] for model in (tied, plain))
+    assert np.array_equal(one, other)
+
+
 def test_an_int8_flow_has_no_arithmetic_unless_only_its_weights_are_stored_so() -> None:
     assert arithmetic_of("int8", ALLOWED).weight_levels == 127
     assert arithmetic_of("int8", ALLOWED).storage == arithmetic_of("float32").storage

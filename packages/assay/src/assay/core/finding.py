@@ -41,6 +41,7 @@ class FindingCode(enum.StrEnum):
     SELFTEST_BLIND = "selftest_blind"
     RANDOM = "random"
     BEYOND_A_GUESS = "beyond_a_guess"
+    BEYOND_THE_OTHERS = "beyond_the_others"
     COARSE_GOLDEN = "coarse_golden"
     OTHER_ROWS = "other_rows"
     OTHER_WHOLE_NUMBERS = "other_whole_numbers"

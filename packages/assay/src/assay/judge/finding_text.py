@@ -68,6 +68,10 @@ _TEXTS = {
     FindingCode.BEYOND_A_GUESS: (
         "it is off by {used:.3g} times a tolerance that is a guess, since none could be derived or learnt for it"
     ),
+    FindingCode.BEYOND_THE_OTHERS: (
+        "the tolerance was derived for the first {known} of {samples} samples, and another is off by {used:.3g} times what they may be: "
+        "values that are put on a grid may jump further there; check fewer samples at a time (--samples 1 and another --seed, or less data)"
+    ),
     FindingCode.COARSE_GOLDEN: "the coarse tolerance does not show whether the golden itself is sound",
     FindingCode.OTHER_ROWS: (
         "its shape depends on rounding ([{first_shape}] or [{second_shape}]), and its numbers are others than those of the reference"

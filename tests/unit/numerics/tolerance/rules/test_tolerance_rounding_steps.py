@@ -254,6 +254,15 @@ def test_one_step_may_be_where_no_evaluation_shows_a_jump(shape: tuple[int, ...]
     assert used(one, [(np.zeros(shape), np.zeros(shape))]) > 1
 
 
+@pytest.mark.parametrize(("noisy", "passes"), [(1, True), (12, False)])
+def test_few_noisy_elements_do_not_say_how_far_a_rare_jump_goes(noisy: int, passes: bool) -> None:
+    """Draws have seen one step, tipped evaluations fifteen. Were there many such elements, some draw would have shown it."""
+    variance, tipped, error = (np.zeros((1, 64)) for _ in range(3))
+    variance[0, :noisy], tipped[0, :noisy], error[0, 0] = (0.0024**2, 0.06, 0.06)
+    found = statistics([error], [variance], [np.full((1, 64), 1e-14)], 8, jumps=[(tipped, np.zeros((1, 64)))])
+    assert (found.budgets["budget_used"] <= 1) is passes
+
+
 class Up(Hook):
     """A correct engine that rounds every tie up."""
 

@@ -22,6 +22,7 @@ from assay.numerics.tolerance.judge.statistics import NORM_LIMIT
 from assay.numerics.tolerance.judged_comparison import (
     ROWS,
     beyond_a_guess,
+    beyond_the_others,
     by_coarse,
     by_default,
     open_golden,
@@ -79,8 +80,8 @@ class ToleranceComparator:
             findings += judged[name].findings
         if ours and known < len(actual) == len(expected):
             rest = self._rest(actual[known:], expected[known:], declared, {name: judged[name] for name in ours})
-            comparisons = tuple(with_rest(one, rest.get(one.output)) for one in comparisons)
-            findings += [finding for one in rest.values() for finding in one.findings if finding.kind == "values"]
+            comparisons, more = self._with_rest(comparisons, rest, len(actual))
+            findings += more
             self.remarks.append(noted(NoteCode.DERIVED_ON_FIRST, known=known, samples=len(actual)))
         if self.profile is not None and self.profile.header.coarse:
             comparisons = tuple(by_coarse(one) if one.output in ours else one for one in comparisons)
@@ -197,6 +198,23 @@ class ToleranceComparator:
         contract = msgspec.structs.replace(self.contract, tolerances=tolerances)
         compared, _ = compare_outputs(actual, expected, contract, expected_dtypes=declared)
         return {one.output: one for one in compared if one.output in judged}
+
+    def _with_rest(
+        self, comparisons: tuple[Comparison, ...], rest: Mapping[str, Comparison], samples: int
+    ) -> tuple[tuple[Comparison, ...], list[Finding]]:
+        """Where values are put on a grid, the jumps of one sample do not say how far those of another go."""
+        assert self.profile is not None
+        known, on_grid = self.profile.header.samples, any(self.profile.margins)
+        left, found = [], []
+        for one in comparisons:
+            other = rest.get(one.output)
+            values = [finding for finding in other.findings if finding.kind == "values"] if other is not None else []
+            if other is not None and values and on_grid and one.metrics.get("budget_used", 0.0) <= 1.0:
+                left.append(beyond_the_others(one, other.metrics.get("budget_used", math.inf), known, samples))
+            else:
+                left.append(with_rest(one, other))
+                found += values
+        return tuple(left), found
 
     def _derived(self) -> tuple[str, ...]:
         """Outputs with a derived tolerance and no explicit one."""

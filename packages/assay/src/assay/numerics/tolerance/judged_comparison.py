@@ -24,6 +24,12 @@ def beyond_a_guess(one: Comparison) -> Comparison:
     return _mistrusted(one, Finding("degenerate", one.output, FindingCode.BEYOND_A_GUESS, used), ("values",))
 
 
+def beyond_the_others(one: Comparison, used: float, known: int, samples: int) -> Comparison:
+    """Samples without a tolerance of their own, where jumps may carry one further than another."""
+    seen = facts(used=used, known=known, samples=samples)
+    return _mistrusted(one, Finding("degenerate", one.output, FindingCode.BEYOND_THE_OTHERS, seen), ("values",))
+
+
 def by_default(one: Comparison) -> Comparison:
     evidence = one.evidence and msgspec.structs.replace(one.evidence, by_default=True)
     return msgspec.structs.replace(one, evidence=evidence)

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.core.finding import Finding, FindingCode, facts
+from assay.numerics.tolerance.rules.rounding_steps import spread_over
 from assay.ports import Tensor
 
 FEWER = 8
@@ -26,8 +27,8 @@ def rare_jumps(
 ) -> Finding | None:
     """Why the limit of an element tells nothing; None where the noise is spread as the values are, or where an element is further off
     than any draw may have moved one."""
-    of_noise = sum(_spread_over(one) for one in variances)
-    of_values = sum(_spread_over(np.square(one)) for one in values)
+    of_noise = sum(spread_over(one) for one in variances)
+    of_values = sum(spread_over(np.square(one)) for one in values)
     if not 0.0 < of_noise < draws * len(variances) or FEWER * of_noise > of_values:
         return None
     most = math.sqrt(draws * max(float(one.max(initial=0.0)) for one in variances))
@@ -35,9 +36,3 @@ def rare_jumps(
         return None
     seen = facts(most=most, count=round(of_noise), elements=sum(one.size for one in errors))
     return Finding("degenerate", output, FindingCode.RARE_JUMPS, seen)
-
-
-def _spread_over(weights: Tensor) -> float:
-    """Over how many elements something lies: as many as there are where all have the same (the inverse participation ratio)."""
-    total = float(np.sum(weights))
-    return total * (total / float(np.sum(np.square(weights)))) if total > 0.0 else 0.0

@@ -91,7 +91,8 @@ def statistics(
         allowed, noisy = variance + _flat(floors), variance > 0.0
         if jumps is not None:
             shaken = _flat([one for _, one in jumps])
-            tipped = _unflat(unseen(allowed, _flat([one for one, _ in jumps])), [np.shape(one) for one in errors])
+            farthest = unseen(allowed, _flat([one for one, _ in jumps]), draws)
+            tipped = _unflat(farthest, [np.shape(one) for one in errors])
             reached, step = (shaken > 0.0) | (_flat(tipped) > 0.0), least(shaken)
             allowed, noisy = level(allowed, shaken), noisy | (shaken > 0.0)
         masks = clusters(allowed, noisy)

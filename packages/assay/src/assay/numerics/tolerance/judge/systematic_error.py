@@ -184,7 +184,7 @@ def _elements(samples: Sequence[Side], draws: int) -> Systematic:
     leans = np.maximum(*(np.abs(_added([getattr(one, way) for one in samples])) for way in ("up", "down"))).reshape(-1)
     known = np.square(TWICE * leans) + np.square(TWICE * _added([one.offset for one in samples]).reshape(-1))
     known += np.square(ELEMENT_LIMIT * _added([_common(one) for one in samples]).reshape(-1))
-    jumps = _added([np.square(unseen(one.variance, one.tipped)) for one in samples])
+    jumps = _added([np.square(unseen(one.variance, one.tipped, draws)) for one in samples])
     allowed = float(np.sum(variance + floor + known / NORM_LIMIT**2) + JUMPS * jumps.sum() / NORM_LIMIT**2)
     norm = math.sqrt(float(np.square(error).sum()) / allowed)
     growth = math.sqrt(2 * math.log(2 * error.size) + 2)

@@ -27,6 +27,10 @@ TIPPING = 8.0
 """Standard deviations from a boundary: what decides a step may lie so far off (as `discrete.MARGIN`)."""
 BEYOND = 16.0
 """Standard deviations, of noise as large as theirs: no smooth computation of a tipped evaluation errs by more."""
+RARELY = 4.0
+"""Standard deviations that draws which saw few elements move say nothing of beyond."""
+FEW = 64
+"""Noisy elements of all draws together."""
 _LEAST, _MOST = 2.0, 8.0
 """Steps that a shaken value moves."""
 _BOUNDARY: dict[str, tuple[float, Callable[[Tensor], Tensor]]] = {
@@ -212,7 +216,15 @@ def least(shaken: Wide) -> float:
     return float(shaken.min(where=shaken > 0.0, initial=np.inf)) / _LEAST if shaken.any() else 0.0
 
 
-def unseen(variance: Wide, tipped: Wide) -> Wide:
-    """How far a jump carries an element whose variance knows of none, 0 elsewhere."""
-    result: Wide = np.where(tipped > TIPPING * BEYOND * np.sqrt(variance), tipped, 0.0)
+def unseen(variance: Wide, tipped: Wide, draws: int) -> Wide:
+    """How far a jump carries an element whose variance knows of none, 0 elsewhere. Where the noise of all lies in a few elements, so
+    many draws have seen what is frequent alone: any jump beyond the limit of an element is news then."""
+    known = RARELY if draws * spread_over(variance) < FEW else TIPPING * BEYOND
+    result: Wide = np.where(tipped > known * np.sqrt(variance), tipped, 0.0)
     return result
+
+
+def spread_over(weights: Tensor) -> float:
+    """Over how many elements something lies: as many as there are where all have the same (the inverse participation ratio)."""
+    total = float(np.sum(weights))
+    return total * (total / float(np.sum(np.square(weights)))) if total > 0.0 else 0.0

@@ -29,8 +29,8 @@ from assay.ports import Tensors
 if TYPE_CHECKING:
     from assay.numerics.tolerance.deriving import Deriving
 
-MOST = 32
-"""Answers by one reading of a rule: five grids whose ties it decides otherwise. With more the ties are left open."""
+MOST = 64
+"""Answers by one reading of a rule: six grids whose ties it decides otherwise. With more the ties are left open."""
 AFFORDED = 1 << 26
 """Of `coarse.work` for all of them together: some ten seconds."""
 

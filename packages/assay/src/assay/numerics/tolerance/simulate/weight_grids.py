@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-from onnx import ModelProto, NodeProto, numpy_helper
+from onnx import ModelProto, NodeProto, ValueInfoProto, numpy_helper
 
 from assay.numerics.operators.index import record_of
+from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.tolerance.simulate.graph_study import WEIGHTS, Graph
 from assay.ports import Tensor
 
@@ -37,8 +38,13 @@ def _spread(weight: Tensor, axis: int | None, levels: int) -> Tensor:
     return spread
 
 
+VIEWS = frozenset({"Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"})
+"""Operators that give the same numbers in another order or shape: of a stored weight they are folded before it is put on a grid."""
+
+
 def with_stored_constants(model: ModelProto) -> ModelProto:
-    """The same, each value of a Constant node an initializer: some exporters write weights so."""
+    """The same, each value of a Constant node an initializer, as some exporters write weights, and each view of one: a head that is
+    tied to an embedding is its transpose."""
     found = ModelProto()
     found.CopyFrom(model)
     constants = [node for node in found.graph.node if node.op_type == "Constant" and node.attribute[0].name == "value"]
@@ -46,4 +52,29 @@ def with_stored_constants(model: ModelProto) -> ModelProto:
         tensor = numpy_helper.from_array(numpy_helper.to_array(node.attribute[0].t), node.output[0])
         found.graph.initializer.append(tensor)
         found.graph.node.remove(node)
+    _fold_views(found)
     return found
+
+
+def _fold_views(model: ModelProto) -> None:
+    stored = {one.name for one in model.graph.initializer}
+    answers = {one.name for one in model.graph.output}
+    views = []
+    for node in model.graph.node:
+        is_view = node.op_type in VIEWS and not node.domain and stored.issuperset(filter(None, node.input))
+        if is_view and answers.isdisjoint(node.output):
+            views.append(node)
+            stored |= set(node.output)
+    if not views:
+        return
+    part = ModelProto()
+    part.CopyFrom(model)
+    for field in ("node", "input", "output"):
+        part.graph.ClearField(field)
+    part.graph.node.extend(views)
+    names = [name for node in views for name in node.output]
+    part.graph.output.extend(ValueInfoProto(name=name) for name in names)
+    for name, value in zip(names, Evaluator(part).evaluate({}), strict=True):
+        model.graph.initializer.append(numpy_helper.from_array(value, name))
+    for node in views:
+        model.graph.node.remove(node)
