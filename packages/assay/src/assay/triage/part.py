@@ -27,10 +27,10 @@ from assay.triage.symptom import Symptom
 
 EDITED = 64.0
 """As `symptom.WITHIN`, where sizes and numbers change and a cure says whether it is the same failure."""
-
-
 MOST_TAPS = 12
 """Inner values that are tried as outputs."""
+NAMED = 6
+"""Nodes that are named to a person who waits; of more their number."""
 
 
 @dataclass
@@ -70,8 +70,9 @@ class Part:
     def first_sentence(self) -> str:
         """What a person who waits is told first."""
         labels = self.whole.graph.labels(self.places)
-        named = ", ".join(labels[:4]) + (f" and {len(labels) - 4} more" if len(labels) > 4 else "")
-        return f"wrong alone: {named}"
+        if len(labels) > NAMED:
+            return f"wrong, so far: {len(labels)} of {len(self.whole.graph.nodes)} nodes together, up to {labels[-1]}"
+        return f"wrong alone: {', '.join(labels)}"
 
     async def cause(self, number: int) -> tuple[Cause, Places]:
         """All that can be found in the time given, and the places of the smallest set."""

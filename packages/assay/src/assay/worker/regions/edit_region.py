@@ -110,7 +110,11 @@ def _fill(model: ModelProto, feeds: dict[str, Tensor], name: str, fill: str) -> 
         return
     for tensor in model.graph.initializer:
         if tensor.name == name:
-            tensor.CopyFrom(numpy_helper.from_array(filled(numpy_helper.to_array(tensor), fill), name))
+            before = numpy_helper.to_array(tensor)
+            after = filled(before, fill)
+            if before.dtype.kind == "f" and np.all(before > 0) and not np.all(after > 0):
+                raise Lowering(f"{name} holds positive numbers, as scales and variances must be: {fill} are none")
+            tensor.CopyFrom(numpy_helper.from_array(after, name))
 
 
 def filled(array: Tensor, fill: str) -> Tensor:
