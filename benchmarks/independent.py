@@ -66,7 +66,7 @@ def by_onnx(path: Path, feeds: Sequence[Feed]) -> list[Feed]:
     import onnx
     from onnx.reference import ReferenceEvaluator
 
-    model = onnx.load(str(path))
+    model = _with_last_axes(onnx.load(str(path)))
     if any(
         node.op_type in RECURRENT and len(node.input) > LENGTHS and node.input[LENGTHS] for node in model.graph.node
     ):
@@ -79,6 +79,25 @@ def by_onnx(path: Path, feeds: Sequence[Feed]) -> list[Feed]:
 RECURRENT = ("GRU", "LSTM", "RNN")
 LENGTHS = 4
 """The place of `sequence_lens` among their inputs."""
+
+
+def _with_last_axes(model: Any) -> Any:
+    """The standard gives every signal of an STFT a last axis (of its real or complex parts); ONNX Runtime takes one without, too."""
+    from onnx import helper, numpy_helper, shape_inference
+
+    graph = model.graph
+    ranks = {
+        one.name: len(one.type.tensor_type.shape.dim) for one in shape_inference.infer_shapes(model).graph.value_info
+    }
+    for place, node in reversed(list(enumerate(graph.node))):
+        if node.op_type == "STFT" and ranks.get(node.input[0]) == 2:
+            added = helper.make_node("Unsqueeze", [node.input[0], f"{node.name}/last"], [f"{node.output[0]}/signal"])
+            graph.initializer.append(numpy_helper.from_array(np.array([-1]), f"{node.name}/last"))
+            node.input[0] = added.output[0]
+            graph.node.insert(place, added)
+    return model
+
+
 GRIDS_IN_ONNX = 19
 """From this opset on the reference evaluator knows QuantizeLinear and DequantizeLinear (onnx 1.23)."""
 

@@ -113,6 +113,7 @@ def test_a_model_whose_state_has_its_batch_elsewhere_is_measured_at_other_batch_
         ([{"y": np.zeros((0, 3))}], False),
         ([{"y": np.array([np.nan, np.nan, 1.0])}], False),
         ([{"y": np.array([np.nan, 1.0, 2.0])}], True),
+        ([{"y": np.array([1.0, np.nan, 1.0])}], False),
         ([{"flag": np.array([1, 1]), "y": np.array([1.0, 2.0])}], True),
         ([{"texts": np.array(["a", "a"], object)}], True),
     ],
@@ -172,6 +173,22 @@ def test_sizes_are_searched_where_those_of_the_plan_tell_nothing(tmp_path: Path)
     assert is_telling(outputs)
     assert plan.note.startswith(BY_TRIAL)
     assert all(one["cu"].size > 1 for one in inputs)
+
+
+def test_sizes_are_searched_until_every_output_of_real_numbers_moves(tmp_path: Path) -> None:
+    """Features of sound: too short a recording is refused, of a short one only how many frames there are moves."""
+    job = job_of(tmp_path, "g (float[N] x) => (float[N] y) { y = Relu (x) }")
+    refused, still = 100, 300
+
+    def answer(inputs: Samples) -> Samples:
+        if inputs[0]["x"].size < refused:
+            raise ValueError("too short")
+        moves = [one["x"] if one["x"].size >= still else np.where(one["x"] > 0, np.nan, 0.0) for one in inputs]
+        return [{"y": one, "frames": np.array([place])} for place, one in enumerate(moves)]
+
+    inputs, _, plan = chosen(job, answer)
+    assert plan.note.startswith(BY_TRIAL)
+    assert inputs[0]["x"].size >= still
 
 
 def test_an_index_into_what_nobody_knows_is_more_than_the_first_place(tmp_path: Path) -> None:

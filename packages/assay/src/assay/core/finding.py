@@ -33,6 +33,7 @@ class FindingCode(enum.StrEnum):
     REFERENCE_EMPTY = "reference_empty"
     REFERENCE_NOT_FINITE = "reference_not_finite"
     REFERENCE_CONSTANT = "reference_constant"
+    REFERENCE_CONSTANT_OR_NAN = "reference_constant_or_nan"
     REFERENCE_SATURATED = "reference_saturated"
     ZEROS_WOULD_PASS = "zeros_would_pass"
     ILL_CONDITIONED = "ill_conditioned"

@@ -45,6 +45,7 @@ _TEXTS = {
     FindingCode.REFERENCE_EMPTY: "the reference is empty",
     FindingCode.REFERENCE_NOT_FINITE: "the reference has no finite element among {elements}",
     FindingCode.REFERENCE_CONSTANT: f"the reference {_CONSTANT}",
+    FindingCode.REFERENCE_CONSTANT_OR_NAN: "the reference is {constant} in {finite} of {elements} elements, and NaN in the others",
     FindingCode.REFERENCE_SATURATED: f"the reference {_SATURATED}",
     FindingCode.ZEROS_WOULD_PASS: (
         "the allowed error (rtol={rtol:.3g}, atol={atol:.3g}) is as large as the reference (at most {peak:.3g}): zeros would pass"
@@ -180,6 +181,7 @@ _PUBLISHED = {
 _MADE: dict[FindingCode, Callable[[Values], dict[str, object]]] = {
     FindingCode.OUTPUT_CONSTANT: lambda of: {"constant": _constant(of)},
     FindingCode.REFERENCE_CONSTANT: lambda of: {"constant": _constant(of)},
+    FindingCode.REFERENCE_CONSTANT_OR_NAN: lambda of: {"constant": _constant(of)},
     FindingCode.ILL_CONDITIONED: lambda of: {"percent": 100.0 * number(of["share"])},
     FindingCode.SELFTEST_BLIND: lambda of: {"listed": "; ".join(map(str, listed(of["tried"])))},
     FindingCode.SOME_BEYOND_LIMITS: lambda of: {

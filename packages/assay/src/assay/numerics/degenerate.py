@@ -27,8 +27,17 @@ def degenerate_reference(
         return empty_reference(output)
     if not reference.finite:
         return Finding(KIND, output, FindingCode.REFERENCE_NOT_FINITE, facts(elements=reference.elements))
+    if reference.lowest == reference.highest and _rest_is_nan(expected, reference.finite):
+        seen = facts(value=float(reference.lowest), finite=reference.finite, elements=reference.elements)
+        return Finding(KIND, output, FindingCode.REFERENCE_CONSTANT_OR_NAN, seen)
     codes = FindingCode.REFERENCE_CONSTANT, FindingCode.REFERENCE_SATURATED
     return _collapse(output, codes, expected, dtype, (reference.lowest, reference.highest, reference.finite))
+
+
+def _rest_is_nan(expected: Sequence[Tensor], finite: int) -> bool:
+    """Whether some elements are NaN, and all others finite. Infinity beside one number is a mask, and right."""
+    elements = sum(tensor.size for tensor in expected)
+    return finite < elements == finite + sum(int(np.count_nonzero(np.isnan(tensor))) for tensor in expected)
 
 
 def empty_reference(output: str) -> Finding:

@@ -159,9 +159,11 @@ def _at_other_sizes(
     job: InputsJob, answer: Callable[[Samples], Samples], plan: InputPlan
 ) -> tuple[Samples, Samples, InputPlan] | None:
     """Sizes that follow from values (of NonZero, Range, Compress, Slice) are no constraints of shapes alone: they are searched by asking
-    the reference. The first telling answer, else the first one; None where there is none."""
+    the reference. The first answer without NaN in which every output of real numbers moves, else the first telling one, else the first
+    one; None where there is none."""
     begin = time.monotonic()
     poor: tuple[Samples, Samples, InputPlan] | None = None
+    fair: tuple[Samples, Samples, InputPlan] | None = None
     for sizes in other_sizes(plan, job.case.model, fixed=job.case.inputs.dims):
         if time.monotonic() - begin > SEARCHING_S:
             break
@@ -176,9 +178,11 @@ def _at_other_sizes(
                 continue
             one = replace(one, note=BY_TRIAL if one is other else f"{BY_TRIAL}, {one.note}")
             if is_telling(outputs):
-                return inputs, outputs, one
+                if not _has_nan(outputs) and _all_move(outputs):
+                    return inputs, outputs, one
+                fair = fair or (inputs, outputs, one)
             poor = poor or (inputs, outputs, one)
-    return poor
+    return fair or poor
 
 
 def _unmet(job: InputsJob, plan: InputPlan) -> str:
@@ -217,5 +221,18 @@ def is_telling(outputs: Sequence[dict[str, Tensor]]) -> bool:
         flat = np.concatenate(numbers)
         if 2 * np.count_nonzero(np.isfinite(flat)) < flat.size:
             return False
-        moving = moving or flat.size == 1 or bool((flat != flat[0]).any())
+        moving = moving or flat.size == 1 or _moves(flat)
     return moving
+
+
+def _all_move(outputs: Sequence[dict[str, Tensor]]) -> bool:
+    """Whether no output of real numbers is constant."""
+    reals = (name for name, one in outputs[0].items() if isinstance(one, np.ndarray) and one.dtype.kind == "f")
+    each = (np.concatenate([sample[name].reshape(-1) for sample in outputs]) for name in reals)
+    return all(flat.size == 1 or _moves(flat) for flat in each)
+
+
+def _moves(flat: Tensor) -> bool:
+    """Whether its numbers differ: NaN beside one of them says nothing."""
+    numbers = flat[~np.isnan(flat)] if flat.dtype.kind == "f" else flat
+    return bool(numbers.size and (numbers != numbers[0]).any())

@@ -1,0 +1,33 @@
+"""References that prove nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from assay.core.finding import FindingCode
+from assay.judge.finding_text import finding_text
+from assay.numerics.degenerate import degenerate_reference
+from assay.numerics.reference_stats import ReferenceStats
+
+NAN, INF = np.nan, np.inf
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [
+        ([0.0, NAN, 0.0], FindingCode.REFERENCE_CONSTANT_OR_NAN),
+        ([0.0, 0.0, 0.0], FindingCode.REFERENCE_CONSTANT),
+        ([0.0, NAN, 1.0], None),
+        ([0.0, -INF, 0.0], None),
+        ([0.0, -INF, NAN], None),
+    ],
+)
+def test_one_number_beside_nan_proves_nothing_and_a_mask_does(values: list[float], code: FindingCode | None) -> None:
+    array = np.array(values, np.float32)
+    numbers = array[np.isfinite(array)]
+    stats = ReferenceStats(array.size, numbers.size, float(numbers.min()), float(numbers.max()))
+    found = degenerate_reference("y", stats, [array], "float32")
+    assert (found.code if found is not None else None) is code
+    if code is FindingCode.REFERENCE_CONSTANT_OR_NAN:
+        assert "all zero in 2 of 3 elements, and NaN in the others" in finding_text(found)
