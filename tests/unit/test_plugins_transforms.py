@@ -13,7 +13,13 @@ def test_a_plus_adds_a_transform() -> None:
     flow = find_flow("onnxruntime+int8-qdq:per-channel")
     assert (flow.transforms, flow.precision, flow.backend) == (("int8-qdq:per-channel",), "int8", "onnxruntime")
     assert flow.name == "onnxruntime+int8-qdq:per-channel"
-    assert find_flow("onnxruntime-fp16+opset:17").transforms == ("fp16", "opset:17")
+
+
+def test_one_that_changes_no_type_comes_before_those_of_the_flow_that_do() -> None:
+    assert find_flow("onnxruntime-fp16+opset:17").transforms == ("opset:17", "fp16")
+    assert with_transforms(find_flow("onnxruntime"), ["fp16", "opset:17"]).transforms == ("fp16", "opset:17")
+    own = Flow("own", "onnxruntime", transforms=("opset:17", "int8-qdq"))
+    assert with_transforms(own, ["opset:18"]).transforms == ("opset:17", "opset:18", "int8-qdq")
 
 
 def test_an_environment_stands_behind() -> None:

@@ -56,12 +56,14 @@ def test_nothing_to_do_is_no_success(apply: Apply, name: str, text: str, told: s
 
 @pytest.mark.parametrize("name", ["int8-qdq", "int8-nncf", "int8-dynamic"])
 def test_an_old_opset_is_not_lifted_without_a_word(apply: Apply, name: str) -> None:
-    with pytest.raises(Unsupported, match=r"needs opset 1[13] and the model has 9: put opset:1[13] before it"):
+    with pytest.raises(
+        Unsupported, match=r"needs opset 1[13] and the model has 9: convert it first \(--transform opset:1[13]\)"
+    ):
         apply(name, PRODUCT, opset=9)
 
 
 def test_an_opset_that_the_library_cannot_read(apply: Apply) -> None:
-    with pytest.raises(Unsupported, match=r"till opset 26; put opset:N before it") as caught:
+    with pytest.raises(Unsupported, match=r"till opset 26; convert it first \(--transform opset:N\)") as caught:
         apply("int8-qdq", PRODUCT, opset=27, ir=13)
     assert caught.value.cause == "needs_opset"
 

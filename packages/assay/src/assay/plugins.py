@@ -163,13 +163,22 @@ def library_of(flow: Flow | str) -> str:
 
 
 def with_transforms(flow: Flow, transforms: Sequence[str]) -> Flow:
-    """The flow with these (`name` or `name:argument`) after its own, and named so. Raises as `check_flow`."""
+    """The flow with these (`name` or `name:argument`) and named so: those that change no type before its own that do, the others after
+    them. Raises as `check_flow`."""
     added = [one for one in transforms if one not in flow.transforms]
     if not added:
         return check_flow(flow)
     base, environment = split_flow(flow.name)
     name = "+".join([base, *added]) + (f"{SEPARATOR}{environment}" if environment else "")
-    return check_flow(msgspec.structs.replace(flow, name=name, transforms=(*flow.transforms, *added)))
+    deciding = {told for told, _ in _deciding(msgspec.structs.replace(flow, transforms=(*flow.transforms, *added)))}
+    place = next((at for at, one in enumerate(flow.transforms) if one in deciding), len(flow.transforms))
+    plain = [one for one in added if one not in deciding] if place < len(flow.transforms) else []
+    rest = [one for one in added if one not in plain]
+    return check_flow(
+        msgspec.structs.replace(
+            flow, name=name, transforms=(*flow.transforms[:place], *plain, *flow.transforms[place:], *rest)
+        )
+    )
 
 
 def check_flow(flow: Flow) -> Flow:

@@ -41,7 +41,8 @@ class TransformOptions:
 
     transforms: tuple[str, ...] = option(
         (),
-        "Transform the model before lowering, after the flow's own transforms. Repeatable.",
+        "Transform the model before lowering. One that changes no type, such as opset:17, comes before the flow's own, others after them. "
+        "Repeatable.",
         flag="--transform",
         metavar="NAME[:ARGUMENT]",
     )

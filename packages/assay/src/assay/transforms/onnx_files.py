@@ -63,7 +63,7 @@ def require_opset(proto: ModelProto, least: int, transform: str) -> None:
     """Raises Unsupported for a model of an older opset: libraries would lift it without a word."""
     if opset_of(proto) < least:
         raise Unsupported(
-            f"{transform} needs opset {least} and the model has {opset_of(proto)}: put opset:{least} before it",
+            f"{transform} needs opset {least} and the model has {opset_of(proto)}: convert it first (--transform opset:{least})",
             cause="needs_opset",
         )
 
@@ -75,7 +75,7 @@ def refused(transform: str, error: Exception) -> Lowering | MemoryError:
         return MemoryError(one_line(text))
     newest = _NEWEST.search(text)
     if newest:
-        why = f"{transform} cannot read this model: onnxruntime {newest[0]}; put opset:N before it"
+        why = f"{transform} cannot read this model: onnxruntime {newest[0]}; convert it first (--transform opset:N)"
         return Unsupported(why, cause="needs_opset")
     return Unsupported(f"{transform} cannot serve this model: {_place(error)}{one_line(_PLACES.sub('', text))}")
 
