@@ -9,6 +9,7 @@ import pytest
 from assay import plugins, ports
 from assay.backends.endpoint import PromptEndpoint, TensorEndpoint
 from assay.backends.executorch import ExecuTorch, ExecuTorchEngine
+from assay.backends.exported_decoder import ExportedDecoder
 from assay.backends.iree import IREE, IREEEngine
 from assay.backends.litert import LiteRt, LiteRtEngine
 from assay.backends.local_prompts import DecodingEngine
@@ -20,6 +21,7 @@ from assay.backends.onnxruntime_engine import OnnxRuntimeEngine
 from assay.backends.onnxruntime_genai import OnnxRuntimeGenai
 from assay.backends.onnxruntime_qnn import OnnxRuntimeQnn
 from assay.backends.openvino import OpenVINO, OpenVINOEngine
+from assay.backends.openvino_genai import OpenVinoGenai
 from assay.backends.tensorrt.backend import TensorRT
 from assay.backends.tensorrt.engine import TensorRTEngine
 from assay.backends.tensorrt.trtexec_backend import Trtexec
@@ -51,15 +53,22 @@ from assay.transforms.vulkan_int8 import VulkanInt8
 from assay.transforms.xnnpack_int8 import XnnpackInt8
 
 BACKENDS: list[type[ports.Backend]] = [
-    ExecuTorch, Faulty, IREE, LiteRt, MNN, Miscompiler, Ncnn, OnnxRuntime, OnnxRuntimeGenai, OnnxRuntimeQnn, OpenVINO,
+    ExecuTorch, ExportedDecoder, Faulty, IREE, LiteRt, MNN, Miscompiler, Ncnn, OnnxRuntime, OnnxRuntimeGenai, OnnxRuntimeQnn, OpenVINO, OpenVinoGenai,
     PromptEndpoint, Reference, TVM, TensorEndpoint, TensorRT, Torch, Transformers, Trtexec,
 ]  # fmt: skip
 DYNAMIC: list[type[ports.Dynamic]] = [
-    ExecuTorch, Faulty, IREE, LiteRt, MNN, Miscompiler, Ncnn, OnnxRuntime, OnnxRuntimeGenai, OnnxRuntimeQnn, OpenVINO,
+    ExecuTorch, ExportedDecoder, Faulty, IREE, LiteRt, MNN, Miscompiler, Ncnn, OnnxRuntime, OnnxRuntimeGenai, OnnxRuntimeQnn, OpenVINO, OpenVinoGenai,
     PromptEndpoint, Reference, TVM, TensorEndpoint, TensorRT, Torch, Transformers, Trtexec,
 ]  # fmt: skip
 SIZED: list[type[ports.BuiltForSizes]] = [ExecuTorch, LiteRt, Ncnn, OnnxRuntimeQnn, TensorRT, Trtexec]
-NAMED: list[type[ports.NamesLibrary]] = [OnnxRuntimeGenai, OnnxRuntimeQnn, Transformers, Trtexec]
+NAMED: list[type[ports.NamesLibrary]] = [
+    ExportedDecoder,
+    OnnxRuntimeGenai,
+    OnnxRuntimeQnn,
+    OpenVinoGenai,
+    Transformers,
+    Trtexec,
+]
 PLATFORMS: list[type[ports.NamesPlatforms]] = [ExecuTorch, IREE]
 INTEGERS: list[type[ports.DeclaresIntegers]] = [Ncnn]
 SHIPPING: list[type[ports.ShipsEnvironment]] = [ExecuTorch, LiteRt, OnnxRuntimeQnn]

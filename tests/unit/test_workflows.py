@@ -72,7 +72,9 @@ def test_a_cell_is_where_its_flow_runs() -> None:
         "oip",
         "openai",
         "onnxruntime-genai",
+        "openvino-genai",
         "transformers",
+        "exported-eager",
     } & set(cells)
 
 

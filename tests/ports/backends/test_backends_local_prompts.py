@@ -9,13 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from assay.backends.exported_decoder import ExportedDecoder
 from assay.backends.local_prompts import Decoded, Decoder, DecodingEngine, LocalService, Prompt, Sampling
 from assay.backends.onnxruntime_genai import OnnxRuntimeGenai
+from assay.backends.openvino_genai import OpenVinoGenai
 from assay.backends.transformers import Transformers
 from assay.core.flow import Flow, Option
 from assay.errors import InvalidModel, Unsupported, UsageError
 from assay.models.checkpoints.to_graph import to_graph
-from assay.ports.prompts import ContinuesPrompts, DecodesPrompts
+from assay.ports.prompts import ContinuesPrompts, DecodesPrompts, Top
 from assay.worker.service.asking import alone, generated, together
 from assay.worker.service.draws import draw_rules
 from assay.worker.service.oracle import Oracle
@@ -26,7 +28,7 @@ from local_models import EXAMPLE, rotary_folder
 from served_model import oracle
 
 MODEL = EXAMPLE / "models" / "rotary.onnx"
-LIBRARIES = ("onnxruntime-genai", "transformers")
+LIBRARIES = ("onnxruntime-genai", "openvino-genai", "transformers")
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +39,8 @@ def right() -> Oracle:
 def _opened(library: str, folder: Path, **changed: object) -> DecodingEngine:
     if library == "onnxruntime-genai":
         return OnnxRuntimeGenai().lower(MODEL, Flow("genai", library))
+    if library == "openvino-genai":
+        return OpenVinoGenai().lower(MODEL, Flow("genai", library))
     options: dict[str, Option] = {"checkpoint": str(rotary_folder(folder / "rotary", **changed))}
     return Transformers().lower(MODEL, Flow("hf", library, options=options))
 
@@ -87,6 +91,8 @@ class _Faulty:
         return (0, *row) if self._fault == "extra-token" else row
 
     def _changed(self, one: Decoded) -> Decoded:
+        if one.logits is None:
+            return self._changed_tops(one)
         if self._fault == "logits-scaled":
             return replace(one, logits=one.logits / 1.0001)
         if self._fault == "one-token-more-likely":
@@ -97,6 +103,20 @@ class _Faulty:
             order = np.argsort(-one.logits[-1])
             return replace(one, ids=(*one.ids[:-1], int(order[1])))
         return replace(one, logits=one.logits[:, ::-1]) if self._fault == "turned" else one
+
+    def _changed_tops(self, one: Decoded) -> Decoded:
+        """The same faults where the chosen token alone has a log-probability."""
+        changes: dict[str, Callable[[int, float], Top]] = {
+            "logits-scaled": lambda token, value: {token: value / 1.0001},
+            "one-token-more-likely": lambda token, value: {token: value + 1e-3},
+            "not-a-number": lambda token, _: {token: float("nan")},
+            "turned": lambda token, value: {511 - token: value},
+        }
+        if self._fault == "second-best":
+            return replace(one, ids=(*one.ids[:-1], (one.ids[-1] + 1) % 512))
+        if change := changes.get(self._fault):
+            return replace(one, tops=tuple(change(*item) for top in one.tops for item in top.items()))
+        return one
 
 
 def _with(engine: DecodingEngine, fault: str) -> LocalService:
@@ -131,6 +151,31 @@ def test_a_right_library_passes_in_every_way_and_each_fault_is_shown(
     assert [way for way, asked in WAYS.items() if asked(engine.service, right)] == []
     shown = [fault for fault, way in FAULTS.items() if WAYS[way](_with(engine, fault), right)]
     assert shown == [*FAULTS]
+
+
+@pytest.mark.parametrize(
+    "compiler",
+    ["eager", pytest.param("inductor", marks=pytest.mark.slow), pytest.param("executorch", marks=pytest.mark.slow)],
+)
+def test_an_exported_program_passes_as_it_was_stored_and_each_fault_is_shown(
+    compiler: str, right: Oracle, tmp_path: Path
+) -> None:
+    options: dict[str, Option] = {"checkpoint": str(rotary_folder(tmp_path / "rotary")), "compiler": compiler}
+    flow = Flow("exported", "exported-decoder", options=options)
+    ExportedDecoder().lower(MODEL, flow).save(tmp_path)
+    engine = ExportedDecoder().load(tmp_path, flow)
+    ways = {way: WAYS[way] for way in ("alone", "generated", "together")}
+    assert [way for way, asked in ways.items() if asked(engine.service, right)] == []
+    faults = {fault: way for fault, way in FAULTS.items() if way in ways and fault != "stale-prefix"}
+    assert [fault for fault, way in faults.items() if WAYS[way](_with(engine, fault), right)] == [*faults]
+
+
+def test_a_text_longer_than_what_was_exported_is_refused(tmp_path: Path) -> None:
+    options: dict[str, Option] = {"checkpoint": str(rotary_folder(tmp_path / "rotary")), "context": 9}
+    service = ExportedDecoder().lower(MODEL, Flow("exported", "exported-decoder", options=options)).service
+    assert service.complete(range(9), 1).ids
+    with pytest.raises(Unsupported, match="exported for 9 tokens, and a text has 10: give --option context=10"):
+        service.complete(range(9), 2)
 
 
 @pytest.mark.parametrize(

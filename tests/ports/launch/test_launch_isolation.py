@@ -34,7 +34,9 @@ OWN = {
     "onnxruntime-genai": {"onnxruntime_genai"},
     "onnxruntime-qnn": {"onnxruntime"},
     "transformers": {"transformers", "sklearn"},
+    "exported-decoder": {"transformers", "sklearn"},
     "openvino": {"openvino"},
+    "openvino-genai": {"openvino"},
     "tvm": {"tvm"},
     "executorch": {"executorch"},
     "iree": {"iree"},
@@ -60,7 +62,7 @@ BESIDES = {
 }
 """By flow: what it may import besides. It need not."""
 NO_TORCH = ("onnxruntime", "openvino", "iree", "mnn", "reference", "faulty", "tensorrt", "trtexec", "oip", "openai")
-ADDRESSED = ("oip", "openai", "onnxruntime-genai", "transformers")
+ADDRESSED = ("oip", "openai", "onnxruntime-genai", "openvino-genai", "transformers", "exported-decoder")
 """They answer where there is a service alone, or continue prompts."""
 MINUTES = ("executorch", "torch-inductor", "torch-aot-inductor", "openvino-int8")
 """How the names of flows begin that take so long on a busy machine; of each backend one is tried all the same."""

@@ -23,12 +23,13 @@ DRAWS = OptionSpec("draws", 400, help="tokens that are drawn to see whether samp
 
 @dataclass(frozen=True)
 class Decoded:
-    """The tokens behind one prompt, and the logits that each was chosen by (tokens, vocabulary). `over`: the library says that the
-    text ends here."""
+    """The tokens behind one prompt, and the logits that each was chosen by (tokens, vocabulary); `tops` where a library tells
+    log-probabilities of some tokens alone. `over`: the library says that the text ends here."""
 
     ids: Prompt
-    logits: Tensor
+    logits: Tensor | None = None
     over: bool = False
+    tops: tuple[Top, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,8 @@ class LocalService:
         raise UsageError("this engine is given numbers, and knows no chat")
 
     def _completion(self, found: Decoded, length: int, *, shown: bool) -> Completion:
-        tops = tuple(_top(row, self._most) for row in found.logits) if shown else ()
+        told = found.tops if found.logits is None else (_top(row, self._most) for row in found.logits)
+        tops = tuple(told) if shown else ()
         text = " ".join(map(str, found.ids))
         finish = "stop" if found.over else "length"
         return Completion(text, found.ids, tops, finish, length, len(found.ids))

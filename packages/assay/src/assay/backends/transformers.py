@@ -6,31 +6,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 
-from assay.backends.artifact import read_record
 from assay.backends.availability import installed
+from assay.backends.checkpoint_model import (
+    ATTENTION,
+    CHECKPOINT,
+    DTYPE,
+    Checkpoint,
+    checkpoint_for,
+    opened,
+    saved_checkpoint,
+)
 from assay.backends.local_prompts import DRAWS, LOGPROBS, Decoded, DecodingEngine, Prompt, Sampling, shared
 from assay.backends.options import positive, resolve_options
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
-from assay.errors import InvalidModel, Unsupported
-from assay.models.checkpoints.provenance import checkpoint_digest, checkpoint_of
 from assay.ports import Availability, OptionSpec
-
-_ARTIFACT = "checkpoint.json"
-
-
-class _Checkpoint(msgspec.Struct, frozen=True):
-    """`digest` is that of the checkpoint when it was lowered."""
-
-    folder: str
-    digest: str
 
 
 class Transformers:
-    """Weights are read from safetensors alone, and no code of the checkpoint is run."""
+    """Its generation is judged with its own cache, padding and sampler."""
 
     name = "transformers"
     library = "torch"
@@ -39,11 +35,9 @@ class Transformers:
     options = (
         LOGPROBS,
         DRAWS,
-        OptionSpec(
-            "checkpoint", "", help="folder of the checkpoint, where the model itself is an ONNX file", path=True
-        ),
-        OptionSpec("dtype", "float32", ("float32", "float16", "bfloat16"), "what it computes in"),
-        OptionSpec("attention", "sdpa", ("sdpa", "eager"), "which of its attentions it runs"),
+        CHECKPOINT,
+        DTYPE,
+        ATTENTION,
         OptionSpec("compiled", False, help="whether the forward pass is compiled by torch.compile"),
         OptionSpec("threads", 1, help="threads of torch"),
     )
@@ -69,53 +63,20 @@ class Transformers:
         was written of."""
         options = resolve_options(self.options, flow)
         positive(options, "threads", flow)
-        if named := str(options["checkpoint"]):
-            return _opened(Path(named), options)
-        origin = checkpoint_of(model, "folder")
-        if origin is None:
-            raise Unsupported(
-                "transformers runs checkpoint folders, and this model was read from none: check the folder itself, or name it with "
-                "--option checkpoint=FOLDER",
-                cause="other",
-            )
-        return _opened(origin.place, options, origin.digest)
+        return _opened(checkpoint_for(model, options), options)
 
     def load(self, folder: Path, flow: Flow) -> DecodingEngine:
         """The same checkpoint. Raises InvalidModel where it has changed since."""
-        kept = read_record(folder / _ARTIFACT, _Checkpoint)
-        return _opened(Path(kept.folder), resolve_options(self.options, flow), kept.digest)
+        return _opened(saved_checkpoint(folder), resolve_options(self.options, flow))
 
 
-def _opened(folder: Path, options: dict[str, Option], digest: str | None = None) -> DecodingEngine:
+def _opened(checkpoint: Checkpoint, options: dict[str, Option]) -> DecodingEngine:
     import torch
     import transformers
 
-    torch.set_num_threads(int(options["threads"]))
-    try:
-        found = checkpoint_digest(folder)
-        if digest is not None and found != digest:
-            raise InvalidModel(f"the checkpoint {folder} has changed since the model was read: check it again")
-        opened: Any = transformers.AutoModelForCausalLM.from_pretrained(
-            folder,
-            dtype=getattr(torch, str(options["dtype"])),
-            attn_implementation=str(options["attention"]),
-            local_files_only=True,
-            trust_remote_code=False,
-            use_safetensors=True,
-            output_loading_info=True,
-        )
-    except (OSError, ValueError) as error:
-        why = " ".join(str(error).split())[:300]
-        raise InvalidModel(f"transformers cannot open the checkpoint {folder}: {why}") from error
-    model, loading = opened
-    if missing := sorted(loading["missing_keys"]):
-        raise InvalidModel(f"the checkpoint {folder} has no weight {missing[0]}: transformers would draw one at random")
-    model.eval()
+    model, found = opened(checkpoint, options)
     if options["compiled"]:
         model.forward = torch.compile(model.forward, dynamic=True)
-
-    def keep(into: Path) -> None:
-        (into / _ARTIFACT).write_bytes(msgspec.json.encode(_Checkpoint(str(folder.resolve()), found)))
 
     def told() -> EngineInfo:
         said = {name: str(value) for name, value in options.items()}
@@ -125,7 +86,7 @@ def _opened(folder: Path, options: dict[str, Option], digest: str | None = None)
             options=said,
         )
 
-    return DecodingEngine(_Generation(model), options, keep=keep, told=told)
+    return DecodingEngine(_Generation(model), options, keep=found.save, told=told)
 
 
 class _Generation:

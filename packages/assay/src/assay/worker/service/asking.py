@@ -32,7 +32,7 @@ def places_of(
         return [Place(way, prompt, beginning, answer.tops[0], None)] if answer.tops and answer.tops[0] else []
     known = _known(answer, oracle, most)
     ids = answer.ids[: min(most, len(known) + 1)]
-    oracle.learn([beginning + known])
+    oracle.learn([beginning + ids[:-1]])  # behind the last one nothing was asked
     tops = answer.tops if len(answer.tops) == len(answer.ids) else ({},) * len(ids)
     return [Place(way, prompt, beginning + ids[:at], tops[at], ids[at]) for at in range(len(ids))]
 

@@ -1,0 +1,180 @@
+"""A checkpoint folder exported by torch.export with a free length, and compiled: torch itself, Inductor ahead of time, or ExecuTorch.
+
+The program has no cache: for each token the whole text is read again."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.backends.artifact import read_artifact
+from assay.backends.availability import installed
+from assay.backends.checkpoint_model import ATTENTION, CHECKPOINT, DTYPE, checkpoint_for, opened
+from assay.backends.local_prompts import LOGPROBS, Decoded, DecodingEngine, Prompt, Sampling
+from assay.backends.options import positive, resolve_options
+from assay.core.engine_info import EngineInfo
+from assay.core.flow import Flow, Option
+from assay.errors import Unsupported
+from assay.ports import Availability, OptionSpec, Tensor
+
+_ARTIFACT, _EXAMPLE = "program.bin", 8
+Logits = Callable[[list[int]], Tensor]
+"""Of each place of a text: (length, vocabulary)."""
+
+
+def _flow(compiler: str) -> Flow:
+    return Flow(name=f"exported-{compiler}", backend="exported-decoder", options={"compiler": compiler})
+
+
+class ExportedDecoder:
+    """It has no sampler: the most probable token is chosen, and no draws are judged."""
+
+    name = "exported-decoder"
+    library = "torch"
+    accepts = "onnx"
+    dynamic = True
+    options = (
+        LOGPROBS,
+        CHECKPOINT,
+        DTYPE,
+        ATTENTION,
+        OptionSpec("compiler", "eager", ("eager", "inductor", "executorch"), "what turns the program into kernels"),
+        OptionSpec("context", 256, help="tokens of a text at most: ExecuTorch plans its memory for them"),
+        OptionSpec("threads", 1, help="threads of torch"),
+    )
+    flows = (_flow("eager"), _flow("inductor"), _flow("executorch"))
+
+    def availability(self) -> Availability:
+        """From the package metadata."""
+        return installed("transformers", "transformers", "transformers")
+
+    def prepare(self) -> None:
+        """Import torch and transformers."""
+        import torch  # noqa: F401
+        import transformers  # noqa: F401
+
+    def lower(self, model: Path, flow: Flow) -> DecodingEngine:
+        """Raises Unsupported where neither the model nor the flow names a checkpoint, InvalidModel where it is not the one that the graph
+        was written of."""
+        options = self._options(flow)
+        found, _ = opened(checkpoint_for(model, options), options)
+        exported = _exported(found, int(options["context"]))
+        return _engine(_COMPILERS[str(options["compiler"])](exported), options)
+
+    def load(self, folder: Path, flow: Flow) -> DecodingEngine:
+        """The program as it was compiled."""
+        return _engine(read_artifact(folder / _ARTIFACT), self._options(flow))
+
+    def _options(self, flow: Flow) -> dict[str, Option]:
+        options = resolve_options(self.options, flow)
+        for name in ("threads", "context"):
+            positive(options, name, flow)
+        return options
+
+
+def _exported(model: Any, most: int) -> Any:
+    import torch
+
+    class Logits(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, ids: torch.Tensor) -> Any:
+            return self.model(input_ids=ids, use_cache=False).logits
+
+    length = torch.export.Dim("length", min=2, max=most)
+    example = torch.zeros(1, _EXAMPLE, dtype=torch.int64)
+    return torch.export.export(Logits(), (example,), dynamic_shapes=({1: length},))
+
+
+def _stored(exported: Any) -> bytes:
+    import torch
+
+    with tempfile.TemporaryDirectory(prefix="exported-") as folder:
+        torch.export.save(exported, Path(folder) / "program.pt2")
+        return (Path(folder) / "program.pt2").read_bytes()
+
+
+def _ahead(exported: Any) -> bytes:
+    from torch._inductor import aoti_compile_and_package
+
+    with tempfile.TemporaryDirectory(prefix="exported-") as folder:
+        return Path(aoti_compile_and_package(exported, package_path=str(Path(folder) / "package.pt2"))).read_bytes()
+
+
+def _executable(exported: Any) -> bytes:
+    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+    from executorch.exir import to_edge_transform_and_lower
+
+    return bytes(to_edge_transform_and_lower(exported, partitioner=[XnnpackPartitioner()]).to_executorch().buffer)
+
+
+_COMPILERS: dict[str, Callable[[Any], bytes]] = {"eager": _stored, "inductor": _ahead, "executorch": _executable}
+
+
+def _opened(artifact: bytes, compiler: str) -> Callable[[Any], Any]:
+    import torch
+
+    if compiler == "executorch":
+        from executorch.runtime import Runtime
+
+        method = Runtime.get().load_program(artifact).load_method("forward")
+        return lambda ids: method.execute([ids])[0]
+    with tempfile.TemporaryDirectory(prefix="exported-") as folder:
+        file = Path(folder) / "package.pt2"
+        file.write_bytes(artifact)
+        if compiler == "eager":
+            return torch.export.load(file).module()
+        from torch._inductor import aoti_load_package
+
+        return aoti_load_package(str(file))
+
+
+def _engine(artifact: bytes, options: dict[str, Option]) -> DecodingEngine:
+    import torch
+
+    torch.set_num_threads(int(options["threads"]))
+    call, most = _opened(artifact, str(options["compiler"])), int(options["context"])
+
+    def logits(text: list[int]) -> Tensor:
+        if len(text) > most:
+            raise Unsupported(
+                f"the program was exported for {most} tokens, and a text has {len(text)}: give --option context={len(text)}",
+                cause="other",
+            )
+        # One token alone is no length that torch.export leaves free: another one behind it is not seen by it.
+        ids = torch.tensor([text if len(text) > 1 else [*text, 0]])
+        with torch.inference_mode():
+            return np.array(call(ids)[0, : len(text)].to(torch.float64))
+
+    def told() -> EngineInfo:
+        said = {name: str(value) for name, value in options.items()}
+        return EngineInfo(backend_version=str(torch.__version__), precision=str(options["dtype"]), options=said)
+
+    def keep(folder: Path) -> None:
+        (folder / _ARTIFACT).write_bytes(artifact)
+
+    return DecodingEngine(_Rereading(logits), {"draws": 0, **options}, keep=keep, told=told)
+
+
+class _Rereading:
+    """Each row for itself, and its whole text for each token."""
+
+    def __init__(self, logits: Logits) -> None:
+        self._logits = logits
+
+    def generate(self, rows: Sequence[Prompt], tokens: int, sampling: Sampling, *, keep: bool) -> list[Decoded]:  # noqa: ARG002
+        """The most probable token, whatever the sampling."""
+        return [self._one(list(row), tokens) for row in rows]
+
+    def _one(self, text: list[int], tokens: int) -> Decoded:
+        start, seen = len(text), []
+        for _ in range(tokens):
+            seen.append(self._logits(text)[-1])
+            text.append(int(seen[-1].argmax()))
+        return Decoded(tuple(text[start:]), np.array(seen))
