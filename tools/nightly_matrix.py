@@ -43,7 +43,7 @@ DEVICES = {"cpu": "", "vulkan": "libvulkan1 mesa-vulkan-drivers"}
 FILTERS = {"operators": "*-float32-smoke-*", "models": "*-static"}
 """Suites that run on every flow, and the part of each night."""
 ADDRESS = "url"
-DRAWS = "draws"
+LOGPROBS = "logprobs"
 """The option of backends that ask a service."""
 ORACLE = "reference-f64"
 """It would be compared with itself."""
@@ -97,7 +97,7 @@ def left_out(flow: Flow) -> str:
     backend = plugins.catalogue().backends[flow.backend]
     if any(option.name == ADDRESS for option in backend.options):
         return "it asks a service, and none is started here"
-    if any(option.name == DRAWS for option in backend.options):
+    if any(option.name == LOGPROBS for option in backend.options):
         return "it continues prompts, and no suite has any"
     device, offered = device_of(flow), platforms_of(backend, flow)
     if not offered:

@@ -53,11 +53,13 @@ from assay.transforms.vulkan_int8 import VulkanInt8
 from assay.transforms.xnnpack_int8 import XnnpackInt8
 
 BACKENDS: list[type[ports.Backend]] = [
-    ExecuTorch, ExportedDecoder, Faulty, IREE, LiteRt, MNN, Miscompiler, Ncnn, OnnxRuntime, OnnxRuntimeGenai, OnnxRuntimeQnn, OpenVINO, OpenVinoGenai,
+    ExecuTorch, ExportedDecoder, Faulty, IREE, LiteRt, MNN, Miscompiler, Ncnn, OnnxRuntime, OnnxRuntimeGenai, OnnxRuntimeQnn, OpenVINO,
+    OpenVinoGenai,
     PromptEndpoint, Reference, TVM, TensorEndpoint, TensorRT, Torch, Transformers, Trtexec,
 ]  # fmt: skip
 DYNAMIC: list[type[ports.Dynamic]] = [
-    ExecuTorch, ExportedDecoder, Faulty, IREE, LiteRt, MNN, Miscompiler, Ncnn, OnnxRuntime, OnnxRuntimeGenai, OnnxRuntimeQnn, OpenVINO, OpenVinoGenai,
+    ExecuTorch, ExportedDecoder, Faulty, IREE, LiteRt, MNN, Miscompiler, Ncnn, OnnxRuntime, OnnxRuntimeGenai, OnnxRuntimeQnn, OpenVINO,
+    OpenVinoGenai,
     PromptEndpoint, Reference, TVM, TensorEndpoint, TensorRT, Torch, Transformers, Trtexec,
 ]  # fmt: skip
 SIZED: list[type[ports.BuiltForSizes]] = [ExecuTorch, LiteRt, Ncnn, OnnxRuntimeQnn, TensorRT, Trtexec]

@@ -150,7 +150,7 @@ def _engine(artifact: bytes, options: dict[str, Option]) -> DecodingEngine:
         # One token alone is no length that torch.export leaves free: another one behind it is not seen by it.
         ids = torch.tensor([text if len(text) > 1 else [*text, 0]])
         with torch.inference_mode():
-            return np.array(call(ids)[0, : len(text)].to(torch.float64))
+            return np.asarray(call(ids)[0, : len(text)].to(torch.float64).numpy()).copy()
 
     def told() -> EngineInfo:
         said = {name: str(value) for name, value in options.items()}
