@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import sys
 import time
@@ -11,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from assay.core.environment import Interpreter
-from assay.core.outcome import Stage
+from assay.core.outcome import Cause, Stage
 from assay.launch import failed_result, lane, staff
 from assay.launch.core_wait import LONGEST, Look, waited_s
 from assay.launch.idle import IdleWorkers
@@ -65,11 +66,52 @@ def test_the_time_of_others_does_not_count(share: float, ends: float) -> None:
     assert _ends_at(TimeLimit(10.0, 0.0)) == pytest.approx(10.0, abs=0.03)
 
 
-def test_a_timeout_says_how_long_others_had_the_cores() -> None:
-    job = make_job()
-    assert "busy" not in failed_result.timed_out(job, Stage.RUN, waited_s=0.1).detail
-    late = failed_result.timed_out(job, Stage.RUN, waited_s=900.0)
-    assert "within 300 s while in stage run (and 900.0 s in which it waited for a core" in late.detail
+def test_on_a_slower_machine_a_limit_is_longer_and_is_measured_only_when_it_is_reached() -> None:
+    asked: list[float] = []
+    limit = TimeLimit(10.0, 0.0, times_slower=lambda: asked.append(1.5) or 1.5)
+    assert not limit.is_over(9.9)
+    assert asked == []
+    assert not limit.is_over(10.0)
+    assert not limit.is_over(14.9)
+    assert limit.is_over(15.0)
+    assert (asked, limit.limit_s) == ([1.5], 15.0)
+    waiting = TimeLimit(10.0, 0.0, _Waits(0.5), lambda: 1.5)
+    assert _ends_at(waiting) == pytest.approx(30.0, abs=0.7)
+
+
+@pytest.mark.parametrize(
+    ("share", "slower", "text", "cause"),
+    [
+        (0.0, 1.0, "no answer within 300 s while in stage run", Cause.TIMEOUT),
+        (0.01, 1.0, "no answer within 300 s while in stage run", Cause.TIMEOUT),
+        (
+            0.0,
+            1.5,
+            "no answer within 450 s while in stage run "
+            "(300 s, on a machine that is 1.5 times slower than the one that limits are meant for)",
+            Cause.TIMEOUT,
+        ),
+        (
+            0.5,
+            1.0,
+            "no answer within 300 s while in stage run (and N s in which it waited for a core: the machine is busy)",
+            Cause.TIMEOUT,
+        ),
+        (
+            0.9,
+            1.0,
+            "no answer within 300 s while in stage run (and N s in which it waited for a core: the machine is busy)",
+            Cause.BUSY_MACHINE,
+        ),
+    ],
+)
+def test_a_timeout_says_what_put_it_off_and_whether_it_had_its_time(
+    share: float, slower: float, text: str, cause: Cause
+) -> None:
+    limit = TimeLimit(300.0, 0.0, _Waits(share), lambda: slower)
+    assert next(second for second in range(10_000) if limit.is_over(second))
+    late = failed_result.timed_out(make_job(), Stage.RUN, limit)
+    assert (re.sub(r"and [0-9.]+ s", "and N s", late.detail), late.cause) == (text, cause)
 
 
 def test_the_start_of_a_worker_is_put_off_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,6 +71,7 @@ class NoteCode(enum.StrEnum):
     MESSAGES_IGNORED = "messages_ignored"
     AGAIN_AFTER_SIGNAL = "again_after_signal"
     AGAIN_AFTER_STOP = "again_after_stop"
+    AGAIN_AFTER_BUSY_MACHINE = "again_after_busy_machine"
     RAISED = "raised"
     TOOL_FAILED = "tool_failed"
     REFUSED = "refused"

@@ -57,7 +57,8 @@ class Cause(enum.StrEnum):
     """Why a stage failed, as far as the backend's words tell. `refused`: it said no in words of its own, which tell no more.
     `no_reference`: nobody has answers to compare with. `invalid_model`: an engine finds the model invalid; `invalid_file`: the
     checker of its format does. `not_installed`, `no_environment`, `needs_opset` and `not_made` (a case of a suite): what to do is
-    in the detail. `peer_failed`: the other process of a comparison failed, and this one is well."""
+    in the detail. `peer_failed`: the other process of a comparison failed, and this one is well. `busy_machine`: the clock
+    ended the job, which had waited for a core for most of that time."""
 
     NONE = "none"
     INVALID_MODEL = "invalid_model"
@@ -67,6 +68,7 @@ class Cause(enum.StrEnum):
     OUT_OF_MEMORY = "out_of_memory"
     SIGNAL = "signal"
     TIMEOUT = "timeout"
+    BUSY_MACHINE = "busy_machine"
     MISSING_LIBRARY = "missing_library"
     MISSING_DEVICE = "missing_device"
     REFUSED = "refused"

@@ -151,6 +151,10 @@ _TEXTS = {
     NoteCode.AGAIN_AFTER_STOP: (
         "it was run again: the first time its process was stopped (SIGSTOP), which anybody may have done"
     ),
+    NoteCode.AGAIN_AFTER_BUSY_MACHINE: (
+        "it was run again, when no other job of this run was under way: the first time others had the cores for most of the time that it "
+        "was given"
+    ),
     NoteCode.RAISED: "{exception} while in {stage}: {error}",
     NoteCode.TOOL_FAILED: "{program} {ending}{said}",
     NoteCode.REFUSED: "{error}",

@@ -40,6 +40,7 @@ SAYS_WHAT_TO_DO = frozenset(
 """Causes whose detail names the way out: no advice is added."""
 
 
+RUN_AGAIN = "run it again when the machine is less busy, or give it longer with --timeout"
 TAKES_NOTHING = "a pass by pass-on of the policy: the backend is free to take nothing"
 TOO_NEW = "take a newer backend, or convert the model: `--transform opset:N` with an N that this one takes lowers the IR version, too"
 
@@ -68,6 +69,10 @@ def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: As
     if timed and result.outcome is Outcome.TIMEOUT:
         return replace(
             blank, word=VerdictStatus.INCONCLUSIVE, reason=f"undecided: {result.detail}; {TIME_LIMIT_MESSAGE}; {_HANGS}"
+        )
+    if result.cause is Cause.BUSY_MACHINE:
+        return replace(
+            blank, word=VerdictStatus.INCONCLUSIVE, reason=f"undecided: {result.detail.rstrip('.')}; {RUN_AGAIN}"
         )
     if _counted_as(result).value in policy.pass_on:
         return replace(blank, reason=f"{_described(result)}; {TAKES_NOTHING}")

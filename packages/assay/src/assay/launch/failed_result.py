@@ -15,6 +15,7 @@ from assay.core.wire import LOST_CONNECTION
 from assay.judge.note_text import note_text
 from assay.launch.core_wait import LEAST_SHARE
 from assay.launch.job_queue import Pending
+from assay.launch.time_limit import TimeLimit
 
 FAULTS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT, signal.SIGTRAP, signal.SIGSYS)
 """Signals of what a process does itself. Any other may have been sent by somebody else, who is not known."""
@@ -67,16 +68,20 @@ def lost_nodes(job: Job, count: int) -> Result:
     return msgspec.structs.replace(_result(job, Stage.START, Outcome.CRASH, Cause.OTHER, text), attempts=count)
 
 
-def timed_out(job: Job, stage: Stage, *, waited_s: float = 0.0, stopped: bool = False) -> Result:
-    """The supervisor's timer killed it. `waited_s`: by which the limit was put off, for others had the cores. `stopped`: its process was
+def timed_out(job: Job, stage: Stage, over: TimeLimit | None = None, *, stopped: bool = False) -> Result:
+    """The supervisor's timer killed it. `over` is the limit that it reached, None where nothing put it off. `stopped`: its process was
     stopped the first time."""
-    limit = job.limits.importing_s if stage is Stage.IMPORT else job.limits.timeout_s
+    given = job.limits.importing_s if stage is Stage.IMPORT else job.limits.timeout_s
+    limit, waited_s = (over.limit_s, over.waited_s) if over is not None else (given, 0.0)
     text = f"no answer within {limit:g} s while in stage {stage.value}"
+    if limit > given:
+        text += f" ({given:g} s, on a machine that is {limit / given:.1f} times slower than the one that limits are meant for)"
     if waited_s > LEAST_SHARE * limit:
         text += f" (and {waited_s:.1f} s in which it waited for a core: the machine is busy)"
     if stopped:
         text += "; its process was stopped (SIGSTOP), and it was run again in another"
-    return _result(job, stage, Outcome.TIMEOUT, Cause.TIMEOUT, text)
+    busy = over is not None and over.is_put_off_no_more
+    return _result(job, stage, Outcome.TIMEOUT, Cause.BUSY_MACHINE if busy else Cause.TIMEOUT, text)
 
 
 def out_of_memory(job: Job, stage: Stage, resident_bytes: int) -> Result:

@@ -11,6 +11,7 @@ from assay.core.outcome import Stage
 from assay.core.step import UNKNOWN, Step
 from assay.launch.core_wait import CoreWait
 from assay.launch.job_queue import Pending, WorkerKey
+from assay.launch.machine_speed import times_slower
 from assay.launch.process import WorkerProcess
 from assay.launch.time_limit import TimeLimit
 
@@ -48,7 +49,7 @@ class Lane:
     def allow(self, limit_s: float) -> None:
         """From now on."""
         wait = CoreWait(self.process.pid) if self.process.pid > 0 else None
-        self.limit = TimeLimit(limit_s, time.monotonic(), wait)
+        self.limit = TimeLimit(limit_s, time.monotonic(), wait, times_slower)
 
     def advance(self, limits: Limits) -> bool:
         """Where the job is now, as its process says; returns whether it has come further. The time that a busy machine takes to import a

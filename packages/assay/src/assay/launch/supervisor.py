@@ -237,8 +237,7 @@ class Supervisor:
             self._settle(lane, failed_result.out_of_memory(job, lane.stage, resident), keep=False)
         elif lane.limit.is_over(now):
             if not self._hand_back(lane):
-                waited_s, stopped = lane.limit.waited_s, lane.pending.stopped
-                late = failed_result.timed_out(job, lane.stage, waited_s=waited_s, stopped=stopped)
+                late = failed_result.timed_out(job, lane.stage, lane.limit, stopped=lane.pending.stopped)
                 self._settle(lane, late, keep=False)
         elif not lane.pending.stopped and lane.process.is_stopped():
             # Whoever has stopped it is not known: another process has its turn, and what stops that one, too, is the job's.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from assay.launch.core_wait import FIRST_LOOK_S, LEAST_SHARE, LONGEST, LOOK_S
@@ -18,12 +19,14 @@ class Wait(Protocol):
 class TimeLimit:
     """Over at `deadline`, which is put off by the time that the process waited for a core, but not past LONGEST times the limit."""
 
-    def __init__(self, limit_s: float, now: float, wait: Wait | None = None) -> None:
-        """`wait` None: it is not put off."""
-        self.deadline = now + limit_s
-        self._limit_s, self._begun = limit_s, now
+    def __init__(
+        self, limit_s: float, now: float, wait: Wait | None = None, times_slower: Callable[[], float] | None = None
+    ) -> None:
+        """`wait` None: it is not put off. `times_slower` is asked when the limit is first reached: by that it is multiplied."""
+        self.deadline, self.limit_s = now + limit_s, limit_s
+        self._begun = now
         self._next_look = now + min(FIRST_LOOK_S, limit_s / 20)
-        self._wait = wait
+        self._wait, self._times_slower = wait, times_slower
 
     @property
     def next_s(self) -> float:
@@ -35,13 +38,28 @@ class TimeLimit:
         """How long it waited for a core so far."""
         return self._wait.seconds if self._wait is not None else 0.0
 
+    @property
+    def is_put_off_no_more(self) -> bool:
+        """Whether it waited for a core so long that the clock alone ends it: it may not have had its time."""
+        return self.waited_s >= self._most_put_off_s
+
+    @property
+    def _most_put_off_s(self) -> float:
+        return (LONGEST - 1.0) * self.limit_s
+
     def is_over(self, now: float) -> bool:
         """To be asked again and again: it looks at the process from time to time."""
         if self._wait is not None and now >= self.next_s:
             self._next_look = now + LOOK_S
             self._wait.look(now)
-            extra_s = min(self._wait.seconds, (LONGEST - 1.0) * self._limit_s)
-            due = self._begun + self._limit_s + extra_s
-            if due - self.deadline > LEAST_SHARE * self._limit_s:
-                self.deadline = due
+            self._put_off()
+        if now >= self.deadline and self._times_slower is not None:
+            self.limit_s *= self._times_slower()
+            self._times_slower = None
+            self._put_off()
         return now >= self.deadline
+
+    def _put_off(self) -> None:
+        due = self._begun + self.limit_s + min(self.waited_s, self._most_put_off_s)
+        if due - self.deadline > LEAST_SHARE * self.limit_s:
+            self.deadline = due

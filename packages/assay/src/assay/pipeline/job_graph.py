@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncIterator, Coroutine, Generator, Hashable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -19,6 +19,7 @@ from assay.core.job import Job
 from assay.core.result import Result
 from assay.errors import HarnessError
 from assay.judge.job_outcome import with_outcome
+from assay.pipeline.busy_machine import after_repeat_alone, is_doubtful
 from assay.ports import Launcher
 
 AT_ONCE = 200
@@ -93,7 +94,8 @@ class _Asked:
 
 
 class JobGraph:
-    """`workers` do what is asked as `run` and `results`; `isolated` what is asked as `alone`, when nothing else runs."""
+    """`workers` do what is asked as `run` and `results`; `isolated` what is asked as `alone`, when nothing else runs, and what had not
+    its time on a busy machine."""
 
     def __init__(self, workers: Launcher, isolated: Launcher) -> None:
         self.workers, self.isolated = workers, isolated
@@ -103,6 +105,7 @@ class JobGraph:
         self._under_way: dict[Route[Any], Later[Any]] = {}
         self._can_go_on: deque[Route[Any]] = deque()
         self._locks: dict[Hashable, Later[None]] = {}
+        self._before: dict[str, Result] = {}
 
     def expect(self, jobs: Iterable[Job]) -> None:
         """They will probably be asked for, once what they need is there."""
@@ -217,6 +220,13 @@ class JobGraph:
     def _done(self, result: Result) -> None:
         asked = self._asked[result.job_key]
         first = asked.popleft()
+        if not first.grouped and is_doubtful(result, first.job):
+            self._before[result.job_key] = result
+            asked.appendleft(replace(first, grouped=True))
+            self._groups.waiting.append(deque([first.job]))
+            return
+        if before := self._before.pop(result.job_key, None):
+            result = after_repeat_alone(before, result)
         if not asked:
             del self._asked[result.job_key]
         elif not asked[0].grouped:
