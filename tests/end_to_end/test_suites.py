@@ -131,6 +131,22 @@ def test_another_folder_of_the_same_name_is_another_suite(zoo: Path) -> None:
     assert "1 of 1 jobs recorded" in told
 
 
+def _expectations_change_after_a_shard(whole: list[str], files: list[str]) -> None:
+    """Shards are judged by the files of one moment: those that they were run by, or today's."""
+    known = '[[expect]]\noutcome = "mismatch"\nreason = "known"\ncases = ["zoo/right0*"]\n'
+    Path("expectations").mkdir()
+    Path("expectations/onnxruntime.toml").write_text(known)
+    assert "5 of 5 jobs passed" in assay("merge", *files, code=0), "by the files as they were"
+    told = assay("merge", *files, "--expectations", "expectations", code=1)
+    assert "unexpected pass" in told
+    run_assay(*whole, "--shard", "2/2", "--save", files[1], "--history", "h5")
+    told = assay("merge", *files, code=2)
+    assert f"{files[1]} and {files[0]} are judged by different files" in told
+    assert "unexpected pass" in assay("merge", *files, "--expectations", "expectations", code=1)
+    Path("expectations/onnxruntime.toml").write_text(known.replace("known", ""))
+    assert "expectations/onnxruntime.toml" in assay("merge", *files, "--expectations", "expectations", code=2)
+
+
 def test_shards_merge_into_the_whole_run_and_without_all_it_is_no_pass(zoo: Path) -> None:
     whole = ["run", "./zoo", "--flow", "onnxruntime"]
     files = []
@@ -150,6 +166,7 @@ def test_shards_merge_into_the_whole_run_and_without_all_it_is_no_pass(zoo: Path
         shared = ("--shares", "shares.json", "--save", f"share-{number}.assay", "--history", f"s{number}")
         assay(*whole, "--shard", f"{number}/2", *shared, code=code)
     assert "5 pass; 5 of 5 jobs recorded" in assay("merge", "share-1.assay", "share-2.assay", code=0)
+    _expectations_change_after_a_shard(whole, files)
     Path("other.assay").write_bytes(b"something else")
     assert "is no saved run" in assay("merge", files[0], "other.assay", code=2)
 

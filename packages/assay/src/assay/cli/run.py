@@ -33,16 +33,29 @@ def merge(
     shards: Annotated[list[Path], typer.Argument(metavar="FILE", help="What `assay run --shard I/N --save` wrote.")],
     report: Reports = None,
     history: History = DEFAULT_HISTORY,
+    expectations: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Expected outcomes to judge by, as they are now [those when the shards were run]."
+        ),
+    ] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Policy to judge by, as it is now [that when the shards were run]."),
+    ] = None,
 ) -> None:
     from assay.commands.alerting import SEND, rules_for, with_alerts
     from assay.commands.composition import open_services
     from assay.commands.reporting import destinations
+    from assay.commands.suite_policy import policy_now
     from assay.pipeline.merge import merge as join
 
     where = destinations(read_reports(report))
     rules = rules_for(SEND, None)
     with open_services(history) as services:
-        checked = with_alerts(join(shards, services), services, rules, SEND)
+        checked = with_alerts(
+            join(shards, services, policy_of=lambda run: policy_now(run, policy, expectations)), services, rules, SEND
+        )
     for destination in where:
         destination.write(checked)
     finish(checked, [f"report: {destination.path}" for destination in where])

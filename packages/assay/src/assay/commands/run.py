@@ -17,16 +17,14 @@ from assay.commands.composition import open_services, recycle_of
 from assay.commands.reporting import destinations
 from assay.commands.slurm import is_slurm, run_on_slurm
 from assay.commands.sources import MINED, NamedModels
-from assay.config.assay_toml import FREE_TO_DELEGATE, load_policy
+from assay.commands.suite_policy import suite_policy
 from assay.core.flow import Flow, Option
 from assay.core.limits import Limits, Measuring
 from assay.core.result import facts_of
 from assay.errors import BrokenFlow, UnknownName, UsageError
-from assay.judge.outcome_table import OUTCOMES, REFUSALS
 from assay.launch.prefork import Preforked
 from assay.models.named_sources import is_named
 from assay.options.run import SUITE_TIMEOUT_S, RunOptions
-from assay.pipeline.expect import expectations
 from assay.pipeline.merge import save_run
 from assay.pipeline.open_run import Checked
 from assay.pipeline.progress import SILENT, Progress
@@ -134,17 +132,10 @@ def _request(options: RunOptions) -> SuiteRequest:
     named = NamedModels()
     suites = find_suites(options.suites, limits, named)
     flows = find_flows(options.flows, options.options)
-    policy = load_policy(options.policy or Path(FREE_TO_DELEGATE))
-    if not options.skip_unavailable:
-        policy = msgspec.structs.replace(policy, fail_on=tuple(dict.fromkeys((*policy.fail_on, "unavailable"))))
     shares = read_shares(options.shares) if options.shares else {}
     names = [suite.name for suite in suites]
     lanes = [*flows, *(with_opset(flow, options.adapt_opset) for flow in flows if options.adapt_opset)]
-    known = expectations(options.expectations, [flow.name for flow in lanes], names)
-    # What is known to be refused stands there: whatever else is, is new.
-    refused = [one.value for one in OUTCOMES if one in REFUSALS and one.value not in policy.pass_on]
-    failing = tuple(dict.fromkeys((*policy.fail_on, *refused)))
-    policy = msgspec.structs.replace(policy, expectations=(*policy.expectations, *known), fail_on=failing)
+    policy = suite_policy(options, [flow.name for flow in lanes], names)
     return SuiteRequest(
         suites=suites,
         flows=flows,

@@ -6,7 +6,7 @@ import contextlib
 import os
 import shlex
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
@@ -14,6 +14,7 @@ from typing import cast
 import msgspec
 
 from assay.core.job import Job
+from assay.core.policy import Policy
 from assay.core.result import AnyResult, Result
 from assay.core.run import ModelSource, Run
 from assay.errors import NotWritable, UsageError, each
@@ -62,9 +63,15 @@ class Whole(msgspec.Struct, frozen=True):
     sources: tuple[ModelSource, ...] = ()
 
 
-def merge(paths: Sequence[Path], services: Services, whole: Whole | None = None) -> Checked:
-    """Record the shards as one run and judge what is there: where a shard is missing, the run is no pass. Raises UsageError where they are
-    not the shards of one run: another command, other models, a shard twice or unfinished."""
+def merge(
+    paths: Sequence[Path],
+    services: Services,
+    whole: Whole | None = None,
+    policy_of: Callable[[Run], Policy | None] = lambda run: None,
+) -> Checked:
+    """Record the shards as one run and judge what is there: where a shard is missing, the run is no pass. `policy_of` the whole is what it
+    is judged by, None: by what its shards were. Raises UsageError where they are not the shards of one run: another command, other models,
+    another policy, a shard twice or unfinished."""
     saved = list(zip(paths, each(paths, _load), strict=True))
     if not saved:
         raise UsageError("nothing to merge: name the files that `assay run --save FILE` wrote")
@@ -94,6 +101,13 @@ def merge(paths: Sequence[Path], services: Services, whole: Whole | None = None)
     ordered = [shards[shard][1] for shard in sorted(shards)]
     absent = tuple(f"{number}/{totals[0]}" for number in missing)
     run = msgspec.structs.replace(_joined(command, [one.run for one in ordered]), missing=absent)
+    if (policy := policy_of(run)) is not None:
+        run = msgspec.structs.replace(run, policy=policy)
+    elif other := [path for path, one in shards.values() if one.run.policy != run.policy]:
+        raise UsageError(
+            f"{other[0]} and {saved[0][0]} are judged by different files: the policy or the expected outcomes changed between them; "
+            "judge all by what they say now: add `--expectations expectations`, or `--policy FILE`"
+        )
     if whole is not None:
         run = msgspec.structs.replace(run, command=whole.command, baseline=whole.baseline, sources=whole.sources)
     results = tuple(result for one in ordered for result in one.results)

@@ -1,0 +1,58 @@
+"""What a run of suites is judged by: its policy, and the outcomes that are expected of its flows."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from assay.config.assay_toml import FREE_TO_DELEGATE, load_policy
+from assay.core.job import FlowJob
+from assay.core.policy import Policy
+from assay.core.run import Run
+from assay.judge.outcome_table import OUTCOMES, REFUSALS
+from assay.options.arguments import given_arguments
+from assay.options.run import RunOptions
+from assay.pipeline.expect import expectations
+
+
+class Judged(Protocol):
+    """The options that say by what."""
+
+    @property
+    def policy(self) -> Path | None: ...
+    @property
+    def expectations(self) -> Path: ...
+    @property
+    def skip_unavailable(self) -> bool: ...
+
+
+def suite_policy(options: Judged, flows: Sequence[str], suites: Sequence[str]) -> Policy:
+    """As its files are now. Raises BadPolicy."""
+    policy = load_policy(options.policy or Path(FREE_TO_DELEGATE))
+    known = expectations(options.expectations, flows, suites)
+    # What is known to be refused stands there: whatever else is, is new.
+    refused = [one.value for one in OUTCOMES if one in REFUSALS and one.value not in policy.pass_on]
+    missing = [] if options.skip_unavailable else ["unavailable"]
+    failing = tuple(dict.fromkeys((*policy.fail_on, *missing, *refused)))
+    return replace(policy, expectations=(*policy.expectations, *known), fail_on=failing)
+
+
+def policy_now(run: Run, policy: Path | None, expected: Path | None) -> Policy | None:
+    """Of a saved run, by files as they are now: what is None is read from where its own command says. None where both are: it has its
+    own policy."""
+    if policy is None and expected is None:
+        return None
+    given = given_arguments(RunOptions, shlex.split(run.command))
+    own = {name: Path(given[name][-1]) for name in ("policy", "expectations") if given.get(name)}
+    options = RunOptions(
+        policy=policy or own.get("policy"),
+        expectations=expected or own.get("expectations", RunOptions().expectations),
+        skip_unavailable="skip_unavailable" in given,
+    )
+    flows = dict.fromkeys(job.flow.name for job in run.jobs if isinstance(job, FlowJob))
+    suites = dict.fromkeys(job.case.name.partition("/")[0] for job in run.jobs)
+    return suite_policy(options, list(flows), list(suites))
