@@ -103,9 +103,9 @@ def merge(
     run = msgspec.structs.replace(_joined(command, [one.run for one in ordered]), missing=absent)
     if (policy := policy_of(run)) is not None:
         run = msgspec.structs.replace(run, policy=policy)
-    elif other := [path for path, one in shards.values() if one.run.policy != run.policy]:
+    elif judged_else := [path for path, one in shards.values() if one.run.policy != run.policy]:
         raise UsageError(
-            f"{other[0]} and {saved[0][0]} are judged by different files: the policy or the expected outcomes changed between them; "
+            f"{judged_else[0]} and {saved[0][0]} are judged by different files: the policy or the expected outcomes changed between them; "
             "judge all by what they say now: add `--expectations expectations`, or `--policy FILE`"
         )
     if whole is not None:
