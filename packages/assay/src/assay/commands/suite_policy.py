@@ -19,7 +19,7 @@ from assay.options.run import RunOptions
 from assay.pipeline.expect import expectations
 
 
-class Judged(Protocol):
+class JudgedBy(Protocol):
     """The options that say by what."""
 
     @property
@@ -30,7 +30,7 @@ class Judged(Protocol):
     def skip_unavailable(self) -> bool: ...
 
 
-def suite_policy(options: Judged, flows: Sequence[str], suites: Sequence[str]) -> Policy:
+def suite_policy(options: JudgedBy, flows: Sequence[str], suites: Sequence[str]) -> Policy:
     """As its files are now. Raises BadPolicy."""
     policy = load_policy(options.policy or Path(FREE_TO_DELEGATE))
     known = expectations(options.expectations, flows, suites)
