@@ -144,6 +144,11 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         mutations=LAYER | BIAS | KERNEL | WINDOW | PICTURE,
     ),
     *alike(
-        "ConvInteger", moves=True, zero_points=(2, 3), shape=convolution_shape, mutations=WINDOW | {"zero-point-step"}
+        "ConvInteger",
+        moves=True,
+        zero_points=(2, 3),
+        reference="whole_products",
+        shape=convolution_shape,
+        mutations=WINDOW | {"zero-point-step"},
     ),
 )

@@ -129,7 +129,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         "MatMulInteger",
         moves=True,
         zero_points=(2, 3),
-        reference="reducing",
+        reference="whole_products",
         shape=product_shape,
         mutations={"zero-point-step"},
     ),

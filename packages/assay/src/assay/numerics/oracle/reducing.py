@@ -12,7 +12,6 @@ import numpy as np
 from onnx.reference.op_run import OpRun
 from onnx.reference.ops.op_cum_prod import CumProd as _CumProd
 from onnx.reference.ops.op_cum_sum import CumSum as _CumSum
-from onnx.reference.ops.op_matmul_integer import MatMulInteger as _MatMulInteger
 from onnx.reference.ops.op_one_hot import OneHot as _OneHot
 
 from assay.ports import Tensor
@@ -144,17 +143,6 @@ class OneHot(_OneHot):
 
     def _run(self, indices: Tensor, depth: Tensor, values: Tensor, axis: Any = None) -> tuple[Tensor]:
         found: tuple[Tensor] = super()._run(indices, np.asarray(depth).reshape(()), values, axis=axis)
-        return found
-
-
-class MatMulInteger(_MatMulInteger):
-    """Zero points are numbers, one for each row of A, or one for each column of B."""
-
-    op_domain = ""
-
-    def _run(self, a: Tensor, b: Tensor, a_zero: Any = None, b_zero: Any = None) -> tuple[Tensor]:
-        rows = a_zero is not None and a_zero.ndim == 1 and a.ndim > 1
-        found: tuple[Tensor] = super()._run(a, b, a_zero[:, None] if rows else a_zero, b_zero)
         return found
 
 
