@@ -84,3 +84,36 @@ def test_a_setting_of_the_batcher_is_varied_and_the_answers_stay_the_same(tmp_pa
         assert one.curve is not None
         assert one.curve.points[0][1].metrics["answers_differ"] == 0.0
         assert 0.0 < one.curve.points[0][1].metrics["fairness"] <= 1.0
+
+
+def test_a_service_that_is_started_again_gives_the_same_and_another_one_is_seen(tmp_path: Path) -> None:
+    def started_twice(start: str, folder: Path) -> Loaded:
+        folder.mkdir()
+        config = _config(folder, 'metric = "load.requests"\nmin = 1')
+        text = config.read_text("utf-8")
+        command = text.split('start = "')[1].split('"\n')[0]
+        config.write_text(text.replace(command, start.format(command=command, folder=folder)), "utf-8")
+        return run_load(
+            LoadOptions(
+                service="chat",
+                config=config,
+                rates=(4,),
+                seconds=1.5,
+                tokens=(8,),
+                restarts=2,
+                history=str(folder / ".assay"),
+            )
+        )
+
+    right = started_twice("{command}", tmp_path / "right")
+    assert [name for name, _ in right.combinations] == ["start 1", "start 2"]
+    assert right.word is not VerdictStatus.FAIL, right.reasons
+    # The control: from the second start on its weights are others.
+    faults = "--fault rotary-scale --fault logit-scale --fault mask-loses-previous"
+    script = f"sh -c 'test -e {{folder}}/began && set -- {faults}; touch {{folder}}/began; exec {{command}} $@'"
+    faulty = started_twice(script, tmp_path / "faulty")
+    curve = faulty.combinations[1][1].curve
+    assert curve is not None
+    assert curve.points[0][1].metrics["answers_differ"] > 0.5
+    late = any("the sender itself was late" in one for one in faulty.reasons)  # on a busy machine nothing is decided
+    assert late or any("start 2" in one and "answers_differ is" in one for one in faulty.reasons), faulty.reasons

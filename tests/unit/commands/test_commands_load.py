@@ -51,6 +51,8 @@ REFUSED = {
     "no number": ({"require": ("ttft_p50_ms <= 1.2.3",)}, "is not FIGURE <= NUMBER"),
     "no port": ({"address": "http://127.0.0.1:99999/v1"}, "is no address of a service"),
     "a sweep of an address": ({"address": "http://127.0.0.1:9/v1", "vary": ("batch=1",)}, "give --service NAME"),
+    "restarts of an address": ({"address": "http://127.0.0.1:9/v1", "restarts": 2}, "give --service NAME"),
+    "restarts of two": ({"service": "new", "against": "old", "restarts": 2}, "neither --against nor --vary"),
     "no folder": ({"address": "http://127.0.0.1:9/v1", "output": Path("/no/such/file.json")}, "its folder is missing"),
 }
 

@@ -12,7 +12,7 @@ import msgspec
 
 from assay.commands.load_limits import Limit, judged, limit_of
 from assay.commands.load_record import load_policy_given, recorded, recorded_comparison
-from assay.commands.load_sweep import combinations, label, with_differing, with_values
+from assay.commands.load_sweep import DIFFER, combinations, label, with_differing, with_values
 from assay.commands.reporting import destinations
 from assay.config.assay_toml import load_config
 from assay.core.case import Case
@@ -70,7 +70,9 @@ def run_load(options: LoadOptions, say: Callable[[str], None] = lambda text: Non
     if options.against:
         return _compared(options, objectives, say)
     service = _service(options)
-    if options.vary:
+    if options.restarts > 1:
+        limits += [] if any(name == DIFFER for name, _, _ in limits) else [(DIFFER, "<=", 0.0)]
+    if options.vary or options.restarts > 1:
         return _swept(options, service, limits, objectives, say)
     found, model = _measured(options, service, objectives, say)
     return _recorded(options, found, limits, _job(options, service, model))
@@ -101,8 +103,14 @@ def _swept(
     objectives: Mapping[str, float],
     say: Callable[[str], None],
 ) -> Loaded:
-    """Each combination is a run of its own. Texts are compared with those of the first: batches must not change them."""
+    """Each combination, or start, is a run of its own. Texts are compared with those of the first: neither may change them."""
     varied = [(label(values), with_values(service, values)) for values in combinations(options.vary)]
+    if options.restarts > 1:
+        if not service.start:
+            raise UsageError(
+                f"--restarts: [service.{service.name}] has no start; write the command that starts it there"
+            )
+        varied = [(f"start {number + 1}", service) for number in range(options.restarts)]
     found: list[tuple[str, Loaded]] = []
     for name, one in varied:
         say(name)
@@ -192,6 +200,8 @@ def _check_usage(options: LoadOptions) -> None:
         raise UsageError("--require is judged on one service; with --against leave it out, the comparison decides")
     if options.vary and (not options.service or options.against):
         raise UsageError("--vary starts one service again and again: give --service NAME, and no --against")
+    if options.restarts > 1 and (not options.service or options.against or options.vary):
+        raise UsageError("--restarts starts one service again: give --service NAME, and neither --against nor --vary")
     if options.against and len(options.rates) > 1:
         raise UsageError(f"with --against one --rate is measured, and there are {len(options.rates)}; give one")
     destinations(options.reports)

@@ -12,6 +12,7 @@ from assay.core.service import Service
 from assay.errors import UsageError
 from assay.serving.knee import Curve
 
+DIFFER = "answers_differ"
 MOST = 64
 """Combinations of one sweep."""
 
@@ -62,4 +63,4 @@ def with_differing(found: Curve, first: Curve) -> Curve:
 
 def _differing(first: Sequence[str], other: Sequence[str]) -> dict[str, float]:
     both = [(one, two) for one, two in zip(first, other, strict=False) if one and two]
-    return {"answers_differ": sum(one != two for one, two in both) / len(both)} if both else {}
+    return {DIFFER: sum(one != two for one, two in both) / len(both)} if both else {}

@@ -51,6 +51,9 @@ class LoadOptions(ReportOptions, ConfigOptions, PolicyOptions, CompareRunOptions
         "Start --service with each of these values in place of {NAME} in its command. Repeatable: all combinations.",
         metavar="NAME=VALUE,VALUE",
     )
+    restarts: int = option(
+        1, "Start --service so many times, with the same requests: do all starts give the same answers?", least=1
+    )
     pairs: int = option(20, "Largest number of restarts of both services (with --against).", least=4)
     min_slowdown_percent: float = option(
         5.0, "Ignore a slowdown below this, in percent.", flag="--min-slowdown", metavar="PERCENT", least=0.0
