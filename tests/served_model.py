@@ -37,9 +37,9 @@ def client(address: str, *, tokenizer: Path | str = TOKENIZER, model: str = "", 
     return OpenAi(Connection(address, timeout_s=timeout_s), model, Vocabulary(str(tokenizer)))
 
 
-def oracle() -> Oracle:
+def oracle(model: Path = MODEL) -> Oracle:
     """Two prompts of a length that the caches and batches of the server have to do with."""
     prompts = [(51, 71, 68, 220, 309, 267, 300, 66, 12, 80), (51, 71, 68, 220, 65, 302, 67, 11)]
-    found = Oracle(MODEL, signature_of(open_model(MODEL), {}), [*prompts], np.full(512, NOISE))
+    found = Oracle(model, signature_of(open_model(model), {}), [*prompts], np.full(512, NOISE))
     found.learn(prompts)
     return found

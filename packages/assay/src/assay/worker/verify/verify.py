@@ -86,7 +86,9 @@ def verify(job: VerifyJob, stages: Stages) -> VerifyResult:
             save(job, ran.golden, ran.actual, facts.backend_version)
         stages.reached = Stage.COMPARE  # a verdict on the answers speaks of where they were judged
     coarser = find_lower_precision(job.flow.precision, facts, lambda: model_precision(_lowered_from(job, lowered)))
-    seen = replace(seen, findings=seen.findings + ran.unlike + coarser + schedules_disagree(ran.golden, ran.actual))
+    own_cache = job.case.original is None and lowered.rewritten.standard is None
+    disagree = schedules_disagree(ran.golden, ran.actual, own_cache=own_cache)
+    seen = replace(seen, findings=seen.findings + ran.unlike + coarser + disagree)
     if seen.is_open:
         leave(job, lowered.folder, lowered.rewritten, stages.built, lowered.notes, lowered.warned)
     return _recorded(job, lowered.rewritten, ran, facts, seen)

@@ -1,0 +1,82 @@
+"""A language model with weights of four bits: the engine is judged against the quantized graph, and that against the float one."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+import assay
+from assay.backends.onnxruntime_genai import OnnxRuntimeGenai
+from assay.core.flow import Flow
+from assay.core.outcome import Outcome
+from assay.core.result import VerifyResult
+from assay.worker.service.asking import alone
+from assay.worker.service.places import difference, judge_all
+from served_model import MODEL, PROMPTS, oracle
+
+
+def _quantized(path: Path, *, qdq: bool) -> Path:
+    from onnxruntime.quantization import QuantFormat
+    from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
+
+    form = QuantFormat.QDQ if qdq else QuantFormat.QOperator
+    logging.disable(logging.INFO)
+    try:
+        made = MatMulNBitsQuantizer(onnx.load(MODEL), block_size=32, is_symmetric=True, quant_format=form)
+        made.process()
+    finally:
+        logging.disable(logging.NOTSET)
+    made.model.save_model_to_file(str(path))
+    return path
+
+
+def _outcome(model: Path, folder: Path, flow: str, reference: Path | None = None) -> VerifyResult:
+    prompts = folder / "prompts.jsonl"
+    prompts.write_text(PROMPTS, "utf-8")
+    found = assay.check(
+        model, flows=[flow], inputs=prompts, reference=reference, measure=False, history=folder / ".assay", workers=1
+    )
+    (result,) = [one for one in found.results if isinstance(one, VerifyResult)]
+    return result
+
+
+@pytest.mark.parametrize("flow", ["onnxruntime", "onnxruntime-genai"])
+def test_the_engine_keeps_its_quantized_graph_and_not_the_float_one(flow: str, tmp_path: Path) -> None:
+    model = _quantized(tmp_path / "int4.onnx", qdq=False)
+    right = _outcome(model, tmp_path, flow)
+    assert right.outcome is Outcome.OK, right.detail
+    assert right.comparisons[0].metrics["budget_used"] < 1.0
+
+
+def test_one_scale_that_is_off_by_a_hundredth_is_another_model(tmp_path: Path) -> None:
+    """What the quantization costs is no budget in which faults of the engine hide."""
+    quantized = _quantized(tmp_path / "int4.onnx", qdq=False)
+    model = onnx.load(quantized)
+    scales = next(one for one in model.graph.initializer if one.name.endswith("scales"))
+    scales.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(scales) * np.float32(1.01), scales.name))
+    onnx.save(model, tmp_path / "other.onnx")
+    right = oracle(quantized)
+
+    def shown(engine: Path) -> bool:
+        service = OnnxRuntimeGenai().lower(engine, Flow("genai", "onnxruntime-genai")).service
+        return difference(judge_all(alone(service, right), right)) is not None
+
+    assert [shown(quantized), shown(tmp_path / "other.onnx")] == [False, True]
+
+
+def test_a_quantized_model_that_is_fed_the_cache_of_the_float_one_is_not_called_inconsistent(tmp_path: Path) -> None:
+    model = _quantized(tmp_path / "int4.onnx", qdq=False)
+    found = _outcome(model, tmp_path, "onnxruntime", MODEL)
+    assert found.outcome is Outcome.OK, found.detail
+
+
+def test_an_engine_that_rounds_activations_to_eight_bits_unasked_is_seen(tmp_path: Path) -> None:
+    """ONNX Runtime 1.31 fuses what is written as DequantizeLinear and MatMul into a kernel that does so; unfused, it does not."""
+    model = _quantized(tmp_path / "qdq.onnx", qdq=True)
+    assert _outcome(model, tmp_path, "onnxruntime").outcome is Outcome.MISMATCH
+    assert _outcome(model, tmp_path, "onnxruntime-basic").outcome is Outcome.OK
