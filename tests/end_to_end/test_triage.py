@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ from assay.commands.check import run_check
 from assay.commands.compare import run_compare
 from assay.commands.composition import open_services
 from assay.commands.triage import run_triage
+from assay.core.error_case import ErrorCase
 from assay.core.flow import Option
 from assay.core.job import CompareSpeedJob, MeasureJob, VerifyJob, other_kind
 from assay.core.measurement import OperatorTime
@@ -165,6 +167,29 @@ def test_a_run_of_the_history_is_triaged_by_its_job(tmp_path: Path) -> None:
     assert cause.operators == ("Pad", "MaxPool")
     with pytest.raises(UsageError, match="has no job 'other'"):
         run_triage(TriageOptions(target="last", job="other", history=history, output=output))
+
+
+def test_a_job_that_was_lost_or_asks_no_answer_is_named_and_the_others_are_triaged(tmp_path: Path) -> None:
+    causes_of(padded(), tmp_path, "onnxruntime")
+    history = str(tmp_path / "history")
+    with open_services(history) as services:
+        run = services.store.run("last")
+        (result,) = services.store.results(run.id)
+        (job,) = run.jobs
+        assert isinstance(job, VerifyJob)
+        lost = replace(job, case=replace(job.case, name="lost"))
+        misused = replace(job, case=replace(job.case, name="misused", misuse=ErrorCase("missing", "x")))
+        killed = replace(run, id="20991231T000000-000000", jobs=(lost, job, misused), status="running")
+        services.store.open_run(killed)
+        wrong_use = replace(result, job_key=misused.key, case="misused", outcome=Outcome.CRASH, signal="SIGSEGV")
+        services.store.record(killed.id, [result, wrong_use])
+    found = run_triage(TriageOptions(target=killed.id, history=history, output=tmp_path / "again"))
+    assert [one.job_key for one in found.causes] == [job.key]
+    assert len(found.left) == 2
+    assert re.search(r"lost.* is red \(lost: .*`assay resume`\): there is no answer to look into yet", found.left[0])
+    assert found.left[1].endswith("this one asks what comes of a wrong use")
+    asked = TriageOptions(target=killed.id, job=lost.key, history=history, output=tmp_path / "again")
+    assert "`assay resume`" in run_triage(asked).left[0]
 
 
 @three_tries

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeGuard
 
 from assay import plugins
 from assay.commands.check import prepared
@@ -115,7 +116,8 @@ def _triaged(options: TriageOptions, progress: Progress, tell: Callable[[str], N
             folder = _folder(options, job, job.kind.value)
             slow = cause_of_slowness(job, by_key[job.key], folder) if is_slow else None
             if slow is None:
-                left.append(_not_looked_into(job, other[job.key], is_slow=is_slow))
+                recorded = job.key in by_key
+                left.append(_not_looked_into(job, other[job.key], is_slow=is_slow, recorded=recorded))
             else:
                 write_pages(slow)
                 causes.append(slow)
@@ -176,14 +178,18 @@ def _red(
     other: dict[str, str] = {}
     for key in chosen:
         job = jobs[key]
-        if isinstance(job, VerifyJob) and job.case.misuse is None and job.case.body is None:
+        if _asks_answers(job) and key in results:
             found[job.case.name, job.flow.name] = job
     for key in chosen:
         job = jobs[key]
         answered = (job.case.name, job.subject) in found
-        if not isinstance(job, VerifyJob) and (job.kind in SPEED or not answered):
+        if (key not in results) if _asks_answers(job) else (job.kind in SPEED or not answered):
             other[key] = red[key].reason
     return [*found.values()], other
+
+
+def _asks_answers(job: Job) -> TypeGuard[VerifyJob]:
+    return isinstance(job, VerifyJob) and job.case.misuse is None and job.case.body is None
 
 
 def _is_red(verdict: Verdict, results: Mapping[str, Result], *, named: bool) -> bool:
@@ -198,9 +204,13 @@ def _is_red(verdict: Verdict, results: Mapping[str, Result], *, named: bool) -> 
     return verdict.word is VerdictStatus.INCONCLUSIVE and differs
 
 
-def _not_looked_into(job: Job, reason: str, *, is_slow: bool) -> str:
+def _not_looked_into(job: Job, reason: str, *, is_slow: bool, recorded: bool) -> str:
+    if not recorded:
+        return f"{job.key} is red ({reason}): there is no answer to look into yet"
     what = f"this is a {job.kind.value} job"
-    if job.kind in SPEED:
+    if isinstance(job, VerifyJob):
+        what = "this one asks what comes of a wrong use" if job.case.misuse else "this one compares two models"
+    elif job.kind in SPEED:
         what = "the engine has no profile of its operators" if is_slow else "it broke no limit on the time of a call"
     return f"{job.key} is red ({reason}): triage looks into answers and the time of operators, and {what}"
 
