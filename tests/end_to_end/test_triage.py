@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from assay.core.job import CompareSpeedJob, MeasureJob, VerifyJob, other_kind
 from assay.core.measurement import OperatorTime
 from assay.core.outcome import Outcome
 from assay.core.policy import Goal, Policy
+from assay.core.result import VerifyResult
 from assay.core.speed import BaselineEngine, PairedRun, SpeedComparison
 from assay.errors import UsageError
 from assay.options.check import CheckOptions
@@ -36,6 +38,7 @@ from assay.testing.faulty_rewrites import KERNELS, REWRITES
 from assay.testing.planted_nets import PlantedNet
 from assay.triage.cause import Cause, Doubt, Where
 from assay.triage.text import lines, title_of
+from assay.triage.triage import RedVerdict, triage_verdict
 from statistical import three_tries
 
 NODES = 36
@@ -217,13 +220,47 @@ def wide_products(extra: int) -> ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def test_a_nan_is_told_at_the_node_where_it_is_born(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("fault", "kind", "told"),
+    [
+        ("born_nan", "nan", "a NaN is born by Softplus"),
+        ("born_infinity", "range", "an infinity on one side by Softplus"),
+        ("unsteady", "values", "wrong values (answers differ from run to run) by Softplus"),
+    ],
+)
+def test_what_is_no_steady_number_is_told_at_the_node_where_it_is_born(
+    fault: str, kind: str, told: str, tmp_path: Path
+) -> None:
     net = PlantedNet(NODES, seed=3)
     ((born,), *_) = net.sites["wrong_function"]
-    (cause,) = causes_of(net.model, tmp_path, "miscompiler", fault="born_nan", site=born)
+    (cause,) = causes_of(net.model, tmp_path, "miscompiler", fault=fault, site=born)
     assert [one.partition(" ")[0] for one in cause.nodes] == [born]
-    assert (cause.symptom.kind, cause.where) == ("nan", Where.NODE)
-    assert "a NaN is born by Softplus" in title_of(cause)
+    assert (cause.symptom.kind, cause.where) == (kind, Where.NODE)
+    assert told in title_of(cause)
+
+
+def test_where_runs_part_is_found_of_answers_that_are_within_tolerance(tmp_path: Path) -> None:
+    net = PlantedNet(NODES, seed=3)
+    ((born,), *_) = net.sites["wrong_function"]
+    onnx.save(net.model, tmp_path / "net.onnx")
+    history = str(tmp_path / "history")
+    asked = CheckOptions(
+        models=(tmp_path / "net.onnx",),
+        flows=("miscompiler",),
+        options={"fault": "unsteady", "site": born},
+        history=history,
+        only_kind="verify",
+    )
+    checked = run_check(asked)
+    job, result = checked.run.jobs[0], checked.results[0]
+    assert isinstance(job, VerifyJob)
+    assert isinstance(result, VerifyResult)
+    steady = replace(result, comparisons=(), findings=())
+    with open_services(history) as services:
+        (cause,) = triage_verdict(RedVerdict(job, steady), services, tmp_path / "triage", math.inf, lambda text: None)
+    assert [one.partition(" ")[0] for one in cause.nodes] == [born]
+    assert (cause.symptom.kind, cause.where) == ("unstable", Where.NODE)
+    assert cause.asked < 40
 
 
 def red_in_three_ways(tmp_path: Path, *goals: Goal, measured: Outcome = Outcome.OK) -> str:

@@ -59,6 +59,14 @@ def test_a_list_of_whole_numbers_is_an_attribute_like_any_other() -> None:
     assert {one.symptom for one in found} == {"shape", "lowest"}
 
 
+@pytest.mark.parametrize(("opset", "stands"), [(11, 1), (12, 1), (13, 0)])
+def test_a_defect_of_older_opsets_stands_in_these_alone(opset: int, stands: int) -> None:
+    node = GraphNode("s", "Softmax", ("x",), ("y",), {})
+    graph = Graph(RegionGraph((node,), ("x",), ("y",), ("x", "y"), opset))
+    softmax = [one for one in patterns_of_findings("openvino") if one.folder.endswith("softmax-11.py")]
+    assert sum(len(occurrences(graph, one)) for one in softmax) == stands
+
+
 def test_of_two_findings_at_one_place_the_one_that_says_more_is_named() -> None:
     of_products = [one for one in patterns_of_findings("onnxruntime") if one.operators[-1] == "MatMul"]
     by_rows = next(one for one in of_products if one.folder.endswith("onnxruntime-integer-product-scaled-by-rows.py"))

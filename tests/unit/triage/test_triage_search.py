@@ -5,18 +5,23 @@ from __future__ import annotations
 import asyncio
 from typing import Any, cast
 
+import pytest
 from msgspec.structs import replace
 
+from assay.core.comparison import Comparison
 from assay.core.empty_result import empty_result
+from assay.core.finding import Finding
 from assay.core.job import RegionJob, other_kind
 from assay.core.outcome import Outcome
 from assay.core.region import RegionError
+from assay.core.repeats import Instability, Pattern, Repeats
 from assay.core.result import RegionResult
 from assay.testing.builders import make_job, make_result
 from assay.triage.context import end_of
 from assay.triage.prober import Prober
 from assay.triage.search import MOST_TRIES, tries_for
 from assay.triage.symptom import UNSTABLE
+from assay.triage.unstable import FEW, RUNS, builds_for
 
 
 def test_what_fails_in_half_of_its_tries_is_asked_six_times() -> None:
@@ -25,6 +30,19 @@ def test_what_fails_in_half_of_its_tries_is_asked_six_times() -> None:
 
 def test_an_answer_that_is_unstable_is_looked_into_as_such() -> None:
     assert end_of(make_result(outcome=Outcome.NONDETERMINISTIC)).kind == UNSTABLE
+
+
+def test_a_wrong_answer_that_is_another_one_in_each_run_is_looked_into_as_a_wrong_one() -> None:
+    wrong = Comparison(
+        "y", "float32", (4,), 1, 4, metrics={"budget_used": 9.0, "rel_l2": 0.5}, findings=(Finding("y", "values"),)
+    )
+    end = end_of(make_result(outcome=Outcome.NONDETERMINISTIC, comparisons=(wrong,)))
+    assert (end.kind, end.output, end.size, end.unstable) == ("values", "y", 0.5, True)
+
+
+@pytest.mark.parametrize(("pattern", "builds"), [(Pattern.EVERY_CALL, FEW), (Pattern.SECOND_BUILD, RUNS)])
+def test_few_engines_are_built_where_the_calls_of_one_differ(pattern: Pattern, builds: int) -> None:
+    assert builds_for(make_result(repeats=Repeats(found=(Instability(pattern),)))) == builds
 
 
 class Seldom:

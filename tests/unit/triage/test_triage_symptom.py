@@ -21,6 +21,14 @@ def test_a_failure_keeps_its_kind_and_the_class_of_its_size(other: Symptom | Non
     assert Symptom("values", "y", 0.01).is_like(other) is same
 
 
+def test_what_was_never_written_is_the_same_failure_whatever_it_is_taken_for() -> None:
+    garbage = Symptom("values", "y", 0.01, unstable=True)
+    assert garbage.is_like(Symptom("values", "y", 1e30))
+    assert garbage.is_like(Symptom("nan", "y"))
+    assert not garbage.is_like(Symptom("shape", "y"))
+    assert not Symptom("values", "y", 0.01).is_like(Symptom("nan", "y"))
+
+
 def test_a_crash_is_told_from_another_by_its_signal() -> None:
     assert Symptom("crash SIGSEGV").is_like(Symptom("crash SIGSEGV"))
     assert not Symptom("crash SIGSEGV").is_like(Symptom("crash SIGABRT"))

@@ -246,7 +246,8 @@ class RegionJob(EngineJob, frozen=True, kw_only=True, tag="verify_region"):
     inner values that it gives besides. `derive`: judged by a tolerance; False: errors alone. What is off by less than `screen` (relative
     L2) is right without one. `edits` are made first, and all values are evaluated again. `list_passes`: say which passes of the backend
     change the model, and nothing else. `each_pass`: say what the model
-    is worth after each. `after`: it is first rewritten by the passes of that flow. `attempt` counts when the same is asked again. The
+    is worth after each. `after`: it is first rewritten by the passes of that flow. `attempt` counts when the same is asked again, `runs`
+    are calls of one engine, whose answers are compared. The
     model and its values are left in `save_dir` ("": nowhere)."""
 
     values_dir: str
@@ -260,6 +261,7 @@ class RegionJob(EngineJob, frozen=True, kw_only=True, tag="verify_region"):
     each_pass: bool = False
     after: Flow | None = None
     attempt: int = 0
+    runs: int = 1
     save_dir: str = ""
 
     @property
@@ -274,6 +276,7 @@ class RegionJob(EngineJob, frozen=True, kw_only=True, tag="verify_region"):
             self.each_pass,
             self.after,
             self.attempt,
+            self.runs,
             self.flow,
         )
         return f"{self.case.name}|{self.flow.name}|{self.kind}|{value_digest(asked)[:16]}"

@@ -22,12 +22,14 @@ class GraphNode(msgspec.Struct, frozen=True):
 
 
 class RegionGraph(msgspec.Struct, frozen=True):
-    """A main graph. `known` are the names of all values that were evaluated: a part can be cut there."""
+    """A main graph. `known` are the names of all values that were evaluated: a part can be cut there. `opset` is that of the standard's own
+    operators (0: not told)."""
 
     nodes: tuple[GraphNode, ...] = ()
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
+    opset: int = 0
 
 
 class RegionEdit(msgspec.Struct, frozen=True):
@@ -53,7 +55,8 @@ class RegionError(msgspec.Struct, frozen=True):
     """How far the output of a part that ran alone is from its float64 evaluation. `window` is its place among the parts of the job.
 
     `kind` is "" (within its tolerance), or what is wrong: "values", "range" (an infinity on one side), "nan" (a NaN that float64
-    has not), "nan_lost" (the reverse), "lowest" (the largest finite value of a type in place of an infinity), "shape", "missing".
+    has not), "nan_lost" (the reverse), "lowest" (the largest finite value of a type in place of an infinity), "shape", "missing", "unstable"
+    (calls of one engine differ, by `rel_l2`).
     `budget` is the share of its tolerance that it uses, None where none could be derived; `rel_l2` the norm of the difference over that
     of the right answer; `share` that of the elements off by more than a thousandth of the largest; `bias` the mean difference over the mean
     absolute one. Of a loop or a recurrent

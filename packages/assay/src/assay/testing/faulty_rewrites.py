@@ -115,6 +115,29 @@ def _born_nan(graph: Rewriter) -> None:
         node.op_type = "Sqrt"
 
 
+def _born_infinity(graph: Rewriter) -> None:
+    """Division by zero."""
+    from onnx import TensorProto, helper
+
+    graph.model.graph.initializer.append(helper.make_tensor("nothing", TensorProto.FLOAT, [], [0.0]))
+    for (node,) in graph.chains("Softplus"):
+        node.op_type, node.input[:] = "Div", [node.input[0], "nothing"]
+
+
+def _unsteady(graph: Rewriter) -> None:
+    """Other noise in each call."""
+    from onnx import helper
+
+    for (node,) in graph.chains("Softplus"):
+        places = list(graph.model.graph.node)
+        noise = helper.make_node("RandomNormalLike", [node.input[0]], [f"{node.name}_noise"], scale=0.1)
+        noisy = helper.make_node("Add", [f"{node.name}_right", noise.output[0]], list(node.output))
+        node.output[:] = [f"{node.name}_right"]
+        at = places.index(node) + 1
+        del graph.model.graph.node[:]
+        graph.model.graph.node.extend([*places[:at], noise, noisy, *places[at:]])
+
+
 REWRITES: dict[str, tuple[Callable[[Rewriter], None], tuple[str, ...]]] = {
     "folded_pad": (_folded_pad, ("Pad", "MaxPool")),
     "lost_relu": (_lost_relu, ("Conv", "Relu", "Conv")),
@@ -129,5 +152,9 @@ KERNELS: dict[str, tuple[Callable[[Rewriter], None], tuple[str, ...]]] = {
     "wrong_function": (_wrong_function, ("Softplus",)),
 }
 """Faults of one operator, whatever is switched off."""
-BIRTHS: dict[str, Callable[[Rewriter], None]] = {"born_nan": _born_nan}
-"""Faults of one operator after which nothing is a number."""
+BIRTHS: dict[str, Callable[[Rewriter], None]] = {
+    "born_nan": _born_nan,
+    "born_infinity": _born_infinity,
+    "unsteady": _unsteady,
+}
+"""Faults of one operator after which something is no number, or another one in each call."""

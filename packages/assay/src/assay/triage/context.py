@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from assay import plugins
 from assay.core.job import RegionJob, ValuesJob, VerifyJob, other_kind
 from assay.core.outcome import Outcome
@@ -23,8 +25,8 @@ from assay.triage.symptom import UNSTABLE, Symptom, refusal_of
 @dataclass
 class Context:
     """`end` is what the verdict says of the model's outputs, `sample` where that is worst. `patterns` are those of causes that are known.
-    `tell` is called with each sentence that a
-    person who waits should see."""
+    `builds` engines of a part are compared where answers differ from run to run. `tell` is called with each sentence that a person who
+    waits should see."""
 
     job: VerifyJob
     end: Symptom
@@ -34,6 +36,7 @@ class Context:
     deadline: float
     patterns: Sequence[Pattern] = ()
     tell: Callable[[str], None] = lambda text: None
+    builds: int = 1
     begin: float = field(default_factory=time.monotonic)
 
     @property
@@ -52,7 +55,8 @@ class Context:
     def prober(self) -> Prober:
         """Of the parts of the model."""
         job = other_kind(self.job, RegionJob, values_dir=str(self.folder / "values"), windows=())
-        return Prober(self.services, job, self.deadline, refusal=self.end.kind if self.end.is_refusal else "")
+        refusal = self.end.kind if self.end.is_refusal else ""
+        return Prober(self.services, job, self.deadline, refusal=refusal, unstable=self.end.unstable)
 
 
 @dataclass(frozen=True)
@@ -79,10 +83,20 @@ def end_error(result: RegionResult) -> float:
 def end_of(result: Result) -> Symptom:
     """What is wrong at the outputs of the model, as far as a size can be given."""
     steady = not isinstance(result, VerifyResult) or result.outcome is not Outcome.OK or not instability(result)
-    if result.outcome is Outcome.NONDETERMINISTIC or not steady:
-        return Symptom(UNSTABLE)
+    unstable = result.outcome is Outcome.NONDETERMINISTIC or not steady
+    if unstable:
+        return replace(_wrong_answer(result), unstable=True) if _is_wrong(result) else Symptom(UNSTABLE)
     if result.outcome is not Outcome.MISMATCH:
         return refusal_of(result) or Symptom(f"{result.outcome.value} {result.signal}".strip())
+    return _wrong_answer(result)
+
+
+def _is_wrong(result: Result) -> bool:
+    """The first answer, whatever later ones are."""
+    return bool(getattr(result, "findings", ())) or any(one.findings for one in comparisons_of(result) if not one.at)
+
+
+def _wrong_answer(result: Result) -> Symptom:
     findings = getattr(result, "findings", ())
     wrong = {one.output for one in findings}
     compared = [one for one in comparisons_of(result) if not one.at]

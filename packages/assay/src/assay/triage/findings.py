@@ -26,6 +26,7 @@ class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     attributes: tuple[dict[str, str], ...] = ()
     cure: str = ""
     symptom: str = ""
+    before_opset: int = 0
 
 
 @cache
@@ -48,6 +49,7 @@ def patterns_of_findings(backend: str) -> list[Pattern]:
             one.title,
             one.seen,
             one.symptom,
+            one.before_opset,
         )
         for one in findings()
         if one.backend == backend

@@ -17,6 +17,7 @@ class Graph:
 
     def __init__(self, graph: RegionGraph) -> None:
         self.nodes, self.outputs, self.known = graph.nodes, graph.outputs, frozenset(graph.known)
+        self.opset = graph.opset
         self.producer = {name: place for place, node in enumerate(graph.nodes) for name in node.writes}
 
     @cached_property

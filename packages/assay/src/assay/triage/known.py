@@ -117,6 +117,8 @@ def pattern_of(graph: Graph, places: Places, backend: str, folder: str) -> Patte
 def occurrences(graph: Graph, pattern: Pattern) -> list[Places]:
     """Where these operators stand connected in this way, whatever their attributes are: at most `MOST`."""
     found: dict[Places, None] = {}
+    if pattern.before_opset and graph.opset >= pattern.before_opset:
+        return []
     for chosen in _matches(graph, pattern, []):
         found[frozenset(chosen)] = None
         if len(found) == MOST:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from dataclasses import replace as dataclass_replace
 from typing import Any
 
 from msgspec.structs import replace
@@ -25,7 +26,7 @@ class OutOfTime(HarnessError):
 class Prober:
     """`job` is the question that all others are made from. `asked` counts those that were not known already. `refusal` is the kind of
     symptom of a model that the backend refuses ("": another is looked for, and what is refused says nothing). `versions` are those that
-    answered. Each question is asked up to `tries` times, where the model fails seldom."""
+    answered. Each question is asked up to `tries` times, where the model fails seldom. `unstable`: it is wrong in another way each time."""
 
     services: Services
     job: RegionJob
@@ -34,6 +35,7 @@ class Prober:
     refusal: str = ""
     versions: dict[str, str] = field(default_factory=dict)
     tries: int = 1
+    unstable: bool = False
     _known: dict[str, RegionResult] = field(default_factory=dict)
 
     def screen(self, error: float) -> None:
@@ -66,11 +68,12 @@ class Prober:
     def symptom_of(self, result: RegionResult) -> Symptom | None:
         """Also that the part is refused as the model is, where that is looked for."""
         refused = refusal_of(result) if self.refusal else None
-        return refused if refused is not None and refused.kind == self.refusal else symptom_of(result)
+        if refused is not None and refused.kind == self.refusal:
+            return refused
+        seen = symptom_of(result)
+        return replace(seen, unstable=True) if seen is not None and self.unstable else seen
 
     def on(self, values_dir: str) -> Prober:
         """The same, of another graph."""
         job = replace(self.job, values_dir=values_dir)
-        return Prober(
-            self.services, job, self.deadline, self.asked, self.refusal, self.versions, self.tries, self._known
-        )
+        return dataclass_replace(self, job=job)

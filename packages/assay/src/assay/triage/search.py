@@ -21,7 +21,7 @@ from assay.triage.localize import SCREEN, SHARE, Suspect, suspects, wrong_window
 from assay.triage.part import Part
 from assay.triage.prober import OutOfTime, Prober
 from assay.triage.symptom import UNSTABLE, WITHIN, Symptom, refusal_of, symptom_of
-from assay.triage.unstable import RUNS, find_unstable
+from assay.triage.unstable import find_unstable
 
 MOST_CAUSES = 3
 """Of one verdict."""
@@ -48,9 +48,10 @@ async def find_causes(context: Context) -> list[Cause]:
     causes: list[Cause] = []
     try:
         if context.end.kind == UNSTABLE:
-            unstable = await find_unstable(context, graph, prober)
-            return [unstable or replace(_unlocated(context, graph, Doubt.NOT_REPEATED), tries=RUNS, failed=0)]
+            return [await _unstable(context, graph, prober)]
         result, tries, failed = await _again(context, graph, prober)
+        if not failed and context.end.unstable:
+            return [await _unstable(context, graph, prober)]
         if not failed:
             missing = _unlocated(context, graph, Doubt.NOT_REPEATED, result.detail)
             return [replace(missing, tries=tries, failed=0)]
@@ -70,6 +71,11 @@ async def find_causes(context: Context) -> list[Cause]:
     except OutOfTime:
         return causes or [_unlocated(context, graph, Doubt.OUT_OF_TIME)]
     return causes or [_unlocated(context, graph, Doubt.NOT_LOCALIZED)]
+
+
+async def _unstable(context: Context, graph: Graph, prober: Prober) -> Cause:
+    found = await find_unstable(context, graph, prober)
+    return found or replace(_unlocated(context, graph, Doubt.NOT_REPEATED), tries=context.builds, failed=0)
 
 
 def tries_for(share: float) -> int:

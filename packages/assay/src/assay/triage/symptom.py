@@ -24,13 +24,16 @@ TOO_SLOW = "too_slow"
 WITHIN = 8.0
 """The factor within which an error has kept its size."""
 
+_NUMBERS = {"values", "range", "nan", "nan_lost", "lowest"}
+"""What a number that was never written may be taken for."""
 _CAUSES = {word for one in Cause for word in one.value.split("_")}
 _REFUSED = (Outcome.ERROR, Outcome.UNSUPPORTED, Outcome.UNDELEGATED)
 
 
 class Symptom(msgspec.Struct, frozen=True):
     """`kind` is that of a `RegionError`, UNSTABLE, or an outcome with its signal or text. `output` is the value that is
-    wrong, "" where nothing came back; `size` its relative L2 error; `iteration` as in `RegionError`."""
+    wrong, "" where nothing came back; `size` its relative L2 error; `iteration` as in `RegionError`. `unstable`: wrong, and in another way
+    in each run, as what was never written."""
 
     kind: str
     output: str = ""
@@ -38,6 +41,7 @@ class Symptom(msgspec.Struct, frozen=True):
     budget: float | None = None
     iteration: int = 0
     iterations: int = 0
+    unstable: bool = False
 
     @property
     def is_refusal(self) -> bool:
@@ -46,6 +50,8 @@ class Symptom(msgspec.Struct, frozen=True):
 
     def is_like(self, other: Symptom | None) -> bool:
         """Whether the other is the same failure."""
+        if other is not None and self.unstable and {self.kind, other.kind} <= _NUMBERS:
+            return True
         if other is None or self.kind != other.kind:
             return False
         if self.kind != "values" or not (math.isfinite(self.size) and math.isfinite(other.size)):

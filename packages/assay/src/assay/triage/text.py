@@ -57,7 +57,8 @@ def wrong(symptom: Symptom) -> str:
     if symptom.is_refusal:
         outcome, _, said = symptom.kind.partition(" ")
         return f"{'an error' if outcome == 'error' else 'refused'} ({said.partition(' ')[2] or said})"
-    return _KINDS.get(symptom.kind, symptom.kind)
+    named = _KINDS.get(symptom.kind, symptom.kind)
+    return f"{named} (answers differ from run to run)" if symptom.unstable else named
 
 
 def _by(cause: Cause) -> str:

@@ -37,6 +37,7 @@ from assay.triage.search import find_causes
 from assay.triage.since import History, State, scan
 from assay.triage.symptom import UNSTABLE
 from assay.triage.text import red, title_of
+from assay.triage.unstable import builds_for
 
 RELEASE_S = 180.0
 """To install one release and run the script with it."""
@@ -62,7 +63,8 @@ def triage_verdict(
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     patterns = [*known.patterns(job.flow.backend), *patterns_of_findings(job.flow.backend)]
-    context = Context(job, end, failing_sample(result), services, folder, deadline, patterns, tell)
+    sample, builds = failing_sample(result), builds_for(result)
+    context = Context(job, end, sample, services, folder, deadline, patterns, tell, builds)
     causes = services.jobs.complete(_searched(context))
     shutil.rmtree(folder / "values", ignore_errors=True)
     machine = this_machine().kind

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from assay.core.flow import Flow
 from assay.core.outcome import Outcome
 from assay.core.region import RegionError
-from assay.core.result import RegionResult
+from assay.core.repeats import Pattern
+from assay.core.result import RegionResult, Result, VerifyResult
 from assay.triage.cause import Cause, Doubt, Where
 from assay.triage.context import Context
 from assay.triage.graph import Graph, Places
@@ -21,6 +22,18 @@ from assay.triage.symptom import UNSTABLE, Symptom
 
 RUNS = 8
 """Of one part, each built anew: what parts in a third of its runs is missed once in twenty-five."""
+CALLS = 16
+"""Of each engine."""
+FEW = 2
+"""Engines of a part, where the calls of one differ."""
+BY_CALLS = {Pattern.FIRST_CALL, Pattern.CALLS, Pattern.DRIFT, Pattern.EVERY_CALL}
+"""What shows itself in `CALLS` of one engine."""
+
+
+def builds_for(result: Result) -> int:
+    """How many engines of a part are compared: few, where the verdict says that calls of one engine differ."""
+    seen = {one.pattern for one in result.repeats.found} if isinstance(result, VerifyResult) else set()
+    return FEW if seen & BY_CALLS else RUNS
 
 
 async def find_unstable(context: Context, graph: Graph, prober: Prober) -> Cause | None:
@@ -28,7 +41,7 @@ async def find_unstable(context: Context, graph: Graph, prober: Prober) -> Cause
     for width in WIDTHS:
         for start in (0,) if width == 1 else (0, width // 2):
             windows = windows_of(graph, graph.order, width, start)
-            error = await _parting(prober, windows)
+            error = await _parting(prober, windows, builds=context.builds)
             if error is not None:
                 context.tell(f"runs part at: {', '.join(graph.labels(windows[error.window])[:4])}")
                 return await _cause(context, graph, prober, windows[error.window], error)
@@ -43,11 +56,11 @@ async def _cause(context: Context, graph: Graph, prober: Prober, places: Places,
         first = await prober.ask([small], flow, outputs=(output,), derive=False, list_passes=listed, after=after)
         if listed or first.outcome is not Outcome.OK:
             return first
-        parts = await _parting(prober, [small], flow, outputs=(output,), after=after)
+        parts = await _parting(prober, [small], flow, outputs=(output,), after=after, builds=context.builds)
         return replace(first, errors=() if parts is None else (parts,))
 
     async def fails(candidate: Places) -> bool:
-        return await _parting(prober, [candidate], outputs=(output,)) is not None
+        return await _parting(prober, [candidate], outputs=(output,), builds=context.builds) is not None
 
     try:
         small = await minimize(graph, output, small, fails, lambda best: None)
@@ -83,18 +96,24 @@ async def _parting(
     *,
     outputs: tuple[str, ...] = (),
     after: Flow | None = None,
+    builds: int = RUNS,
 ) -> RegionError | None:
     """Of the window whose runs differ most in how far they are from float64; None where all are the same. Windows that cannot be run
     together are run in halves."""
     first: dict[int, RegionError] = {}
     found: dict[int, RegionError] = {}
-    for attempt in range(RUNS):
-        result = await prober.ask(windows, flow, outputs=outputs, derive=False, after=after, attempt=attempt)
+    for attempt in range(builds):
+        result = await prober.ask(
+            windows, flow, outputs=outputs, derive=False, after=after, attempt=attempt, runs=CALLS
+        )
         if result.outcome is not Outcome.OK:
-            return await _in_halves(prober, windows, flow, outputs, after) if len(windows) > 1 else None
+            return await _in_halves(prober, windows, flow, outputs, after, builds) if len(windows) > 1 else None
+        found = {error.window: error for error in result.errors if error.kind == UNSTABLE}
         for error in result.errors:
+            if error.kind == UNSTABLE:
+                continue
             before = first.setdefault(error.window, error)
-            if _differ(before, error):
+            if error.window not in found and _differ(before, error):
                 found[error.window] = replace(error, kind=UNSTABLE, rel_l2=max(before.rel_l2, error.rel_l2))
         if found:
             break
@@ -102,11 +121,16 @@ async def _parting(
 
 
 async def _in_halves(
-    prober: Prober, windows: Sequence[Places], flow: Flow | None, outputs: tuple[str, ...], after: Flow | None
+    prober: Prober,
+    windows: Sequence[Places],
+    flow: Flow | None,
+    outputs: tuple[str, ...],
+    after: Flow | None,
+    builds: int,
 ) -> RegionError | None:
     half = len(windows) // 2
-    left = await _parting(prober, windows[:half], flow, outputs=outputs, after=after)
-    right = await _parting(prober, windows[half:], flow, outputs=outputs, after=after)
+    left = await _parting(prober, windows[:half], flow, outputs=outputs, after=after, builds=builds)
+    right = await _parting(prober, windows[half:], flow, outputs=outputs, after=after, builds=builds)
     if right is not None:
         right = replace(right, window=right.window + half)
     return max((one for one in (left, right) if one is not None), key=lambda one: one.rel_l2, default=None)

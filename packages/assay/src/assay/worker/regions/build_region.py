@@ -82,14 +82,16 @@ def build_region(
 
 
 def leaving(whole: ModelProto, nodes: Sequence[NodeProto], values: Mapping[str, Tensor]) -> list[str]:
-    """What the nodes compute that anything else sees, or nothing reads."""
+    """What the nodes compute that anything else sees; where nothing is, what nothing reads. A second output that nobody asks for stays
+    away: as an output of the part it may make the first one right."""
     inside = {tuple(node.output) for node in nodes}
     read = {name for node in nodes for name in reads_of(node)}
     others = {name for node in whole.graph.node if tuple(node.output) not in inside for name in reads_of(node)} | {
         value.name for value in whole.graph.output
     }
     made = [name for node in nodes for name in node.output if name]
-    return [name for name in made if name in values and (name in others or name not in read)]
+    seen = [name for name in made if name in values and name in others]
+    return seen or [name for name in made if name in values and name not in read]
 
 
 def _value(values: GraphValues, name: str) -> Tensor:

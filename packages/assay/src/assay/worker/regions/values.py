@@ -153,6 +153,7 @@ def graph_of(model: ModelProto, known: Iterable[str]) -> RegionGraph:
         tuple(value.name for value in model.graph.input if value.name not in weights),
         tuple(value.name for value in model.graph.output),
         tuple(known),
+        next((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), 0),
     )
 
 

@@ -22,7 +22,7 @@ from assay.errors import Unsupported
 from assay.models.onnx_file import open_model
 from assay.numerics.accumulator import Accumulator
 from assay.numerics.special_values import split_specials
-from assay.ports import Backend, ShowsEachPass, SwitchesPasses, Tensor
+from assay.ports import Backend, Engine, ShowsEachPass, SwitchesPasses, Tensor
 from assay.worker.engine.lower import backend_class, load, lower
 from assay.worker.engine.model_format import convert
 from assay.worker.per_node.node_comparison import NodeComparisons
@@ -62,8 +62,15 @@ def verify_region(job: RegionJob, stages: Stages) -> RegionResult:
     engine = load(lowered, asked, stages)
     with stages.enter(Stage.RUN):
         given = dict(engine.run(region.feeds))
+        apart = _apart(engine, region.feeds, given, job.runs)
     with stages.enter(Stage.COMPARE):
         errors = [_error(number, window, region, given, wide, job) for number, window in enumerate(region.windows)]
+        errors += [
+            RegionError(number, window.names.get(name, name), "unstable", rel_l2=apart[name])
+            for number, window in enumerate(region.windows)
+            for name in window.outputs
+            if name in apart
+        ]
         backend = lowered.backend
     after_each = _after_each(backend, path, asked, region, wide, stages) if job.each_pass else ()
     sizes, tensors = sizes_of(region)
@@ -74,6 +81,18 @@ def verify_region(job: RegionJob, stages: Stages) -> RegionResult:
         sizes=sizes,
         tensors=tensors,
     )
+
+
+def _apart(engine: Engine, feeds: Values, first: Values, runs: int) -> dict[str, float]:
+    """Outputs whose answers to the same inputs differ from call to call, and by how much."""
+    found: dict[str, float] = {}
+    first = {name: np.array(array) for name, array in first.items()} if runs > 1 else first
+    for _ in range(1, runs):
+        for name, array in engine.run(feeds).items():
+            if not np.array_equal(array, first[name], equal_nan=array.dtype.kind in "fc"):
+                wide = np.asarray(first[name]).astype(np.float64)
+                found[name] = max(found.get(name, 0.0), _distance(np.asarray(array), wide))
+    return found
 
 
 def _passes(asked: RegionJob, path: Path, stages: Stages) -> tuple[str, ...]:
@@ -134,15 +153,18 @@ def _error(number: int, window: Window, region: Region, given: Values, wide: Val
     outputs = window.outputs
     lost = next((name for name in outputs if name not in given), "")
     if lost:
-        return RegionError(number, lost, "missing", math.inf, math.inf, 1.0)
+        return RegionError(number, window.names.get(lost, lost), "missing", math.inf, math.inf, 1.0)
+    shapeless = next((name for name in outputs if given[name].shape != wide[name].shape), "")
+    if shapeless:
+        # Beside it another output may be right, and is judged first.
+        name = region.windows[number].names.get(shapeless, shapeless)
+        return RegionError(number, name, "shape", None, math.inf, 1.0)
     worst = max(_distance(given[name], wide[name]) for name in outputs)
     judged = _judged(window, region, given, job) if job.derive and worst >= job.screen else None
     output = judged.output if judged is not None else max(outputs, key=lambda name: _distance(given[name], wide[name]))
     far = _distance(given[output], wide[output])
     if judged is not None:
-        kind = (judged.kind if judged.kind in ("shape", "range") else "values") if judged.budget > 1.0 else ""
-    elif given[output].shape != wide[output].shape:
-        kind = "shape"
+        kind = ("range" if judged.kind == "range" else "values") if judged.budget > 1.0 else ""
     elif job.derive and worst < job.screen:
         kind = ""
     else:
