@@ -55,12 +55,12 @@ class RegionError(msgspec.Struct, frozen=True):
     """How far the output of a part that ran alone is from its float64 evaluation. `window` is its place among the parts of the job.
 
     `kind` is "" (within its tolerance), or what is wrong: "values", "range" (an infinity on one side), "nan" (a NaN that float64
-    has not), "nan_lost" (the reverse), "lowest" (the largest finite value of a type in place of an infinity), "shape", "missing", "unstable"
-    (calls of one engine differ, by `rel_l2`).
-    `budget` is the share of its tolerance that it uses, None where none could be derived; `rel_l2` the norm of the difference over that
-    of the right answer; `share` that of the elements off by more than a thousandth of the largest; `bias` the mean difference over the mean
-    absolute one. Of a loop or a recurrent
-    layer `iteration` is the first that is wrong, counted from 1 (0: none is known), of `iterations`."""
+    has not), "nan_lost" (the reverse), "lowest" (the largest finite value of a type in place of an infinity), "shape", "missing",
+    "unstable" (calls of one engine differ, by `rel_l2`).
+    `budget` is the share of its tolerance that it uses, None where none could be derived; `rel_l2` the norm of the difference over
+    that of the right answer; `share` that of the elements off by more than a thousandth of the largest; `bias` the mean difference
+    over the mean absolute one. Of a loop or a recurrent layer `iteration` is the first that is wrong, counted from 1 (0: none is
+    known), of `iterations`."""
 
     window: int
     output: str
