@@ -18,6 +18,7 @@ from assay.backends.executorch_lower import Built, bounded, lowered, operators_o
 from assay.backends.executorch_patches import import_runtime
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
+from assay.backends.plain_code_torch import executorch_code
 from assay.backends.torch_warnings import read_warnings
 from assay.core.engine_info import EngineInfo, Placement
 from assay.core.flow import Flow, Option
@@ -143,6 +144,13 @@ class ExecuTorch:
         more = [one.removeprefix(f"{PARTITIONER}(").removesuffix(")") for one in names]
         said = ";".join(dict.fromkeys([*_listed(flow.options.get(UNDELEGATED, "")), *more]))
         return msgspec.structs.replace(flow, options={**flow.options, UNDELEGATED: said})
+
+    plain_packages = ("executorch",)
+
+    def plain_code(self, flow: Flow) -> str:
+        """With portable kernels, or XNNPACK; "" for another delegate."""
+        options = resolve_options(self.options, flow)
+        return executorch_code(str(options["delegate"]), _listed(options[UNDELEGATED]))
 
     def load(self, folder: Path, flow: Flow) -> ExecuTorchEngine:
         """Raises NotRunnable where the runtime has not the delegate."""

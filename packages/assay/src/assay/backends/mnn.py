@@ -17,6 +17,7 @@ from assay.backends.mnn_run import ModuleRunner, Runner, SessionRunner
 from assay.backends.onnx_loader import Signature, load_checked, refuse_types, signature_of
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest, count
+from assay.backends.plain_code_converted import mnn_code
 from assay.backends.trace_events import write_timeline
 from assay.backends.winograd import numeric_defaults
 from assay.core.dtype import numpy_dtype
@@ -73,6 +74,16 @@ class MNN:
     def availability(self) -> Availability:
         """From the package metadata."""
         return installed("MNN", "MNN", "mnn")
+
+    plain_packages = ("MNN",)
+
+    def plain_code(self, flow: Flow) -> str:
+        """Converted and run by a session; "" for the other interface."""
+        options = resolve_options(self.options, flow)
+        if options["api"] != "session":
+            return ""
+        said, threads = WEIGHTS[str(options["weights"])], positive(options, "threads", flow)
+        return mnn_code(said, str(options["arithmetic"]), threads, winograd=bool(options["winograd"]))
 
     def prepare(self) -> None:
         """Import MNN."""

@@ -17,6 +17,7 @@ from assay.backends.ncnn_errors import artifact_failure, missing_layers, run_fai
 from assay.backends.onnx_loader import load_checked
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import count
+from assay.backends.plain_code_converted import ncnn_code
 from assay.backends.winograd import numeric_defaults
 from assay.core.dtype import numpy_dtype
 from assay.core.engine_info import EngineInfo
@@ -66,6 +67,20 @@ class Ncnn:
         """From the package metadata, of the converter and of the runtime."""
         converter = installed("pnnx", "pnnx", "ncnn")
         return installed("ncnn", "ncnn", "ncnn") if converter.available else converter
+
+    plain_packages = ("ncnn", "pnnx=={2}")
+
+    def plain_code(self, flow: Flow) -> str:
+        """Converted by pnnx and run by an extractor."""
+        options = resolve_options(self.options, flow)
+        return ncnn_code(
+            int(options["pnnx"]),
+            positive(options, "threads", flow),
+            half=options["storage"] == "float16",
+            winograd=bool(options["winograd"]),
+            sgemm=bool(options["sgemm"]),
+            packing=bool(options["packing"]),
+        )
 
     def prepare(self) -> None:
         """Import ncnn."""

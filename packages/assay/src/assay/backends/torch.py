@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.backends.availability import installed
 from assay.backends.options import positive, resolve_options
+from assay.backends.plain_code_torch import torch_code
 from assay.backends.processor_limits import ATEN, ONEDNN
 from assay.backends.torch_cache import own_folder
 from assay.backends.torch_inductor_config import INDUCTOR_CONFIG, read_config
@@ -66,6 +67,17 @@ class Torch:
         headers lie, and a worker's temporary files are gone after each job."""
         own_folder()
         import torch  # noqa: F401
+
+    plain_packages = ("torch",)
+
+    def plain_code(self, flow: Flow) -> str:
+        """Compiled as the flow says; "" of another device than the processor, and of float64."""
+        options = resolve_options(self.options, flow)
+        if flow.device != "cpu" or options["device"] != "cpu" or options["precision"] != "model":
+            return ""
+        config = read_config(str(options["inductor_config"]), flow.name)
+        config |= {"emulate_precision_casts": True} if options["emulate_precision_casts"] else {}
+        return torch_code(str(options["compiler"]), positive(options, "threads", flow), config)
 
     def lower(self, model: Path, flow: Flow) -> TorchEngine:
         """An exported program for this flow: compiled now where the flow compiles. Raises Unavailable, with the command

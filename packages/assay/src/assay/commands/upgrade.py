@@ -26,7 +26,7 @@ from assay.core.outcome import Outcome
 from assay.core.policy import Policy
 from assay.core.result import VerifyResult, speeds_of
 from assay.core.speed import interim_looks
-from assay.environments.releases import require_releases
+from assay.environments.releases import pinned, require_releases
 from assay.errors import AssayError, EnvironmentFailed, UsageError
 from assay.judge.speed import judge_comparison
 from assay.options.check import CheckOptions
@@ -73,7 +73,7 @@ def run_upgrade(
     if options.old == options.new:
         raise UsageError(f"{options.old} is given twice: name the release that is deployed and the one that may come")
     text = config_of(flow, options, models)
-    for package in packages_of(flow):
+    for package in (one for one in packages_of(flow) if "==" not in one):
         require_releases(package, (options.old, options.new))
     with tempfile.TemporaryDirectory(prefix="assay-upgrade-") as folder:
         config_file = Path(folder) / "assay.toml"
@@ -147,7 +147,7 @@ def config_of(flow: Flow, options: UpgradeOptions, models: Sequence[Path]) -> st
     releases = (options.old, options.new)
     text = [f"flows = {{ use = [{', '.join(quoted(f'{flow.name}{SEPARATOR}{_name(one)}') for one in releases)}] }}"]
     for version in releases:
-        wanted = [f"{package}=={version}" for package in packages]
+        wanted = [pinned(package, version) for package in packages]
         text += [f"[environments.{_name(version)}]", f"requires = [{', '.join(map(quoted, wanted))}]"]
     for model in models:
         text += ["[[model]]", f"path = {quoted(str(model))}", f"name = {quoted(model.stem)}"]

@@ -54,6 +54,11 @@ def list_releases(package: str, python: str = "") -> list[str]:
     return sorted(plain, key=release_key)
 
 
+def pinned(package: str, version: str) -> str:
+    """As an installer reads it. A package that says how its version is a part of the other, `pnnx=={2}`, is given that part."""
+    return package.format(*version.split(".")) if "==" in package else f"{package}=={version}"
+
+
 def require_releases(package: str, versions: Sequence[str]) -> None:
     """Raises UsageError for a version that the registry does not have for this Python, with those beside it. Nothing is said where the
     registry cannot be asked, and of a version that is more than numbers."""
@@ -145,7 +150,7 @@ def run_with_release(
     if python and not has_python(python):
         return last
     for companions in COMPANIONS:
-        wanted = [*(f"{package}=={version}" for package in packages), *companions]
+        wanted = [*(pinned(package, version) for package in packages), *companions]
         command = [
             program,
             "run",

@@ -222,10 +222,12 @@ class ShowsPlainUse(Protocol):
 
     @property
     def plain_packages(self) -> tuple[str, ...]:
-        """The distributions that it needs, all of one version: other releases are tried by these names."""
+        """The distributions that it needs, all of one version: other releases are tried by these names. One whose version is only a part
+        of that says which: `pnnx=={2}` beside ncnn 1.0.20261020 is pnnx 20261020."""
         ...
 
     def plain_code(self, flow: Flow) -> str:
         """Python that defines `run(model, inputs)`, from an `onnx.ModelProto` and arrays by name to arrays by name, with the options
-        of the flow. It may import numpy, onnx and the library alone."""
+        of the flow; "" where these cannot be said so. It may import numpy, onnx and the library alone. A backend that accepts torch
+        is given a `torch.nn.Module` with the names of its `inputs` and `outputs`."""
         ...

@@ -22,6 +22,8 @@ SCRIPT_S = 120.0
 DONE = "relative error"
 """What the script prints of each output that it compares."""
 _CODE = "smallest/model.py"
+_PROGRAM = "smallest/program.py"
+"""Of a backend that takes programs of torch."""
 
 _MAIN = '''
 
@@ -55,33 +57,44 @@ sys.exit(WRONG if wrong else 0)
 
 def write_script(cause: Cause, backend: Backend, flow: Flow, title: str) -> str:
     """The path of the script; "" where there is no small model, or the backend does not show its plain use."""
-    code = Path(cause.folder) / _CODE
+    is_program = backend.accepts == "torch"
+    code = Path(cause.folder) / (_PROGRAM if is_program else _CODE)
     if not isinstance(backend, ShowsPlainUse) or not code.is_file():
+        return ""
+    failing = _defined(backend, replace(flow, options={**flow.options, **cause.options}), "fails")
+    if not failing:
         return ""
     model = code.read_text()
     packed = "zlib." in model
     imports = ["import sys"]
     imports = ["import base64", *imports, "import zlib"] if packed else imports
+    if is_program and cause.cures and (variables := variables_of(cause.cures[0].options)):
+        # torch reads them when it is imported.
+        imports = ["import os", *imports, "", f"if 'cured' in sys.argv:\n    os.environ.update({dict(variables)!r})"]
     used = ["helper"] + (["numpy_helper"] if "numpy_helper." in model else [])
     more = ["import ml_dtypes"] if "ml_dtypes." in model else []
     more += ["import numpy as np"] + (["import onnx"] if "onnx.GraphProto" in model else [])
+    if is_program:
+        more += ["import torch", "from numpy import inf, nan", "from torch import device"]
+    else:
+        more.append(f"from onnx import {', '.join(used)}")
     parts = [
         f'"""{title}"""',
         "",
         *imports,
         "",
         *more,
-        f"from onnx import {', '.join(used)}",
         "",
         model,
         f"LIMIT = {_limit(cause):.3g}",
         "",
         "",
-        _defined(backend, replace(flow, options={**flow.options, **cause.options}), "fails"),
+        failing,
     ]
     arms = ["fails"]
-    if cause.cures:
-        parts += ["", _defined(backend, _cured(cause, flow), "cured")]
+    cured = _defined(backend, _cured(cause, flow), "cured") if cause.cures else ""
+    if cured:
+        parts += ["", cured]
         arms.append("cured")
     parts += ["", f"ARMS = {{{', '.join(f'{one!r}: {one}' for one in arms)}}}"]
     path = Path(cause.folder) / NAME

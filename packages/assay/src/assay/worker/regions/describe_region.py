@@ -47,8 +47,8 @@ def code_of(model: ModelProto, feeds: Mapping[str, Tensor], outputs: Mapping[str
     nodes = ",\n        ".join(_node(node) for node in model.graph.node)
     weights = [f"numpy_helper.from_array({_weight(one)}, {one.name!r})" for one in model.graph.initializer]
     opsets = ", ".join(f"helper.make_opsetid({one.domain!r}, {one.version})" for one in model.opset_import)
-    fed = ",\n    ".join(f"{name!r}: {_array(array)}" for name, array in feeds.items())
-    right = ",\n    ".join(f"{name!r}: {_array(array)}" for name, array in outputs.items())
+    fed = ",\n    ".join(f"{name!r}: {array_code(array)}" for name, array in feeds.items())
+    right = ",\n    ".join(f"{name!r}: {array_code(array)}" for name, array in outputs.items())
     return (
         "graph = helper.make_graph(\n"
         f"    [\n        {nodes},\n    ],\n"
@@ -108,11 +108,11 @@ def _attribute(attribute: Any) -> str:
 def _weight(tensor: Any) -> str:
     from onnx import numpy_helper
 
-    return _array(numpy_helper.to_array(tensor))
+    return array_code(numpy_helper.to_array(tensor))
 
 
-def _array(array: Tensor) -> str:
-    """A literal, or for a large one its bytes, packed."""
+def array_code(array: Tensor) -> str:
+    """Python that gives it: a literal, or for a large one its bytes, packed."""
     name = dtype_name(np.asarray(array).dtype)
     kind = f"ml_dtypes.{name}" if name in _NARROW else f"np.{name if name != 'bool' else 'bool_'}"
     if array.size <= _LITERAL:

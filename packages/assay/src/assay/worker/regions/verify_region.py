@@ -27,6 +27,7 @@ from assay.worker.engine.lower import backend_class, load, lower
 from assay.worker.engine.model_format import convert
 from assay.worker.per_node.node_comparison import NodeComparisons
 from assay.worker.regions.build_region import Region, Window, build_region
+from assay.worker.regions.describe_program import save_program_code
 from assay.worker.regions.describe_region import save_region
 from assay.worker.regions.edit_region import edited, sizes_of
 from assay.worker.regions.iterations import Iterations, first_wrong
@@ -59,6 +60,10 @@ def verify_region(job: RegionJob, stages: Stages) -> RegionResult:
     if job.after is not None:
         asked = _rewritten(asked, job.after, path, folder, stages)
     lowered = lower(asked, stages)
+    if job.save_dir and lowered.backend.accepts == "torch":
+        program, _ = convert(path, "torch", asked, stages)
+        outputs = {name: wide[name] for window in region.windows for name in window.outputs}
+        save_program_code(Path(job.save_dir), program, region.feeds, outputs)
     engine = load(lowered, asked, stages)
     with stages.enter(Stage.RUN):
         given = dict(engine.run(region.feeds))
