@@ -78,7 +78,7 @@ FORKABLE: list[type[ports.Forkable]] = [ExecuTorch]
 LESS: list[type[ports.LoadsWithLess]] = [ExecuTorch]
 SWITCHING: list[type[ports.SwitchesPasses]] = [ExecuTorch, Miscompiler, OnnxRuntime, TVM]
 EACH_PASS: list[type[ports.ShowsEachPass]] = [OpenVINO, Torch]
-PLAIN: list[type[ports.ShowsPlainUse]] = [IREE, OnnxRuntime, OpenVINO, TVM]
+PLAIN: list[type[ports.ShowsPlainUse]] = [ExecuTorch, IREE, MNN, Ncnn, OnnxRuntime, OpenVINO, TVM, Torch]
 
 ENGINES: list[type[ports.Engine]] = [
     DecodingEngine, ExecuTorchEngine, FaultyEngine, IREEEngine, LiteRtEngine, MNNEngine, NcnnEngine, OnnxRuntimeEngine, OpenVINOEngine,

@@ -68,3 +68,8 @@ def test_a_release_that_there_is_not_is_told_with_those_beside_it(monkeypatch: p
         require_releases("engine", ["1.2.0"])
     del listed[""]
     require_releases("engine", ["1.11.0"])
+
+
+def test_a_package_whose_version_is_a_part_of_the_other_is_given_that_part() -> None:
+    assert releases.pinned("ncnn", "1.0.20261020") == "ncnn==1.0.20261020"
+    assert releases.pinned("pnnx=={2}", "1.0.20261020") == "pnnx==20261020"

@@ -13,7 +13,7 @@ _MNN = """def run(model, inputs):
         # As the program mnnconvert does, which installs a package with pip first.
         program = "import sys, _tools; _tools.mnnconvert(['MNNConvert', *sys.argv[1:]])"
         said = ["-f", "ONNX", "--modelFile", "model.onnx", "--MNNModel", "model.mnn", "--bizCode", "repro", *{said!r}]
-        subprocess.run([sys.executable, "-c", program, *said], cwd=folder, stdout=subprocess.DEVNULL, check=True)
+        subprocess.run([sys.executable, "-c", program, *said], cwd=folder, capture_output=True, check=True)
 {engine}"""
 
 _SESSION = """        net = MNN.Interpreter(f"{{folder}}/model.mnn")
@@ -64,7 +64,7 @@ _NCNN = """def run(model, inputs):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         onnx.save(model, folder / "model.onnx")
-        subprocess.run([EXEC_PATH, *said], cwd=folder, stdout=subprocess.DEVNULL, check=True)
+        subprocess.run([EXEC_PATH, *said], cwd=folder, capture_output=True, check=True)
         written = (folder / "model_ncnn.py").read_text()
         net.load_param(str(folder / "model.ncnn.param"))
         net.load_model(str(folder / "model.ncnn.bin"))
