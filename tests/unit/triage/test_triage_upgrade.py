@@ -106,8 +106,8 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
         run_upgrade(UpgradeOptions(backend="onnxruntime", old="1", new="2", models=tmp_path, golden=tmp_path / "none"))
     with pytest.raises(UsageError, match="given twice"):
         run_upgrade(UpgradeOptions(backend="onnxruntime", old="1.30.0", new="1.30.0", models=tmp_path))
-    with pytest.raises(UsageError, match="packages of litert are not known"):
-        run_upgrade(UpgradeOptions(backend="torch-eager", old="1", new="2", models=tmp_path))
+    with pytest.raises(UsageError, match="packages of miscompiler are not known"):
+        run_upgrade(UpgradeOptions(backend="miscompiler", old="1", new="2", models=tmp_path))
     with pytest.raises(UsageError, match="'latest' is no release"):
         run_upgrade(UpgradeOptions(backend="onnxruntime", old="1.30.0", new="latest", models=tmp_path))
 
