@@ -62,7 +62,7 @@ def written(tmp_path: Path) -> str:
     return program_code(open_program(path), {"x": X}, {"y": RIGHT})
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 @pytest.mark.parametrize("flow", ["torch-eager", "torch-inductor", "executorch-portable", "executorch-xnnpack"])
 def test_a_program_is_written_as_a_module_and_run(flow: str, tmp_path: Path) -> None:
     import torch

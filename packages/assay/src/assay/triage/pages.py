@@ -44,7 +44,7 @@ def _rows(cause: Cause) -> list[tuple[str, str]]:
         ("workaround", workaround(cause) or "none known"),
         ("since", since(cause)),
         ("known", known(cause)),
-        ("fails with the least at", _options(cause)),
+        ("lowest level that fails", _options(cause)),
         ("versions", versions),
         ("machine", cause.machine),
         ("script", Path(cause.script).name if cause.script else ""),
@@ -82,6 +82,7 @@ def _html(cause: Cause) -> str:
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         "<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
+        "h1{font-size:clamp(1.3rem,4vw,2rem)}table{border-collapse:collapse}td{vertical-align:top;padding:.2rem 0}"
         "th{text-align:left;vertical-align:top;padding:.2rem 1rem .2rem 0;width:13rem}"
         "td,h1{overflow-wrap:anywhere}@media(max-width:40rem){th,td{display:block;padding:0}td{margin-bottom:.5rem}}"
         "pre{overflow:auto;padding:1rem;background:#8881}</style>"

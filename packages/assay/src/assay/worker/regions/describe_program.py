@@ -30,7 +30,7 @@ def program_code(program: Program, feeds: Mapping[str, Tensor], outputs: Mapping
     cannot hold."""
     exported = program.exported
     signature = exported.graph_signature
-    if signature.buffers_to_mutate or any(node.op in ("get_attr", "call_module") for node in exported.graph.nodes):
+    if signature.buffers_to_mutate or any(_is_more(node) for node in exported.graph.nodes):
         return ""
     stored = {**exported.state_dict, **exported.constants}
     weights = {
@@ -46,6 +46,14 @@ def program_code(program: Program, feeds: Mapping[str, Tensor], outputs: Mapping
     if any("ml_dtypes" in text for text in held.values()):
         return ""
     return _written(exported, held, given, feeds, {spec.name: outputs[spec.name] for spec in program.outputs})
+
+
+def _is_more(node: Any) -> bool:
+    """Than an operator that computes a value: a body, or one that changes what the program keeps or is given."""
+    if node.op in ("get_attr", "call_module"):
+        return True
+    schema = node.target._schema if node.op == "call_function" and hasattr(node.target, "_schema") else None
+    return schema is not None and schema.is_mutable and any(one.op == "placeholder" for one in node.all_input_nodes)
 
 
 def _written(
