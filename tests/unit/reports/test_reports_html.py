@@ -14,7 +14,7 @@ import pytest
 from assay.core.gpu import GpuRecord
 from assay.core.note import NoteCode, noted
 from assay.core.reference import Reference, ReferenceKind, Witness
-from assay.core.verdict import VerdictStatus
+from assay.core.verdict import Verdict, VerdictStatus
 from assay.reports.html import ROWS_PER_BLOCK, TEMPLATES, Html, blocks
 from assay.reports.html_latency import POINTS, extremes, latency, side_view
 from assay.testing.builders import make_measurement
@@ -158,3 +158,13 @@ def test_every_colour_of_text_passes_contrast(name: str, theme: int) -> None:
     assert "--tint: 10%" in css
     for ground in (colour("ground"), colour("raised"), tinted):
         assert contrast(colour(name), ground) >= 4.5
+
+
+def test_what_is_to_be_copied_is_code_and_no_backtick_is_shown() -> None:
+    run, results, judgement = standard_run()
+    missing = Verdict(VerdictStatus.ERROR, "ask `assay flows <x>` or `assay demo`; a ` alone stays")
+    page = Html().render(run, results, msgspec.structs.replace(judgement, verdicts=(*judgement.verdicts, missing)))
+    shown = "ask <code>assay flows &lt;x&gt;</code> or <code>assay demo</code>; a ` alone stays"
+    assert shown in page
+    before_the_data = page.partition('<script type="application/json"')[0].partition("</style>")[2]
+    assert before_the_data.replace(shown, "").count("`") == 0

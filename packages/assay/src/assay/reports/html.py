@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.core.result import Result
 from assay.core.run import Run
@@ -17,10 +19,16 @@ from assay.reports.html_head import head
 from assay.reports.html_index import index
 from assay.reports.rows import rows
 
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
 TEMPLATES = Path(__file__).parent / "templates"
 SCRIPTS = ("elements.js", "plots.js", "detail.js", "table.js", "page.js")
 ROWS_PER_BLOCK = 50
 """Details are compressed in blocks of that many rows; the page inflates one block when one of its rows is opened."""
+
+
+_COPIED = re.compile("`([^`]+)`")
 
 
 class Html:
@@ -37,14 +45,15 @@ class Html:
         script = "".join((TEMPLATES / name).read_text("utf-8") for name in SCRIPTS)
         script = f'(() => {{\n"use strict";\n{script}}})();\n'
         style = (TEMPLATES / "report.css").read_text("utf-8")
-        page = Environment(
+        pages = Environment(
             loader=FileSystemLoader(TEMPLATES),
             autoescape=True,
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
-        ).get_template("report.html.j2")
-        return page.render(
+        )
+        pages.filters["prose"] = prose
+        return pages.get_template("report.html.j2").render(
             **head(run, results, judgement, found),
             script=script,
             style=style,
@@ -53,6 +62,13 @@ class Html:
             index=embedded(index(found, ROWS_PER_BLOCK)),
             details="\n".join(blocks([detail(run, row) for row in found])),
         )
+
+
+def prose(text: object) -> Markup:
+    """What stands in backticks is to be copied: it is set as code. All of it is escaped."""
+    from markupsafe import Markup, escape
+
+    return Markup(_COPIED.sub(r"<code>\1</code>", str(escape(text))))
 
 
 def embedded(value: object) -> str:

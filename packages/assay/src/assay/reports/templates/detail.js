@@ -22,7 +22,7 @@ function comparisonParts(compared) {
   const rest = Object.entries(compared.metrics).filter(([name]) => !shown.has(name));
   const parts = titled(`Output ${compared.output}`, make("p", { class: "muted small" }, `${compared.about}; ${compared.allowed}`));
   for (const [kind, text] of compared.findings) {
-    parts.push(make("p", { class: "callout w-fail" }, make("b", {}, `${kind}: `), text));
+    parts.push(make("p", { class: "callout w-fail" }, make("b", {}, `${kind}: `), ...prose(text)));
   }
   if (compared.degenerate) {
     parts.push(make("p", { class: "callout w-inconclusive" }, make("b", {}, "degenerate: "), compared.degenerate));
@@ -76,14 +76,14 @@ function measurement(taken) {
 
 function reasons(entry) {
   return entry.reasons.map(([word, text, figure]) => make("p", { class: `callout ${className(word)}` },
-    wordMark(word), ` ${text}`, figure ? make("span", { class: "muted" }, ` (${figure})`) : ""));
+    wordMark(word), " ", ...prose(text), figure ? make("span", { class: "muted" }, ` (${figure})`) : ""));
 }
 
 function job(entry) {
   const parts = [make("h3", {}, entry.kind), ...reasons(entry)];
   if (entry.detail && !entry.reasons.some(([, text]) => text.includes(entry.detail))) {
     const missing = entry.outcome === "unavailable";
-    parts.push(make("p", { class: "callout" }, missing ? make("b", {}, "Not available here: ") : "", entry.detail));
+    parts.push(make("p", { class: "callout" }, missing ? make("b", {}, "Not available here: ") : "", ...prose(entry.detail)));
   }
   parts.push(...titled("Repeat exactly this job", copyable(entry.repro)));
   if (!entry.outcome) {

@@ -12,6 +12,9 @@ function make(name, attributes = {}, ...children) {
   return element;
 }
 
+// What stands in backticks is to be copied: it is set as code.
+const prose = (text) => text.split(/`([^`]+)`/).map((part, i) => (i % 2 ? make("code", {}, part) : part));
+
 const className = (word) => "w-" + word.replaceAll(" ", "-");
 const wordMark = (word) => make("span", { class: `word ${className(word)}` }, word);
 

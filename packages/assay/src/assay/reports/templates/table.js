@@ -127,7 +127,7 @@ function list(numbers) {
     const name = (text, first) => make("td", { class: "name" }, first ? link(number, text) : text);
     return make("tr", {}, make("td", { class: "verdict" }, wordMark(row[WORD])),
       severalCases ? name(row[CASE], true) : "", name(row[FLOW], !severalCases),
-      reasons ? make("td", { class: "why" }, make("div", { class: "reason", title: why }, why)) : "",
+      reasons ? make("td", { class: "why" }, make("div", { class: "reason", title: why }, ...prose(why))) : "",
       ...figures.map((i) => make("td", { class: "right", "data-name": data.columns[i][0], "data-column": i }, row[TEXTS][i])));
   });
   return make("table", { class: "results list" }, make("thead", {}, head), make("tbody", {}, ...body));
