@@ -16,6 +16,7 @@ from assay.backends.availability import installed
 from assay.backends.checkpoint_model import ATTENTION, CHECKPOINT, DTYPE, checkpoint_for, opened
 from assay.backends.local_prompts import LOGPROBS, Decoded, DecodingEngine, Prompt, Sampling
 from assay.backends.options import positive, resolve_options
+from assay.backends.torch_warnings import without_deprecations
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
 from assay.errors import Unsupported
@@ -62,8 +63,10 @@ class ExportedDecoder:
         was written of."""
         options = self._options(flow)
         found, _ = opened(checkpoint_for(model, options), options)
-        exported = _exported(found, int(options["context"]))
-        return _engine(_COMPILERS[str(options["compiler"])](exported), options)
+        with without_deprecations():
+            exported = _exported(found, int(options["context"]))
+            artifact = _COMPILERS[str(options["compiler"])](exported)
+        return _engine(artifact, options)
 
     def load(self, folder: Path, flow: Flow) -> DecodingEngine:
         """The program as it was compiled."""
@@ -139,7 +142,8 @@ def _engine(artifact: bytes, options: dict[str, Option]) -> DecodingEngine:
     import torch
 
     torch.set_num_threads(int(options["threads"]))
-    call, most = _opened(artifact, str(options["compiler"])), int(options["context"])
+    with without_deprecations():
+        call, most = _opened(artifact, str(options["compiler"])), int(options["context"])
 
     def logits(text: list[int]) -> Tensor:
         if len(text) > most:
