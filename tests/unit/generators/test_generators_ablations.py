@@ -61,3 +61,18 @@ def test_a_case_is_read_as_it_was_kept(tmp_path: Path) -> None:
     cases = KeptCases([str(tmp_path / "used-1.5")])
     assert cases.make(0, 0) is not None
     assert cases.make(0, 1) is None
+
+
+def test_a_node_alone_is_tried_as_those_that_are_made_alike() -> None:
+    def swapped(nodes: str) -> dict[str, str]:
+        model = parser.parse_model(
+            f'<ir_version: 8, opset_import: ["" : 12]> g (float[3] x) => (float[3] y) {{ {nodes} }}'
+        )
+        found = ablations(GeneratedCase(model.SerializeToString(), {"x": np.ones(3, np.float32)}))
+        return {
+            name: onnx.load_from_string(case.model).graph.node[0].op_type for name, case in found if name[:3] == "as "
+        }
+
+    assert swapped("y = LogSoftmax <axis = 0> (x)") == {"as Hardmax": "Hardmax", "as Softmax": "Softmax"}
+    assert swapped("z = Softmax (x) y = Softmax (z)") == {}
+    assert swapped("y = Neg (x)") == {}

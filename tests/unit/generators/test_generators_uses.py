@@ -21,7 +21,9 @@ from assay.fuzz.corpus import Waiting
 from assay.fuzz.look import status_of
 from assay.generators.case_values import CaseValues
 from assay.generators.screen import _Screener, screen
+from assay.generators.sweep import Sweep
 from assay.generators.used_engines import UsedEngines
+from assay.ports import OptionSpec
 from assay.ports.generator import GeneratedCase
 from assay.testing.faulty_backend import Faulty, FaultyEngine
 from assay.worker.stages import Stages
@@ -97,6 +99,26 @@ def test_what_is_wrong_at_other_sizes_once_is_no_suspect(tmp_path: Path) -> None
     found = screener.result()
     assert found.counts[Use.OTHER_SIZES] > 1
     assert found.suspects == ()
+
+
+class _Swallowing(Faulty):
+    """With one thread it gives a false answer in place of an error, which it raises with two."""
+
+    options = (*Faulty.options, OptionSpec("threads", 1))
+
+    def lower(self, model: Path, flow: Flow) -> FaultyEngine:
+        fault = "zeros" if flow.options.get("threads", 1) == 1 else "raise"
+        return super().lower(model, replace(flow, options={"fault": fault}))
+
+
+def test_an_error_that_one_thread_swallows_is_a_failure(tmp_path: Path) -> None:
+    job = replace(_job(tmp_path), generator=Sweep.name, version=Sweep.version)
+    screener = _Screener(job, _Swallowing(), Sweep())
+    for index in range(20):
+        screener.one(index)
+    found = screener.result().suspects
+    assert {one.kind for one in found} == {"failed"}
+    assert all("asked to raise" in one.detail for one in found), found
 
 
 def test_a_worker_that_ended_in_use_and_not_in_a_check_is_no_case_that_is_right(tmp_path: Path) -> None:

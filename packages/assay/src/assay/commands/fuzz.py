@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -64,6 +65,7 @@ def run_fuzz(
         take_models(options.near, corpus, session)
     rules = rules_for(options.alerts, None)
     workers = options.workers or usable_cores()
+    before = _processor_s()
     with open_services(options.history or DEFAULT_HISTORY, workers=workers, progress=progress) as services:
         for flow in flows:
             here = services.available(flow)
@@ -81,7 +83,15 @@ def run_fuzz(
         fuzzing = Fuzzing(corpus, session, flows, services, tell, chosen)
         fuzzing.run(options.seconds, workers, options.cases)
         told = tell_causes(session, corpus, services, rules, options.alerts)
+    session.processor_s += _processor_s() - before
+    corpus.write(session)
     return Fuzzed(session, tuple(fuzzing.new), corpus.folder, told.lines)
+
+
+def _processor_s() -> float:
+    """Of this process, and of all that it started and that has ended."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def take_models(folder: Path, corpus: Corpus, session: Session) -> None:

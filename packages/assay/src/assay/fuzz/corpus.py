@@ -101,7 +101,7 @@ class Session(msgspec.Struct):
     """The whole state. `looked` says, by signature, into how many suspects was looked and which buckets they came to. `near` is the digest
     of the patterns of a user's models ("": none), `learned` that of pairs; `referred` are the backends whose known defects are
     among the buckets, `reported` are buckets that issues were written for, `alerted` those that
-    people were told of."""
+    people were told of. `processor_s` is what its calls used in all, workers included, once they had ended."""
 
     seed: int
     onnx: str = ""
@@ -121,6 +121,7 @@ class Session(msgspec.Struct):
     referred: list[str] = []
     reported: list[str] = []
     alerted: list[str] = []
+    processor_s: float = 0.0
 
     @property
     def cpu_s(self) -> float:

@@ -15,12 +15,16 @@ NEUTRAL = frozenset(
     ("Identity", "Cast", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Constant", "Dropout", "Expand")
 )
 """Operators that move values; where they stand beside others they are no part of a pattern."""
+MOVERS = (NEUTRAL - {"Cast"}) | {"Slice", "Tile", "Concat", "Split", "Gather", "DepthToSpace", "SpaceToDepth"}
+"""Those whose results are numbers of their operands in other places."""
 GRID = frozenset(("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"))
 ON_A_GRID = "grid"
 ANSWERS = frozenset(("values", "shape"))
 """Kinds of failure that one cause may have, as sizes happen to be."""
 EXACT = frozenset(("shape", "type", "missing", "crash", "timeout", "out_of_memory", "failed", *Use))
 """Kinds that are never taken for one another; the rest is about values."""
+AS_KIN = "as "
+"""Before the name of the operator that was put into the place of another one that is made alike."""
 ENDED = frozenset(("crash", "timeout", "out_of_memory"))
 """Those that their process did not outlive."""
 
@@ -46,6 +50,8 @@ def relation(one: Bucket, other: Bucket) -> Relation:
     families = {family(one.kind), family(other.kind)}
     if families <= ANSWERS and (
         _of_one_quantizer(mine, theirs, shared)
+        or _moved_on_a_grid(one, other, shared)
+        or _as_each_other(one, other)
         or _kin_without_one_attribute(one, other)
         or (mine == theirs and shared - WEAK)
     ):
@@ -85,6 +91,28 @@ def _crossed(one: Bucket, other: Bucket) -> Relation:
 def _of_one_quantizer(mine: Sequence[str], theirs: Sequence[str], shared: set[str]) -> bool:
     """Both right with quantizers of other bits: what stands beside these does not matter."""
     return mine[:1] == theirs[:1] == (ON_A_GRID,) and not shared.isdisjoint(("type int16", "type int4"))
+
+
+def _moved_on_a_grid(one: Bucket, other: Bucket, shared: set[str]) -> bool:
+    """Both a grid and what only moves its values, however it does, and no experiment tells them apart."""
+    both = [{name for name in pattern(bucket.operators) if name != ON_A_GRID} for bucket in (one, other)]
+    grids = all(pattern(bucket.operators)[:1] == (ON_A_GRID,) for bucket in (one, other))
+    return grids and all(names and names <= MOVERS for names in both) and bool(shared - WEAK) and _agree(one, other)
+
+
+def _as_each_other(one: Bucket, other: Bucket) -> bool:
+    """One operator each, that are made alike, and one of the two cases is as wrong with the operator of the other."""
+    mine, theirs = pattern(one.operators), pattern(other.operators)
+    if len(mine) != 1 or len(theirs) != 1 or family(one.kind) != family(other.kind):
+        return False
+    swapped = (one.ablated.get(f"{AS_KIN}{theirs[0]}"), other.ablated.get(f"{AS_KIN}{mine[0]}"))
+    return False in swapped and True not in swapped and _agree(one, other)
+
+
+def _agree(one: Bucket, other: Bucket) -> bool:
+    """Whether what was tried of both came to the same."""
+    mine, theirs = ({_unsigned(name): right for name, right in bucket.ablated.items()} for bucket in (one, other))
+    return all(mine[name] == theirs[name] for name in mine.keys() & theirs.keys())
 
 
 def _one_end(mine: Sequence[str], theirs: Sequence[str]) -> bool:
@@ -127,7 +155,8 @@ def pattern(operators: Sequence[str]) -> tuple[str, ...]:
 
 def cures(one: Bucket) -> set[str]:
     """Names of what makes it right, a pass among them."""
-    return {_unsigned(name) for name, right in one.ablated.items() if right} | {f"pass {name}" for name in one.brought}
+    made_right = {_unsigned(name) for name, right in one.ablated.items() if right and not name.startswith(AS_KIN)}
+    return made_right | {f"pass {name}" for name in one.brought}
 
 
 def _unsigned(name: str) -> str:

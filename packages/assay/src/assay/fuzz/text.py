@@ -7,6 +7,7 @@ from collections.abc import Iterator, Set
 
 from assay.core.screening import Screened, Unspecified
 from assay.fuzz.corpus import CAUSES, Bucket, Session
+from assay.fuzz.same_cause import cures
 
 STATUSES = {
     "wrong": "wrong by two witnesses",
@@ -84,7 +85,7 @@ def _bucket(one: Bucket, new: bool) -> Iterator[str]:
 
 
 def _decides(one: Bucket) -> str:
-    cured = [name for name, right in one.ablated.items() if right]
+    cured = sorted(cures(one))
     done = f"what makes this one right ({', '.join(cured)})" if cured else "what makes that one right"
     return f"would be decided by: the answer of the other case once {done} is done to it"
 
@@ -99,6 +100,8 @@ def _spent(session: Session) -> Iterator[str]:
         f"({session.cpu_s:.0f} s of processor time screening at {per_s:.0f} cases/s per core, "
         f"{session.looking_s:.0f} s looking into suspects)"
     )
+    if session.processor_s:
+        yield f"  {session.processor_s:.0f} s of processor time in all: {3600 * causes / session.processor_s:.2g} causes an hour"
     for arm in session.arms.values():
         if arm.cases:
             counts = session.counts.get(arm.name, {})

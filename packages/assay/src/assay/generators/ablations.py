@@ -14,7 +14,8 @@ from onnx import TensorProto, helper, numpy_helper
 from assay.core.dtype import dtype_name
 from assay.core.screening import Screened
 from assay.generators.narrowing import Run, Trial, fails_alike
-from assay.generators.schemas import LATEST, schema_at
+from assay.generators.operators import forms
+from assay.generators.schemas import LATEST, NotMade, schema_at
 from assay.ports import Tensor
 from assay.ports.generator import GeneratedCase
 
@@ -33,13 +34,16 @@ PLAIN: dict[int, int] = {
 }
 """By an element type the one that every engine has more use of."""
 TYPED = ("to", "dtype", "output_dtype")
+AS_KIN = "as "
+MOST_KIN = 10
+"""Where more operators are made alike, their being alike says little."""
 MOST_WHOLE = 100
 """Elements of an input of whole numbers that are all different in any type."""
 
 
 def ablate(trial: Trial, run: Run) -> dict[str, bool]:
-    """By the name of what was replaced ("inputs", "constants", "stored", "opset", "type int16") whether it is right then. What leads to
-    no valid case, or to one that nobody can judge, is not named."""
+    """By the name of what was replaced ("inputs", "constants", "stored", "opset", "type int16", "as ReduceSum") whether it is right then.
+    What leads to no valid case, or to one that nobody can judge, is not named."""
     found = {}
     for name, case in ablations(trial.case):
         tried = run(dataclasses.replace(case, uses=trial.case.uses))
@@ -62,6 +66,7 @@ def ablations(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
     if model.graph.initializer:
         yield "stored", _fed(case)
     yield from _without_optional(case)
+    yield from _as_kin(case)
     for element in sorted({*_elements(model)} & PLAIN.keys()):
         yield f"type {_name(element)}", _of_type(case, element)
     model = onnx.load_from_string(case.model)
@@ -109,6 +114,25 @@ def _without_optional(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]
                 without.graph.node[number].input.extend(kept)
                 del without.graph.value_info[:]
                 yield f"{node.op_type} input {place}", dataclasses.replace(case, model=_bytes(without))
+
+
+def _as_kin(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
+    """A node that stands alone as another operator that is made alike ("as ReduceSum"): where that is wrong too, the operator does not
+    matter."""
+    model = onnx.load_from_string(case.model)
+    if len(model.graph.node) != 1:
+        return
+    opset = next(one.version for one in model.opset_import if one.domain == "")
+    operator = model.graph.node[0].op_type
+    kin = [name for name, form in forms().items() if form is forms().get(operator) and name != operator]
+    for name in kin if len(kin) <= MOST_KIN else ():
+        try:
+            schema_at(name, opset)
+        except NotMade:
+            continue
+        other = onnx.load_from_string(case.model)
+        other.graph.node[0].op_type = name
+        yield f"{AS_KIN}{name}", dataclasses.replace(case, model=_bytes(other))
 
 
 def _of_type(case: GeneratedCase, element: int) -> GeneratedCase:

@@ -12,6 +12,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from assay.core.empty_result import empty_result
+from assay.core.flow import Flow
 from assay.core.job import ScreenJob
 from assay.core.outcome import Stage
 from assay.core.result import ScreenResult
@@ -34,6 +35,8 @@ from assay.worker.engine.lower import backend_class
 from assay.worker.stages import Stages
 
 CLOCK_EVERY = 8
+THREADS = "threads"
+"""The option of a backend: with one thread an error may be swallowed (docs/findings)."""
 
 
 def screen(job: ScreenJob, stages: Stages) -> ScreenResult:
@@ -103,10 +106,10 @@ class _Screener:
             rewritten=tuple(sorted(self._rewritten)),
         )
 
-    def _lower(self) -> Engine:
-        """The case in `self._model`, in the form that the backend reads."""
+    def _lower(self, flow: Flow | None = None) -> Engine:
+        """The case in `self._model`, in the form that the backend reads; for the flow of the job where none is given."""
         model = convert_to(self._model, self._backend.accepts, self._model.parent)
-        return self._backend.lower(model, self._job.flow)
+        return self._backend.lower(model, flow or self._job.flow)
 
     def one(self, index: int) -> None:
         self._counts[self._look(index)] += 1
@@ -226,7 +229,29 @@ class _Screener:
 
     def _narrowed(self, trial: Trial) -> tuple[Trial, dict[str, bool]]:
         best, ablated = simplified(localized(trial, self._trial), self._trial)
-        return best, ablated | ablate(best, self._trial)
+        swallowed = self._swallowed(best)
+        return (swallowed, {}) if swallowed else (best, ablated | ablate(best, self._trial))
+
+    def _swallowed(self, trial: Trial) -> Trial | None:
+        """The case as one that fails, where an engine with two threads raises what one with a single thread does not tell."""
+        flow = self._job.flow
+        if trial.became is not Screened.SUSPECT or THREADS in flow.options or trial.case.uses or trial.case.others:
+            return None
+        if THREADS not in {one.name for one in self._backend.options}:
+            return None
+        self._model.write_bytes(trial.case.model)
+        try:
+            engine = self._lower(replace(flow, options={**flow.options, THREADS: 2}))
+        except Exception:  # noqa: BLE001  what is not taken with two threads says nothing of one
+            return None
+        try:
+            engine.run(trial.case.inputs)
+        except Exception as error:  # noqa: BLE001  whatever a backend raises of what it has compiled
+            text = " ".join(str(error).split())[:300]
+            return dataclasses.replace(
+                trial, became=Screened.FAILED, far=Far("failed"), detail=f"{type(error).__name__}: {text}"
+            )
+        return None
 
     def _keep(self, index: int, trial: Trial, ablated: dict[str, bool]) -> None:
         job, values = self._job, trial.values

@@ -1,0 +1,56 @@
+"""ncnn 1.0.20261020 behind pnnx 20261020, CPU on x86: SpaceToDepth of several channels, and MaxPool with ceil_mode, are wrong.
+
+Expected, by the standard:
+
+* SpaceToDepth-13: channel (i * b + j) * C + c holds what lies at (i, j) of each block of channel c. Got: the order of mode CRD, channel
+  c * b * b + i * b + j, as a pixel_unshuffle gives. With one channel both are the same.
+* MaxPool-22 with ceil_mode: "Sliding windows that would start in the right padded region are ignored", so that windows of one element and
+  strides of 2 give one element of two. Got: two.
+
+The first was found by `assay fuzz --flow ncnn-f32` (generator sweep), the second by the case of another backend in the suite `regressions`.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import ncnn
+import numpy as np
+import onnx
+import pnnx
+from onnx import TensorProto, helper
+
+
+def answer(node: Any, x: Any, shape: list[int], opset: int) -> Any:
+    """Of ncnn, without the batch."""
+    ends = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, sizes)
+        for name, sizes in (("x", list(x.shape)), ("y", shape))
+    ]
+    graph = helper.make_graph([node], "one", ends[:1], ends[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    with tempfile.TemporaryDirectory() as name:
+        onnx.save(model, f"{name}/model.onnx")
+        subprocess.run([pnnx.EXEC_PATH, "model.onnx"], cwd=name, capture_output=True, check=True)
+        net = ncnn.Net()
+        net.load_param(str(Path(name) / "model.ncnn.param"))
+        net.load_model(str(Path(name) / "model.ncnn.bin"))
+        with net.create_extractor() as extractor:
+            extractor.input("in0", ncnn.Mat(x[0]).clone())
+            return np.array(extractor.extract("out0")[1])
+
+
+x = np.arange(32, dtype=np.float32).reshape(1, 2, 4, 4)
+moved = x.reshape(2, 2, 2, 2, 2).transpose(2, 4, 0, 1, 3).reshape(8, 2, 2)  # c y i x j to i j c y x
+given = answer(helper.make_node("SpaceToDepth", ["x"], ["y"], blocksize=2), x, [1, 8, 2, 2], 13)
+print(f"SpaceToDepth, second channel: {given[1].ravel().tolist()}, expected {moved[1].ravel().tolist()}")
+wrong = not np.array_equal(given, moved)
+
+pool = helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[1, 1], strides=[2, 2], ceil_mode=1)
+given = answer(pool, x[:, :1, :2, :2], [1, 1, 1, 1], 22)
+print(f"MaxPool with ceil_mode: {given.ravel().tolist()}, expected [0.0]")
+sys.exit(int(wrong or given.size != 1))
