@@ -146,8 +146,7 @@ class _Screener:
         try:
             given = {name: np.asarray(one) for name, one in engine.run(case.inputs).items()}
         except Exception as error:  # noqa: BLE001  what it has compiled it must run
-            text = " ".join(str(error).split())[:300]
-            return Trial(case, values, Screened.FAILED, Far("failed"), f"{type(error).__name__}: {text}")
+            return Trial(case, values, Screened.FAILED, Far("failed"), _said(error))
         far = compare(given, values)
         if not far.kind and values.is_doubtful():
             return Trial(case, values, Screened.NO_ORACLE)
@@ -223,8 +222,7 @@ class _Screener:
         except Exception as error:  # noqa: BLE001  what it has compiled it must run
             if use is Use.OTHER_SIZES:  # the evaluation takes sizes that an operator does not: a refusal is no failure
                 return None
-            text = " ".join(str(error).split())[:300]
-            return Trial(case, values, Screened.SUSPECT, Far(use.value), f"{type(error).__name__}: {text}")
+            return Trial(case, values, Screened.SUSPECT, Far(use.value), _said(error))
         return None
 
     def _narrowed(self, trial: Trial) -> tuple[Trial, dict[str, bool]]:
@@ -247,10 +245,7 @@ class _Screener:
         try:
             engine.run(trial.case.inputs)
         except Exception as error:  # noqa: BLE001  whatever a backend raises of what it has compiled
-            text = " ".join(str(error).split())[:300]
-            return dataclasses.replace(
-                trial, became=Screened.FAILED, far=Far("failed"), detail=f"{type(error).__name__}: {text}"
-            )
+            return Trial(trial.case, trial.values, Screened.FAILED, Far("failed"), _said(error))
         return None
 
     def _keep(self, index: int, trial: Trial, ablated: dict[str, bool]) -> None:
@@ -270,3 +265,8 @@ class _Screener:
         )
         keep_case(trial.case, Path(job.corpus), found.case)
         self._suspects.append(found)
+
+
+def _said(error: Exception) -> str:
+    """The kind of an error and the beginning of its words, on one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
