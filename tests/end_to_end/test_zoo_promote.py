@@ -66,16 +66,16 @@ def submitted(root: Path, version: str) -> Inspection:
     return inspected(root)
 
 
-def inspected(root: Path) -> Inspection:
+def inspected(root: Path, name: str = "adder") -> Inspection:
     copy = root / "copy"
-    digest = take_in(root / "submissions" / "adder", copy).digest
+    digest = take_in(root / "submissions" / name, copy).digest
     shutil.rmtree(copy)
     figures = {"latency_ms": 1.5, "machine": "a CPU", "flow": "onnxruntime"}
     checks = [Check(name=f"{group}.x", outcome=CheckOutcome.PASSED, sentence="fine", executed=1) for group in EXECUTING]
     checks[-1] = msgspec.structs.replace(checks[-1], figures=figures)
     checks[-2] = msgspec.structs.replace(checks[-2], figures={"measured": 0.49})
     found = tuple(checks)
-    return Inspection(name="adder", digest=digest, checks=found, decision=decide(found), at="2026-11-22", version="1")
+    return Inspection(name=name, digest=digest, checks=found, decision=decide(found), at="2026-11-22", version="1")
 
 
 def accepted(root: Path, *versions: str) -> list[Change]:
@@ -124,7 +124,7 @@ def test_a_withdrawn_version_is_served_again_for_a_reason_alone(zoo: Path) -> No
     accepted(zoo, "1.0", "1.1")
     rollback(zoo, "adder", "you", reason="slow on phones")
     found = submitted(zoo, "1.1")
-    with pytest.raises(UsageError, match=r"1\.1 was withdrawn \(slow on phones\): .*--reason"):
+    with pytest.raises(UsageError, match=r"--reason.*version 1\.1, which was withdrawn \(slow on phones\)"):
         promote(zoo, "adder", found, "me")
     entry = read_manifest(zoo).models["adder"]
     assert entry.current == "1.0"
@@ -140,6 +140,74 @@ def test_a_withdrawn_version_is_served_again_for_a_reason_alone(zoo: Path) -> No
     assert version.reason == "they are replaced"
     told = [(one.by, one.reason) for one in version.earlier_withdrawals]
     assert told == [("you", "slow on phones"), ("you", "not all of them")]
+
+
+def test_an_older_version_is_served_again_for_a_reason_alone(zoo: Path) -> None:
+    accepted(zoo, "1.0", "1.1")
+    found = submitted(zoo, "1.0")
+    with pytest.raises(
+        UsageError, match=r"--reason.*artifacts\.metadata: version 1\.0, and this zoo serves 1\.1 by now"
+    ):
+        promote(zoo, "adder", found, "me")
+    assert read_manifest(zoo).models["adder"].current == "1.1"
+    assert [one.name for one in (zoo / "models" / "adder").glob(".*")] == []
+    assert promote(zoo, "adder", found, "me", reason="1.1 is wrong on Mondays").current == "1.0"
+
+
+def test_a_lower_version_that_was_checked_before_a_higher_one_was_served(zoo: Path) -> None:
+    found = submitted(zoo, "1.0")
+    (zoo / "submissions" / "adder").rename(zoo / "aside")
+    accepted(zoo, "1.1")
+    (zoo / "aside").rename(zoo / "submissions" / "adder")
+    with pytest.raises(UsageError, match=r"version 1\.0, and this zoo has had 1\.1"):
+        promote(zoo, "adder", found, "me")
+
+
+def test_of_two_with_the_same_weights_that_were_checked_at_once_one_is_served(zoo: Path) -> None:
+    first = submitted(zoo, "1.0")
+    other = renamed(zoo, "plus")
+    assert (first.decision.answer, other.decision.answer) == (Answer.PROMOTE, Answer.PROMOTE)
+    promote(zoo, "adder", first, "me")
+    with pytest.raises(UsageError, match=r"artifacts\.copy: its weights are those of adder 1\.0"):
+        promote(zoo, "plus", other, "me")
+    assert set(read_manifest(zoo).models) == {"adder"}
+    assert (zoo / "submissions" / "plus").is_dir()
+    waived = Check(name="artifacts.copy", outcome=CheckOutcome.WAIVED, sentence="its weights are those of adder")
+    promote(zoo, "plus", msgspec.structs.replace(other, checks=(*other.checks, waived)), "me")
+    assert set(read_manifest(zoo).models) == {"adder", "plus"}
+
+
+def test_of_two_authors_who_want_one_name_at_once_one_gets_it(zoo: Path) -> None:
+    mira = msgspec.structs.replace(submitted(zoo, "1.0"), author="mira")
+    (zoo / "submissions" / "adder").rename(zoo / "aside")
+    tom = msgspec.structs.replace(submitted(zoo, "1.1"), author="tom")
+    (zoo / "submissions" / "adder").rename(zoo / "of-tom")
+    (zoo / "aside").rename(zoo / "submissions" / "adder")
+    promote(zoo, "adder", mira, "me")
+    (zoo / "of-tom").rename(zoo / "submissions" / "adder")
+    with pytest.raises(UsageError, match=r"artifacts\.owner: adder belongs to mira, and tom submits it"):
+        promote(zoo, "adder", tom, "me")
+    assert read_manifest(zoo).models["adder"].current == "1.0"
+
+
+def test_of_two_names_that_look_alike_and_were_checked_at_once_one_is_served(zoo: Path) -> None:
+    first = submitted(zoo, "1.0")
+    other = renamed(zoo, "add-er", "1.1")
+    promote(zoo, "adder", first, "me")
+    with pytest.raises(UsageError, match=r"artifacts\.name: 'add-er' is easily taken for 'adder'"):
+        promote(zoo, "add-er", other, "me")
+
+
+def renamed(root: Path, name: str, version: str = "1.0") -> Inspection:
+    """The same model under another name."""
+    (root / "submissions" / "adder").rename(root / "aside")
+    submitted(root, version)
+    folder = root / "submissions" / name
+    (root / "submissions" / "adder").rename(folder)
+    (root / "aside").rename(root / "submissions" / "adder")
+    text = (folder / "metadata.toml").read_text()
+    (folder / "metadata.toml").write_text(text.replace('name = "adder"', f'name = "{name}"'))
+    return inspected(root, name)
 
 
 def test_what_is_refused(zoo: Path) -> None:

@@ -13,10 +13,11 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from assay_zoo.artifacts.identity import check_identity, look
-from assay_zoo.artifacts.meta import metadata_findings, ordered, read_metadata_text
+from assay_zoo.artifacts.identity import check_identity
+from assay_zoo.artifacts.meta import metadata_findings, read_metadata_text
 from assay_zoo.check import GROUPS, CheckOutcome
 from assay_zoo.check_order import waits_for
+from assay_zoo.conflicts import look, ordered
 from assay_zoo.facts import read_facts
 from assay_zoo.intake import take_in
 from assay_zoo.manifest import Accuracy, Entry, Manifest, Version, Withdrawal, write_manifest
@@ -190,6 +191,20 @@ def test_a_withdrawn_version_is_not_handed_in_again(tmp_path: Path) -> None:
     assert "was withdrawn (slow on phones): give it a higher one" in _metadata_sentences(
         _zoo(tmp_path / "withdrawn", {name: withdrawn}), same, ""
     )
+
+
+def test_an_older_version_is_not_handed_in_again(tmp_path: Path) -> None:
+    told = tomllib.loads(METADATA)
+    name, version = told["name"], told["version"]
+    same = f'version = "{version}"', f'version = "{version}"'
+    older, newer = _version(version, digest=_digest(tmp_path / "same")), _version("1.1")
+    root = _zoo(tmp_path / "newer", {})
+    write_manifest(root, Manifest(models={name: Entry(current="1.1", versions=(older, newer))}))
+    assert "and this zoo serves 1.1 by now: give it a higher one" in _metadata_sentences(root, same, "")
+    back = _zoo(tmp_path / "back", {})
+    gone = msgspec.structs.replace(newer, withdrawn=Withdrawal(at="", by="b", reason="slow"))
+    write_manifest(back, Manifest(models={name: Entry(current=version, versions=(older, gone))}))
+    assert _metadata_sentences(back, same, "") == ""  # it is what is served now
 
 
 def _digest(folder: Path) -> str:

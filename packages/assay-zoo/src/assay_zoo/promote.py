@@ -19,6 +19,8 @@ import msgspec
 from assay.config.toml_errors import nearest, read
 from assay.errors import UsageError
 from assay.models.files import flush_to_disk
+from assay_zoo.check import CheckOutcome
+from assay_zoo.conflicts import conflicts, other_contents
 from assay_zoo.decision import Answer
 from assay_zoo.facts import read_facts
 from assay_zoo.index import write_index
@@ -53,8 +55,8 @@ def promote(root: Path, name: str, inspection: Inspection, by: str, *, reason: s
     """Move submissions/`name` to models/`name`/VERSION, and serve it from now on.
 
     An inspection that did not end in promote needs a `reason`: it is recorded with `by`. Raises UsageError where that is
-    missing, where the files are no longer those that were inspected, and where the version is taken or, without a `reason`,
-    was withdrawn; OSError where the zoo cannot be written. Called again, it finishes or changes nothing.
+    missing, where the files are no longer those that were inspected, where the version is taken and, without a `reason`,
+    where the zoo has something by now that it goes against; OSError where the zoo cannot be written. Called again, it finishes or changes nothing.
     """
     _allowed(name, inspection, by, reason)
     with _locked(root):
@@ -66,11 +68,11 @@ def promote(root: Path, name: str, inspection: Inspection, by: str, *, reason: s
             return _finished(root, name, manifest, entry, inspection)
         staged = _staged(root, name, source, inspection)
         version = _version(root, staged, inspection, by, reason)
+        if trouble := _refusal(root, name, manifest, version, inspection, reason):
+            shutil.rmtree(staged)
+            raise UsageError(trouble)
         known = entry.version(version.version)
         if known is not None:
-            if trouble := _taken(known, version, reason):
-                shutil.rmtree(staged)
-                raise UsageError(f"{name} {version.version} {trouble}")
             version = msgspec.structs.replace(version, earlier_withdrawals=_withdrawals(known))
         _placed(staged, root / MODELS / name / version.version, named=known is not None)
         served = _serving(manifest, root, name, known if known and entry.current == known.version else version)
@@ -158,14 +160,21 @@ def _version(root: Path, staged: Path, inspection: Inspection, by: str, reason: 
     )  # fmt: skip
 
 
-def _taken(known: Version, version: Version, reason: str) -> str:
-    """Why this one cannot come after what the zoo knows under its version, "" where it can."""
-    if known.digest != version.digest:
-        return f"is in the zoo already with other contents: raise the version in {METADATA}"
-    if known.withdrawn is not None and not reason:
-        told = f"was withdrawn ({known.withdrawn.reason}): raise the version in {METADATA}"
-        return f"{told}, or say with --reason why it is served again"
-    return ""
+def _refusal(root: Path, name: str, manifest: Manifest, version: Version, inspection: Inspection, reason: str) -> str:
+    """Why this one cannot come after what the zoo has by now, "" where it can. The checks asked the same, of the zoo as it was
+    then. What they waived is waived here."""
+    entry = manifest.models.get(name, Entry(current=""))
+    if told := other_contents(entry, version.version, version.digest):
+        return f"{name} is {told}"
+    if reason:
+        return ""
+    waived = {one.name for one in inspection.checks if one.outcome is CheckOutcome.WAIVED}
+    found = conflicts(name, manifest.models, version, read_policy(root).owners)
+    found = {check: sentence for check, sentence in found.items() if check not in waived}
+    if not found:
+        return ""
+    told = "; ".join(f"{check}: {sentence}" for check, sentence in found.items())
+    return f"{name} {version.version} needs a person, who says with --reason why it is served: {told}"
 
 
 def _withdrawals(known: Version) -> tuple[Withdrawal, ...]:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from assay.errors import UsageError
 from assay_zoo.artifacts.finding import Finding, failed, passed, skipped, undecided
 from assay_zoo.check import Check
+from assay_zoo.conflicts import alike, copy_of, not_the_owner, owners_of
 from assay_zoo.facts import Facts, read_facts
 from assay_zoo.manifest import Entry, read_manifest
 from assay_zoo.repository import METADATA
 from assay_zoo.submission import SubmissionContext
 
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(1, 10))}
-_ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l"})
 
 
 def check_identity(place: SubmissionContext) -> list[Check]:
@@ -27,24 +26,16 @@ def check_identity(place: SubmissionContext) -> list[Check]:
         *checks,
         *_author(place, models),
         _owner(place, models.get(name)),
-        *_copies(place, {**models, name: Entry(current="")}),
+        *_copies(place, name, models),
     ]
-
-
-def look(name: str) -> str:
-    """What two names that are easily taken for one another have in common."""
-    return re.sub(r"[-_.]", "", name.lower()).translate(_ALIKE)
 
 
 def _name_findings(name: str, models: dict[str, Entry]) -> Iterator[Finding]:
     if name.partition(".")[0] in _RESERVED or name.endswith("."):
         told = f"{name!r} is a name that some file systems cannot hold: choose another"
         yield Finding(sentence=told, path=METADATA)
-    if name in models:
-        return
-    for other in models:
-        if look(other) == look(name):
-            yield Finding(sentence=f"{name!r} is easily taken for {other!r}, which this zoo has: choose another name")
+    for sentence in alike(name, models):
+        yield Finding(sentence=sentence)
 
 
 def _author(place: SubmissionContext, models: dict[str, Entry]) -> Iterator[Check]:
@@ -71,29 +62,22 @@ def _owner(place: SubmissionContext, served: Entry | None) -> Check:
     if served is None:
         return passed("owner", "the model is new")
     name = place.metadata.name if place.metadata else place.name
-    owners = place.policy.owners.get(name) or tuple({one.author for one in served.versions[:1] if one.author})
     if not place.author:
         return skipped("owner", "who submits it is not known here; the robot and the workflow know it")
-    if place.author in owners:
-        return passed("owner", f"{place.author} is an owner of {name}")
-    whose = f"belongs to {', '.join(owners)}" if owners else "has no owner"
-    told = f"{name} {whose}, and {place.author} submits it: a maintainer must agree, or list {place.author} under [owners] in zoo.toml"
-    return undecided("owner", Finding(sentence=told))
+    if told := not_the_owner(name, owners_of(name, served, place.policy.owners), place.author):
+        return undecided("owner", Finding(sentence=told))
+    return passed("owner", f"{place.author} is an owner of {name}")
 
 
-def _copies(place: SubmissionContext, models: dict[str, Entry]) -> Iterator[Check]:
+def _copies(place: SubmissionContext, name: str, models: dict[str, Entry]) -> Iterator[Check]:
     """The weights of another model of the zoo under a new name."""
-    others = {name: entry.versions for name, entry in models.items() if entry.versions}
-    facts = _facts(place) if others else None
+    facts = _facts(place) if any(entry.versions for other, entry in models.items() if other != name) else None
     if facts is None:
         return
-    for name, versions in others.items():
-        for one in versions:
-            if one.closure == facts.closure or (facts.weights and one.weights == facts.weights):
-                told = f"its weights are those of {name} {one.version} of this zoo: say in a new version of that model what is new"
-                yield undecided("copy", Finding(sentence=told))
-                return
-    yield passed("copy", "no other model of the zoo has these weights")
+    if told := copy_of(name, models, facts.closure, facts.weights):
+        yield undecided("copy", Finding(sentence=told))
+    else:
+        yield passed("copy", "no other model of the zoo has these weights")
 
 
 def _facts(place: SubmissionContext) -> Facts | None:

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from assay.config.toml_errors import TomlFile, nearest, read
 from assay.errors import BadPolicy
 from assay_zoo.artifacts.finding import Finding
+from assay_zoo.conflicts import not_newer, other_contents
 from assay_zoo.manifest import read_manifest
 from assay_zoo.metadata import Claim, Metadata
 from assay_zoo.policy import Scenario
@@ -115,23 +116,6 @@ def _version(place: SubmissionContext, metadata: Metadata, line: int) -> Iterato
     entry = read_manifest(place.root).models.get(metadata.name)
     if entry is None or place.intake is None:
         return
-    known = entry.version(metadata.version)
-    newest = max(entry.versions, key=lambda one: ordered(one.version))
-    if known is not None and known.withdrawn is not None:
-        why = known.withdrawn.reason
-        told = f"{METADATA} says version {metadata.version}, which was withdrawn ({why}): give it a higher one"
-        yield Finding(sentence=told, path=METADATA, line=line)
-    elif known is not None and known.digest != place.intake.digest:
-        told = f"{METADATA} says version {metadata.version}, which this zoo has already with other contents: raise it"
-        yield Finding(sentence=told, path=METADATA, line=line)
-    elif known is None and ordered(metadata.version) <= ordered(newest.version):
-        told = (
-            f"{METADATA} says version {metadata.version}, and this zoo has had {newest.version}: give it a higher one"
-        )
-        yield Finding(sentence=told, path=METADATA, line=line)
-
-
-def ordered(version: str) -> tuple[int, ...]:
-    """For comparing: 1.10 is above 1.9, and 2 is 2.0."""
-    numbers = [int(part) for part in version.split(".")]
-    return tuple(numbers + [0] * (3 - len(numbers)))
+    version = metadata.version
+    if told := other_contents(entry, version, place.intake.digest) or not_newer(entry, version):
+        yield Finding(sentence=f"{METADATA} says {told}", path=METADATA, line=line)

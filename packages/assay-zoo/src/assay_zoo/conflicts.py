@@ -1,0 +1,95 @@
+"""What a zoo has already that a submission may not go against: a name, an owner, a version, weights.
+
+One rule for the check and for the promotion: between the two the zoo may have got another model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from assay_zoo.manifest import Entry, Version
+
+_ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l"})
+
+
+def look(name: str) -> str:
+    """What two names that are easily taken for one another have in common."""
+    return re.sub(r"[-_.]", "", name.lower()).translate(_ALIKE)
+
+
+def alike(name: str, models: Mapping[str, Entry]) -> Iterator[str]:
+    """One sentence for each model of the zoo that a new `name` is easily taken for."""
+    if name in models:
+        return
+    for other in models:
+        if look(other) == look(name):
+            yield f"{name!r} is easily taken for {other!r}, which this zoo has: choose another name"
+
+
+def owners_of(name: str, entry: Entry, listed: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Those of `zoo.toml`, else who submitted the first version."""
+    return listed.get(name) or tuple(one.author for one in entry.versions[:1] if one.author)
+
+
+def not_the_owner(name: str, owners: tuple[str, ...], author: str) -> str:
+    """Why `author` may not change the model alone, "" where they may."""
+    if author in owners:
+        return ""
+    whose = f"belongs to {', '.join(owners)}" if owners else "has no owner"
+    return (
+        f"{name} {whose}, and {author} submits it: a maintainer must agree, or list {author} under [owners] in zoo.toml"
+    )
+
+
+def other_contents(entry: Entry, version: str, digest: str) -> str:
+    """What is served under a version never changes: "" where it would not."""
+    known = entry.version(version)
+    if known is None or known.digest == digest:
+        return ""
+    return f"version {version}, which this zoo has already with other contents: raise it"
+
+
+def not_newer(entry: Entry, version: str) -> str:
+    """Why `version` cannot be served next, "" where it can, and for the one that is served now."""
+    known = entry.version(version)
+    if known is not None and known.withdrawn is not None:
+        return f"version {version}, which was withdrawn ({known.withdrawn.reason}): give it a higher one"
+    newest = max((one.version for one in entry.versions), key=ordered, default="")
+    if not newest or (known is not None and version == entry.current):
+        return ""
+    if known is not None and entry.current:
+        return f"version {version}, and this zoo serves {entry.current} by now: give it a higher one"
+    if ordered(version) <= ordered(newest):
+        return f"version {version}, and this zoo has had {newest}: give it a higher one"
+    return ""
+
+
+def copy_of(name: str, models: Mapping[str, Entry], closure: str, weights: str) -> str:
+    """Of which other model these are the weights, "" for none."""
+    for other, entry in models.items():
+        for one in entry.versions if other != name else ():
+            if one.closure == closure or (weights and one.weights == weights):
+                return f"its weights are those of {other} {one.version} of this zoo: say in a new version of that model what is new"
+    return ""
+
+
+def conflicts(
+    name: str, models: Mapping[str, Entry], version: Version, listed: Mapping[str, tuple[str, ...]]
+) -> dict[str, str]:
+    """Why this version cannot be served without a person, by the name of the check that says the same."""
+    entry = models.get(name, Entry(current=""))
+    found = {
+        "artifacts.name": next(alike(name, models), ""),
+        "artifacts.metadata": not_newer(entry, version.version),
+        "artifacts.copy": copy_of(name, models, version.closure, version.weights),
+    }
+    if entry.versions and version.author:
+        found["artifacts.owner"] = not_the_owner(name, owners_of(name, entry, listed), version.author)
+    return {check: sentence for check, sentence in found.items() if sentence}
+
+
+def ordered(version: str) -> tuple[int, ...]:
+    """For comparing: 1.10 is above 1.9, and 2 is 2.0."""
+    numbers = [int(part) for part in version.split(".")]
+    return tuple(numbers + [0] * (3 - len(numbers)))
