@@ -19,8 +19,22 @@ def test_an_answer_for_each_item_in_their_order() -> None:
     assert run_limited("builtins:len", [], seconds=300, memory_bytes=GIB) == []
 
 
-def test_one_that_hangs_costs_its_time_and_no_other() -> None:
-    assert endings("time:sleep", 0, 10**6, 0, seconds=5) == [Ending.OK, Ending.TIMEOUT, Ending.OK]
+def test_one_that_computes_for_ever_costs_its_time_and_no_other() -> None:
+    found = run_limited("builtins:eval", ["1", "sum(iter(int, 1))", "1"], seconds=2, memory_bytes=GIB)
+    assert [one.ending for one in found] == [Ending.OK, Ending.TIMEOUT, Ending.OK]
+    assert "more than 2 s of a processor" in found[1].sentence
+
+
+def test_the_time_of_each_is_its_own() -> None:
+    assert endings("builtins:eval", *["sum(range(3 * 10**7))"] * 8, seconds=1) == [Ending.OK] * 8
+
+
+def test_one_that_stands_still_blames_no_file() -> None:
+    assert endings("time:sleep", 0, 10**6, 0, seconds=0.5) == [Ending.OK, Ending.HARNESS, Ending.OK]
+
+
+def test_one_that_is_killed_by_another_blames_no_file() -> None:
+    assert endings("signal:raise_signal", int(signal.SIGKILL)) == [Ending.HARNESS]
 
 
 def test_one_that_crashes_is_named_by_its_signal() -> None:

@@ -227,7 +227,7 @@ def test_what_is_refused(zoo: Path) -> None:
     assert not (zoo / "manifest.json").exists()
     promote(zoo, "adder", inspected(zoo), "me")
     other = submitted(zoo, "1.0")
-    with pytest.raises(UsageError, match="raise the version"):
+    with pytest.raises(UsageError, match="already with other contents: give it a higher one"):
         promote(zoo, "adder", other, "me")
     (zoo / "submissions" / "adder" / "link").symlink_to("/etc/passwd")
     with pytest.raises(UsageError, match="never promoted"):

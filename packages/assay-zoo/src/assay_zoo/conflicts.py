@@ -47,7 +47,7 @@ def other_contents(entry: Entry, version: str, digest: str) -> str:
     known = entry.version(version)
     if known is None or known.digest == digest:
         return ""
-    return f"version {version}, which this zoo has already with other contents: raise it"
+    return f"version {version}, which this zoo has already with other contents: give it a higher one"
 
 
 def not_newer(entry: Entry, version: str) -> str:

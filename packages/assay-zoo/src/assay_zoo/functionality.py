@@ -14,15 +14,14 @@ from assay.core.result import Result
 from assay.errors import HarnessError
 from assay.plugins import find_flow
 from assay_zoo.check import Check, CheckOutcome
-from assay_zoo.compliance.process import ChildLimits, ending, run_child
 from assay_zoo.compliance.waivers import apply_waivers
 from assay_zoo.functionality_inputs import inputs_check
 from assay_zoo.functionality_judge import batch_check, flow_check
 from assay_zoo.functionality_messages import SIZES, Data, DataRequest, GoldenAnswer, GoldenRequest
 from assay_zoo.functionality_run import Asked, Recipe, ask, judged_plainly, limits_of, run_all
+from assay_zoo.limited_process import Ending, Looked, run_limited
 from assay_zoo.submission import SubmissionContext, SubmissionServices
 
-_CHILD = ChildLimits(seconds=120, memory_bytes=8_000_000_000, file_bytes=4_000_000_000)
 _TOLD = 5
 """Problems of expected outputs in one sentence."""
 
@@ -67,13 +66,20 @@ def _read(place: SubmissionContext, goldens: Path) -> Data | Check:
         else None
     )
     request = DataRequest(str(place.folder), str(place.folder / _model(place)), str(goldens), free)
-    ran = run_child("assay_zoo.functionality_data", msgspec.json.encode(request), _CHILD)
-    if not ran.code and not ran.late:
-        return msgspec.json.decode(ran.output, type=Data)
-    if ran.late or ran.code == -9:
-        raise HarnessError(f"the process that reads the data sets {ending(ran)}; look again later")
-    said = ran.errors.rpartition("Error: ")[2].replace(f"{place.folder}/", "")[-300:]
-    return _failed("functionality.data", f"the data sets cannot be read ({ending(ran)}): {said}")
+    looked = _apart("assay_zoo.functionality_data:read_data_inside", request)
+    if looked.ending is Ending.OK:
+        return msgspec.json.decode(looked.value, type=Data)
+    said = looked.sentence.replace(f"{place.folder}/", "")[-300:]
+    return _failed("functionality.data", f"the data sets cannot be read: {said}")
+
+
+def _apart(target: str, request: DataRequest | GoldenRequest) -> Looked:
+    """In a limited process: what it opens is a stranger's. Raises HarnessError where no file is to blame."""
+    asked = msgspec.json.encode(request).decode()
+    (looked,) = run_limited(target, [asked], seconds=120, memory_bytes=8_000_000_000, written_bytes=4_000_000_000)
+    if looked.ending is Ending.HARNESS:
+        raise HarnessError(f"the process that reads the data sets: {looked.sentence}")
+    return looked
 
 
 def _inputs(data: Data) -> list[Check]:
@@ -88,10 +94,10 @@ def _golden(given: Asked, plain: Sequence[VerifyJob], expected: Path, data: Data
         told = f"the expected outputs cannot be checked, for the oracle has no answer ({given.why}); a person must look"
         return Check(name=name, outcome=CheckOutcome.UNDECIDED, sentence=told)
     request = GoldenRequest(plain[0], str(expected), data.sets)
-    ran = run_child("assay_zoo.functionality_golden", msgspec.json.encode(request), _CHILD)
-    if ran.code or ran.late:
-        raise HarnessError(f"the process that compares expected outputs {ending(ran)}: {ran.errors[-300:]}")
-    answer = msgspec.json.decode(ran.output, type=GoldenAnswer)
+    looked = _apart("assay_zoo.functionality_golden:hold_golden_inside", request)
+    if looked.ending is not Ending.OK:
+        raise HarnessError(f"the process that compares expected outputs: {looked.sentence}")
+    answer = msgspec.json.decode(looked.value, type=GoldenAnswer)
     count, figures = len(data.sets), {"budget_used": answer.budget_used}
     if answer.problems:
         more = f" (and {len(answer.problems) - _TOLD} more)" if len(answer.problems) > _TOLD else ""

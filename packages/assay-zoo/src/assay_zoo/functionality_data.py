@@ -1,8 +1,7 @@
-"""`python -m assay_zoo.functionality_data`: a submission's data sets as goldens, read in a process with limits."""
+"""A submission's data sets as goldens, read in a process with limits."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,17 +14,15 @@ from assay.errors import AssayError
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import describe
 from assay.suites.build_folder import fed, read_side, set_number
-from assay_zoo.compliance.process import limit_self
 from assay_zoo.fresh_inputs import telling_samples
 from assay_zoo.functionality_messages import SIZES, Data, DataRequest
 
 Sample = Mapping[str, np.ndarray[Any, Any]]
 
 
-def main() -> None:
-    limit_self()
-    request = msgspec.json.decode(sys.stdin.buffer.read(), type=DataRequest)
-    sys.stdout.buffer.write(msgspec.json.encode(read_data(request)))
+def read_data_inside(asked: str) -> str:
+    """The target of `run_limited`: text of JSON in and out."""
+    return msgspec.json.encode(read_data(msgspec.json.decode(asked, type=DataRequest))).decode()
 
 
 def read_data(request: DataRequest) -> Data:
@@ -93,7 +90,3 @@ def _write(folder: Path, model: Model, inputs: Sequence[Sample], outputs: Sequen
         folder, model=model, inputs=inputs, outputs=outputs, seed=0, producer="test_data_set", producer_version="",
         who="submitter", reason="submitted with the model", created_at="",
     )  # fmt: skip
-
-
-if __name__ == "__main__":
-    main()

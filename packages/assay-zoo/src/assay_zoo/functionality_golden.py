@@ -1,29 +1,28 @@
-"""`python -m assay_zoo.functionality_golden`: what a submission expects, compared with the oracle by the derived tolerance.
+"""What a submission expects, compared with the oracle by the derived tolerance.
 
 Runs in a process of its own: what it compares is untrusted.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
 
 from assay.core.dtype import dtype_name
+from assay.core.model import Model
 from assay.judge.finding_text import finding_text
 from assay.models.goldens import Golden, read_golden
 from assay.models.load_tolerance import load_tolerance
-from assay_zoo.compliance.process import limit_self
 from assay_zoo.functionality_messages import GoldenAnswer, GoldenRequest
 
 
-def main() -> None:
-    limit_self()
-    request = msgspec.json.decode(sys.stdin.buffer.read(), type=GoldenRequest)
-    sys.stdout.buffer.write(msgspec.json.encode(hold_golden(request)))
+def hold_golden_inside(asked: str) -> str:
+    """The target of `run_limited`: text of JSON in and out."""
+    return msgspec.json.encode(hold_golden(msgspec.json.decode(asked, type=GoldenRequest))).decode()
 
 
 def hold_golden(request: GoldenRequest) -> GoldenAnswer:
@@ -32,7 +31,7 @@ def hold_golden(request: GoldenRequest) -> GoldenAnswer:
     expected = read_golden(Path(request.expected))
     oracle = read_golden(Path(job.reference_dir))
     declared = {spec.name: spec.dtype for spec in job.case.model.outputs}
-    broken = tuple(_structure(expected, oracle, declared, request.sets))
+    broken = tuple(_structure(expected, oracle, job.case.model, request.sets))
     if broken:
         return GoldenAnswer(broken)
     # The oracle's own order of outputs, so that nothing but values can differ.
@@ -48,22 +47,47 @@ def hold_golden(request: GoldenRequest) -> GoldenAnswer:
     return GoldenAnswer(problems, poor, float(used) if np.isfinite(used) else 1e30)
 
 
-def _structure(expected: Golden, oracle: Golden, declared: dict[str, str], sets: tuple[str, ...]) -> Iterator[str]:
-    """Names, element types and shapes: a scalar is no matrix, and float64 is no float32."""
-    for place, ours, theirs in zip(sets, expected.outputs, oracle.outputs, strict=True):
-        for name in theirs:
+def _structure(expected: Golden, oracle: Golden, model: Model, sets: tuple[str, ...]) -> Iterator[str]:
+    """Names, element types and shapes: a scalar is no matrix, and float64 is no float32. What the model declares and inference
+    cannot know is held against what it gives here."""
+    specs = {spec.name: spec for spec in model.outputs}
+    for place, given, ours, theirs in zip(sets, expected.inputs, expected.outputs, oracle.outputs, strict=True):
+        sizes = _sizes(model, given)
+        for name, array in theirs.items():
             if name not in ours:
                 yield f"{place}: there is no expected output {name!r}"
                 continue
-            wanted = declared.get(name, dtype_name(theirs[name].dtype))
+            wanted = specs[name].dtype if name in specs else dtype_name(array.dtype)
             if dtype_name(ours[name].dtype) != wanted:
                 yield f"{place}: the expected output {name!r} is {dtype_name(ours[name].dtype)}, and the model gives {wanted}"
-            if ours[name].shape != theirs[name].shape:
-                shapes = f"{list(ours[name].shape)}, and the model gives {list(theirs[name].shape)}"
+            declared = [sizes.get(one, one) for one in specs[name].shape] if name in specs else ["..."]
+            if ours[name].shape != array.shape:
+                shapes = f"{list(ours[name].shape)}, and the model gives {list(array.shape)}"
                 yield f"{place}: the expected output {name!r} has shape {shapes}"
+            elif not _fits(declared, array.shape):
+                told = f"the shape {_shown(declared)} for its output {name!r}, and it gives {list(array.shape)}"
+                yield f"{place}: the model declares {told}: correct the declaration"
         for name in sorted(set(ours) - set(theirs)):
             yield f"{place}: the model has no output {name!r}"
 
 
-if __name__ == "__main__":
-    main()
+def _sizes(model: Model, given: Mapping[str, np.ndarray[Any, Any]]) -> dict[int | str, int | str]:
+    """A name of an input's dimension stands for one size; one that stands for two is left a name."""
+    found: dict[int | str, set[int]] = {}
+    for spec in model.inputs:
+        for one, size in zip(spec.shape, given[spec.name].shape if spec.name in given else (), strict=False):
+            if isinstance(one, str) and one not in ("?", "..."):
+                found.setdefault(one, set()).add(size)
+    return {name: next(iter(sizes)) for name, sizes in found.items() if len(sizes) == 1}
+
+
+def _fits(declared: Sequence[int | str], shape: Sequence[int]) -> bool:
+    """What is still a name is free."""
+    return "..." in declared or (
+        len(declared) == len(shape)
+        and all(isinstance(one, str) or one == size for one, size in zip(declared, shape, strict=True))
+    )
+
+
+def _shown(shape: Sequence[int | str]) -> str:
+    return f"[{', '.join(map(str, shape))}]"

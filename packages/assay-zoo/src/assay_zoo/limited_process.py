@@ -1,4 +1,5 @@
-"""Untrusted files are opened in a process of its own, with limits on time and memory: what kills it is reported, and costs one file."""
+"""Whatever opens what a stranger sent is a process of its own, with limits on time and memory: what kills it is reported, and
+costs one item."""
 
 from __future__ import annotations
 
@@ -19,13 +20,21 @@ _LONGEST_BYTES = 16 << 20
 """Of one answer; more is an attack on whoever reads it."""
 _WRITTEN_BYTES = 32 << 20
 """To any one file: readers write nothing on a disk, but one may want a file in memory."""
-_START_S = 60.0
+_START_S = 300.0
 """Until the process is up: the machine's time, not the file's."""
+_PATIENCE = 20.0
+"""Seconds of the clock for each of the processor that an item may take: a busy machine is nobody's fault."""
+
+
+_ENVIRONMENT = {
+    "PATH": os.defpath, "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
+}  # fmt: skip
+"""Nothing that a robot keeps to itself; one thread: those of a mathematics library would take address space that the limit counts."""
 
 
 class Ending(StrEnum):
     """How the look at one item ended. ERROR: the reader itself failed, whoever is to blame. HARNESS: the process never came
-    up, and no file is to blame."""
+    up, stood still or was killed by another, and no file is to blame."""
 
     OK = "ok"
     ERROR = "error"
@@ -59,27 +68,34 @@ def run_limited(
 ) -> list[Looked]:
     """`target` ("package.module:function") applied to each item in a child process; one answer each, in their order.
 
-    An item may take `seconds`, the process `memory_bytes` of address space, and any one file that it writes `written_bytes`.
-    An item that crashes, hangs or eats the memory gets that as its answer, and the rest goes on in a fresh process. Items and
-    values are what JSON holds.
+    An item may take `seconds` of a processor, the process `memory_bytes` of address space, and any one file that it writes
+    `written_bytes`. An item that crashes, does not end or eats the memory gets that as its answer, and the rest goes on in a
+    fresh process. Items and values are what JSON holds.
     """
     found: list[Looked] = []
     while len(found) < len(items):
-        work = Work(
-            target=target, items=tuple(items[len(found) :]), memory_bytes=memory_bytes, seconds=seconds,
-            written_bytes=written_bytes,
-        )  # fmt: skip
-        found += _one_process(work)
+        found += run_until_lost(
+            target, items[len(found) :], seconds=seconds, memory_bytes=memory_bytes, written_bytes=written_bytes
+        )
     return found
 
 
-def _one_process(work: Work) -> list[Looked]:
-    """At least one answer; the last one may be a failure, and then the items after it have none."""
-    environment = {"PATH": os.defpath, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONUTF8": "1"}
-    with subprocess.Popen(
-        [sys.executable, "-I", "-m", "assay_zoo.limited_process_main"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, env=environment, cwd="/", start_new_session=True,
-    ) as child:  # fmt: skip
+def run_until_lost(
+    target: str, items: Sequence[Any], *, seconds: float, memory_bytes: int, written_bytes: int = _WRITTEN_BYTES
+) -> list[Looked]:
+    """As `run_limited`, in one process: the last answer may be of the item with which it was lost, and those after it have none."""
+    work = Work(
+        target=target, items=tuple(items), memory_bytes=memory_bytes, seconds=seconds, written_bytes=written_bytes
+    )
+    try:
+        child = subprocess.Popen(
+            [sys.executable, "-I", "-m", "assay_zoo.limited_process_main"], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_ENVIRONMENT, cwd="/", start_new_session=True,
+        )  # fmt: skip
+    except OSError as error:
+        told = f"a process cannot be started ({error}); free memory or processes"
+        return [Looked(ending=Ending.HARNESS, sentence=told)] * len(items)
+    with child:
         try:
             return _converse(child, work)
         finally:
@@ -98,7 +114,7 @@ def _converse(child: subprocess.Popen[bytes], work: Work) -> list[Looked]:
         return [_all_lost(child, lines)] * len(work.items)
     found: list[Looked] = []
     for _ in work.items:
-        line = lines.next(work.seconds)
+        line = lines.next(work.seconds * _PATIENCE)
         if line is None:
             found.append(_lost(child, lines, work))
             break
@@ -140,14 +156,14 @@ class _Lines:
 def _lost(child: subprocess.Popen[bytes], lines: _Lines, work: Work) -> Looked:
     """The answer for the item that was being looked at when the process was lost."""
     if lines.late:
-        return Looked(ending=Ending.TIMEOUT, sentence=f"opening it took more than {work.seconds:g} s")
+        told = f"opening it did not end within {work.seconds * _PATIENCE:g} s; look again later"
+        return Looked(ending=Ending.HARNESS, sentence=told)
     code = _code(child)
     if code == -signal.SIGXCPU:
         return Looked(ending=Ending.TIMEOUT, sentence=f"opening it took more than {work.seconds:g} s of a processor")
     if code == -signal.SIGKILL:
-        return Looked(
-            ending=Ending.OUT_OF_MEMORY, sentence="the system killed what opened it, most likely for its memory"
-        )
+        # It was not stopped by a limit of its own, so by the machine or by somebody.
+        return Looked(ending=Ending.HARNESS, sentence="what opened it was killed by the machine; look again later")
     told = signal.Signals(-code).name if code < 0 else f"exit {code}"
     return Looked(ending=Ending.CRASH, sentence=f"opening it crashed the reader ({told})")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import resource
 import sys
@@ -24,6 +25,7 @@ def main() -> None:
     _limit(work)
     _say(answers, b"{}")
     for item in work.items:
+        _allow(work.seconds)
         found = _look(function, item)
         _say(answers, msgspec.json.encode(found))
         if found.ending is Ending.OUT_OF_MEMORY:
@@ -46,8 +48,14 @@ def _limit(work: Work) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (work.written_bytes, work.written_bytes))
     resource.setrlimit(resource.RLIMIT_AS, (work.memory_bytes, work.memory_bytes))
-    seconds = int(work.seconds * len(work.items)) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+
+
+def _allow(seconds: float) -> None:
+    """So much of a processor from now on."""
+    spent = resource.getrusage(resource.RUSAGE_SELF)
+    resource.setrlimit(
+        resource.RLIMIT_CPU, (math.ceil(spent.ru_utime + spent.ru_stime + seconds), resource.RLIM_INFINITY)
+    )
 
 
 def _say(descriptor: int, line: bytes) -> None:

@@ -56,7 +56,8 @@ def promote(root: Path, name: str, inspection: Inspection, by: str, *, reason: s
 
     An inspection that did not end in promote needs a `reason`: it is recorded with `by`. Raises UsageError where that is
     missing, where the files are no longer those that were inspected, where the version is taken and, without a `reason`,
-    where the zoo has something by now that it goes against; OSError where the zoo cannot be written. Called again, it finishes or changes nothing.
+    where the zoo has something by now that it goes against; OSError where the zoo cannot be written. Called again, it
+    finishes or changes nothing.
     """
     _allowed(name, inspection, by, reason)
     with _locked(root):

@@ -16,7 +16,7 @@ from assay.testing.broken_models import built
 from assay.testing.broken_models.craft import relu, text, with_weight
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.compliance import check_compliance, subprocess_check
-from assay_zoo.compliance.process import ChildLimits
+from assay_zoo.compliance.subprocess_check import ChildLimits
 from assay_zoo.compliance.waivers import apply_waivers
 from assay_zoo.policy import Waiver, ZooPolicy
 from assay_zoo.submission import SubmissionContext, SubmissionServices
@@ -96,10 +96,10 @@ def test_a_child_that_cannot_be_started_blames_nobody(tmp_path: Path, monkeypatc
 
 def test_a_child_that_dies_before_it_begins_blames_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "model.onnx").write_bytes(relu().SerializeToString())
-    monkeypatch.setattr(subprocess_check, "MODULE", "assay_zoo.compliance.no_such_module")
+    monkeypatch.setattr(subprocess_check, "TARGET", "assay_zoo.compliance.no_such_module:look")
     (one,) = checked(tmp_path)
     assert one.outcome is CheckOutcome.INFRASTRUCTURE
-    assert "before it began" in one.sentence
+    assert "could not be started" in one.sentence
 
 
 def test_a_waiver_in_force_waives_and_gives_its_reason(tmp_path: Path) -> None:

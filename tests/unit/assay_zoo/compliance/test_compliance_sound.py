@@ -185,24 +185,3 @@ def test_opset_of_the_metadata(tmp_path: Path) -> None:
     assert failures(path, Request("", claimed_opset=17)) == []
     (one,) = failures(path, Request("", claimed_opset=18))
     assert "claims opset 18, and the model imports 17" in one
-
-
-def test_declared_shape_that_only_a_run_can_refute(tmp_path: Path) -> None:
-    """NonZero: the number of its columns is not inferred."""
-    path = tmp_path / "model.onnx"
-    path.write_bytes(text("g (float[4] x) => (int64[1,3] y) { [a] y = NonZero(x) }").SerializeToString())
-    (tmp_path / "test_data_set_0").mkdir()
-    data = tmp_path / "test_data_set_0" / "input_0.pb"
-    data.write_bytes(numpy_helper.from_array(np.array([1, 0, 2, 3], np.float32)).SerializeToString())
-    assert failures(path, Request("")) == []
-    data.write_bytes(numpy_helper.from_array(np.array([1, 0, 0, 3], np.float32)).SerializeToString())
-    assert "is declared as [1, 3], and its nodes give [1, 2]" in failures(path, Request(""))[0]
-
-
-def test_a_data_set_of_another_type_is_no_fault_of_the_declaration(tmp_path: Path) -> None:
-    path = tmp_path / "model.onnx"
-    path.write_bytes(relu().SerializeToString())
-    (tmp_path / "test_data_set_0").mkdir()
-    data = tmp_path / "test_data_set_0" / "input_0.pb"
-    data.write_bytes(numpy_helper.from_array(np.ones((2, 3), np.float64)).SerializeToString())
-    assert failures(path, Request("")) == []

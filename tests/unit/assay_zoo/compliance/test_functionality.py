@@ -105,6 +105,18 @@ def test_expected_outputs_of_another_structure_are_the_submitters_fault(
     assert all(f"test_data_set_{number}:" in sentence for number in range(1, 6)), sentence
 
 
+def test_a_declared_shape_that_only_a_run_can_refute(tmp_path: Path, tools: SubmissionServices) -> None:
+    """NonZero: the number of its columns is not inferred. A name stands for one size in inputs and outputs."""
+    model = text("g (float[N] x) => (int64[1,N] y) { [a] y = NonZero(x) }")
+    whole, part = np.array([1, 2, 4], np.float32), np.array([1, 0, 4], np.float32)
+    sets = [(whole, np.array([[0, 1, 2]])), (part, np.array([[0, 2]]))]
+    (found,) = checked(submission(tmp_path / "s", model, sets), tools)["golden"]
+    assert found.outcome is CheckOutcome.FAILED
+    assert "test_data_set_0" not in found.sentence
+    told = "test_data_set_1: the model declares the shape [1, 3] for its output 'y', and it gives [1, 2]"
+    assert told in found.sentence
+
+
 @pytest.mark.parametrize(
     "trap", [next(iter(WRONG_VALUES)), *(pytest.param(one, marks=pytest.mark.slow) for one in list(WRONG_VALUES)[1:])]
 )

@@ -12,10 +12,9 @@ from assay.core.model_finding import Area, ModelFinding
 from assay.errors import HarnessError
 from assay.models.examination.text import shown
 from assay_zoo.check import Check, CheckOutcome
-from assay_zoo.compliance.process import ChildLimits
 from assay_zoo.compliance.report import report
 from assay_zoo.compliance.request import ClaimedPort, Request
-from assay_zoo.compliance.subprocess_check import examine_apart
+from assay_zoo.compliance.subprocess_check import ChildLimits, examine_apart
 from assay_zoo.compliance.waivers import apply_waivers
 from assay_zoo.metadata import Port
 from assay_zoo.repository import METADATA

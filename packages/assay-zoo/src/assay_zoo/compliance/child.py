@@ -1,59 +1,41 @@
-"""`python -m assay_zoo.compliance.child`: one request on standard input, findings as lines of JSON on standard output.
-
-It sets its own limits before it opens anything: what it reads is untrusted.
-"""
+"""The other side of `subprocess_check`: the steps of one examination, one after the other, in a limited process."""
 
 from __future__ import annotations
 
-import os
-import sys
+from functools import cache
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from assay_zoo.compliance.process import limit_self
-from assay_zoo.compliance.request import Answer, Finished, Found, Request, StepStarted, Undecided
+from assay.core.model_finding import ModelFinding
+from assay_zoo.compliance.request import Request, Stepped
+
+if TYPE_CHECKING:
+    from assay.models.examination.steps import Examination
+
+TARGET = "assay_zoo.compliance.child:examine_step"
 
 
-def main() -> None:
-    """Ends with code 0 after the last step; exhaustion of memory or of the stack ends it with a code of its own."""
-    limit_self()
-    out = _own_output()
-    from assay.models.examination.steps import Examination, take
+def examine_step(item: dict[str, Any]) -> Any:
+    """The target of `run_until_lost`: what one step finds of a model of which the steps before it were taken here."""
+    from assay.models.examination.steps import take
     from assay_zoo.compliance.steps import steps_of
 
-    request = msgspec.json.decode(sys.stdin.buffer.read(), type=Request)
-    look = Examination(Path(request.model))
-    for name, step in steps_of(request).items():
-        if name in request.skip:
-            continue
-        _say(out, StepStarted(name))
-        try:
-            for finding in take(look, step):
-                _say(out, Found(finding))
-        except MemoryError:
-            os._exit(OUT_OF_MEMORY)
-        except RecursionError:
-            os._exit(TOO_DEEP)
-        except Exception as error:  # noqa: BLE001  a rule of ours that does not know this model: a person must look
-            _say(out, Undecided(name, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"))
-    _say(out, Finished(look.counts()))
+    request = msgspec.convert(item["request"], Request)
+    look, puzzle = _examination(request.model), ""
+    found: list[ModelFinding] = []
+    try:
+        found.extend(take(look, steps_of(request)[item["step"]]))
+    except (MemoryError, RecursionError):
+        raise
+    except Exception as error:  # noqa: BLE001  a rule of ours that does not know this model: a person must look
+        puzzle = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    return msgspec.to_builtins(Stepped(findings=tuple(found), puzzle=puzzle, counts=look.counts()))
 
 
-OUT_OF_MEMORY, TOO_DEEP = 101, 102
+@cache
+def _examination(model: str) -> Examination:
+    from assay.models.examination.steps import Examination
 
-
-def _own_output() -> BinaryIO:
-    """Standard output for us alone: what native code prints goes where errors go."""
-    own = os.fdopen(os.dup(1), "wb", buffering=0)
-    os.dup2(2, 1)
-    return own
-
-
-def _say(out: BinaryIO, answer: Answer) -> None:
-    out.write(msgspec.json.encode(answer) + b"\n")
-
-
-if __name__ == "__main__":
-    main()
+    return Examination(Path(model))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
 from assay.models.examination.functions import Functions
-from assay.models.examination.schemas import schema_of
 from assay.models.examination.text import format_shape, shown
 from assay.models.examination.types import Shape, shape_of
 from assay.models.examination.walk import Scope, called, domain_of, signature_of
@@ -32,25 +31,19 @@ def check_versions(model: ModelProto, request: Request) -> Iterator[ModelFinding
     model.DiscardUnknownFields()  # nobody after this reads them either
     if unknown := whole - model.ByteSize():
         yield _found(Area.MODEL, "unknown-fields", "", unknown)
-    if model.training_info:
-        yield _found(Area.MODEL, "training-info", "", len(model.training_info), severity=Severity.REMARK)
 
 
 def check_domains(
     everything: Sequence[Scope], functions: Functions, domains: Collection[str]
 ) -> Iterator[ModelFinding]:
-    """Operators of domains that the policy does not name, and those that nothing here defines."""
+    """Operators of domains that the policy does not name."""
     allowed = {domain_of(domain) for domain in domains}
     for scope in everything:
         for index, node in enumerate(scope.graph.node):
             domain, who = domain_of(node.domain), f"{called(node, index)}{scope.where}"
-            if signature_of(node) in functions:
-                continue
-            if domain not in allowed:
+            if signature_of(node) not in functions and domain not in allowed:
                 known = ", ".join(sorted(name or "ai.onnx" for name in allowed))
                 yield _found(Area.NODE, "custom-domain", who, shown(domain), known)
-            elif domain and schema_of(node, scope.opsets) is None:
-                yield _found(Area.NODE, "unchecked-operator", who, severity=Severity.REMARK)
 
 
 def check_claims(model: ModelProto, request: Request) -> Iterator[ModelFinding]:
@@ -89,7 +82,5 @@ def _fits(shape: Shape, claimed: Shape) -> bool:
     )
 
 
-def _found(
-    area: Area, code: str, about: str, *values: int | str, severity: Severity = Severity.RESTRICTED
-) -> ModelFinding:
-    return ModelFinding(area, code, about, values, severity)
+def _found(area: Area, code: str, about: str, *values: int | str) -> ModelFinding:
+    return ModelFinding(area, code, about, values, Severity.RESTRICTED)

@@ -1,4 +1,4 @@
-"""What the child is asked, and what it answers: the only things that cross into the process that opens the model."""
+"""What crosses into the process that opens the model, and back."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class ClaimedPort(msgspec.Struct, frozen=True):
 
 
 class Request(msgspec.Struct, frozen=True):
-    """`steps` are run in their order, without those in `skip`. Limits of the policy; 0 and empty ask for nothing."""
+    """Limits of the policy; 0 and empty ask for nothing."""
 
     model: str
     domains: tuple[str, ...] = ("", "ai.onnx", "ai.onnx.ml")
@@ -27,30 +27,12 @@ class Request(msgspec.Struct, frozen=True):
     claimed_opset: int = 0
     claimed_inputs: tuple[ClaimedPort, ...] = ()
     claimed_outputs: tuple[ClaimedPort, ...] = ()
-    skip: tuple[str, ...] = ()
 
 
-class StepStarted(msgspec.Struct, frozen=True, tag="entered"):
-    """A step begins: whatever happens from here on is blamed on it."""
+class Stepped(msgspec.Struct, frozen=True, kw_only=True):
+    """What one step found. `puzzle`: it failed on this model for a reason that is nobody's fault yet, "" where it did not.
+    `counts` are what was looked at so far: nodes, attributes, tensors, functions."""
 
-    step: str
-
-
-class Found(msgspec.Struct, frozen=True, tag="found"):
-    finding: ModelFinding
-
-
-class Undecided(msgspec.Struct, frozen=True, tag="puzzled"):
-    """A step of ours failed on this model for a reason that is nobody's fault yet."""
-
-    step: str
-    why: str
-
-
-class Finished(msgspec.Struct, frozen=True, tag="ended"):
-    """All steps are through. `counts` are what was looked at: nodes, attributes, tensors, functions."""
-
-    counts: dict[str, int]
-
-
-Answer = StepStarted | Found | Undecided | Finished
+    findings: tuple[ModelFinding, ...] = ()
+    puzzle: str = ""
+    counts: dict[str, int] = {}

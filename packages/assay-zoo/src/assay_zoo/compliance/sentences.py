@@ -5,22 +5,18 @@ from __future__ import annotations
 from assay.core import model_finding_text
 from assay.core.model_finding import ModelFinding, Severity
 
-_ROWS = {
+OWN = {
     "zoo-ir": "the IR version is {0}, and this zoo's runtimes read up to {1}; export the model for an older version",
     "zoo-opset": "{about} is imported at opset {0}, and this zoo's runtimes read up to {1}; export the model for an older opset",
     "claimed-opset": "metadata.toml claims opset {0}, and the model imports {1}; correct one of them",
     "unknown-fields": "the model holds {0} bytes in fields that ONNX does not have, and that nobody reads; export it again without them",
     "claimed-names": "metadata.toml lists the {0}s {1}, and the model has {2}; correct metadata.toml",
     "claimed-port": "{about}: metadata.toml says {0}, and the model {1}; correct one of them",
-    "training-info": "the model carries training_info ({0}), which runtimes of inference ignore",
     "custom-domain": (
         "{about} is of domain {0}, which this zoo does not take ({1}); use standard operators, or bring it as a function of the model"
     ),
-    "unchecked-operator": "{about} has no definition here to be checked against",
     "not-finite": "{about} holds {0}; export the model again from sound weights",
     "nan-attribute": "{about} is NaN; give it a number",
-    "unused-initializer": "{about} is used by nobody",
-    "duplicate-initializer": "{about} is stored {0} times under different names",
     "endless-loop": "{about} has no trip count, and {0}; give it one",
     "loop": "{about} runs {0}, and this zoo allows {1}; bound it",
     "allocation": "{about} makes {0} of shape {1}, {2} bytes at least, and this zoo allows {3}; make it smaller",
@@ -31,7 +27,7 @@ _ROWS = {
 
 def sentence(finding: ModelFinding) -> str:
     """What, where, and what to do."""
-    told = model_finding_text.sentence(finding, _ROWS)
+    told = model_finding_text.sentence(finding, OWN)
     if finding.severity is Severity.CONTRADICTION:
         return f"{told}; correct the declaration"
     return f"{finding.about} {told}" if finding.code == "unreadable" else told

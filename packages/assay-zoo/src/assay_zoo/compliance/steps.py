@@ -6,18 +6,17 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from assay.core.model_finding import ModelFinding, Severity
+from assay.core.model_finding import ModelFinding
 from assay.models.examination.constants import Known, known_in
 from assay.models.examination.functions import functions_of
 from assay.models.examination.inference import smallest
 from assay.models.examination.steps import STEPS, Examination, Step
 from assay.models.examination.walk import scopes
 from assay_zoo.compliance.allocation import check_allocation, check_declared_sizes
-from assay_zoo.compliance.execution import check_execution
 from assay_zoo.compliance.loops import check_loops, nested
 from assay_zoo.compliance.policy_rules import check_claims, check_domains, check_versions
 from assay_zoo.compliance.request import Request
-from assay_zoo.compliance.weights import check_use, check_values
+from assay_zoo.compliance.weights import check_values
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -35,7 +34,6 @@ def steps_of(request: Request) -> Mapping[str, Step]:
         "policy": partial(policy, request=request),
         "bounds": partial(bounds, request=request),
         "values": partial(_where_bounded, step=values),
-        "execution": execution,
     }
 
 
@@ -45,7 +43,6 @@ def policy(look: Examination, request: Request) -> Iterator[ModelFinding]:
     yield from check_versions(look.model, request)
     yield from check_domains(look.everything, functions_of(look.model), request.domains)
     yield from check_claims(look.model, request)
-    yield from check_use(look.everything)
     if look.sound():
         yield from check_values(look.everything, look.path.parent)
 
@@ -60,13 +57,6 @@ def bounds(look: Examination, request: Request) -> Iterator[ModelFinding]:
         yield from declared
         if not declared and not any(finding.code == "declared-size" for finding in look.findings):
             yield from check_allocation(known, least, request)
-
-
-def execution(look: Examination) -> Iterator[ModelFinding]:
-    """Only a model that nothing else is wrong with is run."""
-    failures = [finding for finding in look.findings if finding.severity is not Severity.REMARK]
-    if look.model is not None and look.inferred is not None and not failures:
-        yield from check_execution(look.model, look.path, look.inferred)
 
 
 def _where_bounded(look: Examination, step: Step) -> Iterator[ModelFinding]:

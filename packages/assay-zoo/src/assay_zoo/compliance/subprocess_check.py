@@ -1,25 +1,29 @@
-"""The child started, listened to, and started again without the step that killed it: that it died is a finding."""
+"""A model is examined in a limited process, again without the step that killed it: that it died is a finding."""
 
 from __future__ import annotations
 
-import signal
 from dataclasses import dataclass, field
 
 import msgspec
 
 from assay.core.model_finding import Area, ModelFinding
 from assay.errors import HarnessError
-from assay_zoo.compliance.child import OUT_OF_MEMORY, TOO_DEEP
-from assay_zoo.compliance.process import ChildLimits, CompletedChild, ending, run_child
-from assay_zoo.compliance.request import Answer, Finished, Found, Request, StepStarted, Undecided
+from assay_zoo.compliance.child import TARGET
+from assay_zoo.compliance.request import Request, Stepped
 from assay_zoo.compliance.sentences import sentence
-
-MODULE = "assay_zoo.compliance.child"
-_OPTIONAL = "execution"
-"""Running the model is the business of functionality, which has limits of its own: a death there is told there."""
+from assay_zoo.limited_process import Ending, Looked, run_until_lost
 
 MOST_DEATHS = 2
-"""Of the child on one model: then the steps that are left are not tried."""
+"""Of the process on one model: then the steps that are left are not tried."""
+_WRITTEN_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChildLimits:
+    """`seconds` of a processor for each step."""
+
+    seconds: float = 60.0
+    memory_bytes: int = 4_000_000_000
 
 
 @dataclass
@@ -34,59 +38,43 @@ class ChildReport:
 
 def examine_apart(request: Request, limits: ChildLimits) -> ChildReport:
     """Everything that can be found out about a model without opening it here. Raises HarnessError."""
-    found = ChildReport()
-    skip: list[str] = []
+    from assay_zoo.compliance.steps import steps_of
+
+    found, steps, deaths = ChildReport(), list(steps_of(request)), 0
+    asked = msgspec.to_builtins(request)
     while True:
-        asked = msgspec.structs.replace(request, skip=tuple(skip))
-        ran = run_child(MODULE, msgspec.json.encode(asked), limits)
-        step, ended = _listen(ran, found)
-        if ended:
+        answers = run_until_lost(
+            TARGET, [{"request": asked, "step": step} for step in steps], seconds=limits.seconds,
+            memory_bytes=limits.memory_bytes, written_bytes=_WRITTEN_BYTES,
+        )  # fmt: skip
+        lost = [step for step, answer in zip(steps, answers, strict=False) if not _heard(step, answer, limits, found)]
+        deaths += len(lost)
+        if "parse" in lost or deaths >= MOST_DEATHS or (len(answers) == len(steps) and steps[-1] not in lost):
             return found
-        if not step:
-            raise HarnessError(f"the process that looks at a model {ending(ran)} before it began: {ran.errors[-300:]}")
-        if ran.late or ran.code == -signal.SIGKILL:
-            # It was not stopped by a limit of its own, so by the machine or by somebody.
-            raise HarnessError(
-                f"the process that looks at a model {ending(ran)} in the step {step!r}; look again later"
-            )
-        if step != _OPTIONAL:
-            finding = ModelFinding(Area.MODEL, "checker-died", "", (_death(ran, limits), repr(step)))
-            found.findings.append(finding)
-            found.unseen = sentence(finding)
-        if step == "parse" or len(skip) >= MOST_DEATHS - 1:
-            return found
-        skip.append(step)
+        steps = [step for step in steps if step not in lost]
 
 
-def _listen(ran: CompletedChild, found: ChildReport) -> tuple[str, bool]:
-    """The step entered last, and whether all are through."""
-    known = set(found.findings)
-    step = ""
-    for line in ran.output.splitlines():
-        try:
-            answer = msgspec.json.decode(line, type=Answer)
-        except msgspec.DecodeError:
-            break  # cut short by its death
-        match answer:
-            case StepStarted(name):
-                step = name
-            case Found(finding) if finding not in known:
-                found.findings.append(finding)
-            case Undecided(name, why):
-                words = f"the step {name!r} does not know what to make of this model ({why}); a person must look"
-                if words not in found.puzzles:
-                    found.puzzles.append(words)
-            case Finished(counts):
-                found.counts = dict(counts)
-                return step, True
-    return step, False
+def _heard(step: str, answer: Looked, limits: ChildLimits, found: ChildReport) -> bool:
+    """Whether the step came to its end; what it found is told once, however often it is taken."""
+    if answer.ending is Ending.HARNESS:
+        raise HarnessError(f"the process that looks at a model, in the step {step!r}: {answer.sentence}")
+    if answer.ending is not Ending.OK:
+        died = ModelFinding(Area.MODEL, "checker-died", "", (_death(answer, limits), repr(step)))
+        found.findings.append(died)
+        found.unseen = sentence(died)
+        return False
+    told = msgspec.convert(answer.value, Stepped)
+    found.counts = told.counts
+    found.findings += [one for one in told.findings if one not in found.findings]
+    puzzle = f"the step {step!r} does not know what to make of this model ({told.puzzle}); a person must look"
+    if told.puzzle and puzzle not in found.puzzles:
+        found.puzzles.append(puzzle)
+    return True
 
 
-def _death(ran: CompletedChild, limits: ChildLimits) -> str:
-    if ran.code == OUT_OF_MEMORY:
-        return f"ran out of memory ({limits.memory_bytes} bytes)"
-    if ran.code == TOO_DEEP:
-        return "ran out of stack: the model nests or calls too deeply"
-    if ran.code == -signal.SIGXCPU:
-        return f"did not end within {limits.seconds} s of processor time"
-    return "crashed" if ran.code < 0 else ending(ran)
+def _death(answer: Looked, limits: ChildLimits) -> str:
+    return {
+        Ending.OUT_OF_MEMORY: f"ran out of memory ({limits.memory_bytes} bytes)",
+        Ending.NESTED: "ran out of stack: the model nests or calls too deeply",
+        Ending.TIMEOUT: f"did not end within {limits.seconds:g} s of processor time",
+    }.get(answer.ending, "crashed")
