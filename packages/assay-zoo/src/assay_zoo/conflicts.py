@@ -18,7 +18,7 @@ def look(name: str) -> str:
     return re.sub(r"[-_.]", "", name.lower()).translate(_ALIKE)
 
 
-def alike(name: str, models: Mapping[str, Entry]) -> Iterator[str]:
+def confusable(name: str, models: Mapping[str, Entry]) -> Iterator[str]:
     """One sentence for each model of the zoo that a new `name` is easily taken for."""
     if name in models:
         return
@@ -80,7 +80,7 @@ def conflicts(
     """Why this version cannot be served without a person, by the name of the check that says the same."""
     entry = models.get(name, Entry(current=""))
     found = {
-        "artifacts.name": next(alike(name, models), ""),
+        "artifacts.name": next(confusable(name, models), ""),
         "artifacts.metadata": not_newer(entry, version.version),
         "artifacts.copy": copy_of(name, models, version.closure, version.weights),
     }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from assay.errors import UsageError
 from assay_zoo.artifacts.finding import Finding, failed, passed, skipped, undecided
 from assay_zoo.check import Check
-from assay_zoo.conflicts import alike, copy_of, not_the_owner, owners_of
+from assay_zoo.conflicts import confusable, copy_of, not_the_owner, owners_of
 from assay_zoo.facts import Facts, read_facts
 from assay_zoo.manifest import Entry, read_manifest
 from assay_zoo.repository import METADATA
@@ -34,7 +34,7 @@ def _name_findings(name: str, models: dict[str, Entry]) -> Iterator[Finding]:
     if name.partition(".")[0] in _RESERVED or name.endswith("."):
         told = f"{name!r} is a name that some file systems cannot hold: choose another"
         yield Finding(sentence=told, path=METADATA)
-    for sentence in alike(name, models):
+    for sentence in confusable(name, models):
         yield Finding(sentence=sentence)
 
 
