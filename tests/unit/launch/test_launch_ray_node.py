@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from assay.core.case import Case
 from assay.core.job import NoopJob
 from assay.core.model import Model
@@ -15,24 +13,39 @@ def _jobs(count: int) -> list[NoopJob]:
     return [NoopJob(Case(f"case-{number}", Model("m", "m.onnx", ""))) for number in range(count)]
 
 
-def test_a_node_gets_as_much_as_it_does_in_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [0.0]
-    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
-    node, jobs = Node("a", None, None, 2), _jobs(4)
-    assert node.room == 4
-    node.give(jobs)
+def test_a_node_gets_as_much_as_it_does_in_a_second() -> None:
+    node, jobs = Node("a", None, None, 2), _jobs(6)
+    assert node.room == 4, "how long a job takes is not known yet"
+    node.give(jobs[:4])
     assert node.room == 0
-    now[0] = 60.0
-    assert node.answer(jobs[0].key)
+    assert node.answer(jobs[0].key, 60.0)
     assert node.room == 1, "long jobs are shared out to the end"
-    node.answered, node.busy_s = 1000, 2.0
+    node.job_s = 0.004
     assert node.room == 500 - 3
-    node.answered = 10**6
-    assert node.room == module.MOST_AHEAD - 3
+
+
+def test_short_jobs_go_in_large_parcels_from_the_first_answer_on() -> None:
+    """However long its workers took to start, and however late its answer came."""
+    node, jobs = Node("a", None, None, 1), _jobs(30)
+    node.give(jobs[:2])
+    assert node.answer(jobs[0].key, 1e-4)
+    assert node.room == module.MOST_AHEAD - 1
+    for job in jobs[2:]:
+        node.give([job])
+        assert node.answer(job.key, 10.0)
+    assert node.room == 1, "those that come next are long"
+
+
+def test_what_took_no_time_says_nothing_of_the_others() -> None:
+    node, jobs = Node("a", None, None, 1), _jobs(2)
+    node.give(jobs)
+    assert node.answer(jobs[0].key, 5.0)
+    assert node.answer(jobs[1].key, 0.0)
+    assert node.room == 2
 
 
 def test_what_a_node_does_not_owe_is_not_heard() -> None:
     node, jobs = Node("a", None, None, 2), _jobs(1)
     node.give(jobs)
-    assert node.answer(jobs[0].key)
-    assert not node.answer(jobs[0].key)
+    assert node.answer(jobs[0].key, 1.0)
+    assert not node.answer(jobs[0].key, 1.0)

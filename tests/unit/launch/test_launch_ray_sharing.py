@@ -39,7 +39,7 @@ def test_a_job_that_takes_nodes_down_costs_two_and_no_other_job_is_blamed(killer
             lost += 1
             blamed += sharing.lost(node)
         else:
-            assert node.answer(key)
+            assert node.answer(key, 1.0)
             done.append(key)
     assert lost == 2
     assert blamed == [jobs[killer]]
@@ -59,12 +59,12 @@ def test_what_a_lost_node_owed_is_tried_last_and_alone() -> None:
     assert sharing.lost(first) == []
     assert sharing.give([second]) == {second: jobs[2:4]}, "first whatever took no node down"
     for job in jobs[2:4]:
-        second.answer(job.key)
+        second.answer(job.key, 1.0)
     sharing.add(jobs[4])
     second.give([jobs[5]])
-    second.answer(jobs[5].key)
+    second.answer(jobs[5].key, 1.0)
     assert sharing.give([second]) == {second: [jobs[4]]}
-    second.answer(jobs[4].key)
+    second.answer(jobs[4].key, 1.0)
     assert sharing.give([second]) == {second: [jobs[0]]}
     sharing.add(jobs[5])
     assert sharing.give([second]) == {}, "nothing else beside it"

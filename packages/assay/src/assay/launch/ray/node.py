@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,14 +11,14 @@ from assay.core.job import Job
 HORIZON_S = 1.0
 """A node has jobs for so long: it need not wait for the network, and little is to be done again where it is lost."""
 MOST_AHEAD = 2000
-MEMORY_S = 4.0
-"""Of how fast it answered: jobs of another kind may take longer."""
+NEWS = 0.25
+"""The share of the newest job in what a job is expected to take: those that come next may be of another kind."""
 
 
 @dataclass(eq=False)
 class Node:
     """`actor` and `stream` are Ray's; `owed` are its jobs that have no answer, by key; `sent` are calls of
-    the actor that Ray has not said to have come."""
+    the actor that Ray has not said to have come. `job_s` is what a job is expected to take, None before the first answer."""
 
     name: str
     actor: Any
@@ -27,9 +26,7 @@ class Node:
     workers: int
     owed: dict[str, Job] = field(default_factory=dict)
     sent: list[Any] = field(default_factory=list)
-    answered: float = 0.0
-    busy_s: float = 0.0
-    seen_s: float = 0.0
+    job_s: float | None = None
 
     @property
     def room(self) -> int:
@@ -37,19 +34,21 @@ class Node:
         return self._ahead() - len(self.owed)
 
     def give(self, jobs: Sequence[Job]) -> None:
-        if not self.owed:
-            self.seen_s = time.monotonic()
         self.owed |= {job.key: job for job in jobs}
 
-    def answer(self, key: str) -> bool:
-        """Whether it owed that: what it was asked before it was given up is not heard."""
-        now = time.monotonic()
-        self.answered, self.busy_s, self.seen_s = self.answered + 1, self.busy_s + now - self.seen_s, now
-        if self.busy_s > MEMORY_S:
-            self.answered, self.busy_s = self.answered / 2, self.busy_s / 2
-        return self.owed.pop(key, None) is not None
+    def answer(self, key: str, seconds: float) -> bool:
+        """Whether it owed that: what it was asked before it was given up is not heard. `seconds` are the job's own, as the node says: the
+        time between two answers is that of the start of its workers and of the way as well, and a node that waits for jobs looks slow."""
+        if self.owed.pop(key, None) is None:
+            return False
+        if seconds > 0.0:  # what became of its process says nothing of how long a job takes
+            known = seconds if self.job_s is None else self.job_s
+            self.job_s = known + NEWS * (seconds - known)
+        return True
 
     def _ahead(self) -> int:
-        """By how fast it answers: a few long jobs are shared out evenly to the end, short ones go in large parcels."""
-        rate = self.answered / max(self.busy_s, 0.05)
-        return max(2 * self.workers, min(MOST_AHEAD, int(HORIZON_S * rate)))
+        """A few long jobs are shared out evenly to the end, short ones go in large parcels."""
+        if self.job_s is None:
+            return 2 * self.workers
+        many = HORIZON_S * self.workers / max(self.job_s, HORIZON_S / MOST_AHEAD)
+        return max(2 * self.workers, min(MOST_AHEAD, int(many)))

@@ -131,7 +131,7 @@ class _Launch:
             return
         for result in results:
             job = node.owed.get(result.job_key)
-            if job is not None and node.answer(result.job_key):
+            if job is not None and node.answer(result.job_key, result.seconds):
                 self._done += 1
                 self._cluster.watch(job, None, self._done, self._total, UNKNOWN)
                 yield result
