@@ -28,7 +28,7 @@ def test_short_jobs_go_in_large_parcels_from_the_first_answer_on() -> None:
     """However long its workers took to start, and however late its answer came."""
     node, jobs = Node("a", None, None, 1), _jobs(30)
     node.give(jobs[:2])
-    assert node.answer(jobs[0].key, 1e-4)
+    assert node.answer(jobs[0].key, 0.0)
     assert node.room == module.MOST_AHEAD - 1
     for job in jobs[2:]:
         node.give([job])
@@ -36,11 +36,11 @@ def test_short_jobs_go_in_large_parcels_from_the_first_answer_on() -> None:
     assert node.room == 1, "those that come next are long"
 
 
-def test_what_took_no_time_says_nothing_of_the_others() -> None:
+def test_a_job_that_ended_its_process_says_nothing_of_the_others() -> None:
     node, jobs = Node("a", None, None, 1), _jobs(2)
     node.give(jobs)
     assert node.answer(jobs[0].key, 5.0)
-    assert node.answer(jobs[1].key, 0.0)
+    assert node.answer(jobs[1].key, None)
     assert node.room == 2
 
 

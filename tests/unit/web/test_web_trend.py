@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -12,6 +13,7 @@ from starlette.testclient import TestClient
 from assay.core.annotation import Annotation
 from assay.stores.sql import SqlStore
 from assay.testing.builders import make_measurement, make_result, make_run
+from assay.web import trend as module
 from assay.web.address import address
 from assay.web.app import make_app
 from assay.web.site import Site
@@ -78,3 +80,38 @@ def test_a_fifth_result_of_a_run_is_shown_at_once(store: SqlStore, tmp_path: Pat
     assert client.get(path).status_code == 400
     store.record("20260101", [make_result("a", kind="measure", measurements=(make_measurement(),))])
     assert client.get(path).status_code == 200
+
+
+def _get(store: SqlStore, folder: Path, **asked: object) -> dict[str, Any]:
+    client = TestClient(make_app(Site(store, folder), {"testserver"}))
+    answer = client.get(f"/api/v1{address('/trend', case='a', flow='onnxruntime', **asked)}")
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def test_a_trend_has_the_newest_runs_and_all_of_them_where_they_are_asked_for(
+    store: SqlStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "RUNS", 3)
+    for number in range(1, 7):
+        run = f"2026010{number}"
+        store.open_run(make_run(run, started_at=f"2026-01-0{number}T02:00:00+00:00"))
+        tasks = {"early": 1.0} if number == 1 else {}
+        measure = make_result("a", kind="measure", measurements=(make_measurement(median_s=1e-3 * number),))
+        store.record(run, [make_result("a", task_metrics=tasks), measure])
+
+    def shown(**asked: object) -> tuple[list[str], bool]:
+        said = _get(store, tmp_path, **asked)
+        return [point["run_id"][-1] for point in said["trends"][0]["points"]], said["earlier"]
+
+    assert shown(metric="latency") == (["4", "5", "6"], True)
+    assert shown(metric="latency", until="2026-01-04") == (["2", "3", "4"], True)
+    assert shown(metric="latency", since="2026-01-02", until="2026-01-03") == (["2", "3"], False)
+    assert shown(metric="latency", runs=6) == (["1", "2", "3", "4", "5", "6"], False)
+    assert shown(metric="task.early") == (["1"], False), "what the newest runs lack is looked for in the others"
+    page = TestClient(make_app(Site(store, tmp_path), {"testserver"}))
+    path = address("/trend", case="a", flow="onnxruntime", metric="latency")
+    assert "These are the newest 3 runs." in page.get(path).text
+    assert "These are the newest" not in page.get(f"{path}&runs=10").text
+    said = page.get(f"{path}&runs=0")
+    assert (said.status_code, "it is a whole number from 1 to 10,000" in said.text) == (400, True)

@@ -64,11 +64,13 @@ class QueuedLauncher:
         self._launchers = (workers, alone)
         self._asked: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
         self._given: queue.SimpleQueue[Result | BaseException | None] = queue.SimpleQueue()
+        self._added = self._told = 0
         self._thread = threading.Thread(target=self._run, name="supervisor", daemon=True)
         self._thread.start()
 
     def add(self, jobs: Sequence[Job], *, alone: bool = False) -> None:
         """They are taken within half a second, also while others run."""
+        self._added += len(jobs)
         for job in jobs:
             self._asked.put(_Asked(job, alone))
 
@@ -80,11 +82,12 @@ class QueuedLauncher:
         """What is there, as soon as anything is; ends when it is closed."""
         while True:
             batch = [self._given.get()]
-            if not self._asked.empty():
+            if self._added > self._told + 1:
                 time.sleep(GATHER_S)  # more is to come: a batch costs as much as many results
             while len(batch) < MOST_RESULTS and not self._given.empty():
                 batch.append(self._given.get())
             if results := [one for one in batch if isinstance(one, Result)]:
+                self._told += len(results)
                 yield results
             for one in batch:
                 if one is None:

@@ -105,9 +105,18 @@ class MetricPoint(msgspec.Struct, frozen=True):
     spread_ms: tuple[float, ...] = ()
 
 
+class RunWindow(msgspec.Struct, frozen=True):
+    """The newest `runs` runs among those that began from the day `since` to the day `until`, "" for no end; days as 2026-11-27."""
+
+    runs: int
+    since: str = ""
+    until: str = ""
+
+
 class MetricHistory(msgspec.Struct, frozen=True):
-    """One `metric` of one cell through all runs, the newest first; "" where the cell has no result. `names` are all metrics that any
-    result of the cell has, `stated` what plug-ins say of theirs, `machine` the kind of machine of the newest result."""
+    """One `metric` of one cell through the runs that were asked for, the newest first; "" where the cell has no result. `names` are all
+    metrics that a result of them has, `stated` what plug-ins say of theirs, `machine` the kind of machine of the newest result. `earlier`:
+    the cell has runs before them."""
 
     metric: str
     names: tuple[str, ...]
@@ -115,6 +124,7 @@ class MetricHistory(msgspec.Struct, frozen=True):
     machine: str
     points: tuple[MetricPoint, ...]
     versions: dict[int, dict[str, str]]
+    earlier: bool = False
 
 
 class Unsteady(msgspec.Struct, frozen=True):
@@ -178,8 +188,11 @@ class Browsable(Protocol):
         """The run without its jobs: of a large one they are most of what is to be read. `run_id` as in `Store.run`."""
         ...
 
-    def metric_history(self, case: str, flow: str, wanted: Sequence[str]) -> MetricHistory:
-        """Of the first metric of `wanted` that the cell has, or of the first that it has at all."""
+    def metric_history(
+        self, case: str, flow: str, wanted: Sequence[str], window: RunWindow | None = None
+    ) -> MetricHistory:
+        """Of the first metric of `wanted` that the cell has, or of the first that it has at all. What lies outside of the window is not
+        read; where nothing lies inside, there are no points, and the rest is that of the newest runs. None: all runs."""
         ...
 
     def run_pair(self, old: str, new: str) -> RunPair:

@@ -8,13 +8,14 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, select
+from msgspec.structs import replace
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from assay.core.comparison import StatedMetric
 from assay.core.job import JobKind
 from assay.core.result import Result, measurements_of
 from assay.judge.metrics import metrics, stated_by
-from assay.ports.browsing import MetricHistory, MetricPoint, RunMetrics
+from assay.ports.browsing import MetricHistory, MetricPoint, RunMetrics, RunWindow
 from assay.stats.percentiles import percentile
 from assay.stores.search import of_cells
 from assay.stores.statements import chunks, insert_for
@@ -93,16 +94,27 @@ def _spread(result: Result) -> tuple[float, ...]:
     return known if len(known) == len(SPREAD) else ()
 
 
-def metric_history(connection: Connection, case: str, flow: str, wanted: Sequence[str]) -> MetricHistory:
+def metric_history(
+    connection: Connection, case: str, flow: str, wanted: Sequence[str], window: RunWindow | None = None
+) -> MetricHistory:
     """See `ports.Browsable.metric_history`."""
     jobs = _jobs_of(connection, [(case, flow)])
+    inside = _inside(list(jobs), window)
+    oldest, earlier = _oldest(connection, inside, window) if window else ("", False)
     row, run = metric_values.c, runs.c
     query = (
         select(run.id, run.started_at, run.commit, run.machine, row.job, row.names, row.versions, row.numbers)
         .join(runs, run.number == row.run)
-        .where(row.job.in_(list(jobs)))
+        .where(*inside, run.id >= oldest)
     )
     rows = connection.execute(query).all() if jobs else []
+    if not rows and window and (window.since or window.until):
+        return replace(
+            metric_history(connection, case, flow, wanted, RunWindow(window.runs)),
+            points=(),
+            versions={},
+            earlier=False,
+        )
     rows = sorted(sorted(rows, key=lambda one: jobs[one.job]), key=lambda one: one.id, reverse=True)
     names = {
         number: _NAMES.decode(payload) for number, payload in _payloads(connection, {one.names for one in rows}).items()
@@ -118,7 +130,25 @@ def metric_history(connection: Connection, case: str, flow: str, wanted: Sequenc
         newest,
         tuple(points),
         {number: _VERSIONS.decode(payload) for number, payload in _payloads(connection, used).items()},
+        earlier,
     )
+
+
+def _inside(jobs: Sequence[int], window: RunWindow | None) -> list[ColumnElement[bool]]:
+    """Ids of runs sort by time, but days are asked for in the time that a run says of itself."""
+    asked: list[ColumnElement[bool]] = [metric_values.c.job.in_(jobs)]
+    if window and window.since:
+        asked.append(runs.c.started_at >= window.since)
+    if window and window.until:
+        asked.append(func.substr(runs.c.started_at, 1, 10) <= window.until)
+    return asked
+
+
+def _oldest(connection: Connection, inside: Sequence[ColumnElement[bool]], window: RunWindow) -> tuple[str, bool]:
+    """The id of the oldest run of the window, and whether there are runs before it. No number is read for it."""
+    ids = select(runs.c.id).join(metric_values, metric_values.c.run == runs.c.number).where(*inside).distinct()
+    found = connection.scalars(ids.order_by(runs.c.id.desc()).limit(window.runs + 1)).all()
+    return (found[: window.runs][-1] if found else ""), len(found) > window.runs
 
 
 def _points(rows: Sequence[Any], names: dict[int, Names], metric: str) -> tuple[list[MetricPoint], str]:

@@ -13,6 +13,7 @@ from assay.ports.browsing import (
     MetricHistory,
     RunMetrics,
     RunPair,
+    RunWindow,
     Standing,
 )
 from assay.stores import browsing, run_pairs
@@ -39,10 +40,12 @@ class SqlBrowsing(SqlDatabase):
         with self.reading() as connection:
             return browsing.said(connection, text, looked_at, limit)
 
-    def metric_history(self, case: str, flow: str, wanted: Sequence[str]) -> MetricHistory:
+    def metric_history(
+        self, case: str, flow: str, wanted: Sequence[str], window: RunWindow | None = None
+    ) -> MetricHistory:
         """No payload is opened."""
         with self.reading() as connection:
-            return metric_history(connection, case, flow, wanted)
+            return metric_history(connection, case, flow, wanted, window)
 
     def run_pair(self, old: str, new: str) -> RunPair:
         """No payload is opened."""

@@ -27,10 +27,10 @@ class Answer:
 MOST_PAGES = 1_000_000
 
 
-def page_number(text: str, name: str = "page") -> int:
+def page_number(text: str, name: str = "page", most: int = MOST_PAGES) -> int:
     """From 1 on; "" is the first. Raises UsageError."""
     if not text:
         return 1
-    if not (text.isascii() and text.isdigit() and len(text) <= 7 and 1 <= int(text) <= MOST_PAGES):
-        raise UsageError(f"{name} is {text[:40]!r}; it is a whole number from 1 to {MOST_PAGES:,}")
+    if not (text.isascii() and text.isdigit() and len(text) <= 7 and 1 <= int(text) <= most):
+        raise UsageError(f"{name} is {text[:40]!r}; it is a whole number from 1 to {most:,}")
     return int(text)

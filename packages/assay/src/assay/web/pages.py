@@ -104,6 +104,7 @@ PAGES = (
             Parameter("beside", "Other flows, separated by commas."),
             Parameter("since", "First day: 2026-11-01."),
             Parameter("until", "Last day."),
+            Parameter("runs", "So many of the newest runs [1000]."),
         ),
     ),
     Page(

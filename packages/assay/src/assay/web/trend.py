@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import msgspec
+from msgspec.structs import replace
 
 from assay.core.annotation import Annotation
 from assay.core.trend import Change, Point, Trend
 from assay.errors import UsageError
 from assay.pipeline.trend import SHORT, Observed, trend_of
-from assay.ports.browsing import CellQuery, MetricHistory
+from assay.ports.browsing import CellQuery, MetricHistory, RunWindow
 from assay.web.annotations import annotations_on
-from assay.web.answer import Answer
+from assay.web.answer import Answer, page_number
 from assay.web.machines import machines
 from assay.web.site import Site
 from assay.web.trend_plot import plot
 
 LISTED = 100
+RUNS, MOST_RUNS = 1000, 10_000
+"""Of a trend where nothing else is asked, and where all are asked."""
 NEWEST = 4
 """Results by which it is seen that a cell has others than it had."""
 MOST_BESIDE = 6
@@ -43,14 +46,15 @@ def trend(site: Site, query: Mapping[str, str]) -> Answer:
         raise UsageError(
             "the trend of what? its address has a case and a flow: /trend?case=NAME&flow=NAME&metric=latency"
         )
-    history = read_cell(site, case, flow, query.get("metric", ""))
+    window = _window(query)
+    history = read_cell(site, case, flow, query.get("metric", ""), window)
     if not history.names:
         raise UsageError(f"no run of {case} on {flow} is in this history")
     metric = SHORT.get(query.get("metric", ""), query.get("metric", "")) or history.metric
     machine = query.get("machine", "") or history.machine
     beside = [name for name in query.get("beside", "").split(",") if name and name != flow][:MOST_BESIDE]
-    wanted = {flow: history} | {name: read_cell(site, case, name, metric) for name in beside}
-    trends, missing = _trends(wanted, case, metric, machine, query)
+    wanted = {flow: history} | {name: read_cell(site, case, name, metric, window) for name in beside}
+    trends, missing = _trends(wanted, case, metric, machine)
     values = {
         "case": case,
         "flow": flow,
@@ -68,37 +72,46 @@ def trend(site: Site, query: Mapping[str, str]) -> Answer:
         "annotations": _annotations(site, case, wanted),
         "elsewhere": sum(one.elsewhere for one in trends),
         "others": [name for name in _flows(site, case) if name not in wanted],
-        "days": {"since": query.get("since", ""), "until": query.get("until", "")},
+        "days": {"since": window.since, "until": window.until},
+        "runs": window.runs,
+        "most_runs": MOST_RUNS,
+        "earlier": any(one.earlier for one in wanted.values()),
     }
-    data = {"trends": trends, "machines": values["on_machines"]}
+    data = {"trends": trends, "machines": values["on_machines"], "earlier": values["earlier"]}
     return Answer("trend.html.j2", values, data, HEADER, [row for one in trends for row in _rows(one)])
 
 
-def read_cell(site: Site, case: str, flow: str, metric: str) -> MetricHistory:
+def _window(query: Mapping[str, str]) -> RunWindow:
+    """A trend of thousands of runs takes as long as many pages: it is drawn where somebody asks for it."""
+    runs = page_number(query.get("runs", "") or str(RUNS), "runs", MOST_RUNS)
+    return RunWindow(runs, query.get("since", ""), query.get("until", ""))
+
+
+def read_cell(site: Site, case: str, flow: str, metric: str, window: RunWindow) -> MetricHistory:
     """Of that metric, or, where "" is asked or the cell has none of that name, of what is usual. Read once for each run that the cell
-    has."""
+    has. A metric that the newest runs lack may be one of earlier ones."""
     newest = tuple(site.store.cell_runs(case, flow, NEWEST))
     asked = SHORT.get(metric, metric)
     wanted = (*((asked,) if asked else ()), *USUAL)
-    key = (case, flow, asked, newest)
-    return site.cells.get(key, lambda: site.store.metric_history(case, flow, wanted))
+    found = site.cells.get(
+        (case, flow, asked, newest, window), lambda: site.store.metric_history(case, flow, wanted, window)
+    )
+    if not found.earlier or not asked or asked in found.names or window.runs == MOST_RUNS:
+        return found
+    return read_cell(site, case, flow, metric, replace(window, runs=MOST_RUNS))
 
 
 def _is_median(metric: str) -> bool:
     return metric == SHORT["latency"]
 
 
-def _trends(
-    wanted: Mapping[str, MetricHistory], case: str, metric: str, machine: str, query: Mapping[str, str]
-) -> tuple[list[Trend], list[str]]:
+def _trends(wanted: Mapping[str, MetricHistory], case: str, metric: str, machine: str) -> tuple[list[Trend], list[str]]:
     """Those that there are, and a sentence for each flow beside the first that has none."""
-    since, until = query.get("since", ""), query.get("until", "")
     trends, missing = [], []
     for flow, history in wanted.items():
         inside = [
             Observed(one.run, one.started_at, one.commit, one.machine, {history.metric: one.value}, history.stated)
             for one in history.points
-            if (not since or one.started_at >= since) and (not until or one.started_at[:10] <= until)
         ]
         try:
             trends.append(trend_of(inside, case, flow, metric, machine, history.names))
@@ -110,7 +123,7 @@ def _trends(
 
 
 def _between(found: Trend, history: MetricHistory) -> list[Between]:
-    versions = {one.run: history.versions[one.versions] for one in history.points}
+    versions = {one.run: history.versions[one.versions] for one in history.points} if found.changes else {}
     rows = []
     for change in found.changes:
         before, after = found.points[change.place - 1].run_id, found.points[change.place].run_id

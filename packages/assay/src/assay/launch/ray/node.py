@@ -36,12 +36,13 @@ class Node:
     def give(self, jobs: Sequence[Job]) -> None:
         self.owed |= {job.key: job for job in jobs}
 
-    def answer(self, key: str, seconds: float) -> bool:
+    def answer(self, key: str, seconds: float | None) -> bool:
         """Whether it owed that: what it was asked before it was given up is not heard. `seconds` are the job's own, as the node says: the
-        time between two answers is that of the start of its workers and of the way as well, and a node that waits for jobs looks slow."""
+        time between two answers is that of the start of its workers and of the way as well, and a node that waits for jobs looks slow. None: what became of its process says
+        nothing of how long a job takes."""
         if self.owed.pop(key, None) is None:
             return False
-        if seconds > 0.0:  # what became of its process says nothing of how long a job takes
+        if seconds is not None:
             known = seconds if self.job_s is None else self.job_s
             self.job_s = known + NEWS * (seconds - known)
         return True

@@ -10,7 +10,7 @@ import ray
 
 from assay.core.environment import Interpreter
 from assay.core.job import FlowJob, Job
-from assay.core.outcome import Stage
+from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
 from assay.core.step import UNKNOWN
 from assay.errors import EnvironmentFailed, WorkerFailed
@@ -131,7 +131,8 @@ class _Launch:
             return
         for result in results:
             job = node.owed.get(result.job_key)
-            if job is not None and node.answer(result.job_key, result.seconds):
+            own_s = result.seconds if result.seconds or result.outcome is Outcome.OK else None
+            if job is not None and node.answer(result.job_key, own_s):
                 self._done += 1
                 self._cluster.watch(job, None, self._done, self._total, UNKNOWN)
                 yield result
