@@ -38,8 +38,8 @@ class Node:
 
     def answer(self, key: str, seconds: float | None) -> bool:
         """Whether it owed that: what it was asked before it was given up is not heard. `seconds` are the job's own, as the node says: the
-        time between two answers is that of the start of its workers and of the way as well, and a node that waits for jobs looks slow. None: what became of its process says
-        nothing of how long a job takes."""
+        time between two answers is that of the start of its workers and of the way as well, and a node that waits for jobs looks slow.
+        None: what became of its process says nothing of how long a job takes."""
         if self.owed.pop(key, None) is None:
             return False
         if seconds is not None:
