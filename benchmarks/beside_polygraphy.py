@@ -19,7 +19,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from real_models import ASSAY, CATALOGUE, fetched
+from real_models import CATALOGUE, fetched
+from real_models_inputs import ASSAY
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,8 @@ from typing import Any
 import numpy as np
 from real_kinds_file import by_reference
 from real_kinds_page import Row, page
-from real_models import ASSAY, draw, fetched, timed
+from real_models import fetched, timed
+from real_models_inputs import ASSAY, draw
 
 HERE = Path(__file__).parent
 FLOWS = ("onnxruntime", "openvino-f32")

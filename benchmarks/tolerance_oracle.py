@@ -91,7 +91,7 @@ def main() -> None:
         f"derivation: {time.perf_counter() - wall:.1f} s, {spent:.1f} s of processor time, {spent / oracle:.1f} times the "
         f"oracle; { ({name: round(value, 1) for name, value in profile.header.seconds.items()}) }"
     )
-    print(f"self-test: {[(one.mutant, round(one.budget, 1)) for one in profile.header.selftest]}")
+    print(f"self-test: {[(one.defect, round(one.budget, 1)) for one in profile.header.selftest]}")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from assay.core.golden import GoldenLock
 from assay.core.result import AnyResult
+from assay.numerics.tolerance.derived_tolerance import Header
 
 SOURCE = Path(__file__).parents[2] / "packages" / "assay" / "src" / "assay"
 IN_WORKERS = (
@@ -28,7 +30,7 @@ IN_WORKERS = (
     "transforms",
     "worker",
 )
-NOTING = {"noted", "Note", "NativeWarning"}
+NOTING = {"noted", "Note", "NativeWarning", "facts"}
 WARNINGS = {"NoteWarning", "NativeText"}
 SEVERAL_WORDS = re.compile(r"[A-Za-z]{2,}[,:;]? [A-Za-z]{2,}")
 NAMES = {
@@ -45,11 +47,31 @@ OF_OTHERS = {"log", "text", "texts", "values"}
 LEFT = {
     "detail": "the driver makes it; a worker says `ended`",
     "observed_detail": "as `detail`",
-    "why": "what asks for a range of an input: an operator and its node, or an option",
-    "note": "what was changed of the inputs after the first were refused",
     "missing_reason": "why a derivation gave nothing: the text of an exception",
 }
 """Fields that hold a sentence all the same."""
+
+
+def structs_of(kind: object, found: set[type]) -> set[type]:
+    """The types of all values inside of `kind`, however deep."""
+    info = kind if isinstance(kind, msgspec.inspect.Type) else msgspec.inspect.type_info(kind)
+    parts = [*getattr(info, "types", ()), *getattr(info, "item_types", ())]
+    parts += [getattr(info, name) for name in ("item_type", "value_type") if hasattr(info, name)]
+    if isinstance(info, msgspec.inspect.StructType) and info.cls not in found:
+        found.add(info.cls)
+        parts += [field.type for field in info.fields]
+    for part in parts:
+        structs_of(part, found)
+    return found
+
+
+FREE = {
+    "EngineInfo": "options of a backend, by the backend's own names",
+    "ModelFinding": "`about` is a place in the model: node 'a' (Relu)",
+}
+"""Types whose texts are put together of names."""
+STRUCTS = {one.__name__ for kind in (AnyResult, GoldenLock, Header) for one in structs_of(kind, set())} - FREE.keys()
+"""Whatever a worker answers, and writes into goldens and tolerances."""
 
 
 def sentences(source: str) -> Iterator[int]:
@@ -58,7 +80,9 @@ def sentences(source: str) -> Iterator[int]:
         if not isinstance(node, ast.Call):
             continue
         given = [*node.args, *(word.value for word in node.keywords)]
-        if (_called(node) in NOTING and any(map(_has_words, given))) or (
+        if _called(node) in STRUCTS and any(_has_words(one, spaced=True) for one in given):
+            yield node.lineno
+        if ((_called(node) in NOTING or ast.unparse(node.func) == "broken") and any(map(_has_words, given))) or (
             ast.unparse(node.func) == "warnings.warn"
             and not (isinstance(node.args[0], ast.Call) and _called(node.args[0]) in WARNINGS)
         ):
@@ -71,8 +95,8 @@ def _called(node: ast.Call) -> str:
     return ast.unparse(node.func).rpartition(".")[2]
 
 
-def _has_words(node: ast.expr) -> bool:
-    """Whether a text in it, formatted ones with what stands between, is of several words."""
+def _has_words(node: ast.expr, *, spaced: bool = False) -> bool:
+    """Whether a text in it, formatted ones with what stands between, is of several words; with `spaced`, of several parts."""
     for part in ast.walk(node):
         if isinstance(part, ast.JoinedStr):
             text = "".join(str(one.value) if isinstance(one, ast.Constant) else "xx" for one in part.values)
@@ -80,7 +104,7 @@ def _has_words(node: ast.expr) -> bool:
             text = part.value
         else:
             continue
-        if SEVERAL_WORDS.search(text):
+        if SEVERAL_WORDS.search(text) or (spaced and isinstance(part, ast.JoinedStr) and " " in text):
             return True
     return False
 
@@ -93,10 +117,15 @@ def _has_words(node: ast.expr) -> bool:
         'warnings.warn("no trace: not available", stacklevel=2)',
         "msgspec.structs.replace(empty_result(job), detail=text)",
         'warnings.warn(f"{backend} has no trace", stacklevel=2)',
+        'InputRange(0, 1, operator="tried on the reference")',
+        "UntakenBranch(node, f\"{node.op_type} '{node.name}'\")",
+        'Defect(kind, f"last channel lost at {node}")',
+        'Finding("service", "text", code, facts(expected=f"at most {bound}"))',
+        'broken("draws", f"at most {bound}", seen)',
     ],
 )
 def test_it_is_found(line: str) -> None:
-    assert list(sentences(line)) == [1]
+    assert set(sentences(line)) == {1}
 
 
 @pytest.mark.parametrize(

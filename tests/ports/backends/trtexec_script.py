@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 BANNER = f"[TensorRT v{os.environ.get('TRTEXEC_VERSION', '101600')}]"
 NEWER = BANNER >= "[TensorRT v11" and len(BANNER) == len("[TensorRT v110100]")
@@ -101,14 +103,7 @@ def infer(given: dict[str, str], command: str) -> int:
     outputs = ReferenceEvaluator(model).run(None, feeds)
     if "--dumpRawBindingsToFile" in given:
         print("[11/22/2026-12:00:00] [I] Dumping I/O Bindings to RAW Files:")
-        for value, array in zip(model.graph.output, outputs, strict=True):
-            told = {"float32": "fp32", "int64": "int64"}[array.dtype.name]
-            dims = ".".join(map(str, array.shape))
-            file = f"{value.name}.output.{dims}.{told}.raw"
-            Path(file).write_bytes(array.tobytes())
-            print(
-                f"Writing file for output binding {value.name} (with datatype {told} and dimensions {dims}) to {file}"
-            )
+        dump(model.graph.output, outputs)
     if "--exportTimes" in given:
         row = {"startEnqMs": 1.0, "endEnqMs": 1.5, "h2dMs": 0.25, "computeMs": 1.0, "d2hMs": 0.25, "latencyMs": 1.5}
         Path(given["--exportTimes"]).write_text(json.dumps([row] * 7))
@@ -121,6 +116,15 @@ def infer(given: dict[str, str], command: str) -> int:
         Path(given["--exportProfile"]).write_text(json.dumps([{"count": 7}, *rows]))
     print(f"&&&& PASSED TensorRT.trtexec {BANNER} # {command}")
     return 0
+
+
+def dump(names: Sequence[Any], outputs: Sequence[Any]) -> None:
+    for value, array in zip(names, outputs, strict=True):
+        told = {"float32": "fp32", "int64": "int64"}[array.dtype.name]
+        dims = ".".join(map(str, array.shape))
+        file = f"{value.name}.output.{dims}.{told}.raw"
+        Path(file).write_bytes(array.tobytes())
+        print(f"Writing file for output binding {value.name} (with datatype {told} and dimensions {dims}) to {file}")
 
 
 def sizes(text: str) -> dict[str, list[int]]:

@@ -113,4 +113,4 @@ def test_what_branches_and_loops_read(tmp_path: Path) -> None:
     plan = _plan(tmp_path, Branching().requires_grad_(False), torch.randn(3, 4), *whole)
     found = {name: (one.low, one.high) for name, one in plan.ranges.items()}
     assert found == {"ids": (0, 49), "kinds": (0, 4), "steps": (0, 8), "later": (0, 48)}
-    assert plan.ranges["kinds"].why.startswith("Gather 'cond/1/")
+    assert plan.ranges["kinds"].node.startswith("cond/1/")

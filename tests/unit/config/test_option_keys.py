@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from assay.cli.main import app
 from assay.config.assay_toml import load_config
 from assay.config.schema import config_schema
-from assay.core.input_plan import InputRange
+from assay.core.input_plan import InputRange, RangeSource
 from assay.models.random_inputs import FILLS as KNOWN_FILLS
 from assay.options.check import CheckOptions
 from assay.options.declaration import rows
@@ -72,9 +72,9 @@ def test_the_command_line_says_the_same_as_the_file(tmp_path: Path) -> None:
         {"h": (64, 96), "w": (48,)},
     )
     assert inputs.ranges == {
-        "x": InputRange(0, 1, why="as stated"),
-        "y": InputRange(5, 5, choices=(5,), why="as stated"),
-        "z": InputRange(1, 2.5, choices=(1, 2.5), why="as stated"),
+        "x": InputRange(0, 1, source=RangeSource.STATED),
+        "y": InputRange(5, 5, choices=(5,), source=RangeSource.STATED),
+        "z": InputRange(1, 2.5, choices=(1, 2.5), source=RangeSource.STATED),
     }
     assert inputs.data is not None
     assert (inputs.data.source, inputs.data.expected, inputs.data.state) == (

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from assay.config.stated_inputs import check_stated
 from assay.config.validate_shapes import check_dims
 from assay.core.case import Case, Inputs
-from assay.core.input_plan import InputRange
+from assay.core.input_plan import InputRange, RangeSource
 from assay.core.model import Model, TensorSpec
 from assay.errors import UsageError
 from assay.options.input_values import read_range, read_values, stated
@@ -64,8 +64,8 @@ def test_a_dimension_without_a_name_is_called_by_input_and_axis() -> None:
 def test_ranges_and_values_of_inputs() -> None:
     found = stated({"x": read_range("x", "0:1")}, {"n": read_values("n", "8000,16000")})
     assert found == {
-        "x": InputRange(0, 1, why="as stated"),
-        "n": InputRange(8000, 16000, choices=(8000, 16000), why="as stated"),
+        "x": InputRange(0, 1, source=RangeSource.STATED),
+        "n": InputRange(8000, 16000, choices=(8000, 16000), source=RangeSource.STATED),
     }
     check_stated(replace(CASE, inputs=Inputs(ranges=found)))
 

@@ -13,12 +13,13 @@ from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.job import VerifyJob
 from assay.core.model import Model
+from assay.core.note import NoteCode, noted
 from assay.models.input_plan.evaluate_shapes import evaluate
 from assay.models.input_plan.graph import read_graph
 from assay.models.input_plan.plan import other_sizes, plan_of
 from assay.models.input_plan.sizes import solve
 from assay.models.onnx_file import open_model
-from assay.worker.inputs.input_choice import BY_TRIAL, Samples, chosen
+from assay.worker.inputs.input_choice import Samples, chosen
 
 
 def _parsed(graph: str) -> onnx.ModelProto:
@@ -79,7 +80,11 @@ def _answer(wanted: int) -> Callable[[Samples], Samples]:
 def test_sizes_that_follow_from_values_are_found_by_trial(tmp_path: Path) -> None:
     model = _model(tmp_path, "g (float[N, S] x) => (float[N, S] y) { y = Relu(x) }")
     inputs, _, plan = chosen(VerifyJob(Case("m", model), Flow("f", "reference")), _answer(21))
-    assert (inputs[0]["x"].shape, plan.sizes, plan.note) == ((1, 21), {"N": 1, "S": 21}, BY_TRIAL)
+    assert (inputs[0]["x"].shape, plan.sizes, plan.changes) == (
+        (1, 21),
+        {"N": 1, "S": 21},
+        (noted(NoteCode.SIZES_BY_TRIAL),),
+    )
 
 
 def test_a_stated_size_is_not_searched(tmp_path: Path) -> None:

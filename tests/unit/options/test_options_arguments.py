@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assay.core.data import Picture
-from assay.core.input_plan import InputRange
+from assay.core.input_plan import InputRange, RangeSource
 from assay.errors import UsageError
 from assay.options.arguments import (
     arguments_of,
@@ -23,7 +23,6 @@ from assay.options.declaration import rows
 from assay.options.sizes import Sizes
 from assay.options.task_metric import MetricChoice
 
-STATED = "as stated"
 EXAMPLES: dict[str, Any] = {
     "models": (Path("a.onnx"), Path("b.onnx")),
     "flows": ("onnxruntime", "openvino-f32"),
@@ -33,8 +32,11 @@ EXAMPLES: dict[str, Any] = {
     "state": {"stateN": "state"},
     "image": Picture(size=(224, 160), layout="NHWC", scale=1 / 255, mean=(0.5, 0.25, 0.125), std=(2.0,), fill=3),
     "dims": {"h": Sizes(64, 96, 160), "x[2]": Sizes(1, 1, 9, (1, 9))},
-    "input_ranges": {"mask": InputRange(0, 1, why=STATED), "x": InputRange(-1e-7, 0.1, why=STATED)},
-    "input_values": {"rate": InputRange(8000, 16000, choices=(8000, 16000), why=STATED)},
+    "input_ranges": {
+        "mask": InputRange(0, 1, source=RangeSource.STATED),
+        "x": InputRange(-1e-7, 0.1, source=RangeSource.STATED),
+    },
+    "input_values": {"rate": InputRange(8000, 16000, choices=(8000, 16000), source=RangeSource.STATED)},
     "seed": -3,
     "samples": 2,
     "rtol": 1e-3,
@@ -112,10 +114,10 @@ def test_values_of_python() -> None:
     }
     assert values_from_python(CheckOptions, said) == {
         "dims": {"h": (64, 96, 160, ()), "w": (48, 48, 48, (48,)), "d": (2, 4, 8, ())},
-        "input_ranges": {"mask": InputRange(0, 1, why=STATED)},
+        "input_ranges": {"mask": InputRange(0, 1, source=RangeSource.STATED)},
         "input_values": {
-            "rate": InputRange(16000, 16000, choices=(16000,), why=STATED),
-            "gain": InputRange(0.5, 2, choices=(0.5, 2), why=STATED),
+            "rate": InputRange(16000, 16000, choices=(16000,), source=RangeSource.STATED),
+            "gain": InputRange(0.5, 2, choices=(0.5, 2), source=RangeSource.STATED),
         },
         "task_metric": ("classification", {"output": "scores"}),
         "image": Picture(size=(8, 8)),

@@ -12,6 +12,7 @@ import shutil
 import signal
 import stat
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,6 @@ def main() -> int:
 def _execute(path: Path, out: Path) -> Report:
     """Every code cell in its order, until one fails."""
     import nbformat
-    from nbclient import NotebookClient
-    from nbclient.exceptions import CellExecutionError, DeadKernelError
 
     text = path.read_text(encoding="utf-8")
     try:
@@ -53,45 +52,56 @@ def _execute(path: Path, out: Path) -> Report:
             raise ValueError("it has no cells")
     except Exception as error:  # noqa: BLE001 - whatever nbformat makes of a third party's file
         return _written(Report(trouble=Trouble(kind="", sentence=f"it cannot be read as a notebook: {error}")), out)
-    stored = [_text(cell.get("outputs", [])) if cell.cell_type == "code" else "" for cell in notebook.cells]
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
+    cells = _Cells(notebook, _first_lines(text, notebook.cells), out)
+    trouble = _trouble(cells, path.parent)
+    return _written(Report(printed=tuple(cells.printed), trouble=trouble), out)
+
+
+class _Cells:
+    """The code cells of a notebook, and what they have printed so far."""
+
+    def __init__(self, notebook: Any, lines: Sequence[int], out: Path) -> None:
+        self.notebook, self._lines, self._out = notebook, lines, out
+        self.printed: list[Printed] = []
+        self.running = Trouble(kind="start", sentence="the kernel did not start")
+        self._code = [(at, cell) for at, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
+        self._stored = [_text(cell.get("outputs", [])) for _, cell in self._code]
+        for _, cell in self._code:
             cell.outputs, cell.execution_count = [], None
+
+    def run(self, client: Any) -> Trouble | None:
+        """All of them, one after the other."""
+        for number, ((at, cell), stored) in enumerate(zip(self._code, self._stored, strict=True), 1):
+            self.running = Trouble(kind="running", cell=number, line=self._lines[at])
+            _written(Report(printed=tuple(self.printed), trouble=self.running), self._out)
+            client.execute_cell(cell, at)
+            self.printed.append(Printed(cell=number, line=self._lines[at], text=_text(cell.outputs), stored=stored))
+            cell.outputs = []
+        return None if self._code else Trouble(kind="empty", sentence="it has no cell of code")
+
+
+def _trouble(cells: _Cells, folder: Path) -> Trouble | None:
+    """How running them ended; None where nothing is wrong."""
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, DeadKernelError
+
     client = NotebookClient(
-        notebook, timeout=None, startup_timeout=KERNEL_START_S, kernel_name="python3",
-        resources={"metadata": {"path": str(path.parent)}},
+        cells.notebook, timeout=None, startup_timeout=KERNEL_START_S, kernel_name="python3",
+        resources={"metadata": {"path": str(folder)}},
     )  # fmt: skip
-    printed: list[Printed] = []
-    trouble: Trouble | None
-    lines = _first_lines(text, notebook.cells)
-    number = 0
     process: Any = None
-    running = Trouble(kind="start", sentence="the kernel did not start")
     try:
         with client.setup_kernel():
             process = getattr(getattr(client.km, "provisioner", None), "process", None)
-            for index, cell in enumerate(notebook.cells):
-                if cell.cell_type != "code":
-                    continue
-                number += 1
-                running = Trouble(kind="running", cell=number, line=lines[index])
-                _written(Report(printed=tuple(printed), trouble=running), out)
-                client.execute_cell(cell, index)
-                text = _text(cell.outputs)
-                printed.append(Printed(cell=number, line=lines[index], text=text, stored=stored[index]))
-                cell.outputs = []
+            return cells.run(client)
     except CellExecutionError as error:
         told = f"{error.ename}: {_one_line(error.evalue)}" if error.evalue else str(error.ename)
-        trouble = msgspec.structs.replace(running, kind="exception", sentence=told)
+        return msgspec.structs.replace(cells.running, kind="exception", sentence=told)
     except DeadKernelError:
-        trouble = msgspec.structs.replace(running, kind="dead", sentence=f"the kernel died{_cause(process)}")
+        return msgspec.structs.replace(cells.running, kind="dead", sentence=f"the kernel died{_cause(process)}")
     except Exception as error:  # noqa: BLE001 - the kernel is untrusted, and may answer anything
-        trouble = msgspec.structs.replace(
-            running, kind="protocol", sentence=f"{type(error).__name__}: {_one_line(str(error))}"
-        )
-    else:
-        trouble = None if number else Trouble(kind="empty", sentence="it has no cell of code")
-    return _written(Report(printed=tuple(printed), trouble=trouble), out)
+        told = f"{type(error).__name__}: {_one_line(str(error))}"
+        return msgspec.structs.replace(cells.running, kind="protocol", sentence=told)
 
 
 def _written(report: Report, out: Path) -> Report:

@@ -10,6 +10,7 @@ import pytest
 from onnx import numpy_helper
 from small_graphs import float32, network, noise, parsed
 
+from assay.core.defect import DefectKind
 from assay.judge.finding_text import finding_text
 from assay.numerics.tolerance.derive import derive_model
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
@@ -55,7 +56,7 @@ def _weightless(operator: str) -> onnx.ModelProto:
 def test_a_model_without_weights_is_tried_on_defects_too(operator: str, precision: str) -> None:
     profile = derive_model(_weightless(operator), [{"x": noise(3, 64)}], precision)
     tried = profile.header.selftest
-    assert {one.mutant.partition(" at ")[0].split(" by ")[0] for one in tried} >= {"scaled", "shifted"}
+    assert {one.defect.kind.value for one in tried} >= {"scaled", "shifted"}
     assert all(one.killed for one in tried), tried
 
 
@@ -80,10 +81,10 @@ def test_an_output_at_which_what_is_far_from_it_averages_out_is_tried_itself() -
     )
     model.graph.initializer.append(numpy_helper.from_array(noise(16384, 4), "w"))
     header = derive_model(model, [{"x": noise(1, 16384)}], "float32").header
-    missed = [one.mutant for one in header.selftest if "l" in one.missed]
-    seen = [one.mutant for one in header.selftest if "l" in one.seen]
-    assert any(one.startswith("inputs and weights rounded") for one in missed)
-    assert any(one.startswith("scaled by") for one in seen)
+    missed = [one.defect.kind for one in header.selftest if "l" in one.missed]
+    seen = [one.defect.kind for one in header.selftest if "l" in one.seen]
+    assert DefectKind.ROUNDED in missed
+    assert DefectKind.SCALED in seen
     assert not header.blind
 
 
@@ -106,4 +107,4 @@ def test_weights_of_the_body_of_a_loop_are_rounded_too() -> None:
     )
     header = derive_model(model, [{"x": noise(1, 8)}], "float32").header
     assert not header.blind
-    assert [one.killed for one in header.selftest if one.mutant.startswith("inputs and weights")] == [True]
+    assert [one.killed for one in header.selftest if one.defect.kind is DefectKind.ROUNDED] == [True]

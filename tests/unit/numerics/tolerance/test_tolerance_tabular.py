@@ -88,6 +88,12 @@ def cases() -> Iterator[Case]:
         "SVMClassifier", x, at=1, kernel_type="RBF", kernel_params=[0.4, 0.0, 0.0], prob_a=[-1.5, -0.7, -2.0], prob_b=[0.1, 0.0, -0.2],
         **_THREE,
     )  # fmt: skip
+    yield from tree_cases(x)
+    yield Case("Inverse", noise(2, 5, 5) + 2 * np.eye(5, dtype=np.float32), domain=MICROSOFT)
+    yield from picture_cases()
+
+
+def tree_cases(x: Tensor) -> Iterator[Case]:
     trees: dict[str, Any] = {
         "tree_roots": [0, 1],
         "nodes_modes": numpy_helper.from_array(np.zeros(2, np.uint8)),
@@ -102,7 +108,9 @@ def cases() -> Iterator[Case]:
     }
     for aggregate in (0, 1):
         yield Case("TreeEnsemble", x, n_targets=1, aggregate_function=aggregate, **trees)
-    yield Case("Inverse", noise(2, 5, 5) + 2 * np.eye(5, dtype=np.float32), domain=MICROSOFT)
+
+
+def picture_cases() -> Iterator[Case]:
     picture, of = noise(1, 2, 12, 12), np.zeros(2, np.int64)
     regions = np.array([[1.3, 2.1, 17.7, 19.1], [4.2, 0.4, 9.9, 21.3]], np.float32)
     for mode in ("avg", "max"):

@@ -14,11 +14,12 @@ from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.input_plan import InputRange
 from assay.core.job import Job, VerifyJob
+from assay.core.note import NoteCode, noted
 from assay.errors import BadInputs, Lowering, Unsupported
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import describe
 from assay.numerics.oracle.evaluator import Evaluator
-from assay.worker.inputs.input_choice import BY_TRIAL, chosen, drawn, inputs_at, is_telling, new_plan
+from assay.worker.inputs.input_choice import chosen, drawn, inputs_at, is_telling, new_plan
 from assay.worker.inputs.rebatch import rebatch
 
 Samples = list[dict[str, Any]]
@@ -45,7 +46,7 @@ def test_the_first_plan_that_tells_something_is_kept(tmp_path: Path) -> None:
         return [{"y": one["x"]} for one in inputs]
 
     inputs, outputs, plan = chosen(job, only_small)
-    assert plan.note == "whole numbers are 0 and 1"
+    assert plan.changes == (noted(NoteCode.BITS_FED),)
     assert {number for one in inputs for number in one["i"].reshape(-1).tolist()} == {0, 1}
     assert np.array_equal(outputs[0]["y"], inputs[0]["x"])
 
@@ -171,7 +172,7 @@ def test_sizes_are_searched_where_those_of_the_plan_tell_nothing(tmp_path: Path)
     job = job_of(tmp_path, SUMS, {"zero": np.array([0]), "first": np.array(1)})
     inputs, outputs, plan = chosen(job, _answering(job))
     assert is_telling(outputs)
-    assert plan.note.startswith(BY_TRIAL)
+    assert plan.changes[0].code is NoteCode.SIZES_BY_TRIAL
     assert all(one["cu"].size > 1 for one in inputs)
 
 
@@ -187,7 +188,7 @@ def test_sizes_are_searched_until_every_output_of_real_numbers_moves(tmp_path: P
         return [{"y": one, "frames": np.array([place])} for place, one in enumerate(moves)]
 
     inputs, _, plan = chosen(job, answer)
-    assert plan.note.startswith(BY_TRIAL)
+    assert plan.changes[0].code is NoteCode.SIZES_BY_TRIAL
     assert inputs[0]["x"].size >= still
 
 
@@ -215,7 +216,7 @@ def test_answers_without_nan_are_preferred(tmp_path: Path) -> None:
 
     inputs, outputs, plan = chosen(job, means)
     assert not any(np.isnan(one["y"]).any() for one in outputs)
-    assert plan.note == "'off' ascends to 3"
+    assert plan.changes == (noted(NoteCode.ASCENDING_FED, input="off", last=3),)
     assert all(one["off"].tolist() == [0, 3] for one in inputs)
 
 

@@ -76,6 +76,6 @@ def test_no_two_draws_have_one_seed() -> None:
 
 def test_draws_that_are_none() -> None:
     assert _drawn(_Odd((), "length")) == (["limit"], {})
-    assert _drawn(_Odd((999,), "length")) == (["draws"], {})
+    assert _drawn(_Odd((999,), "length")) == (["vocabulary"], {})
     assert _drawn(_Odd((), "stop")) == ([], {})  # the end of a text was drawn, perhaps
     assert _drawn(_Odd(None, "length")) == ([], {})

@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
+import enum
+
 import msgspec
+
+from assay.core.note import Note
+
+
+class RangeSource(enum.StrEnum):
+    """What the values of an input come from: an operator that takes no others, an option, the numbers that the graph compares it with
+    (it may have others), or a trial on the reference."""
+
+    UNKNOWN = ""
+    OPERATOR = "operator"
+    STATED = "stated"
+    COMPARED = "compared"
+    TRIED = "tried"
 
 
 class InputRange(msgspec.Struct, frozen=True, omit_defaults=True):
     """Values from `low` to `high`, both included (None: no bound). `kind` says how they are spread: "" as for any input, mask
     (0 and 1), length, index, count, unique (no place twice), divisor, ascending (from the lower to the upper bound along the last
     axis). One of `choices` where there are some; just `exact` where the input has as many elements. `texts` are those that an input
-    of texts is made of. `why` is the operator that asks for it, or the option that states it, or (then `tried`) why it was tried."""
+    of texts is made of. Of one that comes from an operator, `operator` and `node` name it."""
 
     low: float | None = None
     high: float | None = None
     kind: str = ""
     choices: tuple[float, ...] = ()
     exact: tuple[float, ...] = ()
-    why: str = ""
     texts: tuple[str, ...] = ()
-    tried: bool = False
+    source: RangeSource = RangeSource.UNKNOWN
+    operator: str = ""
+    node: str = ""
 
 
 class InputPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     """`sizes` by symbol (`input[2]` for a dimension without a name), `ranges` by input. `floats` is how floating inputs without
-    a range are filled: normal or uniform (0 to 1). `note` says what was changed where the first choice was refused; `unmet`
+    a range are filled: normal or uniform (0 to 1). `changes` are those that were made where the first choice was refused; `unmet`
     is the constraint of the graph that no sizes were found for ("" for none). `branch_samples` are the samples whose values were changed
     so that they take a branch that no other does, found by trying `branch_tries` values. `products` of one sample, where for their
     number fewer were drawn than usual."""
@@ -31,7 +47,7 @@ class InputPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     sizes: dict[str, int] = {}
     ranges: dict[str, InputRange] = {}
     floats: str = "normal"
-    note: str = ""
+    changes: tuple[Note, ...] = ()
     unmet: str = ""
     branch_samples: tuple[int, ...] = ()
     branch_tries: int = 0
@@ -41,7 +57,7 @@ class InputPlan(msgspec.Struct, frozen=True, omit_defaults=True):
 class InputFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """What was fed as one input, all samples together. `shapes` are the different ones, `least` and `most` its finite values
     (None: there are none, or they are texts). Where they come from: a golden, or the plan of the inputs, of which `sizes` (those of its
-    own dimensions), `range`, `floats`, `products` and `note` are what it says of this one."""
+    own dimensions), `range`, `floats`, `products` and `changes` are what it says of this one."""
 
     name: str
     dtype: str
@@ -53,4 +69,4 @@ class InputFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     range: InputRange | None = None
     floats: str = ""
     products: int = 0
-    note: str = ""
+    changes: tuple[Note, ...] = ()

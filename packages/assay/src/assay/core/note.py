@@ -88,6 +88,14 @@ class NoteCode(enum.StrEnum):
     DEVICE_CLOCK_STOPPED = "device_clock_stopped"
     NVML_NOT_INSTALLED = "nvml_not_installed"
     NVML_SAYS = "nvml_says"
+    SIZES_BY_TRIAL = "sizes_by_trial"
+    ONE_VALUE_FED = "one_value_fed"
+    FEW_PLACES = "few_places"
+    ASCENDING_FED = "ascending_fed"
+    BITS_FED = "bits_fed"
+    ONES_FED = "ones_fed"
+    TRUTHS_FED = "truths_fed"
+    UNIFORM_FED = "uniform_fed"
 
 
 LONGEST = 2000

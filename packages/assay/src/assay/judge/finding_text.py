@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from assay.core.finding import Fact, Finding, FindingCode, WorstElement
 from assay.core.node_error import NodeSummary
 from assay.core.schedules import SCHEDULES
-from assay.core.service_rules import RULES, WAYS
+from assay.core.service_rules import WAYS
+from assay.judge.defect_text import decider_text, defects_text
+from assay.judge.service_rule_text import rule_words
 
 Values = Mapping[str, Fact]
 _BEYOND = "differ by more than {rtol:.3g} * |expected| + {atol:.3g}, the worst {first}."
@@ -183,10 +185,12 @@ _MADE: dict[FindingCode, Callable[[Values], dict[str, object]]] = {
     FindingCode.REFERENCE_CONSTANT: lambda of: {"constant": _constant(of)},
     FindingCode.REFERENCE_CONSTANT_OR_NAN: lambda of: {"constant": _constant(of)},
     FindingCode.ILL_CONDITIONED: lambda of: {"percent": 100.0 * number(of["share"])},
-    FindingCode.SELFTEST_BLIND: lambda of: {"listed": "; ".join(map(str, listed(of["tried"])))},
+    FindingCode.SELFTEST_BLIND: lambda of: {"listed": defects_text(of["kinds"], of["places"], of["sizes"])},
     FindingCode.SOME_BEYOND_LIMITS: lambda of: {
         "outside_percent": 100.0 * number(of["outside"]) / number(of["elements"])
     },
+    FindingCode.OPEN_CHOICES: lambda of: {"margin": decider_text(of["margin"])},
+    FindingCode.CHOICES: lambda of: {"margin": decider_text(of["margin"])},
     FindingCode.LOWER_PRECISION: lambda of: {"coarser": _coarser(of)},
     FindingCode.BODY_DISAGREES: lambda of: {"published": _PUBLISHED[tuple(map(str, listed(of["right"])))]},
     FindingCode.SCHEDULES_DISAGREE: lambda of: {
@@ -199,7 +203,7 @@ _MADE: dict[FindingCode, Callable[[Values], dict[str, object]]] = {
         if of["others"]
         else "",
     },
-    FindingCode.SERVICE_RULE: lambda of: {"broken": RULES[str(of["rule"])]},
+    FindingCode.SERVICE_RULE: rule_words,
     FindingCode.ACCEPTED: lambda of: {"wrong_use": _WRONG_USES[str(of["use"])].format(**of)},
 }
 """What a sentence says besides the facts themselves."""

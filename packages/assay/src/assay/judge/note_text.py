@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from assay.core.finding import Fact
 from assay.core.note import Note, NoteCode
 from assay.core.wire import Changed
+from assay.judge.defect_text import decider_text, defects_text
 from assay.judge.finding_text import in_full, listed, number
 
 Values = Mapping[str, Fact]
@@ -79,7 +80,7 @@ _TEXTS = {
         "or check which model it is of"
     ),
     NoteCode.TIES: (
-        "output '{output}' has {ties} where {margin} is decided by less than the noise of a correct flow, {at} [{index}]: expected "
+        "output '{output}' has {ties} where {decider} is decided by less than the noise of a correct flow, {at} [{index}]: expected "
         "{expected_in_full}, got {actual_in_full}"
     ),
     NoteCode.SAMPLES_SET_ASIDE: (
@@ -178,6 +179,14 @@ _TEXTS = {
     ),
     NoteCode.NVML_NOT_INSTALLED: "nvidia-ml-py is not installed beside this flow: pip install 'assay[gpu]'",
     NoteCode.NVML_SAYS: "NVML says: {error}",
+    NoteCode.SIZES_BY_TRIAL: "sizes were found by trial",
+    NoteCode.ONE_VALUE_FED: "'{input}' is {value:g} alone",
+    NoteCode.FEW_PLACES: "tables of unknown size have {places} places",
+    NoteCode.ASCENDING_FED: "'{input}' ascends to {last}",
+    NoteCode.BITS_FED: "whole numbers are 0 and 1",
+    NoteCode.ONES_FED: "whole numbers are 1",
+    NoteCode.TRUTHS_FED: "truth values are true",
+    NoteCode.UNIFORM_FED: "floating inputs lie between 0 and 1",
 }
 _CHANGED = {
     Changed.DIRECTORY: "the working directory",
@@ -217,13 +226,14 @@ def _signal_name(at: int) -> str:
 
 
 _MADE: dict[NoteCode, Callable[[Values], dict[str, object]]] = {
-    NoteCode.DEFECTS_NOT_SEEN: lambda of: {"listed": "; ".join(map(str, listed(of["mutants"])))},
+    NoteCode.DEFECTS_NOT_SEEN: lambda of: {"listed": defects_text(of["kinds"], of["places"], of["sizes"])},
     NoteCode.PASSES_COARSELY: lambda of: {
         "torch_percent": 100.0 * number(of["torch"]),
         "onnx_percent": 100.0 * number(of["onnx"]),
     },
     NoteCode.TIES: lambda of: {
         "ties": counted(of["count"], "tie: an answer that differs", "ties: answers that differ"),
+        "decider": decider_text(of["margin"]),
         "at": "at" if of["count"] == 1 else "first at",
         "expected_in_full": in_full(number(of["expected"])),
         "actual_in_full": in_full(number(of["actual"])),

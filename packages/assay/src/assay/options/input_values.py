@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import isfinite
 
-from assay.core.input_plan import InputRange
+from assay.core.input_plan import InputRange, RangeSource
 from assay.errors import UsageError
-
-STATED = "as stated"
 
 
 def read_range(name: str, text: str) -> InputRange:
@@ -19,7 +17,7 @@ def read_range(name: str, text: str) -> InputRange:
         raise UsageError(f"the range of input '{name}' is {text!r}: write LOW:HIGH, for example 0:1")
     if numbers[0] > numbers[1]:
         raise UsageError(f"the range of input '{name}' is {text!r}: its lower end is above its upper one")
-    return InputRange(numbers[0], numbers[1], why=STATED)
+    return InputRange(numbers[0], numbers[1], source=RangeSource.STATED)
 
 
 def read_values(name: str, text: str) -> InputRange:
@@ -28,7 +26,7 @@ def read_values(name: str, text: str) -> InputRange:
     known = [one for one in numbers if one is not None]
     if len(known) < len(numbers):
         raise UsageError(f"the value of input '{name}' is {text!r}: write a number, or several as in 8000,16000")
-    return InputRange(min(known), max(known), choices=tuple(known), why=STATED)
+    return InputRange(min(known), max(known), choices=tuple(known), source=RangeSource.STATED)
 
 
 def range_of(name: str, said: str | Sequence[float] | InputRange) -> InputRange:

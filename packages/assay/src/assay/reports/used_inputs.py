@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from assay.core.engine_info import EngineInfo
-from assay.core.input_plan import InputFacts, InputRange
+from assay.core.input_plan import InputFacts, InputRange, RangeSource
+from assay.judge.note_text import note_text
 
 _SIZES = ("size.", "bounds.")
 _MASK = "mask"
+_SOURCES = {
+    RangeSource.UNKNOWN: "",
+    RangeSource.OPERATOR: "{operator}{named}",
+    RangeSource.STATED: "as stated",
+    RangeSource.COMPARED: "what Equal compares it with",
+    RangeSource.TRIED: "tried on the reference",
+}
 
 
 def used_inputs(one: InputFacts) -> str:
@@ -29,13 +37,15 @@ def source(one: InputFacts) -> str:
         texts.append(one.floats)
     if one.products:
         texts.append(f"few samples, for one takes {one.products / 1e9:.3g} billion products (--samples says how many)")
-    if one.note:
-        texts.append(f"after other inputs were refused: {one.note}")
+    if one.changes:
+        texts.append(f"after other inputs were refused: {', '.join(map(note_text, one.changes))}")
     return "; ".join(texts)
 
 
 def _range(one: InputRange) -> str:
-    why = f" ({one.why})" if one.why else ""
+    named = f" '{one.node}'" if one.node else ""
+    source = _SOURCES[one.source].format(operator=one.operator, named=named)
+    why = f" ({source})" if source else ""
     if one.texts:
         return f"of {len(one.texts)} texts{why}"
     if one.choices:

@@ -130,62 +130,81 @@ def generate(mix: Mix, times: Sequence[float], *, timeout_s: float = 30.0) -> Lo
     return spent
 
 
-async def _run(mix: Mix, requests: Sequence[Sent], contents: Sequence[bytes], timeout_s: float) -> None:
-    loop, clock, parts = asyncio.get_running_loop(), _Clock(), urlsplit(mix.address)
-    secure = ssl.create_default_context() if parts.scheme == "https" else None
-    port = parts.port or (443 if secure else 80)
-    clock.left = len(requests)
-    tasks: set[asyncio.Task[None]] = set()
+class _Sending:
+    """Requests at their times, each on a connection that is free or a new one."""
 
-    def write(connection: _Connection, number: int) -> None:
-        request = requests[number]
-        connection.now, request.sent = request, clock.time()
-        assert connection.transport is not None
-        connection.transport.write(contents[number])
+    def __init__(self, mix: Mix, requests: Sequence[Sent], contents: Sequence[bytes], timeout_s: float) -> None:
+        self.clock = _Clock()
+        self.clock.left = len(requests)
+        self._requests, self._contents, self._timeout_s = requests, contents, timeout_s
+        self._loop, self._tasks = asyncio.get_running_loop(), set[asyncio.Task[None]]()
+        parts = urlsplit(mix.address)
+        self._host = str(parts.hostname)
+        self._secure = ssl.create_default_context() if parts.scheme == "https" else None
+        self._port = parts.port or (443 if self._secure else 80)
 
-    async def connect(number: int) -> None:
-        try:
-            made = loop.create_connection(lambda: _Connection(clock), str(parts.hostname), port, ssl=secure)
-            _, connection = await asyncio.wait_for(made, timeout_s)
-            write(connection, number)
-        except (OSError, TimeoutError):
-            refuse(number, "no connection")
+    def begin(self) -> None:
+        """From now on each is sent when it is due."""
+        first = self._loop.time() + 0.05
+        self.clock.start = time.perf_counter() + (first - self._loop.time())
+        for number, request in enumerate(self._requests):
+            self._loop.call_at(first + request.due, self._send, number)
 
-    def refuse(number: int, why: str) -> None:
-        requests[number].error = why
-        clock.open -= 1
-        clock.left -= 1
-        if clock.left == 0:
-            clock.over.set()
-
-    def send(number: int) -> None:
-        clock.open += 1
-        if clock.open > MOST_OPEN:
-            refuse(number, f"{MOST_OPEN} requests were under way")
+    def _send(self, number: int) -> None:
+        self.clock.open += 1
+        if self.clock.open > MOST_OPEN:
+            self._refuse(number, f"{MOST_OPEN} requests were under way")
             return
-        while clock.idle:
-            connection = clock.idle.pop()
+        while self.clock.idle:
+            connection = self.clock.idle.pop()
             if connection.transport is not None and not connection.transport.is_closing():
-                write(connection, number)
+                self._write(connection, number)
                 return
-        task = loop.create_task(connect(number))
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
+        task = self._loop.create_task(self._connect(number))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
-    first = loop.time() + 0.05
-    clock.start = time.perf_counter() + (first - loop.time())
-    for number, request in enumerate(requests):
-        loop.call_at(first + request.due, send, number)
+    async def _connect(self, number: int) -> None:
+        try:
+            made = self._loop.create_connection(
+                lambda: _Connection(self.clock), self._host, self._port, ssl=self._secure
+            )
+            _, connection = await asyncio.wait_for(made, self._timeout_s)
+            self._write(connection, number)
+        except (OSError, TimeoutError):
+            self._refuse(number, "no connection")
+
+    def _write(self, connection: _Connection, number: int) -> None:
+        request = self._requests[number]
+        connection.now, request.sent = request, self.clock.time()
+        assert connection.transport is not None
+        connection.transport.write(self._contents[number])
+
+    def _refuse(self, number: int, why: str) -> None:
+        self._requests[number].error = why
+        self.clock.open -= 1
+        self.clock.left -= 1
+        if self.clock.left == 0:
+            self.clock.over.set()
+
+    async def end(self) -> None:
+        """What is under way still is broken off."""
+        for task in list(self._tasks):
+            task.cancel()
+        for connection in self.clock.made:
+            connection.now = None  # what it had is told already
+            if connection.transport is not None:
+                connection.transport.abort()
+        await asyncio.sleep(0)
+
+
+async def _run(mix: Mix, requests: Sequence[Sent], contents: Sequence[bytes], timeout_s: float) -> None:
+    sending = _Sending(mix, requests, contents, timeout_s)
+    sending.begin()
     try:
-        await asyncio.wait_for(clock.over.wait(), (requests[-1].due if requests else 0.0) + timeout_s)
+        await asyncio.wait_for(sending.clock.over.wait(), (requests[-1].due if requests else 0.0) + timeout_s)
     except TimeoutError:
         for request in requests:
             if request.ended < 0 and not request.error:
                 request.error = f"no answer in {timeout_s:g} s"
-    for task in tasks:
-        task.cancel()
-    for connection in clock.made:
-        connection.now = None  # what it had is told already
-        if connection.transport is not None:
-            connection.transport.abort()
-    await asyncio.sleep(0)
+    await sending.end()

@@ -7,11 +7,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import numpy as np
 
 from assay.core.dtype import is_floating, numpy_dtype
-from assay.core.input_plan import InputPlan, InputRange
+from assay.core.input_plan import InputPlan, InputRange, RangeSource
 from assay.core.model import Model, TensorSpec
 from assay.models.input_plan.generate import WORDS, Array, draw_in_range
 from assay.models.input_plan.graph import Graph, subgraphs
-from assay.models.input_plan.value_ranges import COMPARED
 from assay.numerics.shapes.values import Value
 
 _STEPS = (1.0, 3.0, 10.0, 100.0, 1000.0)
@@ -68,7 +67,7 @@ def candidates(
 def _values(
     spec: TensorSpec, one: InputRange | None, now: Array, numbers: Sequence[float], stream: np.random.Generator
 ) -> Iterator[Array]:
-    one = None if one is not None and one.why == COMPARED else one
+    one = None if one is not None and one.source is RangeSource.COMPARED else one
     if spec.dtype == "string":
         texts = [*(one.texts if one is not None else ()), *WORDS]
         yield from (np.full(now.shape, text, object) for text in dict.fromkeys(texts))

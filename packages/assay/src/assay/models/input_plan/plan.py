@@ -8,19 +8,18 @@ from math import isinf, prod
 import numpy as np
 from msgspec.structs import replace
 
-from assay.core.input_plan import InputPlan, InputRange
+from assay.core.input_plan import InputPlan, InputRange, RangeSource
 from assay.core.model import Model
+from assay.core.note import NoteCode, noted
 from assay.models.input_plan.graph import Graph, read_graph
 from assay.models.input_plan.shape_engine import EMPTY
 from assay.models.input_plan.sizes import LARGE, MOST_ELEMENTS, NATURAL, SMALL, Solution, solve
 from assay.models.input_plan.symbols import Sizes, planned_shapes, shaped, symbols
-from assay.models.input_plan.value_ranges import COMPARED, compared_constants, value_ranges
+from assay.models.input_plan.value_ranges import compared_constants, value_ranges
 from assay.numerics.shapes.requirements import ASCENDING, COUNT, DOMAIN, INDEX, UNIQUE, Need
 from assay.numerics.shapes.values import Array
 
 Ranges = dict[str, InputRange]
-TRIED = "tried on the reference"
-"""Why a range is as it is that no operator asks for."""
 _WHOLE = ("int", "uint")
 _FEW = 3
 """The last place of a table whose size nobody knows."""
@@ -74,7 +73,7 @@ def _outside(name: str, stated: InputRange, asked: InputRange) -> str:
     if (low is None or low >= -asked.high - 1) and (high is None or high <= asked.high):
         return ""
     shown = " to ".join("any" if end is None else f"{end:g}" for end in (low, high))
-    return f"{asked.why} takes 0 to {asked.high:g} of input '{name}', and {shown} is stated"
+    return f"{asked.operator} '{asked.node}' takes 0 to {asked.high:g} of input '{name}', and {shown} is stated"
 
 
 def _graph(model: Model) -> Graph | None:
@@ -98,7 +97,7 @@ def _compared(graph: Graph, model: Model) -> Ranges:
     """Scalars that are compared with numbers: those numbers."""
     sizes = {spec.name: spec.shape for spec in model.inputs}
     return {
-        name: InputRange(min(numbers), max(numbers), choices=numbers, why=COMPARED)
+        name: InputRange(min(numbers), max(numbers), choices=numbers, source=RangeSource.COMPARED)
         for name, numbers in compared_constants(graph).items()
         if all(size in (1, "?") for size in sizes.get(name, ("...",)))
     }
@@ -127,8 +126,10 @@ def _range(need: Need) -> InputRange:
         "" if need.kind == DOMAIN else need.kind,
         need.choices,
         need.exact,
-        need.why,
         need.texts,
+        RangeSource.OPERATOR if need.operator else RangeSource.UNKNOWN,
+        need.operator,
+        need.node,
     )
 
 
@@ -137,24 +138,30 @@ def alternatives(plan: InputPlan, model: Model) -> Iterator[InputPlan]:
     for name, one in plan.ranges.items():
         for choice in one.choices if len(one.choices) > 1 else ():
             only = replace(one, choices=(choice,))
-            yield replace(plan, ranges={**plan.ranges, name: only}, note=f"'{name}' is {choice:g} alone")
+            yield replace(
+                plan,
+                ranges={**plan.ranges, name: only},
+                changes=(noted(NoteCode.ONE_VALUE_FED, input=name, value=choice),),
+            )
     unknown = [name for name, one in plan.ranges.items() if one.kind in (INDEX, UNIQUE) and one.low == one.high == 0]
     if unknown:
         few = {name: replace(plan.ranges[name], high=_FEW) for name in unknown}
-        yield replace(plan, ranges={**plan.ranges, **few}, note=f"tables of unknown size have {_FEW + 1} places")
+        yield replace(plan, ranges={**plan.ranges, **few}, changes=(noted(NoteCode.FEW_PLACES, places=_FEW + 1),))
     yield from ascending(plan, model)
     whole = [spec.name for spec in model.inputs if spec.dtype.startswith(_WHOLE) and spec.name not in plan.ranges]
     if whole:
-        bits = {name: InputRange(0, 1, why=TRIED, tried=True) for name in whole}
-        yield replace(plan, ranges={**plan.ranges, **bits}, note="whole numbers are 0 and 1")
+        bits = {name: InputRange(0, 1, source=RangeSource.TRIED) for name in whole}
+        yield replace(plan, ranges={**plan.ranges, **bits}, changes=(noted(NoteCode.BITS_FED),))
     if any(spec.dtype.startswith(("float", "bfloat")) for spec in model.inputs):
-        yield replace(plan, floats="uniform", note="floating inputs lie between 0 and 1")
+        yield replace(plan, floats="uniform", changes=(noted(NoteCode.UNIFORM_FED),))
     if whole:
-        ones = {name: InputRange(1, 1, why=TRIED, tried=True) for name in whole}
-        yield replace(plan, ranges={**plan.ranges, **ones}, note="whole numbers are 1")
+        ones = {name: InputRange(1, 1, source=RangeSource.TRIED) for name in whole}
+        yield replace(plan, ranges={**plan.ranges, **ones}, changes=(noted(NoteCode.ONES_FED),))
     if any(spec.dtype == "bool" for spec in model.inputs):
-        truths = {spec.name: InputRange(1, 1, why=TRIED, tried=True) for spec in model.inputs if spec.dtype == "bool"}
-        yield replace(plan, ranges={**plan.ranges, **truths}, note="truth values are true")
+        truths = {
+            spec.name: InputRange(1, 1, source=RangeSource.TRIED) for spec in model.inputs if spec.dtype == "bool"
+        }
+        yield replace(plan, ranges={**plan.ranges, **truths}, changes=(noted(NoteCode.TRUTHS_FED),))
 
 
 def ascending(plan: InputPlan, model: Model) -> Iterator[InputPlan]:
@@ -170,8 +177,10 @@ def ascending(plan: InputPlan, model: Model) -> Iterator[InputPlan]:
     for name in names:
         sizes = dict.fromkeys(size for other, shape in shapes.items() if other != name for size in shape)
         for last in (end for size in sizes for end in (size, size - 1) if end > 0):
-            one = InputRange(0, last, ASCENDING, why=TRIED, tried=True)
-            yield replace(plan, ranges={**plan.ranges, name: one}, note=f"'{name}' ascends to {last}")
+            one = InputRange(0, last, ASCENDING, source=RangeSource.TRIED)
+            yield replace(
+                plan, ranges={**plan.ranges, name: one}, changes=(noted(NoteCode.ASCENDING_FED, input=name, last=last),)
+            )
 
 
 def other_sizes(plan: InputPlan, model: Model, *, fixed: Collection[str]) -> Iterator[Sizes]:

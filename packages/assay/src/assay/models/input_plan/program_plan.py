@@ -129,6 +129,6 @@ def _scalars(program: Program) -> list[tuple[str, Need]]:
             least, most = _bounds(program.exported.range_constraints.get(expression))
             low = max(least, 1)
             found.append(
-                (given[source.name].name, Need(low, most if most is not None else low + 3, INDEX, why="item()"))
+                (given[source.name].name, Need(low, most if most is not None else low + 3, INDEX, operator="item"))
             )
     return found

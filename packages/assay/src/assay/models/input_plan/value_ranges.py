@@ -13,8 +13,6 @@ from assay.numerics.shapes.requirements import DIVISOR, Demands, Need
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 
 Needs = dict[str, Need]
-COMPARED = "Equal"
-"""Why a scalar has the numbers that it is compared with: it may have others."""
 
 
 def demanded(node: Node, inputs: Sequence[Value]) -> Demands:
@@ -25,7 +23,7 @@ def demanded(node: Node, inputs: Sequence[Value]) -> Demands:
 
 
 def _named(need: Need, node: Node) -> Need:
-    return replace(need, why=f"{node.op} '{node.label}'")
+    return replace(need, operator=node.op, node=node.label)
 
 
 def carried(node: Node, inputs: Sequence[Value], outputs: Sequence[Need | None]) -> Demands:

@@ -22,7 +22,7 @@ def _running_carry(_: Node, inputs: Sequence[Value], asked: Need) -> Demands:
     if shape is None or axis is None or asked.high == inf:
         return
     steps = shape[int(axis.reshape(-1)[0])] or 1
-    yield 0, Need(0, max(1, floor(asked.high / steps)), MASK, (), asked.why)
+    yield 0, Need(0, max(1, floor(asked.high / steps)), MASK, operator=asked.operator, node=asked.node)
 
 
 OPERATORS: tuple[OnnxOperator, ...] = (

@@ -17,15 +17,16 @@ what is divided by; places that must differ; where parts of an axis begin and en
 @dataclass(frozen=True)
 class Need:
     """Values from `low` to `high`, both included; of `choices` where there are some; just `exact` where there are as many
-    elements. `why` names the operator that asks."""
+    elements. `operator` and `node` name what asks."""
 
     low: float = -inf
     high: float = inf
     kind: str = DOMAIN
     choices: tuple[float, ...] = ()
-    why: str = ""
     exact: tuple[float, ...] = ()
     texts: tuple[str, ...] = ()
+    operator: str = ""
+    node: str = ""
 
     def meet(self, other: Need) -> Need:
         """Both at once; where they contradict each other the first stays, for nothing would meet both."""
@@ -37,14 +38,16 @@ class Need:
         if UNIQUE in (self.kind, other.kind):
             kind = UNIQUE
         common = tuple(one for one in self.choices or other.choices if low <= one <= high)
+        named = next((one for one in (narrower, self, other) if one.operator), narrower)
         return Need(
             low,
             high,
             kind,
             common,
-            narrower.why or self.why or other.why,
             self.exact or other.exact,
             self.texts or other.texts,
+            named.operator,
+            named.node,
         )
 
     def shifted(self, lowest: float, highest: float) -> Need:

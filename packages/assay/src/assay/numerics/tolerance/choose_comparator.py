@@ -67,7 +67,9 @@ def _about(profile: DerivedTolerance, asked: str) -> tuple[Note, ...]:
     for one in header.outputs:
         if one.kind == "none" and one.why is not None:
             notes.append(Note(one.why.code, {**one.why.facts, "output": one.name}))
-    blind = tuple(one.mutant for one in header.selftest if not one.killed)
+    blind = tuple(one.defect for one in header.selftest if not one.killed)
     if blind:
-        notes.append(noted(NoteCode.DEFECTS_NOT_SEEN, mutants=blind))
+        kinds = tuple(one.kind.value for one in blind)
+        places, sizes = tuple(one.at for one in blind), tuple(one.size for one in blind)
+        notes.append(noted(NoteCode.DEFECTS_NOT_SEEN, kinds=kinds, places=places, sizes=sizes))
     return tuple(notes)

@@ -8,12 +8,13 @@ from typing import Any
 
 import msgspec
 
+from assay.core.defect import Defect
 from assay.core.note import Note
 from assay.core.result import UntakenBranch
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.ports import Tensor
 
-VERSION = 31
+VERSION = 32
 DRAWS = 8
 """Noisy evaluations. Fewer make the statistics of small outputs unreliable."""
 
@@ -36,10 +37,10 @@ class OutputNoise(msgspec.Struct, frozen=True):
 
 
 class Tried(msgspec.Struct, frozen=True):
-    """One built-in mutant of the same model: the largest budget it used, whether the tolerance sees it, at which outputs, and
+    """One defect that was tried: the largest budget it used, whether the tolerance sees it, at which outputs, and
     which outputs it changed without being seen there."""
 
-    mutant: str
+    defect: Defect
     budget: float
     killed: bool
     seen: tuple[str, ...] = ()
@@ -74,7 +75,7 @@ class Header(msgspec.Struct, frozen=True):
 
     @property
     def blind(self) -> frozenset[str]:
-        """Outputs that built-in mutants changed, none of which was seen there: nothing is known to be seen at them."""
+        """Outputs that built-in defects changed, none of which was seen there: nothing is known to be seen at them."""
         seen = {name for one in self.selftest for name in one.seen}
         return frozenset(name for one in self.selftest for name in one.missed) - seen
 

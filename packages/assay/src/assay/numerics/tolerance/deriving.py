@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from assay.core.defect import OpenRange
 from assay.core.dtype import is_floating
 from assay.core.note import NoteCode, noted
 from assay.errors import Lowering
@@ -227,7 +228,7 @@ class Deriving:
             return msgspec.structs.replace(blank, kind="real" if noisy or dtype not in ("float32", "") else "exact")
         if chooser := chosen_by(name, self.graph):
             return msgspec.structs.replace(blank, kind="chosen", margin=chooser)
-        return msgspec.structs.replace(blank, kind="interval", margin="range of noisy evaluations")
+        return msgspec.structs.replace(blank, kind="interval", margin=OpenRange.NOISY_EVALUATIONS)
 
 
 def _key(decision: Decision) -> str:

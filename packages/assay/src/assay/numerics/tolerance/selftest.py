@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
+from assay.core.defect import Defect, DefectKind
 from assay.core.dtype import is_floating
 from assay.errors import Lowering
 from assay.numerics.oracle.hooks import Call, Hook, Values, observed_by
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     pass
 
 
-_Defect = tuple[str, dict[str, Tensor], Hook, str]
-"""Its name, weights and inputs that it changes, and what changes an operator's answer."""
+_Built = tuple[Defect, dict[str, Tensor], Hook, str]
+"""A defect, weights and inputs that it changes, and what changes an operator's answer."""
 COARSER = 2.0**12
 _COARSEST = 0.25
 BEYOND = 1e30
@@ -80,12 +81,12 @@ def selftest(deriving: Deriving, profile: DerivedTolerance, inputs: Sequence[Ten
         return ()
     feeds = as_type(inputs[0], np.float64)
     first = _sample_of(profile, 0)
-    tried = [one for defect in _defects(deriving, feeds) if (one := _tried(defect, deriving, first, feeds)) is not None]
+    tried = [one for built in _defects(deriving, feeds) if (one := _tried(built, deriving, first, feeds)) is not None]
     for name in sorted(msgspec.structs.replace(profile.header, selftest=tuple(tried)).blind):
         quietest = _sample_of(profile, min(range(len(profile.oracle)), key=lambda at: _noise_share(profile, at, name)))
-        for label, lost in _at_its_end(deriving, name):
+        for defect, lost in _at_its_end(deriving, name):
             # Nothing but the output itself is looked at, and its operator is the last before it: no evaluation is needed.
-            one = _seen(label, {name: lost(quietest.oracle[0][name])}, [name], quietest)
+            one = _seen(defect, {name: lost(quietest.oracle[0][name])}, [name], quietest)
             tried += [one] if one is not None else []
     return tuple(tried)
 
@@ -102,19 +103,19 @@ def _noise_share(profile: DerivedTolerance, at: int, name: str) -> float:
     return float(np.linalg.norm(profile.deviation[at][name][finite])) / signal if signal else np.inf
 
 
-def _tried(defect: _Defect, deriving: Deriving, first: DerivedTolerance, feeds: Tensors) -> Tried | None:
+def _tried(built: _Built, deriving: Deriving, first: DerivedTolerance, feeds: Tensors) -> Tried | None:
     """None for an equivalent mutant, one that cannot be evaluated, and where there is no tolerance to try."""
-    name, changed, probe, node = defect
+    defect, changed, probe, node = built
     before = deriving.before.get(node, {})
     try:
         with observed_by(probe), np.errstate(all="ignore"):
             outputs = named(deriving.outputs, deriving.wide.evaluate({**feeds, **changed}, known=before))
     except Lowering:
         return None
-    return _seen(name, outputs, [one.name for one in first.header.outputs if one.kind != "random"], first)
+    return _seen(defect, outputs, [one.name for one in first.header.outputs if one.kind != "random"], first)
 
 
-def _seen(defect: str, outputs: dict[str, Tensor], names: Sequence[str], first: DerivedTolerance) -> Tried | None:
+def _seen(defect: Defect, outputs: dict[str, Tensor], names: Sequence[str], first: DerivedTolerance) -> Tried | None:
     """What the tolerance says of these outputs. None where the defect changes none of them, or there is none to try."""
     changed_at = [name for name in names if not _equal(outputs[name], first.oracle[0][name])]
     if not changed_at:
@@ -143,15 +144,15 @@ def _budget(judged: OutputJudgement | None, actual: Tensor, oracle: Tensor) -> f
     return None if judged is None else judged.metrics.get("budget_used")
 
 
-def _at_its_end(deriving: Deriving, output: str) -> list[tuple[str, Callable[[Tensor], Tensor]]]:
+def _at_its_end(deriving: Deriving, output: str) -> list[tuple[Defect, Callable[[Tensor], Tensor]]]:
     """For an output at which none of the others shows: they may be far from it, and average out on the way."""
     node = deriving.graph.producers.get(output)
     if node is None or not is_floating(deriving.graph.types.get(output, "")):
         return []
     factor = 1.0 + min(_unit(deriving), _COARSEST)
     return [
-        (f"scaled by {factor:.6g} at {defect_label(node)}", lambda value: value * factor),
-        (f"last channel lost in {output}", _end_lost),
+        (Defect(DefectKind.SCALED, defect_label(node), factor), lambda value: value * factor),
+        (Defect(DefectKind.CHANNEL_OF_OUTPUT_LOST, output), _end_lost),
     ]
 
 
@@ -160,7 +161,7 @@ def _unit(deriving: Deriving) -> float:
     return COARSER * max(deriving.arithmetic.storage, deriving.arithmetic.multiply, step)
 
 
-def _defects(deriving: Deriving, feeds: Tensors) -> list[_Defect]:
+def _defects(deriving: Deriving, feeds: Tensors) -> list[_Built]:
     unit = _unit(deriving)
     rounded = {name: _coarsened(value, unit) for name, value in feeds.items() if value.dtype == np.float64}
     # Which of them the body of a Loop multiplies by, nobody has looked up.
@@ -168,25 +169,27 @@ def _defects(deriving: Deriving, feeds: Tensors) -> list[_Defect]:
     rounded |= {name: _coarsened(deriving.wide.rt_inits_[name], unit) for name in weights}
     before = {**deriving.wide.rt_inits_, **feeds}
     rounded = {name: value for name, value in rounded.items() if not _equal(value, before[name])}
-    found: list[_Defect] = []
+    found: list[_Built] = []
     if unit < _COARSEST and rounded:
-        found.append((f"inputs and weights rounded to a unit of {unit:.1e}", rounded, Hook(), ""))
+        found.append((Defect(DefectKind.ROUNDED, size=unit), rounded, Hook(), ""))
     if (unit >= _COARSEST or deriving.graph.rounds) and deriving.last is not None:
         # Then nothing can be rounded by as much, and the two below may lie under the rounding of the type, or of the grid.
         last = deriving.last
         label = defect_label(last)
-        found.append((f"all of it lost at {label}", {}, _Lost(last.output[0], np.zeros_like), label))
+        found.append((Defect(DefectKind.ALL_LOST, label), {}, _Lost(last.output[0], np.zeros_like), label))
     if deriving.middle is not None:
         node, weight = deriving.middle
         label = defect_label(node)
-        found.append((f"last channel lost at {label}", {}, _Lost(node.output[0], _end_lost), label))
+        found.append((Defect(DefectKind.CHANNEL_LOST, label), {}, _Lost(node.output[0], _end_lost), label))
         if node.op_type not in WEIGHTS:
             factor = 1.0 + min(unit, _COARSEST)
             scaled = _Lost(node.output[0], lambda value: value * factor)
-            found.append((f"scaled by {factor:.6g} at {label}", {}, scaled, ""))
-            found.append((f"shifted by one at {label}", {}, _Lost(node.output[0], _shifted), ""))
+            found.append((Defect(DefectKind.SCALED, label, factor), {}, scaled, ""))
+            found.append((Defect(DefectKind.SHIFTED, label), {}, _Lost(node.output[0], _shifted), ""))
         if weight:
-            found.append((f"last term lost at {label}", {weight: _term_lost(deriving, node, weight)}, Hook(), label))
+            found.append(
+                (Defect(DefectKind.TERM_LOST, label), {weight: _term_lost(deriving, node, weight)}, Hook(), label)
+            )
     return found
 
 

@@ -71,7 +71,6 @@ class Service:
 def application(settings: Settings) -> Starlette:
     """The server as an ASGI application. Raises UnknownName for a fault that is none."""
     from starlette.applications import Starlette
-    from starlette.responses import JSONResponse
     from starlette.routing import Route
 
     faults = checked(settings.faults)
@@ -86,45 +85,58 @@ def application(settings: Settings) -> Starlette:
         drafted=settings.drafted or (4 if faults & DRAFT.keys() else 0),
     )
     service = Service(settings, Words(settings.tokenizer, faults), network, batcher)
-
-    async def health(_: Request) -> Response:
-        return JSONResponse({"live": True, "ready": True})
-
-    async def models(_: Request) -> Response:
-        known = {"id": settings.name, "object": "model", "max_model_len": network.context}
-        return JSONResponse({"object": "list", "data": [known]})
-
-    async def completions(request: Request) -> Response:
-        return await _answer(service, request, chat=False)
-
-    async def chat(request: Request) -> Response:
-        return await _answer(service, request, chat=True)
-
-    async def described(request: Request) -> Response:
-        if request.path_params["name"] != settings.name:
-            return JSONResponse({"error": f"no model {request.path_params['name']}"}, 404)
-        return JSONResponse(metadata(settings.name, network))
-
-    async def inferred(request: Request) -> Response:
-        if request.path_params["name"] != settings.name:
-            return JSONResponse({"error": f"no model {request.path_params['name']}"}, 404)
-        try:
-            return JSONResponse(infer(network, await request.json()) | {"model_name": settings.name})
-        except (KeyError, ValueError) as error:
-            return JSONResponse({"error": f"wrong inputs: {error}"}, 400)
-
+    routes = _Routes(service)
     return Starlette(
         routes=[
-            Route("/health", health),
-            Route("/v2", health),
-            Route("/v2/health/ready", health),
-            Route("/v1/models", models),
-            Route("/v1/completions", completions, methods=["POST"]),
-            Route("/v1/chat/completions", chat, methods=["POST"]),
-            Route("/v2/models/{name}", described),
-            Route("/v2/models/{name}/infer", inferred, methods=["POST"]),
+            Route("/health", routes.health),
+            Route("/v2", routes.health),
+            Route("/v2/health/ready", routes.health),
+            Route("/v1/models", routes.models),
+            Route("/v1/completions", routes.completions, methods=["POST"]),
+            Route("/v1/chat/completions", routes.chat, methods=["POST"]),
+            Route("/v2/models/{name}", routes.metadata),
+            Route("/v2/models/{name}/infer", routes.infer, methods=["POST"]),
         ]
     )
+
+
+class _Routes:
+    """What each address answers."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    async def health(self, _: Request) -> Response:
+        return _json({"live": True, "ready": True})
+
+    async def models(self, _: Request) -> Response:
+        name, longest = self._service.settings.name, self._service.network.context
+        return _json({"object": "list", "data": [{"id": name, "object": "model", "max_model_len": longest}]})
+
+    async def completions(self, request: Request) -> Response:
+        return await _answer(self._service, request, chat=False)
+
+    async def chat(self, request: Request) -> Response:
+        return await _answer(self._service, request, chat=True)
+
+    async def metadata(self, request: Request) -> Response:
+        if (name := request.path_params["name"]) != self._service.settings.name:
+            return _json({"error": f"no model {name}"}, 404)
+        return _json(metadata(name, self._service.network))
+
+    async def infer(self, request: Request) -> Response:
+        if (name := request.path_params["name"]) != self._service.settings.name:
+            return _json({"error": f"no model {name}"}, 404)
+        try:
+            return _json(infer(self._service.network, await request.json()) | {"model_name": name})
+        except (KeyError, ValueError) as error:
+            return _json({"error": f"wrong inputs: {error}"}, 400)
+
+
+def _json(content: dict[str, Any], status: int = 200) -> Response:
+    from starlette.responses import JSONResponse
+
+    return JSONResponse(content, status)
 
 
 async def _answer(service: Service, request: Request, *, chat: bool) -> Response:

@@ -12,8 +12,9 @@ import numpy as np
 from msgspec.structs import replace
 
 from assay.core.flow import dimension_key
-from assay.core.input_plan import InputPlan
+from assay.core.input_plan import InputPlan, RangeSource
 from assay.core.job import InputsJob
+from assay.core.note import NoteCode, noted
 from assay.errors import BadGolden, BadInputs, NotRunnable, Unsupported
 from assay.models.flop_count import flops_of
 from assay.models.golden_samples import stored_shapes
@@ -33,7 +34,6 @@ FEWEST = 2
 """Samples: of one nobody sees whether an engine answers others the same."""
 LARGE = 1 << 14
 """Numbers of one sample from which on its products are counted."""
-BY_TRIAL = "sizes were found by trial"
 
 
 def planned(job: InputsJob) -> InputPlan:
@@ -61,7 +61,7 @@ def inputs_at(job: InputsJob, sizes: Mapping[str, int]) -> dict[str, Tensor]:
     if plan.unmet:
         # What a golden has goes with its own sizes only.
         plan = new_plan(job, sizes)
-    kept = {name: one for name, one in recorded.ranges.items() if one.tried}
+    kept = {name: one for name, one in recorded.ranges.items() if one.source is RangeSource.TRIED}
     (sample,) = drawn(job, replace(plan, ranges={**plan.ranges, **kept}, floats=recorded.floats), samples=1)
     return sample
 
@@ -167,7 +167,7 @@ def _at_other_sizes(
     for sizes in other_sizes(plan, job.case.model, fixed=job.case.inputs.dims):
         if time.monotonic() - begin > SEARCHING_S:
             break
-        other = replace(new_plan(job, sizes), note=BY_TRIAL)
+        other = replace(new_plan(job, sizes), changes=(noted(NoteCode.SIZES_BY_TRIAL),))
         for one in (other, *ascending(other, job.case.model)) if not other.unmet else ():
             try:
                 inputs = drawn(job, one, samples=job.case.inputs.samples)
@@ -176,7 +176,7 @@ def _at_other_sizes(
                 raise
             except Exception:  # noqa: BLE001  whatever an evaluator raises at inputs that it cannot take
                 continue
-            one = replace(one, note=BY_TRIAL if one is other else f"{BY_TRIAL}, {one.note}")
+            one = one if one is other else replace(one, changes=(*other.changes, *one.changes))
             if is_telling(outputs):
                 if not _has_nan(outputs) and _all_move(outputs):
                     return inputs, outputs, one

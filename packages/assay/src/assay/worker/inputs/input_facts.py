@@ -58,4 +58,4 @@ def _choice(plan: InputPlan | None, spec: TensorSpec | None) -> InputFacts:
     sizes = {key: size for key in keys if (size := plan.sizes.get(key)) is not None}
     one = plan.ranges.get(spec.name)
     floats = plan.floats if one is None and is_floating(spec.dtype) else ""
-    return InputFacts("", "", (), sizes=sizes, range=one, floats=floats, products=plan.products, note=plan.note)
+    return InputFacts("", "", (), sizes=sizes, range=one, floats=floats, products=plan.products, changes=plan.changes)

@@ -51,10 +51,10 @@ def draw_rules(service: PromptService, oracle: Oracle, draws: int) -> tuple[list
         hotter += _statistics(random.multinomial(len(tokens), others, _SIMULATED), cells, len(tokens))
     count = sum(len(tokens) for _, tokens in drawn)
     bound = float(np.quantile(right, 1 - _ALARM))
-    findings += [broken("draws", f"at most {bound:.4g}", f"{seen:.4g} in {count} draws")] if seen > bound else []
+    findings += [broken("draws", bound, float(seen), draws=count)] if seen > bound else []
     away, hot = _surprise([(oracle.logs(start), tokens) for start, tokens in drawn])
     if abs(away) > _AWAY:
-        findings.append(broken("temperature", f"at most {_AWAY} standard errors away", f"{away:+.3g} in {count} draws"))
+        findings.append(broken("temperature", _AWAY, float(away), draws=count))
     findings += _repetition([(start, oracle.logs(start), tokens) for start, tokens in drawn])
     power = max(float(np.mean(hotter > bound)), NormalDist().cdf(abs(hot) - _AWAY))
     return findings, {"draw_statistic": seen, "draw_bound": bound, "draw_away": away, "draw_power": power}
@@ -88,7 +88,7 @@ def _repetition(drawn: Sequence[tuple[Prompt, Any, Sequence[int]]]) -> list[Find
         chances = np.convolve(chances, binom.pmf(np.arange(len(tokens) + 1), len(tokens), share))
     if min(float(chances[: seen + 1].sum()), float(chances[seen:].sum())) >= _RARE / 2:
         return []
-    return [broken("repetition", f"about {due:.4g}", f"{seen} of {len(chances) - 1} draws")]
+    return [broken("repetition", float(due), int(seen), draws=len(chances) - 1)]
 
 
 def _no_draws(answers: Sequence[Completion], vocabulary: int) -> list[Finding]:
@@ -98,7 +98,7 @@ def _no_draws(answers: Sequence[Completion], vocabulary: int) -> list[Finding]:
         found.append(broken("limit", 1, 0))
     foreign = [one.ids[0] for one in answers if one.ids and not 0 <= one.ids[0] < vocabulary]
     if foreign:
-        found.append(broken("draws", f"tokens below {vocabulary}", f"token {foreign[0]}"))
+        found.append(broken("vocabulary", vocabulary, foreign[0]))
     return found
 
 

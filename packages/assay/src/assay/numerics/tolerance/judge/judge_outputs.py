@@ -62,8 +62,10 @@ def _by_one(
 def _if_blind(judged: OutputJudgement, profile: DerivedTolerance) -> OutputJudgement:
     if judged.output not in profile.header.blind or judged.degenerate or judged.near:
         return judged
-    tried = tuple(one.mutant for one in profile.header.selftest if judged.output in one.missed)
-    blind = Finding("degenerate", judged.output, FindingCode.SELFTEST_BLIND, facts(tried=tried))
+    tried = tuple(one.defect for one in profile.header.selftest if judged.output in one.missed)
+    kinds = tuple(one.kind.value for one in tried)
+    seen = facts(kinds=kinds, places=tuple(one.at for one in tried), sizes=tuple(one.size for one in tried))
+    blind = Finding("degenerate", judged.output, FindingCode.SELFTEST_BLIND, seen)
     return replace(judged, degenerate=blind)
 
 

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 from onnx import ModelProto, NodeProto, numpy_helper
 
+from assay.core.defect import Defect, DefectKind, OpenRange
 from assay.core.dtype import dtype_name, is_floating
 from assay.errors import Lowering
 from assay.numerics.steps import at_draw
@@ -152,7 +153,7 @@ class _Perturbing:
             one.CopyFrom(numpy_helper.from_array(change(np.asarray(numpy_helper.to_array(one))), one.name))
         return model
 
-    def faults(self) -> Iterator[tuple[str, ModelProto, Sequence[Tensors]]]:
+    def faults(self) -> Iterator[tuple[Defect, ModelProto, Sequence[Tensors]]]:
         """The largest weights, each a hundredth too large, and of the scales of grids the one in the middle; the inputs where there
         are none."""
         initializers = self._proto.graph.initializer
@@ -160,11 +161,11 @@ class _Perturbing:
         scales = {node.input[at] for node in self._proto.graph.node if _rounds(node) for at in _controls(node)}
         found = [at for at, one in enumerate(initializers) if one.name in scales and self._is_real(one.name)]
         for at in (*largest, *found[len(found) // 2 :][:1]):
-            told = f"'{initializers[at].name}' by {_FAULT}"
-            yield told, self.changed([at], _enlarged), self._inputs
+            defect = Defect(DefectKind.TENSOR_ENLARGED, initializers[at].name, _FAULT)
+            yield defect, self.changed([at], _enlarged), self._inputs
         if not largest and not found:
             larger = [{**one, **{name: _enlarged(one[name]) for name in self._fed}} for one in self._inputs]
-            yield f"inputs by {_FAULT}", self._proto, larger
+            yield Defect(DefectKind.INPUTS_ENLARGED, size=_FAULT), self._proto, larger
 
     def _is_real(self, name: str) -> bool:
         return is_floating(self.graph.types.get(name, ""))
@@ -223,7 +224,7 @@ def _output(name: str, base: Answers, draws: Sequence[Answers], graph: Graph, ar
         return OutputNoise(name, dtype, "none", unstable.why, storage=blank.storage, shapes=unstable.shapes)
     if is_floating(dtype):
         return OutputNoise(name, dtype, "real", storage=blank.storage)
-    return OutputNoise(name, dtype, "interval", margin="range of perturbed runs")
+    return OutputNoise(name, dtype, "interval", margin=OpenRange.PERTURBED_RUNS)
 
 
 def _errors(name: str, at: int, base: Answers, draws: Sequence[Answers]) -> Tensor:
@@ -259,7 +260,7 @@ def _tried(profile: DerivedTolerance, perturbing: _Perturbing, run: Run) -> Deri
     """With what the tolerance makes of faults that are built in."""
     tried = []
     exact = profile.oracle
-    for told, model, fed in perturbing.faults():
+    for defect, model, fed in perturbing.faults():
         try:
             answers = _tensors(run(model, fed, 0))
         except Lowering:
@@ -275,6 +276,6 @@ def _tried(profile: DerivedTolerance, perturbing: _Perturbing, run: Run) -> Deri
         budgets = {name: judged[name].metrics.get("budget_used", 0.0) for name in changed}
         seen = tuple(name for name in changed if budgets[name] > 1.0)
         missed = tuple(name for name in changed if budgets[name] <= 1.0)
-        tried.append(Tried(told, max(budgets.values()), bool(seen), seen, missed))
+        tried.append(Tried(defect, max(budgets.values()), bool(seen), seen, missed))
     header = msgspec.structs.replace(profile.header, selftest=tuple(tried))
     return DerivedTolerance(header, profile.oracle, profile.deviation, profile.margins)
