@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from assay.core.flow import Flow
-from assay.core.job import VerifyJob
+from assay.core.job import DeriveToleranceJob
 from assay.core.result import Result
 from assay.errors import HarnessError
 from assay.plugins import find_flow
@@ -18,7 +18,7 @@ from assay_zoo.compliance.waivers import apply_waivers
 from assay_zoo.functionality_inputs import inputs_check
 from assay_zoo.functionality_judge import batch_check, flow_check
 from assay_zoo.functionality_messages import SIZES, Data, DataRequest, GoldenAnswer, GoldenRequest
-from assay_zoo.functionality_run import Asked, Recipe, ask, judged_plainly, limits_of, run_all
+from assay_zoo.functionality_run import Asked, Recipe, ask, derive_plain, limits_of, run_all
 from assay_zoo.limited_process import Ending, Looked, run_limited
 from assay_zoo.submission import SubmissionContext, SubmissionServices
 
@@ -49,7 +49,7 @@ def _checks(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
     recipes += [Recipe(f"{name}/batch", goldens / "batch")] if data.batched else []
     given, *others = ask(recipes, data.model, limits, services)
     batch = others[0] if others else None
-    plain = judged_plainly([given, *others], limits, services)
+    plain = derive_plain([given, *others], limits, services)
     checks.append(_golden(given, plain, goldens / "expected", data))
     every = [given, *([batch] if batch and not batch.why else [])]
     results = run_all(every, flows, limits, services)
@@ -87,7 +87,7 @@ def _inputs(data: Data) -> list[Check]:
     return inputs_check(data.telling, data.samples, data.sets[0])
 
 
-def _golden(given: Asked, plain: Sequence[VerifyJob], expected: Path, data: Data) -> Check:
+def _golden(given: Asked, plain: Sequence[DeriveToleranceJob], expected: Path, data: Data) -> Check:
     """What the submitter expects, against the oracle: a wrong golden is no fault of any backend."""
     name = "functionality.golden"
     if given.why:

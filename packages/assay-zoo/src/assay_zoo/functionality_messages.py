@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from assay.core.job import VerifyJob
+from assay.core.job import DeriveToleranceJob
 from assay.core.model import Model
 
 SIZES = (1, 3, 8)
@@ -35,9 +35,9 @@ class Data(msgspec.Struct, frozen=True):
 
 
 class GoldenRequest(msgspec.Struct, frozen=True):
-    """`job` is that of a flow in plain float32, with the oracle's answers as its reference and its profile."""
+    """`job` is that by which the tolerance of plain float32 was derived from the oracle's answers."""
 
-    job: VerifyJob
+    job: DeriveToleranceJob
     expected: str
     sets: tuple[str, ...]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from assay.core.case import Case, Inputs
 from assay.core.digest import sha256_bytes, value_digest
 from assay.core.flow import Flow
-from assay.core.job import VerifyJob
+from assay.core.job import DeriveToleranceJob, VerifyJob
 from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.result import Result
@@ -21,9 +21,6 @@ from assay.pipeline.provenance import PACKAGES, new_run_id, provenance, this_mac
 from assay.pipeline.services import Services
 from assay.pipeline.tolerances import with_tolerances
 from assay_zoo.policy import RunLimits
-
-PLAIN = Flow("expected outputs", "", precision="float32")
-"""What the expected outputs are judged as: the arithmetic that the model was written in."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ def ask(recipes: Sequence[Recipe], model: Model, limits: Limits, services: Servi
         (services.folder / "oracle" / value_digest((model.digest, lock, "zoo-4"))[:32]).absolute() for lock in locks
     ]
     recording = [
-        VerifyJob(_case(one.name, model, one.inputs), PLAIN, limits=limits, reference_dir=str(folder))
+        _tolerance_job(_case(one.name, model, one.inputs), folder, limits)
         for one, folder in zip(recipes, folders, strict=True)
     ]
     lacking = services.jobs.complete(services.jobs.all_of(ensure_references([job], services) for job in recording))
@@ -70,9 +67,14 @@ def _case(name: str, model: Model, golden: Path | None) -> Case:
     return Case(name, model, Inputs(golden=str(golden.absolute())) if golden else Inputs())
 
 
-def judged_plainly(every: Sequence[Asked], limits: Limits, services: Services) -> list[VerifyJob]:
-    """Jobs that nobody runs, with the profiles by which expected outputs, and flows of plain float32, are judged."""
-    jobs = [VerifyJob(one.case, PLAIN, limits=limits, reference_dir=str(one.reference)) for one in every if not one.why]
+def _tolerance_job(case: Case, reference: Path, limits: Limits) -> DeriveToleranceJob:
+    """That of float32, the arithmetic that the model was written in; its folder is not chosen yet."""
+    return DeriveToleranceJob(case, tolerance_dir="", precision="float32", limits=limits, reference_dir=str(reference))
+
+
+def derive_plain(every: Sequence[Asked], limits: Limits, services: Services) -> list[DeriveToleranceJob]:
+    """The tolerances by which expected outputs, and flows of plain float32, are judged: the jobs that have derived them."""
+    jobs = [_tolerance_job(one.case, one.reference, limits) for one in every if not one.why]
     return services.jobs.complete(with_tolerances(jobs, services))
 
 

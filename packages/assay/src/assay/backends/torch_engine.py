@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 
 from assay.backends.check_inputs import check_inputs
-from assay.backends.placements import coarsest, count
+from assay.backends.placements import coarsest
 from assay.backends.torch_cache import clean_folder
 from assay.backends.torch_errors import torch_failure
 from assay.backends.torch_inductor_config import INDUCTOR_CONFIG, checked_config
+from assay.backends.torch_operators import NARROW, operators_of, unrounded_intermediates
 from assay.backends.torch_tf32 import tf32_as_asked, tf32_defaults
 from assay.backends.torch_warnings import without_deprecations
 from assay.core.dtype import dtype_name
-from assay.core.engine_info import EngineInfo, NumericDefault, Placement
+from assay.core.engine_info import EngineInfo
 from assay.core.flow import Option
 from assay.errors import InvalidModel, Lowering
 from assay.models.program import Program, open_program, save_program
@@ -28,7 +29,6 @@ from assay.ports import Tensor, Tensors
 _PROGRAM = "program.pt2"
 _PACKAGE = "package.pt2"
 _TRACED_CALLS = 5
-_NARROW = ("float32", "float16", "bfloat16")
 
 Call = Callable[..., Any]
 
@@ -104,14 +104,14 @@ class TorchEngine:
 
         from assay.backends.torch_code import kernels
 
-        graph = _operators(self._program, str(self._options["device"]), wide=self._wide)
+        graph = operators_of(self._program, str(self._options["device"]), wide=self._wide)
         placements = kernels(self._code, str(self._options["device"])) or graph
         return EngineInfo(
             backend_version=str(torch.__version__),
             precision="float64" if self._wide else coarsest(graph),
             placements=placements,
             options={name: str(value) for name, value in self._options.items()},
-            numeric_defaults=_unrounded(graph, self._options)
+            numeric_defaults=unrounded_intermediates(graph, self._options)
             + tf32_defaults(self._options, ((one.operator, one.precision) for one in graph)),
         )
 
@@ -243,40 +243,8 @@ def _ones(program: Program) -> dict[str, Tensor]:
     }
 
 
-def _operators(program: Program, device: str, *, wide: bool) -> tuple[Placement, ...]:
-    import torch
-
-    from assay.onnx_to_torch.dtypes import name_of
-
-    rows = []
-    for node in program.exported.graph.nodes:
-        value = node.meta.get("val")
-        first = value[0] if isinstance(value, list | tuple) and value else value
-        if node.op == "call_function" and isinstance(first, torch.Tensor):
-            precision = name_of(first.dtype)
-            rows.append((str(node.target), device, "float64" if wide and precision in _NARROW else precision))
-    if not rows:
-        rows = [("identity", device, name_of(value.dtype)) for value in _fed(program)]
-    return count(rows)
-
-
-def _unrounded(graph: Sequence[Placement], options: dict[str, Option]) -> tuple[NumericDefault, ...]:
-    """Inductor (2.13) fuses operators of sixteen bits in float32. Its other settings that change numbers (contraction, unsafe math,
-    freezing) are off unless variables of its own ask for them."""
-    halves = any(one.precision in ("float16", "bfloat16") for one in graph)
-    name = "emulate_precision_casts"
-    if options["compiler"] == "eager" or options[name] is True or not halves:
-        return ()
-    return (NumericDefault(name, "false", "unrounded-intermediates", name, off=True),)
-
-
-def _fed(program: Program) -> list[Any]:
-    nodes = {node.name: node for node in program.exported.graph.nodes}
-    return [nodes[str(name)].meta["val"] for name in program.exported.graph_signature.user_inputs]
-
-
 def _widened(array: Tensor) -> Tensor:
-    return array.astype(np.float64) if dtype_name(array.dtype) in _NARROW else array
+    return array.astype(np.float64) if dtype_name(array.dtype) in NARROW else array
 
 
 @contextmanager

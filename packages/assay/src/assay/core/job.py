@@ -344,6 +344,9 @@ AnsweredJob = VerifyJob | PerNodeJob | MeasureJob | CompareSpeedJob | AlternateJ
 JudgedJob = VerifyJob | ChangeJob
 """Those that judge answers by a tolerance."""
 
+ToleranceJob = JudgedJob | DeriveToleranceJob
+"""Those that a tolerance is derived for."""
+
 
 _Kind = TypeVar("_Kind", bound=Job)
 

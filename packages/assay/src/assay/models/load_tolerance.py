@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay.core.case import Contract
-from assay.core.job import FlowJob, JudgedJob
+from assay.core.job import FlowJob, ToleranceJob
 from assay.core.note import Note, NoteCode, noted
 from assay.models.goldens import read_lock
 from assay.models.tolerances import read_tolerance
@@ -17,7 +17,7 @@ PROGRAM_DOUBLE = "torch-eager-f64"
 DOUBLE = ("reference-f64", PROGRAM_DOUBLE)
 
 
-def load_tolerance(job: JudgedJob, contract: Contract) -> ToleranceComparator:
+def load_tolerance(job: ToleranceJob, contract: Contract) -> ToleranceComparator:
     """Raises UsageError for a choice of tolerance that is none."""
     judging = comparator_by(
         contract,
@@ -28,14 +28,14 @@ def load_tolerance(job: JudgedJob, contract: Contract) -> ToleranceComparator:
     return replace(judging, notes=(*told, *judging.notes), translated=_own_double(job))
 
 
-def _own_double(job: JudgedJob) -> bool:
+def _own_double(job: ToleranceJob) -> bool:
     """Are the reference answers those of the exported program itself, not of the graph that torch makes of it?"""
     if not job.reference_dir or job.case.inputs.golden:
         return False
     return read_lock(Path(job.reference_dir)).producer == PROGRAM_DOUBLE
 
 
-def _next_best(job: JudgedJob) -> tuple[Note, ...]:
+def _next_best(job: ToleranceJob) -> tuple[Note, ...]:
     """Whose answers the reference is where it is not the model's in double, and why."""
     if not job.reference_dir or job.case.inputs.golden:
         return ()

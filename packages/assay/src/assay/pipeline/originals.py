@@ -13,7 +13,7 @@ from assay.core.digest import sha256_bytes, value_digest
 from assay.core.dtype import UNIT_ROUNDOFF
 from assay.core.empty_result import empty_result
 from assay.core.golden import GoldenLock
-from assay.core.job import AnyJob, ChangeJob, InputsJob, Job, JudgedJob
+from assay.core.job import AnyJob, ChangeJob, InputsJob, Job, ToleranceJob
 from assay.core.model import Model, TensorSpec
 from assay.core.result import Result
 from assay.models.golden_samples import model_name
@@ -137,7 +137,7 @@ def _is_of(found: Result, job: Job | None) -> bool:
     return job is not None and found.job_key == job.key
 
 
-def tolerance_of(job: JudgedJob) -> JudgedJob:
+def tolerance_of(job: ToleranceJob) -> ToleranceJob:
     """The job by whose model and inputs the tolerance of this one is derived: the original's, where its file is there."""
     original = job.case.original
     if not isinstance(job, ChangeJob) or original is None or not original.model.source:

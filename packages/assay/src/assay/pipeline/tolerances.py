@@ -12,7 +12,7 @@ from typing import TypeVar
 import msgspec
 
 from assay.core.digest import sha256_bytes, value_digest
-from assay.core.job import AnyJob, ChangeJob, DeriveToleranceJob, Job, JudgedJob, VerifyJob, other_kind
+from assay.core.job import AnyJob, ChangeJob, DeriveToleranceJob, Job, JudgedJob, ToleranceJob, VerifyJob, other_kind
 from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Outcome
@@ -36,7 +36,7 @@ Failed = dict[str, Result]
 
 
 async def with_tolerances(jobs: Sequence[_Job], services: Services) -> list[_Job]:
-    """The same jobs, each that verifies by a derived tolerance with the folder of its profile; those that are not there
+    """The same jobs, each that is judged by a derived tolerance, or asks for one, with the folder of its profile; those that are not there
     yet, or not as they were written, are derived first. A derivation that fails costs no job: verify says that there is none, and why."""
     return (await ensure_tolerances(jobs, services))[0]
 
@@ -47,7 +47,7 @@ async def ensure_tolerances(
     """The same, and the derivations that failed. `coarse`: a coarse tolerance will do where the derived one is not there and would
     take long; then that is the job's profile (`is_coarse`)."""
     placed = [_placed(job, services.folder) for job in jobs]
-    judged = [job for job in placed if isinstance(job, JudgedJob)]
+    judged = [job for job in placed if isinstance(job, ToleranceJob)]
     failed = await derive(
         [job for job in judged if not (coarse and _there(coarse_of(job.tolerance_dir)))], services, coarse=coarse
     )
@@ -76,7 +76,7 @@ def derived_of(folder: str) -> str:
     return folder.removesuffix(coarse_of(""))
 
 
-async def derive(jobs: Sequence[JudgedJob], services: Services, *, coarse: bool = False) -> Failed:
+async def derive(jobs: Sequence[ToleranceJob], services: Services, *, coarse: bool = False) -> Failed:
     """Every profile that is not there; returns the derivations that did not end well."""
     failed: Failed = {}
     missing = [job for job in jobs if job.tolerance_dir and not _there(job.tolerance_dir)]
@@ -87,7 +87,7 @@ async def derive(jobs: Sequence[JudgedJob], services: Services, *, coarse: bool 
     return failed
 
 
-async def _derive(jobs: Sequence[JudgedJob], services: Services, coarse: bool) -> Failed:
+async def _derive(jobs: Sequence[ToleranceJob], services: Services, coarse: bool) -> Failed:
     missing = {job.tolerance_dir: job for job in jobs if job.tolerance_dir and not _there(job.tolerance_dir)}
     derivations = {folder: _derivation(job, coarse, services) for folder, job in missing.items()}
     asked = {one.key: one for one in _joined(list(derivations.values()))}
@@ -116,14 +116,14 @@ def _there(folder: str) -> bool:
     return read_header(Path(folder)) is not None
 
 
-def _wants(job: JudgedJob) -> bool:
+def _wants(job: ToleranceJob) -> bool:
     contract = job.case.contract
     if isinstance(job, ChangeJob) and (job.case.original is None or is_quantized(job.case.original)):
         return False
     return contract.tolerance == DERIVED and "*" not in contract.tolerances
 
 
-def _derivation(job: JudgedJob, coarse: bool, services: Services) -> DeriveToleranceJob:
+def _derivation(job: ToleranceJob, coarse: bool, services: Services) -> DeriveToleranceJob:
     """By the arithmetic, whatever the backend; it takes some ten times as long as the model itself, and has the time."""
     precision, allowances = _arithmetic(job)
     asked = tolerance_of(job)
@@ -167,7 +167,7 @@ async def late_tolerances(jobs: Sequence[AnyJob], services: Services, *, coarse:
 
 def _placed(asked: _Job, history: Path) -> _Job:
     """The folder named by everything that the profile depends on."""
-    if not isinstance(asked, JudgedJob) or not _wants(asked):
+    if not isinstance(asked, ToleranceJob) or not _wants(asked):
         return asked
     job = tolerance_of(asked)
     inputs = job.case.inputs
@@ -182,10 +182,12 @@ def _placed(asked: _Job, history: Path) -> _Job:
     return msgspec.structs.replace(asked, tolerance_dir=str((history / "profiles" / value_digest(key)[:32]).absolute()))
 
 
-def _arithmetic(job: JudgedJob) -> tuple[str, tuple[str, ...]]:
-    """Precision and allowances: those that the flow states, or the coarsest type that a change of the model brings."""
+def _arithmetic(job: ToleranceJob) -> tuple[str, tuple[str, ...]]:
+    """Precision and allowances: those that the flow or the job states, or the coarsest type that a change of the model brings."""
     if isinstance(job, VerifyJob):
         return job.flow.precision, _of_use(job.flow.allowances, job.case.model)
+    if isinstance(job, DeriveToleranceJob):
+        return job.precision, _of_use(job.allowances, job.case.model)
     original = job.case.original
     return (original.precision if original is not None else "float32"), ()
 

@@ -27,6 +27,7 @@ from assay.options.repro import repro_line
 from assay.reports.changes import HEADER as CHANGES_HEADER
 from assay.reports.changes import TITLE as CHANGES
 from assay.reports.changes import cells, commits_between, facts_between
+from assay.reports.console_text import print_line, print_plain, print_prose
 from assay.reports.critical import TITLE, critical
 from assay.reports.details import detail_lines
 from assay.reports.format import model_source
@@ -40,7 +41,6 @@ from assay.reports.terminal_table import STYLES, print_table
 from assay.reports.upgrades import HEADER as UPGRADE
 from assay.reports.upgrades import upgrades
 from assay.reports.used_inputs import built_for, used_inputs
-from assay.reports.wrap import wrap
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -88,14 +88,14 @@ class Terminal:
         _changes(console, judgement)
         for upgrade in upgrades(found):
             console.print(f"\n{one_line(upgrade.case)} | {one_line(upgrade.flow)}: old beside new", style="bold")
-            _plain(console, columns(UPGRADE, [list(line) for line in upgrade.lines]))
+            print_plain(console, columns(UPGRADE, [list(line) for line in upgrade.lines]))
         if self._details:
             for line in detail_lines(found):
-                _line(console, line)
+                print_line(console, line)
         for line in shown(mutation_scores(results)):
-            _prose(console, line)
+            print_prose(console, line)
         for source in run.sources:
-            _line(console, one_line(model_source(source)))
+            print_line(console, one_line(model_source(source)))
         _end(console, run, found, judgement, recorded(run, results))
         written = console.file
         assert isinstance(written, io.StringIO)
@@ -125,37 +125,37 @@ def _failure(console: Console, run: Run, together: Sequence[Entry]) -> None:
     names = " | ".join(one_line(part) for part in (*entry.names, kinds))
     console.print()
     console.print(Text.assemble((entry.word or "not run", STYLES[entry.word]), "  ", (names, "bold")))
-    _prose(console, f"  {one_line(entry.reason)}")
+    print_prose(console, f"  {one_line(entry.reason)}")
     result = entry.result
     if result is not None:
         detail = one_line(result.detail)
         if detail and detail.rstrip(".") not in one_line(entry.reason):
-            _prose(console, f"  {detail}")
+            print_prose(console, f"  {detail}")
         if result.node:
-            _prose(console, f"  node: {one_line(result.node)}")
+            print_prose(console, f"  node: {one_line(result.node)}")
         if fed := inputs_of(result):
             shown_inputs = "; ".join(map(one_line, map(used_inputs, fed[:INPUTS_SHOWN])))
-            _prose(console, f"  inputs: {shown_inputs}{_more(fed)}")
+            print_prose(console, f"  inputs: {shown_inputs}{_more(fed)}")
         if sizes := built_for(facts_of(result)):
-            _prose(console, f"  {one_line(sizes)}")
+            print_prose(console, f"  {one_line(sizes)}")
         for warning in warnings_of(result)[:3]:
-            _prose(console, f"  warning: {one_line(warning)}")
+            print_prose(console, f"  warning: {one_line(warning)}")
         for one in together:
             if one.result is not None:
                 _tables(console, one.result)
         if result.log_file:
-            _line(console, f"  log: {one_line(result.log_file)}")
+            print_line(console, f"  log: {one_line(result.log_file)}")
     # One line whatever the width: it is there to be copied.
-    _line(console, (f"  {one_line(repro_line(run, entry.asked))}", "dim"))
+    print_line(console, (f"  {one_line(repro_line(run, entry.asked))}", "dim"))
 
 
 def _traces(console: Console, found: Sequence[Row]) -> None:
     """Each file on a line of its own: it is there to be opened."""
     kept = [path for row in found for entry in row.entries if entry.result for path in traces_of(entry.result)]
     if kept:
-        _prose(console, "\nTraces (open those in .json with ui.perfetto.dev):")
+        print_prose(console, "\nTraces (open those in .json with ui.perfetto.dev):")
     for path in kept:
-        _line(console, f"  {one_line(path)}")
+        print_line(console, f"  {one_line(path)}")
 
 
 def _more(inputs: Sequence[InputFacts]) -> str:
@@ -176,7 +176,7 @@ def _remarks(console: Console, found: Sequence[Row]) -> None:
         more = f" ({len(told)} passes have warnings: --report html=FILE shows all)" if len(told) > 1 else ""
         names = " | ".join(map(one_line, (*entry.names, entry.kind)))
         console.print()
-        _prose(console, f"warning: {names}: {one_line(warning)}{more}")
+        print_prose(console, f"warning: {names}: {one_line(warning)}{more}")
 
 
 def _critical(console: Console, found: Sequence[Row], judgement: RunVerdict) -> None:
@@ -184,9 +184,9 @@ def _critical(console: Console, found: Sequence[Row], judgement: RunVerdict) -> 
     if told:
         console.print(f"\n{TITLE}", style="bold")
     for one in told[:CRITICAL_SHOWN]:
-        _prose(console, f"  {one.case} | {one.flow}: {one.text}")
+        print_prose(console, f"  {one.case} | {one.flow}: {one.text}")
     if len(told) > CRITICAL_SHOWN:
-        _prose(console, f"  and {len(told) - CRITICAL_SHOWN} more: --report html=FILE shows all")
+        print_prose(console, f"  and {len(told) - CRITICAL_SHOWN} more: --report html=FILE shows all")
 
 
 def _changes(console: Console, judgement: RunVerdict) -> None:
@@ -194,19 +194,19 @@ def _changes(console: Console, judgement: RunVerdict) -> None:
     if judgement.changes is None:
         return
     console.print(f"\n{CHANGES}", style="bold")
-    _plain(console, [f"{name}: {value}" for name, value in facts_between(judgement.changes)])
+    print_plain(console, [f"{name}: {value}" for name, value in facts_between(judgement.changes)])
     if commits := commits_between(judgement.changes):
-        _plain(console, [commits])
+        print_plain(console, [commits])
     for cell in cells(judgement.changes)[:CELLS_SHOWN]:
         console.print()
-        _line(console, (f"  {cell.case} | {cell.flow}", "bold"), f"  {cell.verdicts}")
+        print_line(console, (f"  {cell.case} | {cell.flow}", "bold"), f"  {cell.verdicts}")
         for note in cell.notes:
-            _prose(console, f"    {note}")
+            print_prose(console, f"    {note}")
         lines = [[one.label, one.before, one.after, one.change, one.spark] for one in cell.lines]
         if lines:
-            _plain(console, [f"  {line}" for line in columns(CHANGES_HEADER, lines)])
+            print_plain(console, [f"  {line}" for line in columns(CHANGES_HEADER, lines)])
     if (left := len(judgement.changes.cells) - CELLS_SHOWN) > 0:
-        _prose(console, f"  and {left} more: --report html=FILE shows all")
+        print_prose(console, f"  and {left} more: --report html=FILE shows all")
 
 
 def _asked_rarely(console: Console, found: Sequence[Row]) -> None:
@@ -225,7 +225,7 @@ def _asked_rarely(console: Console, found: Sequence[Row]) -> None:
     more = f" ({len(told)} passes were asked less than {ENOUGH_CALLS} times)" if len(told) > 1 else ""
     names = " | ".join(map(one_line, (*entry.names, entry.kind)))
     console.print()
-    _prose(console, f"not seen: {names}: {asked_again(entry.result.repeats)}{more}")
+    print_prose(console, f"not seen: {names}: {asked_again(entry.result.repeats)}{more}")
 
 
 def _speed_comparisons(console: Console, found: Sequence[Row]) -> None:
@@ -238,7 +238,7 @@ def _speed_comparisons(console: Console, found: Sequence[Row]) -> None:
             if entry.word in QUIET and result is not None and (told or _has_tables(result)):
                 console.print(f"\n{one_line(row.case)} | {one_line(row.flow)}", style="bold")
                 if told:
-                    _prose(console, f"  {one_line(entry.reason)}")
+                    print_prose(console, f"  {one_line(entry.reason)}")
                 _tables(console, result)
 
 
@@ -251,41 +251,13 @@ def _tables(console: Console, result: Result) -> None:
     """A sweep over batch sizes, and where a slower engine loses its time."""
     header, lines = sweep(result)
     if len(lines) >= (2 if speeds_of(result) else SWEEP_SHOWN):
-        _plain(console, columns(header, lines))
+        print_plain(console, columns(header, lines))
         if any(line[-1] for line in lines):
-            _plain(console, [KNEE_MEANS])
+            print_plain(console, [KNEE_MEANS])
     if told := operators(result):
-        _plain(console, columns(OPERATORS, told))
+        print_plain(console, columns(OPERATORS, told))
     for title, head, lines in node_tables(result, names=console.width // 3):
-        _plain(console, ["", title, *columns(head, lines)])
-
-
-def _line(console: Console, *parts: str | tuple[str, str]) -> None:
-    """One line, however long, of texts and of texts with their styles. Rich takes half a millisecond for each, and without
-    colour it has nothing to do."""
-    if console.color_system is None:
-        console.file.write("".join(part if isinstance(part, str) else part[0] for part in parts) + "\n")
-        return
-    from rich.text import Text
-
-    console.print(Text.assemble(*parts), soft_wrap=True)
-
-
-def _prose(console: Console, text: str, word: str = "", style: str = "") -> None:
-    """A sentence behind a word that has a style: one line, or lines of the screen's width, all but the first set in."""
-    lines = [text]
-    if not console.soft_wrap:
-        deep = "  " if text.startswith(" ") else ""
-        lines = wrap(f"{word}{text}", console.width, f"{deep}  ")
-        lines[0] = lines[0].removeprefix(word)
-    _line(console, (word, style), lines[0])
-    for line in lines[1:]:
-        _line(console, line)
-
-
-def _plain(console: Console, lines: Sequence[str]) -> None:
-    for line in lines:
-        _line(console, f"  {line}")
+        print_plain(console, ["", title, *columns(head, lines)])
 
 
 def _end(console: Console, run: Run, found: Sequence[Row], judgement: RunVerdict, jobs: str) -> None:
@@ -294,14 +266,14 @@ def _end(console: Console, run: Run, found: Sequence[Row], judgement: RunVerdict
         console.print(f"\n{bad - FAILURES_SHOWN} more are in the other reports.", style="dim")
     console.print()
     for verdict in run_verdicts(run, results_of(found), judgement):
-        _prose(console, f"{verdict.word.value}: {one_line(verdict.reason)}")
+        print_prose(console, f"{verdict.word.value}: {one_line(verdict.reason)}")
     parts = [f"{count} {word or 'not run'}" for word, count in counts(found).items()]
     if parts:
-        _prose(console, f"{', '.join(parts)}; {jobs}; run {one_line(run.id)}")
+        print_prose(console, f"{', '.join(parts)}; {jobs}; run {one_line(run.id)}")
     word, reason = headline(judgement)
     if bad <= 1 and judgement.summary is not None:
         reason = judgement.summary.counts  # the first stands right above
-    _prose(console, f"  {one_line(reason)}", word, STYLES[judgement.run.word.value])
+    print_prose(console, f"  {one_line(reason)}", word, STYLES[judgement.run.word.value])
     console.print(f"exit {judgement.exit_code} = {EXIT_MEANING.get(judgement.exit_code, 'unknown')}", style="dim")
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import msgspec
 
-from assay.core.case import Contract
 from assay.core.comparison import Comparison
-from assay.core.dtype import CONTAINERS, dtype_name, is_floating
+from assay.core.dtype import CONTAINERS
 from assay.core.empty_result import empty_result
 from assay.core.engine_info import EngineInfo
 from assay.core.evidence import blocking
@@ -24,16 +22,12 @@ from assay.core.outcome import Outcome, Stage
 from assay.core.reference import Reference
 from assay.core.repeats import Repeats
 from assay.core.result import UntakenBranch, VerifyResult
-from assay.errors import Lowering
 from assay.models.examination.text import shown
-from assay.models.flatten import declared_types
 from assay.models.golden_checks import fits, format_shape
 from assay.models.goldens import Golden
 from assay.models.load_tolerance import load_tolerance
 from assay.models.model_precision import model_precision
-from assay.numerics.tolerance.choose_comparator import comparator_of_quantized
 from assay.numerics.tolerance.comparator import ToleranceComparator
-from assay.numerics.tolerance.tolerance_tables import DERIVED
 from assay.plugins import library_of
 from assay.ports import Engine
 from assay.ports.prompts import ContinuesPrompts
@@ -41,7 +35,7 @@ from assay.task_metrics.registry import is_against_labels, score
 from assay.worker.engine.calibration import evaluation_split
 from assay.worker.engine.handover import leave
 from assay.worker.engine.lower import Lowered, delegation, load, lower
-from assay.worker.engine.model_format import model_path, to_onnx
+from assay.worker.engine.model_format import model_path
 from assay.worker.engine.precision_audit import find_lower_precision, minor_deviations
 from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.input_facts import input_facts
@@ -50,14 +44,14 @@ from assay.worker.inputs.original import compare_with_original, golden_of_origin
 from assay.worker.service.verify_service import verify_service
 from assay.worker.stages import Stages
 from assay.worker.verify.answers import Answered, answered
+from assay.worker.verify.contract_comparison import choose_comparator, compare_outputs, contract_of
 from assay.worker.verify.error_case import run_error_case
 from assay.worker.verify.function_equivalence import compare_with_function_body
 from assay.worker.verify.input_sensitivity import check_sensitivity
-from assay.worker.verify.metric_plugins import with_metrics
 from assay.worker.verify.numeric_defaults import tried
 from assay.worker.verify.output_statistics import with_statistics
 from assay.worker.verify.overflow_underflow import excuse_overflow
-from assay.worker.verify.reference_comparison import Compare, Compared, Samples, compare_at_shapes, compare_to_reference
+from assay.worker.verify.reference_comparison import Compare, Samples, compare_at_shapes, compare_to_reference
 from assay.worker.verify.repeats import Asked, is_beyond, repeated
 from assay.worker.verify.saving import save
 from assay.worker.verify.schedules import is_scheduled, schedules_disagree
@@ -119,10 +113,10 @@ class _Seen:
 
 def _seen(job: VerifyJob, lowered: Lowered, engine: Engine, ran: Answered, stages: Stages) -> _Seen:
     rewritten, golden, actual = lowered.rewritten, ran.golden, ran.actual
-    plain = partial(_compare, job, rewritten, ToleranceComparator(contract_of(job), by_default=True))
+    plain = partial(compare_outputs, job, rewritten, ToleranceComparator(contract_of(job), by_default=True))
     with stages.enter(Stage.COMPARE):
-        judging = _comparator(job, rewritten, golden).first(len(actual))
-        compare = partial(_compare, job, rewritten, judging)
+        judging = choose_comparator(job, rewritten, golden).first(len(actual))
+        compare = partial(compare_outputs, job, rewritten, judging)
         held = excuse_overflow(job, actual, golden, rewritten, judging, compare, plain)
     sized = compare_at_shapes(job, lowered.backend, engine, rewritten, stages, plain)
     with stages.enter(Stage.COMPARE):
@@ -153,7 +147,7 @@ def _repeated(
     """By the tolerance of the case; of a quantized model the reference is not evaluated again."""
     ran.log.but = judging.random
     ran.log.interrupted()
-    compare = partial(_compare, job, lowered.rewritten, replace(judging, remarks=[]))
+    compare = partial(compare_outputs, job, lowered.rewritten, replace(judging, remarks=[]))
     known = lowered.rewritten.standard is None and not job.no_reference_reason
     return repeated(Asked(job, lowered, ran.log, ran.golden, stages, compare, plain, known, first))
 
@@ -209,7 +203,7 @@ def _with_cures(
     coarse = judging.profile is not None and judging.profile.header.coarse
     if not findings or not facts.numeric_defaults or coarse:  # what is wrong by a coarse tolerance is judged once more
         return facts
-    silent = partial(_compare, job, rewritten, replace(judging, remarks=[]))
+    silent = partial(compare_outputs, job, rewritten, replace(judging, remarks=[]))
     held_again = partial(compare_to_reference, golden=ran.golden, rewritten=rewritten, compare=silent)
     fed = rewritten.fed(ran.golden.inputs)
     return tried(job, facts, lambda other: not held_again([other.run(one) for one in fed]).given[1])
@@ -236,7 +230,7 @@ def _unanswered(job: VerifyJob, lowered: Lowered, ran: Answered, stages: Stages)
     """It takes the model and its inputs, and nobody knows whether the answers are right; labels may tell what they are worth."""
     metrics = _score(job, ran.actual, replace(ran.golden, outputs=ran.actual)) if ran.golden.labels else {}
     judging = ToleranceComparator(contract_of(job), by_default=True)
-    plain = partial(_compare, job, lowered.rewritten, judging)
+    plain = partial(compare_outputs, job, lowered.rewritten, judging)
     return msgspec.structs.replace(
         _blank(job, Outcome.OK, lowered.facts(ran.log.engine)),
         unproven=noted(NoteCode.NO_REFERENCE, reason=job.no_reference_reason),
@@ -251,39 +245,6 @@ def _lowered_from(job: VerifyJob, lowered: Lowered) -> Path:
     if lowered.rewritten.model.name:
         return lowered.rewritten.model
     return lowered.rewritten.standard or model_path(job, lowered.backend.accepts)
-
-
-def _compare(
-    job: VerifyJob, rewritten: TransformedModel, judging: ToleranceComparator, actual: Samples, expected: Samples
-) -> Compared:
-    names = dict.fromkeys(name for sample in expected for name in sample)
-    declared = declared_types(job.case.model.outputs, names) | rewritten.gives
-    if "float64" in (job.flow.precision, job.flow.options.get("precision")):
-        declared = {name: _in_double(name, dtype, actual) for name, dtype in declared.items()}
-    return with_metrics(judging.compare(actual, expected, declared), actual, expected, contract_of(job))
-
-
-def _in_double(name: str, declared: str, actual: Samples) -> str:
-    """A flow that computes in double throughout answers so: its values are compared in double, and not rounded before."""
-    given = {dtype_name(sample[name].dtype) for sample in actual if name in sample}
-    return "float64" if is_floating(declared) and given == {"float64"} else declared
-
-
-def _comparator(job: VerifyJob, rewritten: TransformedModel, golden: Golden) -> ToleranceComparator:
-    if rewritten.standard is None:
-        return load_tolerance(job, contract_of(job))
-    contract = contract_of(job)
-    standard = rewritten.standard
-    if contract.tolerance == DERIVED:
-        with suppress(Lowering):
-            standard = to_onnx(standard, job)
-    inputs, allowances = rewritten.fed(golden.inputs), tuple(job.flow.allowances)
-    return comparator_of_quantized(standard, inputs, contract, job.case.inputs.seed, allowances)
-
-
-def contract_of(job: VerifyJob) -> Contract:
-    """The case's contract at the precision that the flow promises."""
-    return msgspec.structs.replace(job.case.contract, precision=job.flow.precision)
 
 
 def _score(job: VerifyJob, actual: Samples, golden: Golden) -> dict[str, float]:

@@ -1,0 +1,40 @@
+"""Lines and sentences on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from assay.reports.wrap import wrap
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def print_line(console: Console, *parts: str | tuple[str, str]) -> None:
+    """One line, however long, of texts and of texts with their styles. Rich takes half a millisecond for each, and without
+    colour it has nothing to do."""
+    if console.color_system is None:
+        console.file.write("".join(part if isinstance(part, str) else part[0] for part in parts) + "\n")
+        return
+    from rich.text import Text
+
+    console.print(Text.assemble(*parts), soft_wrap=True)
+
+
+def print_prose(console: Console, text: str, word: str = "", style: str = "") -> None:
+    """A sentence behind a word that has a style: one line, or lines of the screen's width, all but the first set in."""
+    lines = [text]
+    if not console.soft_wrap:
+        deep = "  " if text.startswith(" ") else ""
+        lines = wrap(f"{word}{text}", console.width, f"{deep}  ")
+        lines[0] = lines[0].removeprefix(word)
+    print_line(console, (word, style), lines[0])
+    for line in lines[1:]:
+        print_line(console, line)
+
+
+def print_plain(console: Console, lines: Sequence[str]) -> None:
+    """Each set in."""
+    for line in lines:
+        print_line(console, f"  {line}")
