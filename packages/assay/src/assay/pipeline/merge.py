@@ -76,24 +76,7 @@ def merge(
     if not saved:
         raise UsageError("nothing to merge: name the files that `assay run --save FILE` wrote")
     command, _ = without_shard(saved[0][1].run.command)
-    shards: dict[tuple[int, int], tuple[Path, _Saved]] = {}
-    for path, one in saved:
-        other, shard = without_shard(one.run.command)
-        if other != command:
-            raise UsageError(
-                f"{path} is of another run ('{other}' instead of '{command}'); merge shards of one command"
-            )
-        if shard in shards:
-            raise UsageError(
-                f"{path} and {shards[shard][0]} are both shard {shard[0]}/{shard[1]}; name each shard once"
-            )
-        if one.run.status != "complete":
-            raise UsageError(f"{path} is {one.run.status}; finish it with `assay resume` and save it again")
-        if different := _other_models(saved[0][1].run, one.run):
-            raise UsageError(
-                f"{path} and {saved[0][0]} did not test the same model: {different}; name what does not move, and run them again"
-            )
-        shards[shard] = (path, one)
+    shards = _by_number(saved, command)
     totals = sorted({total for _, total in shards})
     missing = sorted(set(range(1, totals[0] + 1)) - {number for number, _ in shards})
     if len(totals) > 1:
@@ -116,6 +99,29 @@ def merge(
     judgement = judge_run(run, results, services)
     services.store.close_run(run.id, "complete", judgement)
     return Checked(msgspec.structs.replace(run, status="complete"), results, judgement)
+
+
+def _by_number(saved: Sequence[tuple[Path, _Saved]], command: str) -> dict[tuple[int, int], tuple[Path, _Saved]]:
+    """Each shard under its number and how many there are. Raises UsageError for one that is no shard of this command, or not ready."""
+    shards: dict[tuple[int, int], tuple[Path, _Saved]] = {}
+    for path, one in saved:
+        other, shard = without_shard(one.run.command)
+        if other != command:
+            raise UsageError(
+                f"{path} is of another run ('{other}' instead of '{command}'); merge shards of one command"
+            )
+        if shard in shards:
+            raise UsageError(
+                f"{path} and {shards[shard][0]} are both shard {shard[0]}/{shard[1]}; name each shard once"
+            )
+        if one.run.status != "complete":
+            raise UsageError(f"{path} is {one.run.status}; finish it with `assay resume` and save it again")
+        if different := _other_models(saved[0][1].run, one.run):
+            raise UsageError(
+                f"{path} and {saved[0][0]} did not test the same model: {different}; name what does not move, and run them again"
+            )
+        shards[shard] = (path, one)
+    return shards
 
 
 def _other_models(first: Run, other: Run) -> str:
