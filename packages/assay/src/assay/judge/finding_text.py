@@ -9,6 +9,7 @@ from assay.core.node_error import NodeSummary
 from assay.core.schedules import SCHEDULES
 from assay.core.service_rules import WAYS
 from assay.judge.defect_text import decider_text, defects_text
+from assay.judge.recorded_facts import as_words, of_another_version
 from assay.judge.service_rule_text import rule_words
 
 Values = Mapping[str, Fact]
@@ -214,13 +215,16 @@ def finding_text(finding: Finding | None) -> str:
     if finding is None:
         return ""
     values = finding.facts
-    made = _MADE[finding.code](values) if finding.code in _MADE else {}
-    shown = {name: ", ".join(map(str, value)) if isinstance(value, tuple) else value for name, value in values.items()}
+    shown = as_words(values)
     about = finding_text(finding.about)
     named = {"kind": finding.kind.replace("_", " "), "output": finding.output, "about": about}
     if about:
         named["About"] = about[0].upper() + about[1:]
-    return _TEXTS[finding.code].format(**{**named, **_elements(finding, values), **shown, **made})
+    try:
+        made = _MADE[finding.code](values) if finding.code in _MADE else {}
+        return _TEXTS[finding.code].format(**{**named, **_elements(finding, values), **shown, **made})
+    except KeyError:
+        return of_another_version(finding.code, shown)
 
 
 def names_its_output(finding: Finding) -> bool:

@@ -10,6 +10,7 @@ from assay.core.note import Note, NoteCode
 from assay.core.wire import Changed
 from assay.judge.defect_text import decider_text, defects_text
 from assay.judge.finding_text import in_full, listed, number
+from assay.judge.recorded_facts import as_words, of_another_version
 
 Values = Mapping[str, Fact]
 
@@ -289,8 +290,9 @@ def note_text(note: Note | None) -> str:
     """The sentence; "" where there is no note."""
     if note is None:
         return ""
-    made = _MADE[note.code](note.facts) if note.code in _MADE else {}
-    shown = {
-        name: ", ".join(map(str, value)) if isinstance(value, tuple) else value for name, value in note.facts.items()
-    }
-    return _TEXTS[note.code].format(**shown, **made)
+    shown = as_words(note.facts)
+    try:
+        made = _MADE[note.code](note.facts) if note.code in _MADE else {}
+        return _TEXTS[note.code].format(**shown, **made)
+    except KeyError:
+        return of_another_version(note.code, shown)

@@ -1,0 +1,16 @@
+"""The facts of a code as words, also where another version of Assay recorded other facts with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def as_words(facts: Mapping[str, object]) -> dict[str, object]:
+    """Lists with commas between their items, all else as it is."""
+    return {name: ", ".join(map(str, value)) if isinstance(value, tuple) else value for name, value in facts.items()}
+
+
+def of_another_version(code: str, facts: Mapping[str, object]) -> str:
+    """A sentence from the code alone, for facts that its own sentence has no words for."""
+    told = ", ".join(f"{name}: {value}" for name, value in facts.items())
+    return f"{code.replace('_', ' ')}{f' ({told})' if told else ''}, as another version of Assay recorded it"
