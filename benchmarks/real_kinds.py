@@ -87,7 +87,9 @@ def asked(name: str, changed: dict[str, str] | None, maker: str, folder: Path, w
         words += [str(old), changed["change"]]
     subprocess.run(words, check=True, capture_output=True)
     path = place / f"{name}.onnx"
-    feed = {key: draw(spec, key, 0) for key, spec in recipe.items()} if changed else dict(np.load(place / f"{name}.npz"))
+    feed = (
+        {key: draw(spec, key, 0) for key, spec in recipe.items()} if changed else dict(np.load(place / f"{name}.npz"))
+    )
     far = FAR.get(changed["change"], 2e-3) if changed else 2e-3
     kept = framework(path, feed, place / f"{name}.own.npz")
     truth = vouched(independent(path, feed), kept, far)
