@@ -96,7 +96,7 @@ def _spent(session: Session) -> Iterator[str]:
     causes = sum(not one.known and one.status in CAUSES for one in session.buckets.values())
     per_s = cases / session.cpu_s if session.cpu_s else 0.0
     yield (
-        f"seed {session.seed}: {cases} cases made, {run} run, {causes} causes, in {session.wall_s:.0f} s "
+        f"seed {session.seed}: {cases} cases made, {run} run, {causes} cause{'s' if causes != 1 else ''}, in {session.wall_s:.0f} s "
         f"({session.cpu_s:.0f} s of processor time screening at {per_s:.0f} cases/s per core, "
         f"{session.looking_s:.0f} s looking into suspects)"
     )
@@ -106,7 +106,7 @@ def _spent(session: Session) -> Iterator[str]:
         if arm.cases:
             counts = session.counts.get(arm.name, {})
             told = ", ".join(f"{counts[name]} {name.replace('_', ' ')}" for name in sorted(counts) if counts[name])
-            yield f"  {arm.name}: {arm.cases} cases, {arm.cpu_s:.0f} s, {arm.found} causes ({told})"
+            yield f"  {arm.name}: {arm.cases} cases, {arm.cpu_s:.0f} s, {arm.found} cause{'s' if arm.found != 1 else ''} ({told})"
     if session.waiting:
         yield f"  {len(session.waiting)} suspects wait to be looked into: the next call goes on with them"
 
