@@ -16,7 +16,7 @@ def test_known_causes_are_counted_and_not_shown() -> None:
     assert "wrong: 1 (wrong by two witnesses)" in told
     assert "known: 1 (found before; counted, not shown)\n  docs/findings/b.py, 3 cases" in told
     assert "engine: b" not in told
-    assert "0 run, 1 causes" in told
+    assert "0 run, 1 cause" in told
 
 
 def test_coverage_says_what_was_refused_and_what_was_never_reached() -> None:
