@@ -34,7 +34,7 @@ _ENVIRONMENT = {
 
 class Ending(StrEnum):
     """How the look at one item ended. ERROR: the reader itself failed, whoever is to blame. HARNESS: the process never came
-    up, stood still or was killed by another, and no file is to blame."""
+    up, failed by itself, stood still, was killed by another or may have less memory than it needs, and no file is to blame."""
 
     OK = "ok"
     ERROR = "error"
@@ -43,6 +43,10 @@ class Ending(StrEnum):
     TIMEOUT = "timeout"
     OUT_OF_MEMORY = "out of memory"
     HARNESS = "harness"
+
+
+LAST = (Ending.OUT_OF_MEMORY, Ending.HARNESS)
+"""After such an answer a process gives no other: what is left of its heap, or of itself, is not to be trusted."""
 
 
 class Looked(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,7 +127,7 @@ def _converse(child: subprocess.Popen[bytes], work: Work) -> list[Looked]:
         except (msgspec.DecodeError, RecursionError):
             found.append(Looked(ending=Ending.CRASH, sentence="what opened it gave no answer that can be read"))
             break
-        if found[-1].ending is Ending.OUT_OF_MEMORY:
+        if found[-1].ending in LAST:
             break
     return found
 
