@@ -13,11 +13,12 @@ from assay.core.result import measurements_of
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.judge.metrics import metrics
 from assay.pipeline.trend import SHORT
+from assay.ports.browsing import RunWindow
 from assay.stats.percentiles import percentile
 from assay.stores.copy_history import copy_history
 from assay.stores.metric_values import SPREAD
 from assay.stores.sql import SqlStore
-from assay.testing.builders import make_comparison, make_measurement, make_result, make_run
+from assay.testing.builders import MACHINE, make_comparison, make_measurement, make_result, make_run
 
 LATENCY = SHORT["latency"]
 
@@ -144,3 +145,31 @@ def test_a_copy_that_is_repeated_takes_what_became_of_a_run(location: str, tmp_p
             copy_history(source, target, lambda *_: None)
             assert target.runs() == source.runs()
         assert (target.runs()[0].status, target.runs()[0].word, target.runs()[0].recorded) == ("complete", "pass", 3)
+
+
+def test_a_window_counts_the_runs_of_one_machine(location: str) -> None:
+    cpus = ("rare", "rare", "new", "new", "new", "old", "new")
+    kinds = {cpu: replace(MACHINE, cpu=cpu).kind for cpu in cpus}
+    with closing(SqlStore(location)) as store:
+        for number, cpu in enumerate(cpus, 1):
+            run, day = f"2026010{number}", f"2026-01-0{number}T02:00:00+00:00"
+            store.open_run(make_run(run, started_at=day, machine=replace(MACHINE, cpu=cpu)))
+            measure = make_result("a", kind="measure", measurements=(make_measurement(),))
+            # What another cell ran on is nothing to this one.
+            store.record(run, [make_result("a"), measure, make_result("b")])
+        store.open_run(make_run("20260109", machine=replace(MACHINE, cpu="elsewhere")))
+        store.record("20260109", [make_result("b")])
+
+        def read(window: RunWindow) -> tuple[str, str, bool, list[int]]:
+            found = store.metric_history("a", "onnxruntime", (LATENCY,), window)
+            assert found.machines.keys() == set(kinds.values())
+            cpu = next(cpu for cpu, kind in kinds.items() if kind == found.machine)
+            counts = [found.machines[kinds[one]] for one in ("rare", "new", "old")]
+            return cpu, "".join(one.run[-1] for one in found.points), found.earlier, counts
+
+        assert read(RunWindow(2)) == ("new", "75", True, [2, 4, 1])
+        assert read(RunWindow(2, beside=1)) == ("new", "7652", True, [2, 4, 1])
+        assert read(RunWindow(2, machine=kinds["rare"])) == ("rare", "21", False, [2, 4, 1])
+        assert read(RunWindow(1, machine=kinds["rare"], beside=9)) == ("rare", "765432", True, [2, 4, 1])
+        assert read(RunWindow(1, "2026-01-02", "2026-01-06")) == ("old", "6", False, [1, 3, 1])
+        assert read(RunWindow(9, "2026-02-01")) == ("new", "", False, [0, 0, 0])

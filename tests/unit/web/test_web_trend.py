@@ -1,4 +1,5 @@
-"""What the page of a trend says of a metric that nobody recorded, of several annotations, and of what was recorded a moment ago."""
+"""What the page of a trend says of a metric that nobody recorded, of several annotations, of what was recorded a moment ago, and of a
+machine that runs seldom."""
 
 from __future__ import annotations
 
@@ -8,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from starlette.testclient import TestClient
 
 from assay.core.annotation import Annotation
 from assay.stores.sql import SqlStore
-from assay.testing.builders import make_measurement, make_result, make_run
+from assay.testing.builders import MACHINE, make_measurement, make_result, make_run
 from assay.web import trend as module
 from assay.web.address import address
 from assay.web.app import make_app
@@ -115,3 +117,62 @@ def test_a_trend_has_the_newest_runs_and_all_of_them_where_they_are_asked_for(
     assert "These are the newest" not in page.get(f"{path}&runs=10").text
     said = page.get(f"{path}&runs=0")
     assert (said.status_code, "it is a whole number from 1 to 10,000" in said.text) == (400, True)
+
+
+def _fill(store: SqlStore, number: int, cpu: str, flow: str = "onnxruntime", **metrics: float) -> str:
+    """The id of the new run, which begins a day after the one of the number before."""
+    run = f"2026-02-{number:02}"
+    store.open_run(make_run(run, started_at=f"{run}T02:00:00+00:00", machine=replace(MACHINE, cpu=cpu)))
+    measure = make_result("a", kind="measure", flow=flow, measurements=(make_measurement(median_s=1e-3 * number),))
+    store.record(run, [make_result("a", flow=flow, task_metrics=metrics), measure])
+    return run
+
+
+def test_the_trend_of_a_machine_that_runs_seldom_is_found(
+    store: SqlStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "RUNS", 5)
+    runs = [_fill(store, number, "seldom" if number in {3, 8} else "often") for number in range(1, 29)]
+    seldom, often = (replace(MACHINE, cpu=cpu).kind for cpu in ("seldom", "often"))
+    newest = _get(store, tmp_path, metric="latency")
+    assert [point["run_id"] for point in newest["trends"][0]["points"]] == runs[-5:]
+    assert (newest["trends"][0]["machine"], newest["trends"][0]["elsewhere"], newest["earlier"]) == (often, 2, True)
+    assert [(one["machine"], one["runs"]) for one in newest["machines"]] == [(often, 5), (seldom, 2)]
+    found = _get(store, tmp_path, metric="latency", machine=seldom)
+    assert [point["run_id"] for point in found["trends"][0]["points"]] == [runs[2], runs[7]]
+    assert (found["trends"][0]["elsewhere"], found["earlier"]) == (26, False)
+    assert [(one["machine"], one["runs"]) for one in found["machines"]] == [(seldom, 2), (often, 10)]
+    page = TestClient(make_app(Site(store, tmp_path), {"testserver"}))
+    path = address("/trend", case="a", flow="onnxruntime", metric="latency")
+    said = page.get(f"{path}&since=2026-02-20").text
+    assert f"<option>{seldom}</option>" in said, "it is offered in days without a run of it, too"
+    assert "These are the newest 5 runs on this kind of machine of those days." in said
+    nobody = page.get(f"{path}&machine=nobody")
+    assert (nobody.status_code, f"(26 on {often}, 2 on {seldom}), and this is nobody" in nobody.text) == (400, True)
+
+
+def test_what_the_newest_runs_of_a_machine_lack_is_looked_for_in_its_earlier_ones(
+    store: SqlStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "RUNS", 2)
+    runs = [_fill(store, number, "one", **({"early": 1.0} if number == 1 else {})) for number in range(1, 5)]
+    _fill(store, 5, "other", early=2.0)
+    found = _get(store, tmp_path, metric="task.early", machine=replace(MACHINE, cpu="one").kind)
+    assert [point["run_id"] for point in found["trends"][0]["points"]] == runs[:1]
+
+
+def test_the_page_says_the_number_of_runs_that_was_read(
+    store: SqlStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "RUNS", 2)
+    monkeypatch.setattr(module, "MOST_RUNS", 4)
+    for number in range(1, 7):
+        _fill(store, number, "one", **({"early": 1.0} if number == 3 else {}))
+        _fill(store, number + 10, "one", "tvm", **({"early": 1.0} if number == 6 else {}))
+    page = TestClient(make_app(Site(store, tmp_path), {"testserver"}))
+    for flow, beside in (("onnxruntime", ""), ("onnxruntime", "tvm"), ("tvm", "onnxruntime")):
+        said = page.get(address("/trend", case="a", flow=flow, metric="task.early", beside=beside)).text
+        assert "These are the newest 4 runs." in said, (flow, beside)
+        assert "Earlier ones, too" not in said, (flow, beside)
+    newest = page.get(address("/trend", case="a", flow="onnxruntime", metric="latency")).text
+    assert "These are the newest 2 runs. <a href=" in newest

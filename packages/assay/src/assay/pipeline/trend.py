@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -59,10 +59,16 @@ def trend(store: Store, case: str, flow: str, metric: str, machine: Machine | No
 
 
 def trend_of(
-    past: Iterable[Observed], case: str, flow: str, metric: str, machine: str, recorded: Iterable[str] = ()
+    past: Iterable[Observed],
+    case: str,
+    flow: str,
+    metric: str,
+    machine: str,
+    recorded: Iterable[str] = (),
+    runs: Mapping[str, int] | None = None,
 ) -> Trend:
     """The same of results that were read before, the newest first. `machine` is a kind of machine, `recorded` names metrics that the cell
-    has beside those of `past`."""
+    has beside those of `past`, `runs` how many each kind of machine has where `past` has some of them."""
     name = SHORT.get(metric, metric)
     points: list[Point] = []
     seen: set[str] = set(recorded)
@@ -83,6 +89,7 @@ def trend_of(
         else:
             elsewhere[one.machine] += 1
     points.reverse()
+    elsewhere |= Counter({one: count for one, count in (runs or {}).items() if one in elsewhere})
     if not points:
         raise UsageError(_nothing(case, flow, name, seen, elsewhere, machine))
     values = [point.value for point in points]

@@ -106,17 +106,21 @@ class MetricPoint(msgspec.Struct, frozen=True):
 
 
 class RunWindow(msgspec.Struct, frozen=True):
-    """The newest `runs` runs among those that began from the day `since` to the day `until`, "" for no end; days as 2026-11-27."""
+    """The newest `runs` runs on one kind of machine, "" for that of the newest run, and the newest `beside` on each other kind: of those
+    that began from the day `since` to the day `until`, "" for no end; days as 2026-11-27."""
 
     runs: int
     since: str = ""
     until: str = ""
+    machine: str = ""
+    beside: int = 0
 
 
 class MetricHistory(msgspec.Struct, frozen=True):
     """One `metric` of one cell through the runs that were asked for, the newest first; "" where the cell has no result. `names` are all
-    metrics that a result of them has, `stated` what plug-ins say of theirs, `machine` the kind of machine of the newest result. `earlier`:
-    the cell has runs before them."""
+    metrics that a result of them has, `stated` what plug-ins say of theirs, `machine` the kind of machine that was asked for, or that of
+    the newest result. `machines` are all kinds of machine that ever ran the cell, with how many runs each has in the days of the
+    `window`. `earlier`: in those days that machine has runs before the ones here."""
 
     metric: str
     names: tuple[str, ...]
@@ -125,6 +129,8 @@ class MetricHistory(msgspec.Struct, frozen=True):
     points: tuple[MetricPoint, ...]
     versions: dict[int, dict[str, str]]
     earlier: bool = False
+    machines: dict[str, int] = {}
+    window: RunWindow | None = None
 
 
 class Unsteady(msgspec.Struct, frozen=True):

@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, and_, distinct, func, select, true
+from sqlalchemy import case as either
 
 from assay.core.comparison import StatedMetric
 from assay.core.job import JobKind
@@ -99,21 +100,23 @@ def metric_history(
 ) -> MetricHistory:
     """See `ports.Browsable.metric_history`."""
     jobs = _jobs_of(connection, [(case, flow)])
-    inside = _inside(list(jobs), window)
-    oldest, earlier = _oldest(connection, inside, window) if window else ("", False)
+    machines, newest = _machines(connection, list(jobs), window)
+    machine = (window.machine if window else "") or newest
     row, run = metric_values.c, runs.c
     query = (
         select(run.id, run.started_at, run.commit, run.machine, row.job, row.names, row.versions, row.numbers)
         .join(runs, run.number == row.run)
-        .where(*inside, run.id >= oldest)
+        .where(row.job.in_(list(jobs)), *_inside(list(jobs), window, machine, machines))
     )
     rows = connection.execute(query).all() if jobs else []
     if not rows and window and (window.since or window.until):
         return replace(
-            metric_history(connection, case, flow, wanted, RunWindow(window.runs)),
+            metric_history(connection, case, flow, wanted, replace(window, since="", until="")),
             points=(),
             versions={},
             earlier=False,
+            machines=machines,
+            window=window,
         )
     rows = sorted(sorted(rows, key=lambda one: jobs[one.job]), key=lambda one: one.id, reverse=True)
     names = {
@@ -121,22 +124,24 @@ def metric_history(
     }
     every = sorted({name for one in names.values() for name in one.names})
     metric = next((name for name in wanted if name in every), every[0] if every else "")
-    points, newest = _points(rows, names, metric)
+    points = _points(rows, names, metric)
     used = {one.versions for one in points}
     return MetricHistory(
         metric,
         tuple(every),
         {name: about for one in names.values() for name, about in one.stated.items()},
-        newest,
+        machine,
         tuple(points),
         {number: _VERSIONS.decode(payload) for number, payload in _payloads(connection, used).items()},
-        earlier,
+        window is not None and machines.get(machine, 0) > window.runs,
+        machines,
+        window,
     )
 
 
-def _inside(jobs: Sequence[int], window: RunWindow | None) -> list[ColumnElement[bool]]:
+def _days(window: RunWindow | None) -> list[ColumnElement[bool]]:
     """Ids of runs sort by time, but days are asked for in the time that a run says of itself."""
-    asked: list[ColumnElement[bool]] = [metric_values.c.job.in_(jobs)]
+    asked: list[ColumnElement[bool]] = []
     if window and window.since:
         asked.append(runs.c.started_at >= window.since)
     if window and window.until:
@@ -144,15 +149,47 @@ def _inside(jobs: Sequence[int], window: RunWindow | None) -> list[ColumnElement
     return asked
 
 
-def _oldest(connection: Connection, inside: Sequence[ColumnElement[bool]], window: RunWindow) -> tuple[str, bool]:
-    """The id of the oldest run of the window, and whether there are runs before it. No number is read for it."""
-    ids = select(runs.c.id).join(metric_values, metric_values.c.run == runs.c.number).where(*inside).distinct()
-    found = connection.scalars(ids.order_by(runs.c.id.desc()).limit(window.runs + 1)).all()
-    return (found[: window.runs][-1] if found else ""), len(found) > window.runs
+def _machines(connection: Connection, jobs: Sequence[int], window: RunWindow | None) -> tuple[dict[str, int], str]:
+    """All that ever ran these jobs, with the number of their runs in the days of the window, and that of the newest of those runs. By the
+    key of the numbers: of these jobs alone, and none is decoded."""
+    asked, run = and_(true(), *_days(window)), runs.c
+    query = (
+        select(
+            run.machine,
+            func.count(distinct(either((asked, run.number)))).label("count"),
+            func.max(either((asked, run.id))).label("newest"),
+        )
+        .join(metric_values, metric_values.c.run == run.number)
+        .where(metric_values.c.job.in_(jobs))
+        .group_by(run.machine)
+    )
+    rows = connection.execute(query).all() if jobs else []
+    newest = max((one for one in rows if one.newest), key=lambda one: str(one.newest), default=None)
+    return {
+        row.machine: row[1] for row in sorted(rows, key=lambda one: str(one.machine))
+    }, newest.machine if newest else ""
 
 
-def _points(rows: Sequence[Any], names: dict[int, Names], metric: str) -> tuple[list[MetricPoint], str]:
-    """Those that have the metric, and the machine of the newest."""
+def _inside(
+    jobs: Sequence[int], window: RunWindow | None, machine: str, machines: dict[str, int]
+) -> list[ColumnElement[bool]]:
+    """What is asked of a run. Where each machine has no more runs than are asked for, that is the days alone."""
+    days = _days(window)
+    if window is None or all(
+        count <= (window.runs if one == machine else window.beside) for one, count in machines.items()
+    ):
+        return days
+    run = runs.c
+    of_cell = select(run.number, run.id, run.machine).join(metric_values, metric_values.c.run == run.number)
+    each = of_cell.where(metric_values.c.job.in_(jobs), *days).distinct().subquery()
+    place = func.row_number().over(partition_by=each.c.machine, order_by=each.c.id.desc()).label("place")
+    placed = select(each.c.number, each.c.machine, place).subquery()
+    most = either((placed.c.machine == machine, window.runs), else_=window.beside)
+    return [run.number.in_(select(placed.c.number).where(placed.c.place <= most))]
+
+
+def _points(rows: Sequence[Any], names: dict[int, Names], metric: str) -> list[MetricPoint]:
+    """Those that have the metric."""
     places = {
         number: (8 * one.names.index(metric) if metric in one.names else -1, len(one.names), one.spread)
         for number, one in names.items()
@@ -166,7 +203,7 @@ def _points(rows: Sequence[Any], names: dict[int, Names], metric: str) -> tuple[
             points.append(
                 MetricPoint(one.id, one.started_at, one.commit, one.machine, value, one.versions, tuple(behind))
             )
-    return points, rows[0].machine if rows else ""
+    return points
 
 
 def _payloads(connection: Connection, numbers: set[int]) -> dict[int, bytes]:

@@ -14,6 +14,7 @@ from assay.pipeline.trend import SHORT, Observed, trend_of
 from assay.ports.browsing import CellQuery, MetricHistory, RunWindow
 from assay.web.annotations import annotations_on
 from assay.web.answer import Answer, page_number
+from assay.web.machines import NEWEST as NEWEST_BESIDE
 from assay.web.machines import machines
 from assay.web.site import Site
 from assay.web.trend_plot import plot
@@ -48,12 +49,15 @@ def trend(site: Site, query: Mapping[str, str]) -> Answer:
         )
     window = _window(query)
     history = read_cell(site, case, flow, query.get("metric", ""), window)
+    window = replace(history.window or window, machine=history.machine)
     if not history.names:
         raise UsageError(f"no run of {case} on {flow} is in this history")
     metric = SHORT.get(query.get("metric", ""), query.get("metric", "")) or history.metric
-    machine = query.get("machine", "") or history.machine
+    machine = history.machine
     beside = [name for name in query.get("beside", "").split(",") if name and name != flow][:MOST_BESIDE]
-    wanted = {flow: history} | {name: read_cell(site, case, name, metric, window) for name in beside}
+    wanted = _same_window(
+        {flow: history} | {name: read_cell(site, case, name, metric, window) for name in beside}, site, case, metric
+    )
     trends, missing = _trends(wanted, case, metric, machine)
     values = {
         "case": case,
@@ -61,8 +65,8 @@ def trend(site: Site, query: Mapping[str, str]) -> Answer:
         "metric": metric,
         "metrics": history.names,
         "machine": machine,
-        "machines": sorted({one.machine for one in history.points} | {history.machine}),
-        "on_machines": machines(history, machine) if len({one.machine for one in history.points}) > 1 else [],
+        "machines": sorted(history.machines.keys() | {machine}),
+        "on_machines": machines(history, machine) if len(history.machines) > 1 else [],
         "beside": beside,
         "trends": trends,
         "missing": missing,
@@ -73,7 +77,7 @@ def trend(site: Site, query: Mapping[str, str]) -> Answer:
         "elsewhere": sum(one.elsewhere for one in trends),
         "others": [name for name in _flows(site, case) if name not in wanted],
         "days": {"since": window.since, "until": window.until},
-        "runs": window.runs,
+        "runs": max(one.window.runs for one in wanted.values() if one.window),
         "most_runs": MOST_RUNS,
         "earlier": any(one.earlier for one in wanted.values()),
     }
@@ -84,21 +88,36 @@ def trend(site: Site, query: Mapping[str, str]) -> Answer:
 def _window(query: Mapping[str, str]) -> RunWindow:
     """A trend of thousands of runs takes as long as many pages: it is drawn where somebody asks for it."""
     runs = page_number(query.get("runs", "") or str(RUNS), "runs", MOST_RUNS)
-    return RunWindow(runs, query.get("since", ""), query.get("until", ""))
+    return RunWindow(
+        runs, query.get("since", ""), query.get("until", ""), query.get("machine", ""), beside=NEWEST_BESIDE
+    )
 
 
 def read_cell(site: Site, case: str, flow: str, metric: str, window: RunWindow) -> MetricHistory:
     """Of that metric, or, where "" is asked or the cell has none of that name, of what is usual. Read once for each run that the cell
-    has. A metric that the newest runs lack may be one of earlier ones."""
+    has. A metric that the newest runs of a machine lack may be one of its earlier ones: `window` of the answer is the one that was read."""
     newest = tuple(site.store.cell_runs(case, flow, NEWEST))
     asked = SHORT.get(metric, metric)
     wanted = (*((asked,) if asked else ()), *USUAL)
     found = site.cells.get(
         (case, flow, asked, newest, window), lambda: site.store.metric_history(case, flow, wanted, window)
     )
-    if not found.earlier or not asked or asked in found.names or window.runs == MOST_RUNS:
+    has = found.metric == asked and any(one.machine == found.machine for one in found.points)
+    if not found.earlier or not asked or has or window.runs == MOST_RUNS:
         return found
     return read_cell(site, case, flow, metric, replace(window, runs=MOST_RUNS))
+
+
+def _same_window(found: dict[str, MetricHistory], site: Site, case: str, metric: str) -> dict[str, MetricHistory]:
+    """Where earlier runs of one flow were read, those of the others are, too: the page says one number of all."""
+    windows = [one.window for one in found.values() if one.window]
+    widest = max(windows, key=lambda one: one.runs)
+    return {
+        name: one
+        if one.window and one.window.runs == widest.runs
+        else read_cell(site, case, name, metric, replace(widest, machine=next(iter(found.values())).machine))
+        for name, one in found.items()
+    }
 
 
 def _is_median(metric: str) -> bool:
@@ -114,7 +133,7 @@ def _trends(wanted: Mapping[str, MetricHistory], case: str, metric: str, machine
             for one in history.points
         ]
         try:
-            trends.append(trend_of(inside, case, flow, metric, machine, history.names))
+            trends.append(trend_of(inside, case, flow, metric, machine, history.names, history.machines))
         except UsageError as error:
             if not trends:
                 raise
