@@ -168,8 +168,11 @@ def test_the_page_says_the_number_of_runs_that_was_read(
     monkeypatch.setattr(module, "MOST_RUNS", 4)
     for number in range(1, 7):
         _fill(store, number, "one", **({"early": 1.0} if number == 3 else {}))
-        _fill(store, number + 10, "one", "tvm", **({"early": 1.0} if number == 6 else {}))
+        _fill(store, number + 10, "one", "tvm", **({"early": 1.0} if number in {4, 6} else {}))
     page = TestClient(make_app(Site(store, tmp_path), {"testserver"}))
+    of_tvm = page.get(f"/api/v1{address('/trend', case='a', flow='tvm', metric='task.early', beside='onnxruntime')}")
+    points = [[point["run_id"][-2:] for point in one["points"]] for one in of_tvm.json()["trends"]]
+    assert points == [["14", "16"], ["03"]], "both have the runs that one of them needs"
     for flow, beside in (("onnxruntime", ""), ("onnxruntime", "tvm"), ("tvm", "onnxruntime")):
         said = page.get(address("/trend", case="a", flow=flow, metric="task.early", beside=beside)).text
         assert "These are the newest 4 runs." in said, (flow, beside)
