@@ -146,7 +146,8 @@ def test_an_older_version_is_served_again_for_a_reason_alone(zoo: Path) -> None:
     accepted(zoo, "1.0", "1.1")
     found = submitted(zoo, "1.0")
     with pytest.raises(
-        UsageError, match=r"--reason.*artifacts\.metadata: version 1\.0, and this zoo serves 1\.1 by now"
+        UsageError,
+        match=r"--reason.*artifacts\.metadata: metadata\.toml says version 1\.0, and this zoo serves 1\.1 by now",
     ):
         promote(zoo, "adder", found, "me")
     assert read_manifest(zoo).models["adder"].current == "1.1"
@@ -172,8 +173,8 @@ def test_of_two_with_the_same_weights_that_were_checked_at_once_one_is_served(zo
         promote(zoo, "plus", other, "me")
     assert set(read_manifest(zoo).models) == {"adder"}
     assert (zoo / "submissions" / "plus").is_dir()
-    waived = Check(name="artifacts.copy", outcome=CheckOutcome.WAIVED, sentence="its weights are those of adder")
-    promote(zoo, "plus", msgspec.structs.replace(other, checks=(*other.checks, waived)), "me")
+    waive(zoo, "plus", "artifacts.copy", "its weights are those of adder 1.0")
+    promote(zoo, "plus", other, "me")
     assert set(read_manifest(zoo).models) == {"adder", "plus"}
 
 
@@ -196,6 +197,54 @@ def test_of_two_names_that_look_alike_and_were_checked_at_once_one_is_served(zoo
     promote(zoo, "adder", first, "me")
     with pytest.raises(UsageError, match=r"artifacts\.name: 'add-er' is easily taken for 'adder'"):
         promote(zoo, "add-er", other, "me")
+
+
+def waive(root: Path, model: str, check: str, match: str, expires: str = "2999-12-31") -> None:
+    with (root / "zoo.toml").open("a") as policy:
+        policy.write(f"[[waivers]]\nmodel = {model!r}\ncheck = {check!r}\nmatch = {match!r}\n")
+        policy.write(f"reason = 'known'\nsigned = 'ada'\nexpires = {expires}\n")
+
+
+def checked_before(root: Path, version: str, *served: str) -> Inspection:
+    """A submission of a version that was checked before others were served; one of its findings was waived."""
+    found = submitted(root, version)
+    (root / "submissions" / "adder").rename(root / "aside")
+    accepted(root, *served)
+    (root / "aside").rename(root / "submissions" / "adder")
+    sentence = "metadata.toml says a description that is short"
+    waived = Check(name="artifacts.metadata", outcome=CheckOutcome.WAIVED, sentence=sentence)
+    return msgspec.structs.replace(found, checks=(*found.checks, waived))
+
+
+def test_a_waiver_for_one_sentence_lets_no_lower_version_pass(zoo: Path) -> None:
+    found = checked_before(zoo, "1.5", "2.0")
+    waive(zoo, "adder", "artifacts.metadata", "description that is short")
+    waive(zoo, "other", "artifacts.metadata", "version 1.5")
+    waive(zoo, "adder", "artifacts.name", "version 1.5")
+    waive(zoo, "adder", "artifacts.metadata", "version 1.5", expires="2020-01-01")
+    with pytest.raises(UsageError, match=r"artifacts\.metadata: metadata\.toml says version 1\.5.*has had 2\.0"):
+        promote(zoo, "adder", found, "me")
+    assert read_manifest(zoo).models["adder"].current == "2.0"
+    waive(zoo, "adder", "artifacts.metadata", "metadata.toml says version 1.5, and this zoo has had 2.0")
+    assert promote(zoo, "adder", found, "me").current == "1.5"
+
+
+def test_a_waiver_for_one_name_lets_no_other_pass(zoo: Path) -> None:
+    promote(zoo, "adder", submitted(zoo, "1.0"), "me")
+    submitted(zoo, "1.1")
+    other = renamed(zoo, "add-er", "1.2")
+    shutil.rmtree(zoo / "submissions" / "adder")
+    promote(zoo, "add-er", other, "me", reason="both are known")
+    submitted(zoo, "1.3")
+    third = renamed(zoo, "ad.der", "1.4")
+    waived = Check(name="artifacts.name", outcome=CheckOutcome.WAIVED, sentence="'ad.der' is easily taken for 'add-er'")
+    third = msgspec.structs.replace(third, checks=(*third.checks, waived))
+    waive(zoo, "ad.der", "artifacts.name", "easily taken for 'add-er'")
+    with pytest.raises(UsageError, match=r"artifacts\.name: 'ad\.der' is easily taken for 'adder'") as refused:
+        promote(zoo, "ad.der", third, "me")
+    assert "taken for 'add-er'" not in str(refused.value)
+    waive(zoo, "ad.der", "artifacts.name", "easily taken for 'adder'")
+    assert promote(zoo, "ad.der", third, "me").current == "1.4"
 
 
 def renamed(root: Path, name: str, version: str = "1.0") -> Inspection:

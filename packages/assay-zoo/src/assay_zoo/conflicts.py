@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from assay_zoo.manifest import Entry, Version
+from assay_zoo.repository import METADATA
 
 _ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l"})
 
@@ -65,28 +66,27 @@ def not_newer(entry: Entry, version: str) -> str:
     return ""
 
 
-def copy_of(name: str, models: Mapping[str, Entry], closure: str, weights: str) -> str:
-    """Of which other model these are the weights, "" for none."""
+def copies_of(name: str, models: Mapping[str, Entry], closure: str, weights: str) -> Iterator[str]:
+    """One sentence for each other model whose weights these are."""
     for other, entry in models.items():
         for one in entry.versions if other != name else ():
             if one.closure == closure or (weights and one.weights == weights):
-                return f"its weights are those of {other} {one.version} of this zoo: say in a new version of that model what is new"
-    return ""
+                yield f"its weights are those of {other} {one.version} of this zoo: say in a new version of that model what is new"
+                break
 
 
 def conflicts(
     name: str, models: Mapping[str, Entry], version: Version, listed: Mapping[str, tuple[str, ...]]
-) -> dict[str, str]:
-    """Why this version cannot be served without a person, by the name of the check that says the same."""
+) -> Iterator[tuple[str, str]]:
+    """Why this version cannot be served without a person: the name of a check, and the sentence in which it says the same."""
     entry = models.get(name, Entry(current=""))
-    found = {
-        "artifacts.name": next(confusable(name, models), ""),
-        "artifacts.metadata": not_newer(entry, version.version),
-        "artifacts.copy": copy_of(name, models, version.closure, version.weights),
-    }
-    if entry.versions and version.author:
-        found["artifacts.owner"] = not_the_owner(name, owners_of(name, entry, listed), version.author)
-    return {check: sentence for check, sentence in found.items() if sentence}
+    yield from (("artifacts.name", told) for told in confusable(name, models))
+    if told := not_newer(entry, version.version):
+        yield "artifacts.metadata", f"{METADATA} says {told}"
+    yield from (("artifacts.copy", told) for told in copies_of(name, models, version.closure, version.weights))
+    owners = owners_of(name, entry, listed)
+    if entry.versions and version.author and (told := not_the_owner(name, owners, version.author)):
+        yield "artifacts.owner", told
 
 
 def ordered(version: str) -> tuple[int, ...]:

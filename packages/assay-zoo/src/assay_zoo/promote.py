@@ -19,7 +19,7 @@ import msgspec
 from assay.config.toml_errors import nearest, read
 from assay.errors import UsageError
 from assay.models.files import flush_to_disk
-from assay_zoo.check import CheckOutcome
+from assay_zoo.compliance.waivers import waives
 from assay_zoo.conflicts import conflicts, other_contents
 from assay_zoo.decision import Answer
 from assay_zoo.facts import read_facts
@@ -69,7 +69,7 @@ def promote(root: Path, name: str, inspection: Inspection, by: str, *, reason: s
             return _finished(root, name, manifest, entry, inspection)
         staged = _staged(root, name, source, inspection)
         version = _version(root, staged, inspection, by, reason)
-        if trouble := _refusal(root, name, manifest, version, inspection, reason):
+        if trouble := _refusal(root, name, manifest, version, reason):
             shutil.rmtree(staged)
             raise UsageError(trouble)
         known = entry.version(version.version)
@@ -161,20 +161,22 @@ def _version(root: Path, staged: Path, inspection: Inspection, by: str, reason: 
     )  # fmt: skip
 
 
-def _refusal(root: Path, name: str, manifest: Manifest, version: Version, inspection: Inspection, reason: str) -> str:
+def _refusal(root: Path, name: str, manifest: Manifest, version: Version, reason: str) -> str:
     """Why this one cannot come after what the zoo has by now, "" where it can. The checks asked the same, of the zoo as it was
-    then. What they waived is waived here."""
+    then. What a waiver of zoo.toml says of this very sentence is waived here, too."""
     entry = manifest.models.get(name, Entry(current=""))
     if told := other_contents(entry, version.version, version.digest):
         return f"{name} is {told}"
     if reason:
         return ""
-    waived = {one.name for one in inspection.checks if one.outcome is CheckOutcome.WAIVED}
-    found = conflicts(name, manifest.models, version, read_policy(root).owners)
-    found = {check: sentence for check, sentence in found.items() if check not in waived}
-    if not found:
+    policy, today = read_policy(root), datetime.now(UTC).date()
+    told = "; ".join(
+        f"{check}: {sentence}"
+        for check, sentence in conflicts(name, manifest.models, version, policy.owners)
+        if not waives(policy.waivers, name, check, sentence, today)
+    )
+    if not told:
         return ""
-    told = "; ".join(f"{check}: {sentence}" for check, sentence in found.items())
     return f"{name} {version.version} needs a person, who says with --reason why it is served: {told}"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from assay.errors import UsageError
 from assay_zoo.artifacts.finding import Finding, failed, passed, skipped, undecided
 from assay_zoo.check import Check
-from assay_zoo.conflicts import confusable, copy_of, not_the_owner, owners_of
+from assay_zoo.conflicts import confusable, copies_of, not_the_owner, owners_of
 from assay_zoo.facts import Facts, read_facts
 from assay_zoo.manifest import Entry, read_manifest
 from assay_zoo.repository import METADATA
@@ -74,9 +74,9 @@ def _copies(place: SubmissionContext, name: str, models: dict[str, Entry]) -> It
     facts = _facts(place) if any(entry.versions for other, entry in models.items() if other != name) else None
     if facts is None:
         return
-    if told := copy_of(name, models, facts.closure, facts.weights):
-        yield undecided("copy", Finding(sentence=told))
-    else:
+    found = list(copies_of(name, models, facts.closure, facts.weights))
+    yield from (undecided("copy", Finding(sentence=told)) for told in found)
+    if not found:
         yield passed("copy", "no other model of the zoo has these weights")
 
 

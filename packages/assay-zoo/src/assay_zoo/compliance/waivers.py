@@ -14,6 +14,13 @@ UNTIL = "waived_until"
 """The metric of a waived check that says until when: judged again later, it fails."""
 
 
+def waives(waivers: Sequence[Waiver], model: str, check: str, sentence: str, today: date) -> bool:
+    """Whether one in force speaks of this very sentence: another finding of the same check is not accepted with it."""
+    return any(
+        one.model == model and one.check == check and one.match in sentence and one.expires >= today for one in waivers
+    )
+
+
 def expired(check: Check, today: date) -> Check:
     """A recorded check as it counts today: waived no longer where its waiver is over."""
     until = str(check.figures.get(UNTIL, ""))
