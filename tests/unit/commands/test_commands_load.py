@@ -99,7 +99,15 @@ def test_a_sweep_too_large_and_a_name_without_a_place() -> None:
 
 def test_answers_that_a_batch_changes_are_counted() -> None:
     first, other = (
-        Curve(((5.0, LoadSummary(FAST, texts=texts)),), None) for texts in (("a", "b", ""), ("a", "c", "d"))
+        Curve(((5.0, LoadSummary(FAST, texts=texts)),), None)
+        for texts in (("a", "b", None, None, "e"), ("a", "c", "d", "", None))
     )
     assert with_differing(other, first).points[0][1].metrics["answers_differ"] == 0.5
     assert "answers_differ" not in with_differing(other, Curve((), None)).points[0][1].metrics
+
+
+def test_an_answer_that_became_empty_is_another_answer() -> None:
+    first, other = (
+        Curve(((5.0, LoadSummary(FAST, texts=texts)),), None) for texts in (("a", "b", "", None), ("a", "", "", ""))
+    )
+    assert with_differing(other, first).points[0][1].metrics["answers_differ"] == pytest.approx(1 / 3)

@@ -61,6 +61,6 @@ def with_differing(found: Curve, first: Curve) -> Curve:
     return dataclasses.replace(found, points=tuple(points))
 
 
-def _differing(first: Sequence[str], other: Sequence[str]) -> dict[str, float]:
-    both = [(one, two) for one, two in zip(first, other, strict=False) if one and two]
+def _differing(first: Sequence[str | None], other: Sequence[str | None]) -> dict[str, float]:
+    both = [(one, two) for one, two in zip(first, other, strict=False) if one is not None and two is not None]
     return {DIFFER: sum(one != two for one, two in both) / len(both)} if both else {}

@@ -26,7 +26,7 @@ _LATE_MS, _LATE_SHARE = 5.0, 0.1
 class LoadSummary:
     """`metrics` by name, the unit in the name; `intervals` of those that have one, at 95 %; `errors` counted by what went wrong;
     `notes` on what the figures cannot say; `resident` are readings of the memory of its processes: seconds, bytes;
-    `texts` are the answers, "" for none."""
+    `texts` are the answers, None of a request that failed: an answer may be empty."""
 
     metrics: dict[str, float]
     intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class LoadSummary:
     notes: tuple[str, ...] = ()
     source: str = ""
     resident: tuple[tuple[float, int], ...] = ()
-    texts: tuple[str, ...] = ()
+    texts: tuple[str | None, ...] = ()
 
 
 def summarize(load: Load, objectives: Mapping[str, float] = {}) -> LoadSummary:
@@ -69,7 +69,7 @@ def summarize(load: Load, objectives: Mapping[str, float] = {}) -> LoadSummary:
         intervals,
         dict(Counter(one.error for one in answers if one.error)),
         tuple(notes),
-        texts=tuple(one.text for one in answers),
+        texts=tuple(None if one.error else one.text for one in answers),
     )
 
 
