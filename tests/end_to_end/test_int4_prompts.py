@@ -12,6 +12,7 @@ from onnx import numpy_helper
 
 import assay
 from assay.backends.onnxruntime_genai import OnnxRuntimeGenai
+from assay.core.finding import FindingCode
 from assay.core.flow import Flow
 from assay.core.outcome import Outcome
 from assay.core.result import VerifyResult
@@ -32,6 +33,18 @@ def _quantized(path: Path, *, qdq: bool) -> Path:
     finally:
         logging.disable(logging.NOTSET)
     made.model.save_model_to_file(str(path))
+    return path
+
+
+def _forgetting(model: Path, path: Path) -> Path:
+    """The graph reads nine tenths of whatever cache it is fed."""
+    proto = onnx.load(model)
+    proto.graph.initializer.append(numpy_helper.from_array(np.float32(0.9), "share"))
+    for past in [one.name for one in proto.graph.input if one.name.startswith("past_key_values.")]:
+        for node in proto.graph.node:
+            node.input[:] = [f"{past}.less" if one == past else one for one in node.input]
+        proto.graph.node.insert(0, onnx.helper.make_node("Mul", [past, "share"], [f"{past}.less"]))
+    onnx.save(proto, path)
     return path
 
 
@@ -73,6 +86,11 @@ def test_a_quantized_model_that_is_fed_the_cache_of_the_float_one_is_not_called_
     model = _quantized(tmp_path / "int4.onnx", qdq=False)
     found = _outcome(model, tmp_path, "onnxruntime", MODEL)
     assert found.outcome is Outcome.OK, found.detail
+    broken = _outcome(_forgetting(model, tmp_path / "broken.onnx"), tmp_path, "onnxruntime", MODEL)
+    assert (broken.outcome, [one.code for one in broken.findings]) == (
+        Outcome.MISMATCH,
+        [FindingCode.SCHEDULES_DISAGREE],
+    ), broken.detail
 
 
 def test_an_engine_that_rounds_activations_to_eight_bits_unasked_is_seen(tmp_path: Path) -> None:

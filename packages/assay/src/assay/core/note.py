@@ -15,6 +15,7 @@ class NoteCode(enum.StrEnum):
     NO_REFERENCE = "no_reference"
     NO_REFERENCE_AT_SIZES = "no_reference_at_sizes"
     NO_QUANTIZED_REFERENCE = "no_quantized_reference"
+    OWN_CACHE_NOT_ASKED = "own_cache_not_asked"
     REFERENCES_OF_TWO = "references_of_two"
     NO_LOGITS_TOLERANCE = "no_logits_tolerance"
     TOKENS_UNKNOWN = "tokens_unknown"

@@ -28,6 +28,7 @@ _TEXTS = {
     NoteCode.NO_REFERENCE: "{reason}",
     NoteCode.NO_REFERENCE_AT_SIZES: "no reference answers at {sizes}: {error}",
     NoteCode.NO_QUANTIZED_REFERENCE: "the quantized model has no reference answers: {error}",
+    NoteCode.OWN_CACHE_NOT_ASKED: "own cache not asked: {error}; a check of this model without --reference asks it",
     NoteCode.REFERENCES_OF_TWO: (
         "the answers differ, and those of the new model are of {new}, those of the model that it is compared with of {old}: not the models "
         "alone may differ; give inputs that both can be evaluated on in double, with --golden or --dim"

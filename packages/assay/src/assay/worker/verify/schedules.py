@@ -13,7 +13,6 @@ from assay.ports import Tensor
 from assay.task_metrics.language import apart, log_probabilities
 
 _LOGITS = "logits"
-_WITHOUT_CACHE = ("prefix",)
 _ROUNDING, _COARSE = 1e-12, 1e-3
 """What the order of sums may change of a reference in double, and of any other: a divergence in nats."""
 
@@ -24,11 +23,8 @@ def is_scheduled(golden: Golden) -> bool:
     return "prefix" in golden.labels and "schedule" in golden.labels and answers is not None and answers.ndim == 3
 
 
-def schedules_disagree(
-    golden: Golden, actual: Sequence[Mapping[str, Tensor]], *, own_cache: bool = True
-) -> tuple[Finding, ...]:
-    """What differs in the reference's answers and in the engine's alike is wrong in the graph, whatever runs it. Where the calls carry
-    the cache of another model, not its own, such as that of which it is the quantized one, those without a cache are compared alone."""
+def schedules_disagree(golden: Golden, actual: Sequence[Mapping[str, Tensor]]) -> tuple[Finding, ...]:
+    """What differs in the reference's answers and in the engine's alike is wrong in the graph, whatever runs it."""
     if not is_scheduled(golden):
         return ()
     allowed = _ROUNDING if golden.outputs[0][_LOGITS].dtype == np.float64 else _COARSE
@@ -36,10 +32,7 @@ def schedules_disagree(
     beyond = {
         name: seen
         for name, seen in expected.items()
-        if (own_cache or name in _WITHOUT_CACHE)
-        and not seen[0] <= allowed
-        and name in engine
-        and not engine[name][0] < seen[0] / 2
+        if not seen[0] <= allowed and name in engine and not engine[name][0] < seen[0] / 2
     }
     if not beyond:
         return ()

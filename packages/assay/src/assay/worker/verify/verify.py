@@ -51,10 +51,11 @@ from assay.worker.verify.input_sensitivity import check_sensitivity
 from assay.worker.verify.numeric_defaults import tried
 from assay.worker.verify.output_statistics import with_statistics
 from assay.worker.verify.overflow_underflow import excuse_overflow
+from assay.worker.verify.own_cache import own_schedules_disagree
 from assay.worker.verify.reference_comparison import Compare, Samples, compare_at_shapes, compare_to_reference
 from assay.worker.verify.repeats import Asked, is_beyond, repeated
 from assay.worker.verify.saving import save
-from assay.worker.verify.schedules import is_scheduled, schedules_disagree
+from assay.worker.verify.schedules import is_scheduled
 
 
 def verify(job: VerifyJob, stages: Stages) -> VerifyResult:
@@ -80,9 +81,9 @@ def verify(job: VerifyJob, stages: Stages) -> VerifyResult:
             save(job, ran.golden, ran.actual, facts.backend_version)
         stages.reached = Stage.COMPARE  # a verdict on the answers speaks of where they were judged
     coarser = find_lower_precision(job.flow.precision, facts, lambda: model_precision(_lowered_from(job, lowered)))
-    own_cache = job.case.original is None and lowered.rewritten.standard is None
-    disagree = schedules_disagree(ran.golden, ran.actual, own_cache=own_cache)
-    seen = replace(seen, findings=seen.findings + ran.unlike + coarser + disagree)
+    disagree, unasked = own_schedules_disagree(job, engine, lowered.rewritten, ran.golden, ran.actual)
+    found = seen.findings + ran.unlike + coarser + disagree
+    seen = replace(seen, findings=found, unproven=seen.unproven or unasked)
     if seen.is_open:
         leave(job, lowered.folder, lowered.rewritten, stages.built, lowered.notes, lowered.warned)
     return _recorded(job, lowered.rewritten, ran, facts, seen)

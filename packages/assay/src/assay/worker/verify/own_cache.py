@@ -1,0 +1,67 @@
+"""Schedules of a changed model on its own cache: what is compared call by call is fed the cache of the model that it was made of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from assay.core.finding import Finding
+from assay.core.job import VerifyJob
+from assay.core.note import Note, NoteCode, noted
+from assay.core.schedules import NAMES
+from assay.errors import Lowering
+from assay.models.goldens import Golden
+from assay.models.own_data.state import without_fed
+from assay.ports import Engine
+from assay.worker.engine.sequences import run_calls
+from assay.worker.engine.transformed_model import TransformedModel
+from assay.worker.inputs.load_inputs import Source
+from assay.worker.inputs.original import golden_of_original
+from assay.worker.reference.reference_evaluation import ORACLES, QUANTIZED, ask
+from assay.worker.verify.reference_comparison import Samples
+from assay.worker.verify.schedules import is_scheduled, schedules_disagree
+
+_STEPS = NAMES.index("steps")
+
+
+def own_schedules_disagree(
+    job: VerifyJob, engine: Engine, rewritten: TransformedModel, golden: Golden, actual: Samples
+) -> tuple[tuple[Finding, ...], Note | None]:
+    """Whether the model contradicts itself on its own cache, and why that could not be asked (None where it could). Where the calls
+    carry another model's cache, the model and the engine are asked again, each on the cache that it gives itself."""
+    if not is_scheduled(golden) or (job.case.original is None and rewritten.standard is None):
+        return schedules_disagree(golden, actual), None
+    try:
+        calls = _own_calls(job, golden)
+        if not calls.state:  # no cache is handed on
+            return schedules_disagree(golden, actual), None
+        model, oracles = Path(job.case.model.source), ORACLES
+        judged = TransformedModel(model)
+        if rewritten.standard is not None:
+            model, oracles, judged = rewritten.standard, QUANTIZED, rewritten
+        signature = job.case.model
+        expected = ask(model, lambda evaluator: run_calls(evaluator, judged, calls, signature)[1], oracles=oracles)
+        given = run_calls(engine, rewritten, calls, signature)[1]
+    except Lowering as error:
+        return (), noted(NoteCode.OWN_CACHE_NOT_ASKED, error=str(error))
+    return schedules_disagree(replace(golden, outputs=expected), given), None
+
+
+def _own_calls(job: VerifyJob, golden: Golden) -> Source:
+    """The calls without the caches that they carry, but for the first ones. Raises Lowering where a cache has no counterpart."""
+    lock, original = golden.lock, job.case.original
+    if original is not None:
+        old = golden_of_original(job, original).lock
+        outputs, inputs = (
+            {theirs: mine for mine, theirs in one.items()} for one in (original.outputs, original.inputs)
+        )
+        lost = sorted({*old.state} - {*outputs} | {*old.state.values()} - {*inputs})
+        if lost:
+            raise Lowering(f"it has no '{lost[0]}'")
+        state = {outputs[output]: inputs[name] for output, name in old.state.items()}
+        lock = msgspec.structs.replace(lock, state=state, sequences=old.sequences)
+    if sum(lock.sequences) != len(golden.inputs) and (lock.state or _STEPS in golden.labels["schedule"]):
+        raise Lowering("the golden does not say which calls follow one another")
+    return Source(without_fed(golden.inputs, lock), golden.labels, lock.state, lock.sequences)
