@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import shlex
@@ -142,9 +143,27 @@ def _expectations_change_after_a_shard(whole: list[str], files: list[str]) -> No
     run_assay(*whole, "--shard", "2/2", "--save", files[1], "--history", "h5")
     told = assay("merge", *files, code=2)
     assert f"{files[1]} and {files[0]} are judged by different files" in told
+    assert f"{files[1]} and {files[0]} are judged by different files" in assay("merge", *reversed(files), code=2)
+    assert "there is no folder misspelt" in assay("merge", *files, "--expectations", "misspelt", code=2)
     assert "unexpected pass" in assay("merge", *files, "--expectations", "expectations", code=1)
     Path("expectations/onnxruntime.toml").write_text(known.replace("known", ""))
     assert "expectations/onnxruntime.toml" in assay("merge", *files, "--expectations", "expectations", code=2)
+
+
+@pytest.mark.slow
+def test_shards_of_which_one_has_a_case_that_never_ends_are_judged_by_one_policy(tmp_path: Path) -> None:
+    """That it must be stopped is what such a case brings to the policy of its shard."""
+    chosen = [
+        word for one in ("Loop-endless", "ConstantOfShape-", "Tile-", "Div-by") for word in ("--filter", f"*{one}*")
+    ]
+    asked = ["run", "edge", "--flow", "onnxruntime", *chosen]
+    files = [f"s{at}.assay" for at in (1, 2)]
+    with contextlib.chdir(tmp_path):
+        for at, file in enumerate(files, 1):
+            run_assay(*asked, "--shard", f"{at}/2", "--save", file)
+        Path("expectations").mkdir()
+        for told in (assay("merge", *files, code=0), assay("merge", *files, "--expectations", "expectations", code=0)):
+            assert "1 xfail" in told
 
 
 def test_shards_merge_into_the_whole_run_and_without_all_it_is_no_pass(zoo: Path) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from msgspec.structs import replace
 from onnx import parser
 
+from assay.core.dtype import numpy_dtype
 from assay.core.job import RegionJob, other_kind
 from assay.ports import Tensor
 from assay.testing.builders import make_job
@@ -65,3 +67,11 @@ def test_calls_of_one_engine_are_compared() -> None:
     first = engine.run({})
     assert _apart(engine, {}, first, 1) == {}  # type: ignore[arg-type]
     assert _apart(engine, {}, first, 3) == {"y": 2.0}  # type: ignore[arg-type]
+
+
+def test_the_same_nan_of_a_narrow_type_is_steady() -> None:
+    given = np.array([np.nan, 1.0], numpy_dtype("bfloat16"))
+    engine = SimpleNamespace(run=lambda feeds: {"y": given.copy()})
+    assert _apart(engine, {}, {"y": given}, 3) == {}  # type: ignore[arg-type]
+    other = SimpleNamespace(run=lambda feeds: {"y": given * 2})
+    assert _apart(other, {}, {"y": given}, 2) == {"y": pytest.approx(1.0)}  # type: ignore[arg-type]

@@ -13,10 +13,12 @@ from assay.config.assay_toml import FREE_TO_DELEGATE, load_policy
 from assay.core.job import FlowJob
 from assay.core.policy import Policy
 from assay.core.run import Run
+from assay.errors import UsageError
 from assay.judge.outcome_table import OUTCOMES, REFUSALS
 from assay.options.arguments import given_arguments
 from assay.options.run import RunOptions
 from assay.pipeline.expect import expectations
+from assay.pipeline.expected_timeouts import with_expected_timeouts
 
 
 class JudgedBy(Protocol):
@@ -31,7 +33,11 @@ class JudgedBy(Protocol):
 
 
 def suite_policy(options: JudgedBy, flows: Sequence[str], suites: Sequence[str]) -> Policy:
-    """As its files are now. Raises BadPolicy."""
+    """As its files are now. Raises BadPolicy, and UsageError for a folder that is named and not there."""
+    if options.expectations != RunOptions().expectations and not options.expectations.is_dir():
+        raise UsageError(
+            f"there is no folder {options.expectations}: --expectations names that of the expected outcomes"
+        )
     policy = load_policy(options.policy or Path(FREE_TO_DELEGATE))
     known = expectations(options.expectations, flows, suites)
     # What is known to be refused stands there: whatever else is, is new.
@@ -53,6 +59,13 @@ def policy_now(run: Run, policy: Path | None, expected: Path | None) -> Policy |
         expectations=expected or own.get("expectations", RunOptions().expectations),
         skip_unavailable="skip_unavailable" in given,
     )
-    flows = dict.fromkeys(job.flow.name for job in run.jobs if isinstance(job, FlowJob))
+    if run.policy.expectations and not options.expectations.is_dir():
+        raise UsageError(
+            f"the expected outcomes of {options.expectations} that these shards were run with are not here: "
+            "name their folder with --expectations"
+        )
+    jobs = [job for job in run.jobs if isinstance(job, FlowJob)]
+    flows = list({job.flow.name: job.flow for job in jobs}.values())
     suites = dict.fromkeys(job.case.name.partition("/")[0] for job in run.jobs)
-    return suite_policy(options, list(flows), list(suites))
+    found = suite_policy(options, [flow.name for flow in flows], list(suites))
+    return with_expected_timeouts(found, list({job.case.name: job.case for job in jobs}.values()), flows)

@@ -56,7 +56,14 @@ def list_releases(package: str, python: str = "") -> list[str]:
 
 def pinned(package: str, version: str) -> str:
     """As an installer reads it. A package that says how its version is a part of the other, `pnnx=={2}`, is given that part."""
-    return package.format(*version.split(".")) if "==" in package else f"{package}=={version}"
+    if "==" not in package:
+        return f"{package}=={version}"
+    try:
+        return package.format(*version.split("."))
+    except IndexError:
+        raise UsageError(
+            f"{package} is a part of the version, and '{version}' has fewer: give it as 1.0.20260526 is given"
+        ) from None
 
 
 def require_releases(package: str, versions: Sequence[str]) -> None:

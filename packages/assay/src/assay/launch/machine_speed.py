@@ -17,6 +17,8 @@ from pathlib import Path
 
 import msgspec
 
+from assay.errors import UsageError
+
 REFERENCE_S: Mapping[str, float] = {"sort": 6.0e-3, "power": 6.5e-3, "loop": 4.4e-3}
 """On a core of an AMD EPYC (2026, CPython 3.11): there a limit is what it says."""
 LEAST = 1.25
@@ -73,7 +75,7 @@ def _machine() -> str:
 def _all_kept() -> dict[str, float]:
     try:
         return msgspec.json.decode(_file().read_bytes(), type=dict[str, float])
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+    except (OSError, UsageError, msgspec.DecodeError, UnicodeDecodeError):
         return {}
 
 
@@ -86,8 +88,8 @@ def _keep(slower: float) -> None:
     known = _all_kept()
     if known.get(_machine(), math.inf) <= slower:
         return
-    staged = _file().with_name(f".{_file().name}.{os.getpid()}")
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, UsageError):
+        staged = _file().with_name(f".{_file().name}.{os.getpid()}")
         staged.parent.mkdir(parents=True, exist_ok=True)
         staged.write_bytes(msgspec.json.encode({**known, _machine(): round(slower, 3)}))
         staged.replace(_file())

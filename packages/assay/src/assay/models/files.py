@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.core.nearest_name import nearest
-from assay.errors import BadModel
+from assay.errors import BadModel, UsageError
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -140,9 +140,17 @@ def _files_below(folder: str, above: tuple[str, ...]) -> Iterator[tuple[tuple[st
 
 
 def user_cache() -> Path:
-    """`$ASSAY_CACHE`, else `$XDG_CACHE_HOME/assay`, else `~/.cache/assay`: what all projects share, and none would miss."""
+    """`$ASSAY_CACHE`, else `$XDG_CACHE_HOME/assay`, else `~/.cache/assay`: what all projects share, and none would miss. Raises
+    UsageError for a user without a home."""
     own = os.environ.get("ASSAY_CACHE")
-    return Path(own).absolute() if own else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "assay"
+    if own:
+        return Path(own).absolute()
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "assay"
+    except RuntimeError:
+        raise UsageError(
+            "this user has no home folder to keep downloads in: set ASSAY_CACHE to a folder of its own"
+        ) from None
 
 
 def flush_to_disk(path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
@@ -20,15 +20,26 @@ def limits_of(case: Case, limits: Limits) -> Limits:
     return msgspec.structs.replace(limits, timeout_s=min(own or math.inf, limits.timeout_s))
 
 
+def endless(cases: Iterable[Case]) -> list[str]:
+    """The names of those that never end."""
+    return [case.name for case in cases if case.misuse is not None and case.misuse.expects == Outcome.TIMEOUT.value]
+
+
+def of_files(policy: Policy, names: Collection[str]) -> Policy:
+    """The policy without what is expected of these endless cases, which the cases of a run bring themselves."""
+    return msgspec.structs.replace(
+        policy, expectations=tuple(one for one in policy.expectations if one.case not in names)
+    )
+
+
 def with_expected_timeouts(policy: Policy, cases: Sequence[Case], flows: Sequence[Flow]) -> Policy:
     """The policy, and what the cases themselves say of how they end: a model that never ends is stopped in time, or the
     flow refuses it."""
-    endless = [case.name for case in cases if case.misuse is not None and case.misuse.expects == Outcome.TIMEOUT.value]
     known = {(one.case, one.flow) for one in policy.expectations}
     why = "the model never ends: it must be stopped in time"
     said = [
         Expectation(name, flow.name, "timeout", why, strict=False)
-        for name in endless
+        for name in endless(cases)
         for flow in flows
         if (name, flow.name) not in known
     ]

@@ -13,13 +13,14 @@ from typing import cast
 
 import msgspec
 
-from assay.core.job import Job
+from assay.core.job import FlowJob, Job
 from assay.core.policy import Policy
 from assay.core.result import AnyResult, Result
 from assay.core.run import ModelSource, Run
 from assay.errors import NotWritable, UsageError, each
 from assay.options.arguments import given_arguments, without
 from assay.options.run import RunOptions
+from assay.pipeline.expected_timeouts import endless, of_files
 from assay.pipeline.open_run import Checked, judge_run
 from assay.pipeline.provenance import new_run_id
 from assay.pipeline.services import Services
@@ -84,13 +85,10 @@ def merge(
     ordered = [shards[shard][1] for shard in sorted(shards)]
     absent = tuple(f"{number}/{totals[0]}" for number in missing)
     run = msgspec.structs.replace(_joined(command, [one.run for one in ordered]), missing=absent)
-    if (policy := policy_of(run)) is not None:
-        run = msgspec.structs.replace(run, policy=policy)
-    elif judged_else := [path for path, one in shards.values() if one.run.policy != run.policy]:
-        raise UsageError(
-            f"{judged_else[0]} and {saved[0][0]} are judged by different files: the policy or the expected outcomes changed between them; "
-            "judge all by what they say now: add `--expectations expectations`, or `--policy FILE`"
-        )
+    policy = policy_of(run)
+    run = msgspec.structs.replace(
+        run, policy=policy or _common_policy(run, [shards[shard] for shard in sorted(shards)])
+    )
     if whole is not None:
         run = msgspec.structs.replace(run, command=whole.command, baseline=whole.baseline, sources=whole.sources)
     results = tuple(result for one in ordered for result in one.results)
@@ -99,6 +97,20 @@ def merge(
     judgement = judge_run(run, results, services)
     services.store.close_run(run.id, "complete", judgement)
     return Checked(msgspec.structs.replace(run, status="complete"), results, judgement)
+
+
+def _common_policy(run: Run, ordered: Sequence[tuple[Path, _Saved]]) -> Policy:
+    """That of all shards, with what the endless cases of each bring. Raises UsageError where files changed between them."""
+    names = set(endless(job.case for job in run.jobs if isinstance(job, FlowJob)))
+    first, known = ordered[0][0], of_files(run.policy, names)
+    if changed := [path for path, one in ordered if of_files(one.run.policy, names) != known]:
+        (folder,) = given_arguments(RunOptions, shlex.split(run.command)).get("expectations", ["expectations"])[-1:]
+        raise UsageError(
+            f"{changed[0]} and {first} are judged by different files: the policy or the expected outcomes changed between them; "
+            f"judge all by what they say now: add `--expectations {shlex.quote(folder)}`, or `--policy FILE`"
+        )
+    every = dict.fromkeys(one for _, saved in ordered for one in saved.run.policy.expectations)
+    return msgspec.structs.replace(run.policy, expectations=tuple(every))
 
 
 def _by_number(saved: Sequence[tuple[Path, _Saved]], command: str) -> dict[tuple[int, int], tuple[Path, _Saved]]:

@@ -66,7 +66,7 @@ def verify_region(job: RegionJob, stages: Stages) -> RegionResult:
         save_program_code(Path(job.save_dir), program, region.feeds, outputs)
     engine = load(lowered, asked, stages)
     with stages.enter(Stage.RUN):
-        given = dict(engine.run(region.feeds))
+        given = {name: np.array(array) for name, array in engine.run(region.feeds).items()}
         apart = _apart(engine, region.feeds, given, job.runs)
     with stages.enter(Stage.COMPARE):
         errors = [_error(number, window, region, given, wide, job) for number, window in enumerate(region.windows)]
@@ -91,12 +91,13 @@ def verify_region(job: RegionJob, stages: Stages) -> RegionResult:
 def _apart(engine: Engine, feeds: Values, first: Values, runs: int) -> dict[str, float]:
     """Outputs whose answers to the same inputs differ from call to call, and by how much."""
     found: dict[str, float] = {}
-    first = {name: np.array(array) for name, array in first.items()} if runs > 1 else first
     for _ in range(1, runs):
         for name, array in engine.run(feeds).items():
-            if not np.array_equal(array, first[name], equal_nan=array.dtype.kind in "fc"):
-                wide = np.asarray(first[name]).astype(np.float64)
-                found[name] = max(found.get(name, 0.0), _distance(np.asarray(array), wide))
+            now, before = np.asarray(array), np.asarray(first[name])
+            if now.dtype.kind == "V":  # a narrow type of ml_dtypes, whose NaN numpy does not compare
+                now, before = now.astype(np.float32), before.astype(np.float32)
+            if not np.array_equal(now, before, equal_nan=now.dtype.kind in "fc"):
+                found[name] = max(found.get(name, 0.0), _distance(now, before.astype(np.float64)))
     return found
 
 

@@ -1,0 +1,56 @@
+"""By what merged shards are judged: what the endless cases of one bring is no change of files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from assay.commands.composition import open_services
+from assay.core.error_case import ErrorCase
+from assay.core.job import VerifyJob
+from assay.core.policy import Expectation, Policy
+from assay.core.run import Run
+from assay.errors import UsageError
+from assay.pipeline.expected_timeouts import with_expected_timeouts
+from assay.pipeline.merge import merge, save_run
+from assay.pipeline.open_run import Checked, judge_run
+from assay.testing.builders import make_job, make_run
+
+KNOWN = Expectation("s/plain", "onnxruntime", "mismatch", "known")
+
+
+def shard(number: int, *expectations: Expectation, endless: bool = False) -> Run:
+    job = make_job(f"s/{'endless' if endless else 'plain'}-{number}")
+    assert isinstance(job, VerifyJob)
+    if endless:
+        job = replace(job, case=replace(job.case, misuse=ErrorCase("model", "timeout")))
+    policy = with_expected_timeouts(Policy(expectations=expectations), [job.case], [job.flow])
+    return make_run(
+        jobs=(job,), policy=policy, command=f"assay run s --flow onnxruntime --shard {number}/2", status="complete"
+    )
+
+
+def saved(folder: Path, *runs: Run) -> list[Path]:
+    paths = [folder / f"{place}.assay" for place in range(len(runs))]
+    with open_services(str(folder / "made")) as services:
+        for path, run in zip(paths, runs, strict=True):
+            save_run(path, Checked(run, (), judge_run(run, (), services)))
+    return paths
+
+
+@pytest.mark.parametrize("first", [1, 2])
+def test_what_an_endless_case_brings_judges_the_whole(first: int, tmp_path: Path) -> None:
+    runs = [shard(1, KNOWN, endless=first == 1), shard(2, KNOWN, endless=first == 2)]
+    with open_services(str(tmp_path / "history")) as services:
+        whole = merge(saved(tmp_path, *runs), services).run
+    assert {one.case for one in whole.policy.expectations} == {"s/plain", f"s/endless-{first}"}
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_files_that_changed_are_named_once_each_in_any_order(order: int, tmp_path: Path) -> None:
+    paths = saved(tmp_path, shard(1, KNOWN), shard(2))
+    with open_services(str(tmp_path / "history")) as services, pytest.raises(UsageError) as caught:
+        merge(paths[::order], services)
+    assert str(caught.value).startswith(f"{paths[1]} and {paths[0]} are judged by different files")
