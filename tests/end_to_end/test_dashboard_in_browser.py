@@ -8,11 +8,15 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from assay.stores.sql import SqlStore
+from assay.testing.builders import MACHINE, make_measurement, make_result, make_run
 from assay.web.address import address
 from browser import browser, new_page
 from dashboard_history import HOSTILE, RED, WELL, dashboard_history
@@ -25,6 +29,7 @@ PAGES = (
     address("/result", case=RED, flow="tvm"), address("/result", case=WELL, flow="tvm"),
     address("/result", case=HOSTILE, flow="tvm"),
     address("/trend", case=WELL, flow="tvm", metric="latency", beside="onnxruntime"),
+    address("/trend", case=WELL, flow="tvm", metric="latency", runs=3),
 )  # fmt: skip
 SIZES = ((1280, 900), (390, 844))
 
@@ -32,6 +37,10 @@ SIZES = ((1280, 900), (390, 844))
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     history = dashboard_history(tmp_path_factory.mktemp("browser"))
+    with closing(SqlStore(str(Path(history) / "history.db"))) as store:
+        store.open_run(make_run("20200101T000000-aaaaaa", machine=replace(MACHINE, cpu="one that runs seldom")))
+        measure = make_result(WELL, kind="measure", flow="tvm", measurements=(make_measurement(),))
+        store.record("20200101T000000-aaaaaa", [measure])
     command = [sys.executable, "-m", "assay", "serve", "--history", history, "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
@@ -59,6 +68,9 @@ def test_axe_finds_nothing(browser: Any, site: str, axe: str, size: tuple[int, i
     page = new_page(browser, viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, bypass_csp=True)
     for path in PAGES:
         page.goto(site + path)
+        if path.endswith("runs=3"):
+            said = page.inner_text("main")
+            assert [text in said for text in ("Earlier ones, too", "one that runs seldom")] == [True, True]
         page.evaluate(axe)
         found = page.evaluate("axe.run()")
         said = [f"{one['id']}: {node['html'][:120]}" for one in found["violations"] for node in one["nodes"]]
