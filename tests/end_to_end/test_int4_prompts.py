@@ -59,11 +59,22 @@ def _outcome(model: Path, folder: Path, flow: str, reference: Path | None = None
 
 
 @pytest.mark.parametrize("flow", ["onnxruntime", "onnxruntime-genai"])
-def test_the_engine_keeps_its_quantized_graph_and_not_the_float_one(flow: str, tmp_path: Path) -> None:
+def test_the_engine_of_a_quantized_graph_is_right(flow: str, tmp_path: Path) -> None:
     model = _quantized(tmp_path / "int4.onnx", qdq=False)
     right = _outcome(model, tmp_path, flow)
     assert right.outcome is Outcome.OK, right.detail
     assert right.comparisons[0].metrics["budget_used"] < 1.0
+
+
+def test_the_engine_keeps_its_quantized_graph_and_not_the_float_one(tmp_path: Path) -> None:
+    quantized = _quantized(tmp_path / "int4.onnx", qdq=False)
+    right = oracle(quantized)
+
+    def shown(engine: Path) -> bool:
+        service = OnnxRuntimeGenai().lower(engine, Flow("genai", "onnxruntime-genai")).service
+        return difference(judge_all(alone(service, right), right)) is not None
+
+    assert [shown(quantized), shown(MODEL)] == [False, True]
 
 
 def test_one_scale_that_is_off_by_a_hundredth_is_another_model(tmp_path: Path) -> None:
