@@ -14,12 +14,15 @@ import numpy as np
 from assay.backends.artifact import read_artifact
 from assay.backends.availability import installed
 from assay.backends.checkpoint_model import ATTENTION, CHECKPOINT, DTYPE, checkpoint_for, opened
+from assay.backends.executorch_errors import lowering_failure
 from assay.backends.local_prompts import LOGPROBS, Decoded, DecodingEngine, Prompt, Sampling
 from assay.backends.options import positive, resolve_options
+from assay.backends.torch_cache import clean_folder, own_folder
+from assay.backends.torch_errors import torch_failure
 from assay.backends.torch_warnings import without_deprecations
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
-from assay.errors import Unsupported
+from assay.errors import Unavailable, Unsupported
 from assay.ports import Availability, OptionSpec, Tensor
 
 _ARTIFACT, _EXAMPLE = "program.bin", 8
@@ -54,29 +57,38 @@ class ExportedDecoder:
         return installed("transformers", "transformers", "transformers")
 
     def prepare(self) -> None:
-        """Import torch and transformers."""
+        """Import torch and transformers. What Inductor compiles is kept in a folder that no other process has."""
+        own_folder()
         import torch  # noqa: F401
         import transformers  # noqa: F401
 
     def lower(self, model: Path, flow: Flow) -> DecodingEngine:
         """Raises Unsupported where neither the model nor the flow names a checkpoint, InvalidModel where it is not the one that the graph
-        was written of."""
+        was written of, and Unavailable, with the command that installs it, where the compiler of the flow is missing."""
         options = self._options(flow)
+        _check_there(str(options["compiler"]))
         found, _ = opened(checkpoint_for(model, options), options)
         with without_deprecations():
             exported = _exported(found, int(options["context"]))
-            artifact = _COMPILERS[str(options["compiler"])](exported)
+            artifact = _compiled(exported, str(options["compiler"]))
         return _engine(artifact, options)
 
     def load(self, folder: Path, flow: Flow) -> DecodingEngine:
-        """The program as it was compiled."""
-        return _engine(read_artifact(folder / _ARTIFACT), self._options(flow))
+        """The program as it was compiled. Raises Unavailable as `lower` does."""
+        options = self._options(flow)
+        _check_there(str(options["compiler"]))
+        return _engine(read_artifact(folder / _ARTIFACT), options)
 
     def _options(self, flow: Flow) -> dict[str, Option]:
         options = resolve_options(self.options, flow)
         for name in ("threads", "context"):
             positive(options, name, flow)
         return options
+
+
+def _check_there(compiler: str) -> None:
+    if compiler == "executorch" and not (found := installed("executorch", "executorch", "executorch")).available:
+        raise Unavailable(f"{found.reason} Run {found.install}.")
 
 
 def _exported(model: Any, most: int) -> Any:
@@ -104,9 +116,11 @@ def _stored(exported: Any) -> bytes:
 
 
 def _ahead(exported: Any) -> bytes:
-    from torch._inductor import aoti_compile_and_package
+    from torch._inductor import aoti_compile_and_package, config
 
-    with tempfile.TemporaryDirectory(prefix="exported-") as folder:
+    clean_folder()
+    # No pool of processes, which would outlive the job.
+    with tempfile.TemporaryDirectory(prefix="exported-") as folder, config.patch({"compile_threads": 1}):
         return Path(aoti_compile_and_package(exported, package_path=str(Path(folder) / "package.pt2"))).read_bytes()
 
 
@@ -118,6 +132,18 @@ def _executable(exported: Any) -> bytes:
 
 
 _COMPILERS: dict[str, Callable[[Any], bytes]] = {"eager": _stored, "inductor": _ahead, "executorch": _executable}
+
+
+def _compiled(exported: Any, compiler: str) -> bytes:
+    """Raises what the compiler says: Unavailable where a part of it, or the C++ compiler of Inductor, is missing."""
+    try:
+        return _COMPILERS[compiler](exported)
+    except ImportError as error:
+        extra = "executorch" if compiler == "executorch" else "transformers"
+        raise Unavailable(f"a part of it is missing ({error}). Run pip install 'assay[{extra}]'.") from error
+    except Exception as error:
+        failed = lowering_failure(error, while_="lowering") if compiler == "executorch" else torch_failure(error)
+        raise failed from error
 
 
 def _opened(artifact: bytes, compiler: str) -> Callable[[Any], Any]:
