@@ -130,7 +130,7 @@ def lives(repository: Repository, forge: Forge, robot: Robot) -> None:
     late = forge.request(4, "sam", "1.1")  # nothing of a new author is executed: the answer waits for no notebook
     told = robot.until("the version that is taken", lambda: forge.run_of(late))
     assert told["conclusion"] == "failure"
-    robot.until("the reason", lambda: "was withdrawn (slow on phones)" in forge.comment(4))
+    robot.until("the reason", lambda: "which was withdrawn" in forge.comment(4))
     assert served(repository, "1.0")
 
 

@@ -117,5 +117,5 @@ def _version(place: SubmissionContext, metadata: Metadata, line: int) -> Iterato
     if entry is None or place.intake is None:
         return
     version = metadata.version
-    if told := other_contents(entry, version, place.intake.digest) or not_newer(entry, version):
+    if told := not_newer(entry, version) or other_contents(entry, version, place.intake.digest):
         yield Finding(sentence=f"{METADATA} says {told}", path=METADATA, line=line)
