@@ -176,7 +176,8 @@ def test_sizes_are_searched_where_those_of_the_plan_tell_nothing(tmp_path: Path)
     assert all(one["cu"].size > 1 for one in inputs)
 
 
-def test_sizes_are_searched_until_every_output_of_real_numbers_moves(tmp_path: Path) -> None:
+@pytest.mark.parametrize("other", [0.0, np.nan])
+def test_sizes_are_searched_until_every_output_of_real_numbers_moves(other: float, tmp_path: Path) -> None:
     """Features of sound: too short a recording is refused, of a short one only how many frames there are moves."""
     job = job_of(tmp_path, "g (float[N] x) => (float[N] y) { y = Relu (x) }")
     refused, still = 100, 300
@@ -184,7 +185,7 @@ def test_sizes_are_searched_until_every_output_of_real_numbers_moves(tmp_path: P
     def answer(inputs: Samples) -> Samples:
         if inputs[0]["x"].size < refused:
             raise ValueError("too short")
-        moves = [one["x"] if one["x"].size >= still else np.where(one["x"] > 0, np.nan, 0.0) for one in inputs]
+        moves = [one["x"] if one["x"].size >= still else np.where(one["x"] > 0, other, 0.0) for one in inputs]
         return [{"y": one, "frames": np.array([place])} for place, one in enumerate(moves)]
 
     inputs, _, plan = chosen(job, answer)
