@@ -62,7 +62,8 @@ def pinned(package: str, version: str) -> str:
         return package.format(*version.split("."))
     except IndexError:
         raise UsageError(
-            f"{package} is a part of the version, and '{version}' has fewer: give it as 1.0.20260526 is given"
+            f"the release '{version}' has too few parts: {package.partition('==')[0]} goes by a later one; "
+            "give it in full, such as 1.0.20260526"
         ) from None
 
 
