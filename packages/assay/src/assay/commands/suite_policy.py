@@ -40,8 +40,9 @@ def suite_policy(options: JudgedBy, flows: Sequence[str], suites: Sequence[str])
         )
     policy = load_policy(options.policy or Path(FREE_TO_DELEGATE))
     known = expectations(options.expectations, flows, suites)
-    # What is known to be refused stands there: whatever else is, is new.
-    refused = [one.value for one in OUTCOMES if one in REFUSALS and one.value not in policy.pass_on]
+    refused = []
+    if options.expectations.is_dir():  # What is known to be refused stands there: whatever else is, is new.
+        refused = [one.value for one in OUTCOMES if one in REFUSALS and one.value not in policy.pass_on]
     missing = [] if options.skip_unavailable else ["unavailable"]
     failing = tuple(dict.fromkeys((*policy.fail_on, *missing, *refused)))
     return replace(policy, expectations=(*policy.expectations, *known), fail_on=failing)
