@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from msgspec.structs import replace
 
 from assay.stores.sql import SqlStore
 from assay.testing.builders import MACHINE, make_measurement, make_result, make_run
+from assay.triage.kept_upgrades import keep_upgrade
+from assay.triage.upgrade import Answers, ModelChange, Upgrade
 from assay.web.address import address
 from browser import browser, new_page
 from dashboard_history import HOSTILE, RED, WELL, dashboard_history
@@ -24,12 +27,15 @@ from dashboard_history import HOSTILE, RED, WELL, dashboard_history
 __all__ = ["browser"]
 pytestmark = pytest.mark.slow
 
+SELDOM = replace(MACHINE, cpu="one that runs seldom")
 PAGES = (
     "/", "/matrix", "/matrix?case=nothing-is-called-so", "/runs", "/compare", "/search?q=mismatch", "/alerts", "/causes", "/nothing",
+    "/upgrades",
     address("/result", case=RED, flow="tvm"), address("/result", case=WELL, flow="tvm"),
     address("/result", case=HOSTILE, flow="tvm"),
     address("/trend", case=WELL, flow="tvm", metric="latency", beside="onnxruntime"),
     address("/trend", case=WELL, flow="tvm", metric="latency", runs=3),
+    address("/trend", case=WELL, flow="tvm", metric="latency", machines=SELDOM.kind),
 )  # fmt: skip
 SIZES = ((1280, 900), (390, 844))
 
@@ -37,8 +43,10 @@ SIZES = ((1280, 900), (390, 844))
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     history = dashboard_history(tmp_path_factory.mktemp("browser"))
+    models = (ModelChange("ocr", Answers.WRONG, detail=HOSTILE), ModelChange("digits", Answers.NEARER, 2e-7, 1e-7))
+    keep_upgrade(Path(history), Upgrade("tvm", "0.26.0", "0.27.0", models), datetime(2026, 2, 2, 10, tzinfo=UTC))
     with closing(SqlStore(str(Path(history) / "history.db"))) as store:
-        store.open_run(make_run("20200101T000000-aaaaaa", machine=replace(MACHINE, cpu="one that runs seldom")))
+        store.open_run(make_run("20200101T000000-aaaaaa", machine=SELDOM))
         measure = make_result(WELL, kind="measure", flow="tvm", measurements=(make_measurement(),))
         store.record("20200101T000000-aaaaaa", [measure])
     command = [sys.executable, "-m", "assay", "serve", "--history", history, "--port", "0"]

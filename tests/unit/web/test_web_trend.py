@@ -3,10 +3,13 @@ machine that runs seldom."""
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 from msgspec.structs import replace
@@ -179,3 +182,30 @@ def test_the_page_says_the_number_of_runs_that_was_read(
         assert "Earlier ones, too" not in said, (flow, beside)
     newest = page.get(address("/trend", case="a", flow="onnxruntime", metric="latency")).text
     assert "These are the newest 2 runs. <a href=" in newest
+
+
+def test_machines_stand_in_one_plot_and_links_keep_what_was_asked(store: SqlStore, tmp_path: Path) -> None:
+    for number in range(1, 9):
+        _fill(store, number, "old" if number % 2 else "new", "tvm" if number > 6 else "onnxruntime")
+    old, new = (replace(MACHINE, cpu=cpu).kind for cpu in ("old", "new"))
+    asked = {"metric": "latency", "machine": old, "since": "2026-02-02", "runs": 9}
+    both = _get(store, tmp_path, **asked, machines=f"{new};nobody;{new}")
+    assert [(one["flow"], one["machine"], len(one["points"])) for one in both["trends"]] == [
+        ("onnxruntime", old, 2),
+        ("onnxruntime", new, 3),
+    ]
+    page = TestClient(make_app(Site(store, tmp_path), {"testserver"}))
+    path = address("/trend", case="a", flow="onnxruntime", **asked)
+    said = html.unescape(page.get(f"{path}&{urlencode({'machines': new})}").text)
+    assert said.count('class="key ') == 2
+    assert f"onnxruntime on {old}</span>" in said
+    assert f"and onnxruntime on {new}." in said
+    (link,) = re.findall(r'Beside it: <a href="([^"]*)"', said)
+    kept = dict(parse_qsl(urlsplit(link).query))
+    assert kept == {
+        **{"case": "a", "flow": "onnxruntime", "metric": "latency.median_ms", "machine": old, "runs": "9"},
+        **{"beside": "tvm", "machines": new, "since": "2026-02-02"},
+    }
+    alone = html.unescape(page.get(path).text)
+    (one_plot,) = re.findall(r'href="([^"]*)">in the same plot', alone)
+    assert dict(parse_qsl(urlsplit(one_plot).query))["machines"] == new

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from dataclasses import replace as dataclass_replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -40,6 +41,7 @@ from assay.pipeline.request import ModelRequest, Request
 from assay.pipeline.services import Services
 from assay.ports import ShowsPlainUse
 from assay.triage.cause import Cause
+from assay.triage.kept_upgrades import keep_upgrade
 from assay.triage.speed import speed_of
 from assay.triage.triage import RedVerdict, triage_verdict
 from assay.triage.upgrade import Answers, ModelChange, Upgrade, changed
@@ -96,7 +98,9 @@ def run_upgrade(
                     _with_speed(one, path, sides, options, services) for one, path in zip(changes, models, strict=True)
                 ]
             causes = _causes(checked, changes, sides, options, services, tell)
-    return Upgrade(flow.backend, options.old, options.new, (*changes, *lost), causes)
+            found = Upgrade(flow.backend, options.old, options.new, (*changes, *lost), causes)
+            keep_upgrade(services.folder, found, datetime.now(UTC))
+    return found
 
 
 def _checked(request: Request, services: Services) -> tuple[Checked, dict[Path, str]]:

@@ -28,11 +28,16 @@ def lines(found: Upgrade) -> Iterator[str]:
     """A line for each model, the causes, and last the one line that a bot reads."""
     width = max((len(one.model) for one in found.models), default=0)
     for one in found.models:
-        yield f"{one.model:<{width}}  {', '.join(_parts(one))}"
+        yield f"{one.model:<{width}}  {model_text(one)}"
     for cause in found.causes:
         yield from cause_lines(cause)
         yield f"  page: {cause.folder}/cause.html"
     yield verdict(found)
+
+
+def model_text(one: ModelChange) -> str:
+    """What the new release does to a model, in one line."""
+    return ", ".join(_parts(one))
 
 
 def _parts(one: ModelChange) -> Iterator[str]:

@@ -119,7 +119,7 @@ def _of_triage(site: Site) -> Iterator[CauseLife]:
         yield _with_runs(
             site,
             CauseLife(
-                id=_id(found.folder, found.job_key),
+                id=cause_id(found.folder, found.job_key),
                 found_by="triage",
                 status=found.where.value,
                 backend=found.backend,
@@ -218,8 +218,9 @@ def _cause_of(folder: str) -> Cause | None:
     return None
 
 
-def _id(*parts: str) -> str:
-    return value_digest(parts)[:24]
+def cause_id(folder: str, job_key: str) -> str:
+    """Of a cause that triage found."""
+    return value_digest((folder, job_key))[:24]
 
 
 def _fits(one: CauseLife, text: str, query: Mapping[str, str]) -> bool:

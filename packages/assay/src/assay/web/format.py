@@ -12,7 +12,7 @@ from assay.judge.outcome_table import OUTCOMES, outcome_words
 from assay.reports import format as text
 from assay.reports.rows import SEVERITY
 from assay.reports.sanitize import one_line, sanitize
-from assay.web.address import address
+from assay.web.address import address, changed
 
 
 class HasOutcome(Protocol):
@@ -81,4 +81,4 @@ FILTERS = {
 }  # fmt: skip
 """What the templates may call."""
 
-GLOBALS = {"address": address}
+GLOBALS = {"address": address, "changed": changed}

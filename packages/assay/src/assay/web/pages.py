@@ -23,6 +23,7 @@ from assay.web.runs import runs
 from assay.web.search import Found, search
 from assay.web.site import Site
 from assay.web.trend import trend
+from assay.web.upgrades import Upgrades, upgrades
 
 View = Callable[[Site, Mapping[str, str]], Answer]
 
@@ -102,6 +103,7 @@ PAGES = (
             Parameter("metric", "Name of a metric, or latency, cpu, throughput, memory, size, build, load, error."),
             Parameter("machine", "Kind of machine [that of the newest run]."),
             Parameter("beside", "Other flows, separated by commas."),
+            Parameter("machines", "Other kinds of machine in the same plot, separated by semicolons."),
             Parameter("since", "First day: 2026-11-01."),
             Parameter("until", "Last day."),
             Parameter("runs", "So many of the newest runs [1000]."),
@@ -138,6 +140,14 @@ PAGES = (
         menu="Causes",
     ),
     Page("/cause", cause, "One cause.", CauseLife, (Parameter("id", "Its id.", required=True),)),
+    Page(
+        "/upgrades",
+        upgrades,
+        "What assay upgrade said of releases of a backend.",
+        Upgrades,
+        (Parameter("id", "Of one of them."), _PAGE),
+        menu="Upgrades",
+    ),
     Page("/alerts", alerts, "Causes that people were told of, and mutes.", Alerts, menu="Alerts"),
     Page("/result", result, "One cell of one run, judged.", parameters=(_CASE, _FLOW, _RUN)),
 )

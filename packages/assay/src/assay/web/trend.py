@@ -1,8 +1,9 @@
-"""A metric of one cell through the runs, flows beside one another, with alarms, changes of level and what came between."""
+"""A metric of one cell through the runs, flows and kinds of machine beside one another, with alarms, changes of level and what came
+between."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -25,15 +26,21 @@ RUNS, MOST_RUNS = 1000, 10_000
 NEWEST = 4
 """Results by which it is seen that a cell has others than it had."""
 MOST_BESIDE = 6
+"""Flows, and kinds of machine, beside the first."""
 HEADER = ("flow", "run", "started_at", "commit", "machine", "metric", "value", "alarm", "change")
 USUAL = (SHORT["latency"], SHORT["error"], "seconds")
 """Metrics of which a cell's trend is drawn where none is asked for."""
+
+
+Line = tuple[str, str]
+"""A flow on a kind of machine: one line of the plot."""
 
 
 class Between(msgspec.Struct, frozen=True):
     """A change of level: from the run before it to the run after, and the versions that differ between them."""
 
     flow: str
+    machine: str
     change: Change
     last_run: str
     first_run: str
@@ -54,35 +61,52 @@ def trend(site: Site, query: Mapping[str, str]) -> Answer:
         raise UsageError(f"no run of {case} on {flow} is in this history")
     metric = SHORT.get(query.get("metric", ""), query.get("metric", "")) or history.metric
     machine = history.machine
-    beside = [name for name in query.get("beside", "").split(",") if name and name != flow][:MOST_BESIDE]
-    wanted = _same_window(
-        {flow: history} | {name: read_cell(site, case, name, metric, window) for name in beside}, site, case, metric
-    )
-    trends, missing = _trends(wanted, case, metric, machine)
+    beside = _listed_names(query.get("beside", ""), ",", flow)
+    machines_beside = _listed_names(query.get("machines", ""), ";", machine)
+    lines = [*((name, machine) for name in beside), *((flow, name) for name in machines_beside)]
+    others = {line: read_cell(site, case, line[0], metric, replace(window, machine=line[1])) for line in lines}
+    wanted = _same_window({(flow, machine): history} | others, site, case, metric)
+    trends, missing = _trends(wanted, case, metric)
+    labels = label_lines([(one.flow, one.machine) for one in trends])
+    spreads = [_spread(wanted[one.flow, one.machine]) if _is_median(metric) else {} for one in trends]
+    shown = {"case": case, "flow": flow, "metric": metric, "machine": machine, "runs": query.get("runs", "")}
+    shown |= {"beside": ",".join(beside), "machines": ";".join(machines_beside)}
     values = {
+        "asked": shown | {"since": window.since, "until": window.until},
         "case": case,
         "flow": flow,
         "metric": metric,
         "metrics": history.names,
         "machine": machine,
         "machines": sorted(history.machines.keys() | {machine}),
+        "machines_beside": machines_beside,
         "on_machines": machines(history, machine) if len(history.machines) > 1 else [],
         "beside": beside,
         "trends": trends,
         "missing": missing,
-        "plot": plot(trends, {name: _spread(found) for name, found in wanted.items()} if _is_median(metric) else {}),
-        "changes": [between for one in trends for between in _between(one, wanted[one.flow])],
-        "newest": [(one.flow, _listed(one)) for one in trends],
-        "annotations": _annotations(site, case, wanted),
-        "elsewhere": sum(one.elsewhere for one in trends),
-        "others": [name for name in _flows(site, case) if name not in wanted],
-        "days": {"since": window.since, "until": window.until},
+        "plot": plot(trends, labels, spreads),
+        "changes": [between for one in trends for between in _between(one, wanted[one.flow, one.machine])],
+        "newest": [(label, one.flow, _listed(one)) for label, one in zip(labels, trends, strict=True)],
+        "annotations": _annotations(site, case, {name for name, _ in wanted}),
+        "elsewhere": 0 if machines_beside else sum(one.elsewhere for one in trends),
+        "others": [name for name in _flows(site, case) if name not in {flow, *beside}],
         "runs": max(one.window.runs for one in wanted.values() if one.window),
         "most_runs": MOST_RUNS,
         "earlier": any(one.earlier for one in wanted.values()),
     }
     data = {"trends": trends, "machines": values["on_machines"], "earlier": values["earlier"]}
     return Answer("trend.html.j2", values, data, HEADER, [row for one in trends for row in _rows(one)])
+
+
+def _listed_names(said: str, sign: str, first: str) -> list[str]:
+    """Those beside the first, each once."""
+    return [name for name in dict.fromkeys(said.split(sign)) if name and name != first][:MOST_BESIDE]
+
+
+def label_lines(lines: Sequence[Line]) -> list[str]:
+    """The flow, with its machine where there are several."""
+    several = len({machine for _, machine in lines}) > 1
+    return [f"{flow} on {machine}" if several else flow for flow, machine in lines]
 
 
 def _window(query: Mapping[str, str]) -> RunWindow:
@@ -108,15 +132,15 @@ def read_cell(site: Site, case: str, flow: str, metric: str, window: RunWindow) 
     return read_cell(site, case, flow, metric, replace(window, runs=MOST_RUNS))
 
 
-def _same_window(found: dict[str, MetricHistory], site: Site, case: str, metric: str) -> dict[str, MetricHistory]:
-    """Where earlier runs of one flow were read, those of the others are, too: the page says one number of all."""
+def _same_window(found: dict[Line, MetricHistory], site: Site, case: str, metric: str) -> dict[Line, MetricHistory]:
+    """Where earlier runs of one line were read, those of the others are, too: the page says one number of all."""
     windows = [one.window for one in found.values() if one.window]
     widest = max(windows, key=lambda one: one.runs)
     return {
-        name: one
+        (flow, machine): one
         if one.window and one.window.runs == widest.runs
-        else read_cell(site, case, name, metric, replace(widest, machine=next(iter(found.values())).machine))
-        for name, one in found.items()
+        else read_cell(site, case, flow, metric, replace(widest, machine=machine))
+        for (flow, machine), one in found.items()
     }
 
 
@@ -124,10 +148,10 @@ def _is_median(metric: str) -> bool:
     return metric == SHORT["latency"]
 
 
-def _trends(wanted: Mapping[str, MetricHistory], case: str, metric: str, machine: str) -> tuple[list[Trend], list[str]]:
-    """Those that there are, and a sentence for each flow beside the first that has none."""
+def _trends(wanted: Mapping[Line, MetricHistory], case: str, metric: str) -> tuple[list[Trend], list[str]]:
+    """Those that there are, and a sentence for each line beside the first that has none."""
     trends, missing = [], []
-    for flow, history in wanted.items():
+    for (flow, machine), history in wanted.items():
         inside = [
             Observed(one.run, one.started_at, one.commit, one.machine, {history.metric: one.value}, history.stated)
             for one in history.points
@@ -148,7 +172,9 @@ def _between(found: Trend, history: MetricHistory) -> list[Between]:
         before, after = found.points[change.place - 1].run_id, found.points[change.place].run_id
         old, new = versions.get(before, {}), versions.get(after, {})
         differ = [(name, old.get(name, ""), new.get(name, "")) for name in sorted(old.keys() | new.keys())]
-        rows.append(Between(found.flow, change, before, after, tuple(one for one in differ if one[1] != one[2])))
+        rows.append(
+            Between(found.flow, found.machine, change, before, after, tuple(one for one in differ if one[1] != one[2]))
+        )
     return rows
 
 

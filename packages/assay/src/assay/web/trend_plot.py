@@ -15,6 +15,9 @@ STEPS = 4
 FEW = 500
 """Points that have room beside one another: more share pixels, and what lies on the same one is drawn once."""
 
+Spread = Mapping[str, Sequence[float]]
+"""Values behind the points, by run."""
+
 
 class Mark(msgspec.Struct, frozen=True):
     """A point that is named: an alarm, a change, or the newest."""
@@ -26,9 +29,9 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 class Series(msgspec.Struct, frozen=True):
-    """One flow. `dots` and `spread` are SVG paths, `levels` lines (x1, x2, y)."""
+    """One line. `dots` and `spread` are SVG paths, `levels` lines (x1, x2, y)."""
 
-    flow: str
+    label: str
     dots: str
     spread: str
     levels: tuple[tuple[float, float, float], ...]
@@ -67,23 +70,26 @@ class _Axes:
         return round(at) if self.are_many else round(at, 1)
 
 
-def plot(trends: Sequence[Trend], spreads: Mapping[str, Mapping[str, Sequence[float]]]) -> TrendPlot:
-    """Runs stand side by side, all at the same distance, in the order of their ids, which is that of time. `spreads` are values behind
-    the points, by flow and run."""
+def plot(trends: Sequence[Trend], labels: Sequence[str], spreads: Sequence[Spread]) -> TrendPlot:
+    """Runs stand side by side, all at the same distance, in the order of their ids, which is that of time. `labels` and `spreads` are those
+    of the trends, in their order."""
     axes = _axes(trends, spreads)
     grid = [axes.low + (axes.high - axes.low) * step / STEPS for step in range(STEPS + 1)]
     started = sorted(point.started_at[:10] for one in trends for point in one.points)
     return TrendPlot(
-        tuple(_series(one, spreads.get(one.flow, {}), axes) for one in trends),
+        tuple(_series(*each, axes) for each in zip(trends, labels, spreads, strict=True)),
         tuple((axes.y(value), text.number(value)) for value in grid),
         (started[0], started[-1]),
     )
 
 
-def _axes(trends: Sequence[Trend], spreads: Mapping[str, Mapping[str, Sequence[float]]]) -> _Axes:
+def _axes(trends: Sequence[Trend], spreads: Sequence[Spread]) -> _Axes:
     places = {run: place for place, run in enumerate(sorted({point.run_id for one in trends for point in one.points}))}
     behind = [
-        value for one in trends for point in one.points for value in spreads.get(one.flow, {}).get(point.run_id, ())
+        value
+        for one, spread in zip(trends, spreads, strict=True)
+        for point in one.points
+        for value in spread.get(point.run_id, ())
     ]
     values = [point.value for one in trends for point in one.points]
     low, high = min((*values, *behind)), max((*values, *behind))
@@ -91,13 +97,13 @@ def _axes(trends: Sequence[Trend], spreads: Mapping[str, Mapping[str, Sequence[f
     return _Axes(places, max(0.0, low - room) if low >= 0 else low - room, high + room)
 
 
-def _series(one: Trend, spread: Mapping[str, Sequence[float]], axes: _Axes) -> Series:
+def _series(one: Trend, label: str, spread: Spread, axes: _Axes) -> Series:
     points = one.points
     behind = [(axes.x(point.run_id), tuple(map(axes.y, spread.get(point.run_id, ())))) for point in points]
     alarms = [points[at] for at in one.alarms]
     changes = [(points[change.place].run_id, change.percent) for change in one.changes]
     return Series(
-        one.flow,
+        label,
         _dots((axes.x(point.run_id), axes.y(point.value)) for point in points),
         _spread(behind, as_lines=axes.are_many),
         _levels(one, axes),

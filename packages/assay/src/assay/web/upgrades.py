@@ -1,0 +1,70 @@
+"""What `assay upgrade` said of releases of a backend: each time that it was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import msgspec
+
+from assay.triage.kept_upgrades import KeptUpgrade, read_upgrades
+from assay.triage.text import title_of
+from assay.triage.upgrade import ModelChange
+from assay.triage.upgrade_text import model_text, verdict
+from assay.web.answer import Answer, NotFound, page_number
+from assay.web.causes import cause_id, read_lives
+from assay.web.site import Site
+
+SHOWN = 20
+HEADER = ("id", "at", "backend", "old", "new", "way", "model", "answers", "old_error", "new_error", "speed", "ratio")
+
+
+class UpgradeReport(msgspec.Struct, frozen=True):
+    """`way` is go, go with options or stay, `says` the line of the command. `models`: name, what is so of it, whether it speaks against
+    the upgrade. `causes`: title, and the id of its page, "" where that is gone."""
+
+    id: str
+    at: str
+    backend: str
+    old: str
+    new: str
+    way: str
+    says: str
+    models: tuple[tuple[str, str, bool], ...]
+    causes: tuple[tuple[str, str], ...]
+
+
+class Upgrades(msgspec.Struct, frozen=True):
+    """The newest first."""
+
+    upgrades: tuple[UpgradeReport, ...]
+
+
+def upgrades(site: Site, query: Mapping[str, str]) -> Answer:
+    """All, or the one that the address names. Raises NotFound."""
+    kept: list[KeptUpgrade] = site.minutes.get("upgrades", lambda: list(read_upgrades(site.folder)))
+    wanted, page = query.get("id", ""), page_number(query.get("page", ""))
+    found = [one for one in kept if wanted in ("", one.id)]
+    shown = found[(page - 1) * SHOWN : page * SHOWN]
+    if (wanted or page > 1) and not shown:
+        raise NotFound("there is no such upgrade here: /upgrades lists them")
+    pages = {one.id for one in read_lives(site)}
+    reports = tuple(_report(one, pages) for one in shown)
+    values = {"upgrades": reports, "page": page, "more": len(found) > page * SHOWN, "only": bool(wanted)}
+    rows = [_row(one, model) for one in found for model in one.found.models]
+    return Answer("upgrades.html.j2", values, Upgrades(reports), HEADER, rows)
+
+
+def _report(kept: KeptUpgrade, pages: Collection[str]) -> UpgradeReport:
+    found = kept.found
+    against = {one.model for one in found.stops}
+    models = tuple((one.model, model_text(one), one.model in against) for one in found.models)
+    ids = [cause_id(one.folder, one.job_key) for one in found.causes]
+    causes = tuple((title_of(one), page if page in pages else "") for one, page in zip(found.causes, ids, strict=True))
+    said = (kept.id, kept.at, found.backend, found.old, found.new, found.way, verdict(found))
+    return UpgradeReport(*said, models, causes)
+
+
+def _row(kept: KeptUpgrade, one: ModelChange) -> tuple[object, ...]:
+    found = kept.found
+    of_all = (kept.id, kept.at, found.backend, found.old, found.new, found.way)
+    return (*of_all, one.model, one.answers.value, one.old_error, one.new_error, one.speed.value, one.ratio)
