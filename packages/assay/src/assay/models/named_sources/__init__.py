@@ -28,7 +28,9 @@ def is_named(source: str | Path) -> bool:
 
 def as_written(source: str | Path) -> str:
     """A path has lost a slash of `https://`."""
-    return re.sub(r"^([a-z+0-9]+):/(?!/)", r"\1://", str(source)) if is_named(source) else str(source)
+    if not is_named(source) or str(source).startswith("models:"):  # MLflow writes one
+        return str(source)
+    return re.sub(r"^([a-z+0-9]+):/(?!/)", r"\1://", str(source))
 
 
 def path_in_repository(source: str | Path) -> str:
@@ -64,19 +66,21 @@ def _folder() -> Path:
 
 
 def _fetch_of(kind: str, others: dict[str, Fetch]) -> Fetch:
-    from assay.models.named_sources import address, git, hub
+    from assay.models.named_sources import address, git, hub, mlflow
 
     known: dict[str, Fetch] = {
         "git": git.from_here,
         "hf": hub.from_cache,
         "https": address.from_address,
         "http": address.from_address,
+        "models": mlflow.from_registry,
         **others,
     }
     known |= dict.fromkeys(("git+https", "git+http", "git+ssh"), git.from_repository)
     if kind not in known:
         raise BadModel(
-            f"{kind}:// is no source of models: give a file, git:REF:path, git+https://, https://, s3:// or hf:owner/name@revision:file"
+            f"{kind}:// is no source of models: give a file, git:REF:path, git+https://, https://, s3://, hf:owner/name@revision:file or "
+            "models:/NAME/VERSION"
         )
     return known[kind]
 

@@ -33,7 +33,7 @@ def from_address(wanted: Wanted, into: Path) -> Path:
         )
     check_server(address)
     to = into / name_of(urlsplit(address).path)
-    check_digest(address, _download(wanted, address, to), digest)
+    check_digest(address, download(wanted, address, to), digest)
     return to
 
 
@@ -62,9 +62,10 @@ def name_of(path: str) -> str:
     return name if name not in ("", ".", "..") and "\0" not in name else "model.onnx"
 
 
-def _download(wanted: Wanted, address: str, to: Path) -> str:
+def download(wanted: Wanted, address: str, to: Path, credentials: str = "") -> str:
+    """Its digest. `credentials` as for `open_address`."""
     found = hashlib.sha256()
-    with _answer(wanted, address) as answer, to.open("wb") as file:
+    with open_address(wanted, address, credentials) as answer, to.open("wb") as file:
         # What has arrived, not a whole chunk: a server that sends a byte now and then is not waited for.
         while chunk := answer.read1(_CHUNK_BYTES):
             wanted.demand_room(len(chunk))
@@ -86,10 +87,12 @@ class _CheckedRedirects(urllib.request.HTTPRedirectHandler):
 
 
 @contextmanager
-def _answer(wanted: Wanted, address: str) -> Iterator[http.client.HTTPResponse]:
+def open_address(wanted: Wanted, address: str, credentials: str = "") -> Iterator[http.client.HTTPResponse]:
+    """The answer. `credentials` is the header that the host is shown where the environment has no token for it. Raises BadModel."""
     headers = {"User-Agent": "assay"}
-    if token := token_of(host_of(address)):
-        headers["Authorization"] = f"Bearer {token}"
+    token = token_of(host_of(address))
+    if shown := f"Bearer {token}" if token else credentials:
+        headers["Authorization"] = shown
     request = urllib.request.Request(address, headers=headers)
     try:
         with handlers_until_deadline(wanted) as handlers:
