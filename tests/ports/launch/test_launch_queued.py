@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Generator
+
 import psutil
 
 from assay.core.case import Case
+from assay.core.empty_result import empty_result
 from assay.core.job import NoopJob
 from assay.core.model import Model
+from assay.core.result import Result
 from assay.launch.pool import FreshProcess, Pool
-from assay.launch.queued import QueuedLauncher
+from assay.launch.queued import GATHER_S, QueuedLauncher
+from assay.ports import JobSource
 
 
 def _jobs(first: int, count: int) -> list[NoopJob]:
@@ -32,3 +38,27 @@ def test_jobs_that_come_one_after_another_have_one_answer_each_and_nothing_is_le
     assert next(batches, None) is None
     assert sorted(keys) == sorted(job.key for job in _jobs(0, 23))
     assert set(psutil.Process().children(recursive=True)) <= before
+
+
+class _Paced:
+    """A launcher whose jobs take 4 ms each."""
+
+    def launch(self, source: JobSource) -> Generator[Result, None, None]:
+        while (job := source.next_ready()) is not None:
+            time.sleep(0.004)
+            yield empty_result(job)
+
+
+def test_results_of_short_jobs_come_in_few_batches_and_the_last_is_not_kept_back() -> None:
+    fed = QueuedLauncher(_Paced(), _Paced())
+    fed.add(_jobs(0, 250))
+    sizes: list[int] = []
+    batches = fed.batches()
+    while sum(sizes) < 250:
+        sizes.append(len(next(batches)))
+    assert 4 <= len(sizes) <= 25, "two hundred and fifty would cost more than their jobs"
+    began = time.monotonic()
+    fed.add(_jobs(250, 1))
+    assert len(next(batches)) == 1
+    assert time.monotonic() - began < GATHER_S, "nothing is behind it"
+    fed.close()

@@ -18,7 +18,11 @@ from assay.ports import Launcher
 
 MOST_RESULTS = 256
 """Of one batch."""
-GATHER_S = 0.02
+GATHER_S = 0.25
+"""A batch waits so long for more, and so do the jobs that are sent for its results: each costs as much as many of them."""
+LOOK_S = 0.01
+SHARE = 4
+"""Of the jobs that are here, the part that a batch is of: the next ones come long before the last of them is done."""
 
 
 @dataclass(frozen=True)
@@ -79,13 +83,10 @@ class QueuedLauncher:
         self._given.put(error)
 
     def batches(self) -> Iterator[list[Result]]:
-        """What is there, as soon as anything is; ends when it is closed."""
+        """Some results at a time, and the last ones as soon as they are there; ends when it is closed."""
         while True:
             batch = [self._given.get()]
-            if self._added > self._told + 1:
-                time.sleep(GATHER_S)  # more is to come: a batch costs as much as many results
-            while len(batch) < MOST_RESULTS and not self._given.empty():
-                batch.append(self._given.get())
+            self._gather(batch)
             if results := [one for one in batch if isinstance(one, Result)]:
                 self._told += len(results)
                 yield results
@@ -94,6 +95,17 @@ class QueuedLauncher:
                     return
                 if isinstance(one, BaseException):
                     raise one
+
+    def _gather(self, batch: list[Result | BaseException | None]) -> None:
+        """Until it is a good part of what is to come, or took long enough."""
+        until = time.monotonic() + GATHER_S
+        while len(batch) < MOST_RESULTS and isinstance(batch[-1], Result):
+            if not self._given.empty():
+                batch.append(self._given.get())
+            elif SHARE * len(batch) < self._added - self._told and time.monotonic() < until:
+                time.sleep(LOOK_S)
+            else:
+                return
 
     def close(self) -> None:
         """Ends the workers; no process is left behind."""
