@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -43,6 +44,24 @@ def push(
     from assay.commands.store import push as send
 
     print(f"{send(history, verify=verify)} files sent")
+
+
+@app.command("tensor")
+def tensor(
+    folder: Annotated[
+        str, typer.Argument(metavar="FOLDER", help="Shared folder of a reference, as `assay store list` names it.")
+    ],
+    name: Annotated[
+        str, typer.Argument(metavar="TENSOR", help="Its name; `input:NAME` or `output:NAME` where both have it.")
+    ],
+    output: Annotated[Path, typer.Option("--output", metavar="FILE", help="File of safetensors to write.")],
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """Fetch one tensor of a reference. Of a large file only its bytes are read, and they are verified."""
+    from assay.commands.store import save_tensor
+
+    array = save_tensor(history, folder, name, output)
+    print(f"{name}: {array.dtype} {list(array.shape)} in {output}")
 
 
 @app.command("gc")

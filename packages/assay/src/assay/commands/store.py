@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import closing
+from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 from assay.commands.blobs import open_blobs
 from assay.commands.composition import open_services
+from assay.core.golden import GoldenFile, GoldenLock, GoldenTensor
 from assay.core.kept_folder import KeptFolder
-from assay.errors import UsageError
+from assay.errors import BadGolden, BlobLost, NotWritable, UsageError
+from assay.models.golden_checks import LOCK
+from assay.models.goldens import read_lock
+from assay.models.tensor_part import read_part
+from assay.models.tensors import Array, read_tensors, write_tensors
 from assay.ports import Blobs, KeepsFolders
 
 GRACE_S = 24 * 3600.0
@@ -36,6 +44,55 @@ def kept(history: str) -> dict[str, KeptFolder]:
     """What the history says of every shared folder, by name."""
     with open_services(history, recorded=True) as services:
         return services.store.folders() if isinstance(services.store, KeepsFolders) else {}
+
+
+def read_tensor(history: str, folder: str, name: str) -> Array:
+    """One tensor of a reference or golden that lies in the store, `input:NAME` or `output:NAME` where both have it. Of its file the
+    header and these bytes alone are read, where the lock has their digest. Raises UsageError, BadGolden, BlobLost."""
+    known = kept(history).get(folder.rstrip("/"))
+    if known is None:
+        raise UsageError(f"{history} shares no folder {folder}: `assay store list` names them")
+    files = {one.path: one for one in known.files}
+    with closing(_blobs()) as blobs, tempfile.TemporaryDirectory() as place:
+        if LOCK not in files:
+            raise UsageError(f"{folder} is no golden and no reference: it has no {LOCK}")
+        blobs.fetch(files[LOCK].sha256, Path(place) / LOCK)
+        file, tensor = _named(read_lock(Path(place)), folder, name)
+        if file.path not in files:
+            raise BadGolden(f"{folder} has no file {file.path}, which its lock names: record it again")
+        kept_file = files[file.path]
+        if not tensor.sha256:  # of an earlier version: the whole is what can be verified
+            blobs.fetch(kept_file.sha256, Path(place) / "whole")
+            return read_tensors(Path(place) / "whole")[tensor.name]
+        part = read_part(partial(blobs.read, kept_file.sha256), kept_file.size_bytes, tensor.name)
+        if part.sha256 != tensor.sha256:
+            raise BlobLost(
+                f"the tensor {name!r} of {folder} has other bytes in the store than its lock says: `assay store push --verify` on the "
+                "machine that has it mends that"
+            )
+        return part.array
+
+
+def save_tensor(history: str, folder: str, name: str, output: Path) -> Array:
+    """The same, in a file of safetensors. Raises NotWritable, too."""
+    array = read_tensor(history, folder, name)
+    try:
+        write_tensors(output, {name.partition(":")[2] or name: array})
+    except OSError as error:
+        raise NotWritable(f"{output} cannot be written ({error.strerror}): name another --output") from None
+    return array
+
+
+def _named(lock: GoldenLock, folder: str, name: str) -> tuple[GoldenFile, GoldenTensor]:
+    every = [(file, tensor) for file in lock.files for tensor in file.tensors]
+    found = [one for one in every if name in (one[1].name, f"{one[1].role}:{one[1].name}")]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        roles = " or ".join(f"{tensor.role}:{tensor.name}" for _, tensor in found)
+        raise UsageError(f"{folder} has {len(found)} tensors {name!r}: write {roles}")
+    there = ", ".join(f"{tensor.role}:{tensor.name}" for _, tensor in every[:10])
+    raise UsageError(f"{folder} has no tensor {name!r}; it has {there}")
 
 
 def collect(history: str, *, remove: bool, grace_s: float = GRACE_S) -> Unused:

@@ -14,12 +14,14 @@ GIVEN = "given"
 
 
 class GoldenTensor(msgspec.Struct, frozen=True):
-    """One tensor of all samples stacked on axis 0. `role` is input, output or label."""
+    """One tensor of all samples stacked on axis 0. `role` is input, output or label; `sha256` that of its bytes in the file, by which it
+    can be read alone, "" where an earlier version did not say."""
 
     name: str
     role: str
     dtype: str
     shape: tuple[int, ...]
+    sha256: str = ""
 
 
 class GoldenFile(msgspec.Struct, frozen=True):

@@ -25,6 +25,7 @@ from assay.models.golden_checks import (
 )
 from assay.models.golden_diff import diff_goldens
 from assay.models.golden_samples import Array, Golden, Sample, model_name, pack, unpack
+from assay.models.tensor_part import digests
 from assay.models.tensors import TensorFile, write_tensors
 
 __all__ = ["Golden", "diff_goldens", "read_golden", "read_lock", "verify_golden", "write_golden"]
@@ -219,10 +220,11 @@ def _stage(folder: Path, role: str, tensors: Mapping[str, Array]) -> GoldenFile:
     """Write one file beside its place, and describe it."""
     path = _staged(folder, FILES[role])
     write_tensors(path, tensors)
+    found = digests(path)
     with TensorFile(path) as file:
         stored = tuple(
             # In the order given, which is the model's: safetensors keeps none, the lock does.
-            GoldenTensor(name=name, role=role, dtype=file.tensors[name].dtype, shape=file.tensors[name].shape)
+            GoldenTensor(name, role, file.tensors[name].dtype, file.tensors[name].shape, found[name])
             for name in tensors
         )
     return GoldenFile(path=FILES[role], sha256=file_digest(path), size_bytes=path.stat().st_size, tensors=stored)

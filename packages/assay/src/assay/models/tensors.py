@@ -23,16 +23,16 @@ from assay.models.files import is_lfs_pointer
 
 Array = np.ndarray[Any, Any]
 
-_NATIVE = {
+NATIVE = {
     "F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "C64": "complex64", "BOOL": "bool",
     "I64": "int64", "I32": "int32", "I16": "int16", "I8": "int8",
     "U64": "uint64", "U32": "uint32", "U16": "uint16", "U8": "uint8",
 }  # fmt: skip
-_RAW = {
+RAW = {
     *("complex128", "string"),
     *(name for name, kind in vars(ml_dtypes).items() if isinstance(kind, type) and issubclass(kind, np.generic)),
 } - {"bfloat16"}
-_NOTE = "assay"
+NOTE = "assay"
 
 
 class Stored(msgspec.Struct, frozen=True):
@@ -74,28 +74,28 @@ class TensorFile:
     def read(self, name: str) -> Array:
         """The tensor of that name, as it was written: a copy in memory. Strings come as arrays of objects."""
         tensor: Array = self._file.get_tensor(name)
-        return _from_raw(tensor, self.tensors[name]) if name in self._raw else tensor
+        return from_raw(tensor, self.tensors[name]) if name in self._raw else tensor
 
     def _read_header(self) -> dict[str, Stored]:
         """Name to what it is; the raw ones in `_raw`, their size compared with what type and shape need."""
-        note = (self._file.metadata() or {}).get(_NOTE, "{}")
+        note = (self._file.metadata() or {}).get(NOTE, "{}")
         self._raw = msgspec.json.decode(note, type=dict[str, Stored])
         found: dict[str, Stored] = {}
         for name in self._file.keys():  # noqa: SIM118 - not a mapping
             view = self._file.get_slice(name)
             kind, shape = view.get_dtype(), tuple(view.get_shape())
             if name not in self._raw:
-                if kind not in _NATIVE:
+                if kind not in NATIVE:
                     raise BadGolden(
                         f"{self.path} holds tensor {name!r} as {kind}, which numpy cannot read; record it again"
                     )
-                found[name] = Stored(_NATIVE[kind], shape)
+                found[name] = Stored(NATIVE[kind], shape)
                 continue
             stored = self._raw[name]
             fixed = stored.dtype != "string"
             if (
                 kind != "U8"
-                or stored.dtype not in _RAW
+                or stored.dtype not in RAW
                 or min(stored.shape, default=0) < 0
                 or (fixed and prod(shape) != prod(stored.shape) * numpy_dtype(stored.dtype).itemsize)
             ):
@@ -125,10 +125,10 @@ def write_tensors(path: Path, tensors: Mapping[str, Array]) -> None:
     specs = {}
     for name, array in sorted(tensors.items()):
         dtype = dtype_name(array.dtype)
-        if dtype in _RAW:
+        if dtype in RAW:
             note[name] = Stored(dtype, array.shape)
             plain = _to_raw(array)
-        elif dtype in _NATIVE.values():
+        elif dtype in NATIVE.values():
             plain = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
         else:
             raise TypeError(f"tensor {name!r} has dtype {dtype}, which no golden can hold")
@@ -136,7 +136,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Array]) -> None:
         specs[name] = TensorSpec(
             dtype=plain.dtype.name, shape=plain.shape, data_ptr=plain.ctypes.data, data_len=plain.nbytes
         )
-    metadata = {_NOTE: msgspec.json.encode(note, order="sorted").decode()} if note else None
+    metadata = {NOTE: msgspec.json.encode(note, order="sorted").decode()} if note else None
     try:
         serialize_file(specs, str(path), metadata=metadata)
     except SafetensorError as error:  # it wraps the system's error and drops its number
@@ -153,7 +153,8 @@ def _to_raw(array: Array) -> Array:
     return np.asarray(array, order="C").reshape(-1).view(np.uint8)
 
 
-def _from_raw(raw: Array, stored: Stored) -> Array:
+def from_raw(raw: Array, stored: Stored) -> Array:
+    """What was written as bytes. Raises BadGolden."""
     if stored.dtype != "string":
         return raw.view(numpy_dtype(stored.dtype)).reshape(stored.shape)
     try:
