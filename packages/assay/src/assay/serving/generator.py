@@ -62,7 +62,7 @@ class _Connection(asyncio.BufferedProtocol):
         self.transport = transport
         self.clock.made.append(self)
 
-    def get_buffer(self, sizehint: int) -> bytearray:
+    def get_buffer(self, sizehint: int) -> bytearray:  # noqa: ARG002 - the protocol gives it
         return self.buffer
 
     def buffer_updated(self, nbytes: int) -> None:
