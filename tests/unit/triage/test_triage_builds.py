@@ -36,6 +36,17 @@ def test_without_a_right_build_nothing_is_searched() -> None:
     assert (found.first_bad, list(found.states)) == ("", ["n00", "n19"])
 
 
+def test_ends_that_cannot_be_tested_are_passed_over() -> None:
+    lost = {*NAMES[:3], *NAMES[18:]}
+
+    def probe(name: str) -> State:
+        return State.UNTESTABLE if name in lost else State.WRONG if name >= NAMES[7] else State.RIGHT
+
+    assert bisect(NAMES, probe, math.inf).first_bad == NAMES[7]
+    nowhere = bisect(NAMES, lambda name: State.UNTESTABLE, math.inf)
+    assert (nowhere.first_bad, set(nowhere.states)) == ("", set(NAMES))
+
+
 def test_the_last_line_of_a_command_is_the_python_of_the_build(tmp_path: Path) -> None:
     builds = Builds(f"echo building {{build}} >> {tmp_path}/log; echo {sys.executable}", ("a b",))
     interpreter = builds.made("a b")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ from assay.commands import upgrade
 from assay.commands.upgrade import config_of, run_upgrade
 from assay.core.outcome import Outcome
 from assay.core.result import VerifyResult
+from assay.core.speed import PairedRun, SpeedComparison
 from assay.core.verdict import VerdictStatus
 from assay.environments import releases
 from assay.errors import UsageError
@@ -89,6 +91,47 @@ def test_the_safe_way_follows_from_all_models(models: list[ModelChange], causes:
     found = Upgrade("b", "1", "2", tuple(models), tuple(causes))
     assert found.way == way
     assert verdict(found).startswith(f"upgrade b 1 -> 2: {way}: ")
+
+
+def compared(slower: float, noise: float = 0.001, load: float = 0.0) -> SpeedComparison:
+    """Twenty pairs of engines, apart by that share."""
+    pairs = [
+        PairedRun(math.log1p(slower) + noise * (-1) ** number, 0.0, math.log1p(load), 8, 1.0 + slower, 1.0)
+        for number in range(20)
+    ]
+    return SpeedComparison("old", tuple(pairs), "thread", 1.0 + slower, 1.0)
+
+
+def seen(comparison: SpeedComparison, **said: Any) -> ModelChange:
+    """A model whose answers are the same, as the command decides it."""
+    options = UpgradeOptions(backend="b", old="1", new="2", launches=20, **said)
+    return upgrade.with_decision(ModelChange("m", Answers.SAME), comparison, upgrade.speed_rule(options))
+
+
+@pytest.mark.parametrize(
+    ("comparison", "said", "way", "told"),
+    [
+        (compared(0.02), {}, "go", "as fast (1.02 times as long)"),
+        (compared(0.08), {}, "stay", "SLOWER by 8 % (5 % are allowed)"),
+        (compared(0.02), {"max_slowdown": 1.0}, "stay", "SLOWER by 2 % (1 % are allowed)"),
+        (compared(0.08), {"max_slowdown": 10.0}, "go", "as fast (1.08 times as long)"),
+        (compared(-0.2), {}, "go", "faster (0.80 times as long)"),
+        (compared(0.06, noise=0.2), {}, "go", "speed not decided (1.06 times as long so far)"),
+        (compared(0.0, load=0.8), {}, "stay", "SLOWER to load by 80 % (50 % are allowed)"),
+    ],
+)
+def test_a_model_may_lose_as_much_speed_as_the_user_says(
+    comparison: SpeedComparison, said: dict[str, float], way: str, told: str
+) -> None:
+    found = Upgrade("b", "1", "2", (seen(comparison, **said),))
+    assert (found.way, next(iter(lines(found)))) == (way, f"m  same answers, {told}")
+
+
+def test_a_policy_says_what_may_be_lost(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text("[speed]\nmin-slowdown-percent = 1.0\n")
+    assert seen(compared(0.02), policy=policy).speed is Speed.SLOWER
+    assert seen(compared(0.02), policy=policy, max_slowdown=5.0).speed is Speed.SAME
 
 
 def test_a_bot_reads_which_models_are_wrong_in_both() -> None:

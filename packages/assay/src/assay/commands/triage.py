@@ -32,9 +32,10 @@ from assay.triage.builds import Builds, commits
 from assay.triage.cause import Cause
 from assay.triage.context import end_of
 from assay.triage.known import KnownCauses
+from assay.triage.other_releases import with_builds, with_since
 from assay.triage.pages import write_pages
 from assay.triage.slow import cause_of_slowness, slow_jobs
-from assay.triage.triage import RedVerdict, triage_verdict, with_builds, with_since
+from assay.triage.triage import RedVerdict, triage_verdict
 
 RED = (VerdictStatus.FAIL, VerdictStatus.ERROR)
 MODELS = (".onnx", ".pt2")

@@ -18,6 +18,7 @@ from assay import plugins
 from assay.commands.check_request import read_config, request_of
 from assay.commands.composition import open_services
 from assay.commands.first_config import quoted
+from assay.config.assay_toml import load_policy
 from assay.core.case import Inputs
 from assay.core.environment import SEPARATOR
 from assay.core.flow import Flow
@@ -26,7 +27,7 @@ from assay.core.limits import Limits, Measuring
 from assay.core.outcome import Outcome
 from assay.core.policy import Policy
 from assay.core.result import VerifyResult, speeds_of
-from assay.core.speed import interim_looks
+from assay.core.speed import SpeedComparison, SpeedRule, interim_looks
 from assay.environments.releases import pinned, require_releases
 from assay.errors import AssayError, EnvironmentFailed, UsageError
 from assay.judge.speed import judge_comparison
@@ -42,9 +43,9 @@ from assay.pipeline.services import Services
 from assay.ports import ShowsPlainUse
 from assay.triage.cause import Cause
 from assay.triage.kept_upgrades import keep_upgrade
-from assay.triage.speed import speed_of
+from assay.triage.speed import Speed, speed_of
 from assay.triage.triage import RedVerdict, triage_verdict
-from assay.triage.upgrade import Answers, ModelChange, Upgrade, changed
+from assay.triage.upgrade import MOST_PERCENT, Answers, Lost, ModelChange, Upgrade, changed
 
 SAMPLING_S = 0.2
 COMPARISON_S = 300.0
@@ -74,14 +75,20 @@ def run_upgrade(
         raise UsageError(f"--golden: there is no folder {options.golden}")
     if options.old == options.new:
         raise UsageError(f"{options.old} is given twice: name the release that is deployed and the one that may come")
-    text = config_of(flow, options, models)
+    text, rule = config_of(flow, options, models), speed_rule(options)
     for package in (one for one in packages_of(flow) if "==" not in one):
         require_releases(package, (options.old, options.new))
     with tempfile.TemporaryDirectory(prefix="assay-upgrade-") as folder:
         config_file = Path(folder) / "assay.toml"
         config_file.write_text(text)
         kind = "verify" if options.no_speed else "all"
-        asked = CheckOptions(config=config_file, measure_seconds=SAMPLING_S, only_kind=kind, command=options.command)
+        asked = CheckOptions(
+            config=config_file,
+            policy=options.policy,
+            measure_seconds=SAMPLING_S,
+            only_kind=kind,
+            command=options.command,
+        )
         config = read_config(asked)
         request = request_of(asked, config)
         with open_services(options.history, workers=options.workers, progress=progress, config=config) as services:
@@ -95,7 +102,8 @@ def run_upgrade(
                 tell(f"{one.model}: {one.answers.value.replace('_', ' ')}")
             if not options.no_speed:
                 changes = [
-                    _with_speed(one, path, sides, options, services) for one, path in zip(changes, models, strict=True)
+                    _with_speed(one, path, sides, rule, options.command, services)
+                    for one, path in zip(changes, models, strict=True)
                 ]
             causes = _causes(checked, changes, sides, options, services, tell)
             found = Upgrade(flow.backend, options.old, options.new, (*changes, *lost), causes)
@@ -185,34 +193,54 @@ def _change(checked: Checked, model: Path, sides: _Sides) -> ModelChange:
     return changed(model.stem, each[0], each[1], verified)
 
 
+def speed_rule(options: UpgradeOptions) -> SpeedRule:
+    """The gate's own, with what the user lets an upgrade cost: another release lays its code out in another way. Raises BadPolicy."""
+    rule = load_policy(options.policy).speed if options.policy else with_floor(SpeedRule(), MOST_PERCENT)
+    if options.max_slowdown is not None:
+        rule = with_floor(rule, options.max_slowdown)
+    return replace(rule, looks=interim_looks(options.launches))
+
+
+def with_floor(rule: SpeedRule, percent: float) -> SpeedRule:
+    """As little apart from the margin as before, so that as many launches decide."""
+    floor = percent / 100.0
+    return replace(rule, min_slowdown=floor, margin=floor + rule.margin - rule.min_slowdown)
+
+
 def _with_speed(
-    one: ModelChange, path: Path, sides: _Sides, options: UpgradeOptions, services: Services
+    one: ModelChange, path: Path, sides: _Sides, rule: SpeedRule, command: str, services: Services
 ) -> ModelChange:
-    """Fresh pairs, interleaved. Nothing is said where that does not come to a decision."""
+    """Fresh pairs, interleaved. Nothing is said where there are none."""
     if one.answers in (Answers.NEWLY_REFUSED, Answers.NEWLY_SUPPORTED, Answers.REFUSED_BOTH, Answers.UNKNOWN):
         return one
-    policy = Policy()
-    policy = replace(policy, speed=replace(policy.speed, looks=interim_looks(options.launches)))
     request = CompareRequest(
         old=path,
         new=path,
         old_flow=sides.old,
         new_flow=sides.new,
         inputs=Inputs("", 0, 1, 1),
-        policy=policy,
+        policy=replace(Policy(), speed=rule),
         limits=Limits(timeout_s=COMPARISON_S),
         measuring=Measuring(seconds=SAMPLING_S),
         batches=(),
         threads=1,
-        command=options.command,
+        command=command,
     )
     with suppress(AssayError):
         for result in compare(request, services).results:
             for seen in speeds_of(result):
                 if not seen.trouble and seen.rival_s:
-                    ratio = seen.own_s / seen.rival_s
-                    return replace(one, speed=speed_of(judge_comparison(seen, policy.speed).word, ratio), ratio=ratio)
+                    return with_decision(one, seen, rule)
     return one
+
+
+def with_decision(one: ModelChange, seen: SpeedComparison, rule: SpeedRule) -> ModelChange:
+    """What the gate decides of that comparison."""
+    decision, ratio = judge_comparison(seen, rule), seen.own_s / seen.rival_s
+    speed, lost = speed_of(decision.word, ratio), None
+    if speed is Speed.SLOWER and decision.observed is not None and decision.allowed is not None:
+        lost = Lost(decision.metric, decision.observed, decision.allowed)
+    return replace(one, speed=speed, ratio=ratio, lost=lost)
 
 
 def _causes(

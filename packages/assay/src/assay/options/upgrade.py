@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.options.declaration import option
-from assay.options.groups import HistoryOptions, WorkerOptions
+from assay.options.groups import HistoryOptions, PolicyOptions, WorkerOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class UpgradeOptions(WorkerOptions, HistoryOptions):
+class UpgradeOptions(PolicyOptions, WorkerOptions, HistoryOptions):
     """What a user may say."""
 
     backend: str = option("", "Backend, or a flow of it.", metavar="BACKEND", argument=True, needed=True)
@@ -21,6 +21,12 @@ class UpgradeOptions(WorkerOptions, HistoryOptions):
         None, "Folder with a golden folder for each model, by the name of its file.", metavar="FOLDER"
     )
     no_speed: bool = option(False, "Compare answers alone.")
+    max_slowdown: float | None = option(
+        None,
+        "What the new release may cost in speed, in percent of each model's time [5; with --policy its min-slowdown-percent].",
+        metavar="PERCENT",
+        least=0.0,
+    )
     launches: int = option(4, "Largest number of fresh pairs of engines for each model.", least=4)
     time_limit_s: float = option(
         120.0, "Seconds of triage for each model that is wrong.", flag="--time-limit", least=1.0

@@ -52,7 +52,7 @@ class Builds:
 
 def bisect(names: Sequence[str], probe: Callable[[str], State], deadline: float, unit: str = "build") -> History:
     """The first is right and the last is wrong, as far as the user knows: both are asked, and halves between them. What cannot be tested
-    is passed over to its neighbours. Stops at the deadline (monotonic seconds)."""
+    is passed over to its neighbours, at the ends, too. Stops at the deadline (monotonic seconds)."""
     states: dict[str, State] = {}
 
     def told(*, complete: bool) -> History:
@@ -63,7 +63,9 @@ def bisect(names: Sequence[str], probe: Callable[[str], State], deadline: float,
             states[names[at]] = probe(names[at])
         return states[names[at]]
 
-    low, high = 0, len(names) - 1
+    places = range(len(names))
+    high = next((at for at in reversed(places) if ask(at) is not State.UNTESTABLE), 0)
+    low = next((at for at in places[:high] if ask(at) is not State.UNTESTABLE), high)
     if ask(high) is not State.WRONG or ask(low) is not State.RIGHT:
         return told(complete=True)
     while high - low > 1:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,34 +12,21 @@ from msgspec.structs import replace
 
 from assay.core.job import VerifyJob
 from assay.core.result import Result
-from assay.environments.releases import (
-    list_releases,
-    older_releases,
-    release_key,
-    releases_at_hand,
-    run_with_release,
-)
-from assay.errors import EnvironmentFailed
 from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.provenance import this_machine
 from assay.pipeline.services import Services
-from assay.ports import Backend, ShowsPlainUse
-from assay.triage.builds import Builds, bisect
 from assay.triage.cause import Cause, Doubt
 from assay.triage.context import Context, end_of, failing_sample
 from assay.triage.cost import with_cost
 from assay.triage.findings import patterns_of_findings
 from assay.triage.known import KnownCauses
 from assay.triage.pages import write_pages
-from assay.triage.script import DONE, run_script, state_in, write_script
+from assay.triage.script import run_script, state_in, write_script
 from assay.triage.search import find_causes
-from assay.triage.since import History, State, scan
+from assay.triage.since import State
 from assay.triage.symptom import UNSTABLE
 from assay.triage.text import red, title_of
 from assay.triage.unstable import builds_for
-
-RELEASE_S = 180.0
-"""To install one release and run the script with it."""
 
 
 @dataclass(frozen=True)
@@ -98,51 +84,3 @@ def _finished(cause: Cause, context: Context) -> Cause:
     if cause.cures and run_script(path, interpreter, "cured").exit_code != 0:
         doubts.append(Doubt.CURE_UNCONFIRMED)
     return replace(cause, script=path, doubts=tuple(doubts), printed=failing.output)
-
-
-def with_builds(cause: Cause, builds: Builds, deadline: float, tell: Callable[[str], None]) -> Cause:
-    """What builds of the user's own make of its script: the first bad one, by bisection."""
-    if not cause.script or Doubt.SCRIPT_UNCONFIRMED in cause.doubts:
-        return cause
-
-    def probe(name: str) -> State:
-        interpreter = builds.made(name)
-        run = run_script(cause.script, interpreter, "fails") if interpreter else None
-        state = state_in(run, cause.symptom) if run else State.UNTESTABLE
-        tell(f"{builds.unit} {name}: {state.value}")
-        return state
-
-    found = replace(cause, since=bisect(builds.names, probe, deadline, builds.unit))
-    write_pages(found)
-    return found
-
-
-def with_since(cause: Cause, backend: Backend, deadline: float, tell: Callable[[str], None]) -> Cause:
-    """What other releases make of its script. Raises EnvironmentFailed where they cannot be listed or installed."""
-    if not cause.script or not isinstance(backend, ShowsPlainUse) or Doubt.SCRIPT_UNCONFIRMED in cause.doubts:
-        return cause
-    packages = backend.plain_packages
-    here, pythons, offline = cause.versions.get(packages[0], ""), dict[str, str](), False
-    try:
-        releases = list_releases(packages[0])
-    except EnvironmentFailed as error:
-        releases, offline = sorted({*releases_at_hand(packages[0]), *filter(None, [here])}, key=release_key), True
-        tell(f"{error}: {len(releases)} releases are at hand")
-
-    def probe(version: str) -> State:
-        python = pythons.get(version, "")
-        run = run_with_release(cause.script, packages, version, RELEASE_S, DONE, python=python, offline=offline)
-        state = state_in(run, cause.symptom)
-        tell(f"{packages[0]} {version}{f' on Python {python}' if python else ''}: {state.value}")
-        return state
-
-    history = scan(releases, probe, deadline, here)
-    if history.begins_wrong and not offline and time.monotonic() < deadline:
-        pythons = older_releases(packages[0], releases)
-        older = scan([*pythons, releases[0]], probe, deadline, releases[0]) if pythons else History(complete=True)
-        history = replace(
-            history, states={**older.states, **history.states}, complete=history.complete and older.complete
-        )
-    found = replace(cause, since=replace(history, at_hand=offline))
-    write_pages(found)
-    return found

@@ -18,6 +18,8 @@ NEARER = 1.25
 """The factor from which one release is nearer to the float64 reference than the other."""
 MEMORY = 1.1
 """The factor from which it takes more memory."""
+MOST_PERCENT = 5.0
+"""What an upgrade may cost in speed, unless the user says otherwise: other code is laid out in another way."""
 _REFUSED = (Outcome.UNSUPPORTED, Outcome.UNDELEGATED)
 _NOT_RUN = (Outcome.UNAVAILABLE, Outcome.INFRASTRUCTURE)
 """It says nothing of the model."""
@@ -39,9 +41,17 @@ class Answers(enum.StrEnum):
     UNKNOWN = "unknown"
 
 
+class Lost(msgspec.Struct, frozen=True):
+    """The metric by which a model is slower: by how much, and how much is allowed, in percent."""
+
+    metric: str
+    percent: float
+    allowed: float
+
+
 class ModelChange(msgspec.Struct, frozen=True):
-    """One model. `old_error` and `new_error` are relative L2 distances from float64; `ratio` is the new time over the old one, `memory`
-    that of the peaks of run."""
+    """One model. `old_error` and `new_error` are relative L2 distances from float64; `ratio` is the new time over the old one (None: not
+    compared), `lost` what is slower, where something is; `memory` is that of the peaks of run."""
 
     model: str
     answers: Answers
@@ -49,6 +59,7 @@ class ModelChange(msgspec.Struct, frozen=True):
     new_error: float | None = None
     speed: Speed = Speed.UNKNOWN
     ratio: float | None = None
+    lost: Lost | None = None
     memory: float | None = None
     detail: str = ""
 

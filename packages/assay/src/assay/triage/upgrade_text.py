@@ -24,6 +24,13 @@ _ANSWERS = {
 }
 
 
+_SLOWER = {
+    "speed.wall_slowdown_percent": " on the wall clock",
+    "speed.load_slowdown_percent": " to load",
+}
+"""Of a model whose calls are as fast."""
+
+
 def lines(found: Upgrade) -> Iterator[str]:
     """A line for each model, the causes, and last the one line that a bot reads."""
     width = max((len(one.model) for one in found.models), default=0)
@@ -45,14 +52,26 @@ def _parts(one: ModelChange) -> Iterator[str]:
     if one.old_error is not None and one.new_error is not None:
         errors = f" (relative error {one.old_error:.2g}, now {one.new_error:.2g})"
     yield f"{_ANSWERS[one.answers]}{errors}{f': {one.detail[:160]}' if one.detail else ''}"
-    if one.speed is not Speed.UNKNOWN and one.ratio is not None:
-        yield (
-            f"{one.speed.value} speed"
-            if one.speed is Speed.SAME
-            else f"{one.speed.value}: {one.ratio:.2f} times as long"
-        )
+    if one.ratio is not None:
+        yield _speed(one)
     if one.memory is not None and one.memory > MEMORY:
         yield f"{100 * (one.memory - 1):.0f} % more memory"
+
+
+def _speed(one: ModelChange) -> str:
+    """What the speed gate decided."""
+    times = f"{one.ratio:.2f} times as long"
+    match one.speed:
+        case Speed.SAME:
+            return f"as fast ({times})"
+        case Speed.FASTER:
+            return f"faster ({times})"
+        case Speed.SLOWER if one.lost is not None:
+            what, lost = _SLOWER.get(one.lost.metric, ""), one.lost
+            return f"SLOWER{what} by {lost.percent:.3g} % ({lost.allowed:g} % are allowed)"
+        case Speed.SLOWER:
+            return f"SLOWER ({times})"
+    return f"speed not decided ({times} so far)"
 
 
 def verdict(found: Upgrade) -> str:
@@ -73,4 +92,4 @@ def verdict(found: Upgrade) -> str:
 
 def _short(one: ModelChange) -> str:
     bad = one.answers in (Answers.WRONG, Answers.NEWLY_REFUSED, Answers.UNREADABLE, Answers.UNKNOWN)
-    return _ANSWERS[one.answers].lower() if bad else "is slower"
+    return _ANSWERS[one.answers].lower() if bad else f"is {_speed(one).lower()}"

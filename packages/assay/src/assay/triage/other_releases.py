@@ -1,0 +1,105 @@
+"""What other releases of a backend, or builds of a user's own, make of the script of a cause."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from assay.environments.releases import (
+    list_releases,
+    older_releases,
+    release_key,
+    releases_at_hand,
+    run_with_release,
+)
+from assay.errors import EnvironmentFailed
+from assay.ports import Backend, ShowsPlainUse
+from assay.triage.builds import Builds, bisect
+from assay.triage.cause import Cause, Doubt
+from assay.triage.pages import write_pages
+from assay.triage.script import DONE, run_script, state_in
+from assay.triage.since import History, State, scan
+
+RELEASE_S = 180.0
+"""To install one release and run the script with it."""
+
+
+@dataclass
+class OtherReleases:
+    """Those of the packages of a script, each asked once. `here` is the one that it was written with. `offline`: only `names` are at hand,
+    as the registry cannot be asked. `pythons` are the older ones that a release needs."""
+
+    cause: Cause
+    packages: tuple[str, ...]
+    here: str
+    names: list[str]
+    tell: Callable[[str], None]
+    offline: bool = False
+    pythons: dict[str, str] = field(default_factory=dict)
+    states: dict[str, State] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, cause: Cause, packages: tuple[str, ...], tell: Callable[[str], None]) -> OtherReleases:
+        """As the registry has them for this Python; those that are kept where it cannot be asked."""
+        here = cause.versions.get(packages[0], "")
+        try:
+            return cls(cause, packages, here, list_releases(packages[0]), tell)
+        except EnvironmentFailed as error:
+            kept = sorted({*releases_at_hand(packages[0]), *filter(None, [here])}, key=release_key)
+            tell(f"{error}: {len(kept)} releases are at hand")
+            return cls(cause, packages, here, kept, tell, offline=True)
+
+    def probe(self, version: str) -> State:
+        """Raises EnvironmentFailed without uv."""
+        if version not in self.states:
+            python = self.pythons.get(version, "")
+            run = run_with_release(
+                self.cause.script, self.packages, version, RELEASE_S, DONE, python=python, offline=self.offline
+            )
+            self.states[version] = state_in(run, self.cause.symptom)
+            on = f" on Python {python}" if python else ""
+            self.tell(f"{self.packages[0]} {version}{on}: {self.states[version].value}")
+        return self.states[version]
+
+    def history(self, deadline: float) -> History:
+        """Also of older releases, on an older Python, where the oldest for this one is wrong."""
+        found = scan(self.names, self.probe, deadline, self.here)
+        if found.begins_wrong and not self.offline and time.monotonic() < deadline:
+            self.pythons = older_releases(self.packages[0], self.names)
+            oldest = self.names[0]
+            older = scan([*self.pythons, oldest], self.probe, deadline, oldest) if self.pythons else History({}, True)
+            found = replace(found, states={**older.states, **found.states}, complete=found.complete and older.complete)
+        return replace(found, at_hand=self.offline)
+
+
+def with_since(cause: Cause, backend: Backend, deadline: float, tell: Callable[[str], None]) -> Cause:
+    """What other releases make of its script. Raises EnvironmentFailed where they cannot be installed."""
+    if not _has_sure_script(cause) or not isinstance(backend, ShowsPlainUse):
+        return cause
+    found = replace(cause, since=OtherReleases.of(cause, backend.plain_packages, tell).history(deadline))
+    write_pages(found)
+    return found
+
+
+def with_builds(cause: Cause, builds: Builds, deadline: float, tell: Callable[[str], None]) -> Cause:
+    """What builds of the user's own make of its script: the first bad one, by bisection."""
+    if not _has_sure_script(cause):
+        return cause
+
+    def probe(name: str) -> State:
+        interpreter = builds.made(name)
+        run = run_script(cause.script, interpreter, "fails") if interpreter else None
+        state = state_in(run, cause.symptom) if run else State.UNTESTABLE
+        tell(f"{builds.unit} {name}: {state.value}")
+        return state
+
+    found = replace(cause, since=bisect(builds.names, probe, deadline, builds.unit))
+    write_pages(found)
+    return found
+
+
+def _has_sure_script(cause: Cause) -> bool:
+    return bool(cause.script) and Doubt.SCRIPT_UNCONFIRMED not in cause.doubts
