@@ -39,6 +39,7 @@ def test_without_a_registry_what_uv_keeps_is_at_hand(tmp_path: Path, monkeypatch
         (tmp_path / "wheels-v8" / place).mkdir(parents=True)
     monkeypatch.setattr(releases, "_uv_cache", lambda: tmp_path)
     assert releases_at_hand("engine") == ["1.9.0", "1.10.0"]
+    assert releases_at_hand("Engine") == ["1.9.0", "1.10.0"], "a name as its project writes it"
 
 
 def test_a_python_that_cannot_be_had_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -21,8 +21,10 @@ from assay.errors import EnvironmentFailed, UsageError
 LIST_S = 60.0
 INSTALL_S = 120.0
 SHELL_SIGNAL = 128
-OLDER_PYTHONS = ("3.10", "3.9", "3.8")
-"""Whose wheels are of releases that were made before those for the Pythons of Assay."""
+OLDEST_PYTHON = 8
+"""Minor version of the oldest whose wheels are looked for."""
+NEWER_PYTHONS = 3
+"""So many after this one may have releases that are no longer made for it."""
 NEAR = 2
 """Releases that are named on each side of one that there is not."""
 _PLAIN = re.compile(r"\d+(\.\d+)*(\.post\d+)?")
@@ -79,7 +81,8 @@ def require_releases(package: str, versions: Sequence[str]) -> None:
         if _PLAIN.fullmatch(version) and _plain_key(version) not in known:
             place = bisect.bisect(listed, release_key(version), key=release_key)
             near = ", ".join(listed[max(0, place - NEAR) : place + NEAR])
-            other = older_releases(package, listed).get(version, "") if not place else ""
+            others = {0: older_releases, len(listed): newer_releases}.get(place)
+            other = others(package, listed).get(version, "") if others else ""
             elsewhere = f" (it has one for Python {other})" if other else ""
             raise UsageError(
                 f"{package} has no release {version} for Python {sys.version_info.major}.{sys.version_info.minor} and this machine"
@@ -98,8 +101,8 @@ def _plain_key(version: str) -> tuple[int, ...]:
 def releases_at_hand(package: str) -> list[str]:
     """Those that uv keeps from an earlier installation for this Python, oldest first: what can be tried without the registry."""
     folder = _uv_cache()
-    tag = python_tag()
-    kept = [path.name for path in folder.glob(f"wheels-v*/**/{package}/*")] if folder is not None else []
+    tag, own = python_tag(), re.sub(r"[-_.]+", "-", package).lower()
+    kept = [path.name for path in folder.glob(f"wheels-v*/**/{own}/*")] if folder is not None else []
     found = {name.split("-")[0] for name in kept if tag in name or "-abi3-" in name or "-py3-" in name}
     return sorted((one for one in found if _PLAIN.fullmatch(one)), key=release_key)
 
@@ -121,14 +124,25 @@ def _uv_cache() -> Path | None:
 def older_releases(package: str, known: Sequence[str]) -> dict[str, str]:
     """Releases older than all that are known, each with the newest Python that it has a wheel for; none where the registry does not
     tell."""
+    pythons = range(sys.version_info.minor - 1, OLDEST_PYTHON - 1, -1)
+    return _on_other_pythons(package, pythons, lambda key: not known or key < release_key(known[0]))
+
+
+def newer_releases(package: str, known: Sequence[str]) -> dict[str, str]:
+    """Releases newer than all that are known, each with the oldest Python that it has a wheel for."""
+    pythons = range(sys.version_info.minor + 1, sys.version_info.minor + 1 + NEWER_PYTHONS)
+    return _on_other_pythons(package, pythons, lambda key: not known or key > release_key(known[-1]))
+
+
+def _on_other_pythons(package: str, minors: Iterable[int], wanted: Callable[[tuple[int, ...]], bool]) -> dict[str, str]:
     found: dict[str, str] = {}
-    for python in OLDER_PYTHONS:
+    for minor in minors:
+        python = f"{sys.version_info.major}.{minor}"
         try:
             listed = list_releases(package, python)
         except EnvironmentFailed:
             continue
-        older = [one for one in listed if not known or release_key(one) < release_key(known[0])]
-        found |= {one: python for one in older if one not in found}
+        found |= {one: python for one in listed if wanted(release_key(one)) and one not in found}
     return dict(sorted(found.items(), key=lambda item: release_key(item[0])))
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
 from assay.environments.releases import (
     list_releases,
+    newer_releases,
     older_releases,
     release_key,
     releases_at_hand,
@@ -65,14 +66,24 @@ class OtherReleases:
         return self.states[version]
 
     def history(self, deadline: float) -> History:
-        """Also of older releases, on an older Python, where the oldest for this one is wrong."""
+        """Also of newer releases that are made for another Python, and of older ones where the oldest for this one is wrong."""
         found = scan(self.names, self.probe, deadline, self.here)
-        if found.begins_wrong and not self.offline and time.monotonic() < deadline:
-            self.pythons = older_releases(self.packages[0], self.names)
-            oldest = self.names[0]
-            older = scan([*self.pythons, oldest], self.probe, deadline, oldest) if self.pythons else History({}, True)
-            found = replace(found, states={**older.states, **found.states}, complete=found.complete and older.complete)
-        return replace(found, at_hand=self.offline)
+        if self.offline or not self.names:
+            return replace(found, at_hand=self.offline)
+        newer = self._on_another(newer_releases, deadline)
+        found = _joined(found, scan([self.names[-1], *newer], self.probe, deadline) if newer else History({}, True))
+        older = self._on_another(older_releases, deadline) if found.begins_wrong else ()
+        return _joined(scan([*older, self.names[0]], self.probe, deadline) if older else History({}, True), found)
+
+    def _on_another(self, listed: Callable[[str, Sequence[str]], dict[str, str]], deadline: float) -> Sequence[str]:
+        """Releases for another Python; none where there is no time to ask."""
+        pythons = listed(self.packages[0], self.names) if time.monotonic() < deadline else {}
+        self.pythons |= pythons
+        return list(pythons)
+
+
+def _joined(older: History, newer: History) -> History:
+    return replace(newer, states={**older.states, **newer.states}, complete=older.complete and newer.complete)
 
 
 def with_since(cause: Cause, backend: Backend, deadline: float, tell: Callable[[str], None]) -> Cause:
