@@ -65,6 +65,18 @@ def test_a_planted_fault_is_named_with_its_pass(fault: str, tmp_path: Path) -> N
         assert cause.whole_cured
 
 
+def test_one_fault_at_two_places_is_one_cause(tmp_path: Path) -> None:
+    net = PlantedNet(2 * NODES, seed=3)
+    (first,), (second,) = net.sites["wrong_function"]
+    (cause,) = causes_of(net.model, tmp_path, "miscompiler", fault="wrong_function")
+    named = [one.partition(" ")[0] for one in (*cause.nodes, *cause.elsewhere)]
+    assert (sorted(named), len(cause.nodes)) == (sorted([first, second]), 1)
+    assert cause.explains is not None
+    assert cause.explains > 0.99
+    (again,) = causes_of(PlantedNet(2 * NODES, seed=4).model, tmp_path, "miscompiler", fault="wrong_function")
+    assert (again.known_as, len(again.elsewhere)) == (cause.folder, 1), "in another model, at two places, too"
+
+
 def test_a_fault_that_no_tap_may_see_is_found_all_the_same(tmp_path: Path) -> None:
     net = PlantedNet(NODES, seed=3)
     pattern = net.sites["swapped_scale"][0]

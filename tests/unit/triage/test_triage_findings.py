@@ -12,7 +12,7 @@ from assay.core.region import GraphNode, RegionGraph
 from assay.triage.findings import PLACE, findings, patterns_of_findings
 from assay.triage.graph import Graph
 from assay.triage.known import occurrences
-from assay.triage.search import narrowest
+from assay.triage.sites import narrowest
 from assay.worker.regions.values import _plain_attributes
 
 ROOT = Path(__file__).parents[3]

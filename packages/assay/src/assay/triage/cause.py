@@ -59,8 +59,9 @@ class Pattern(msgspec.Struct, frozen=True):
 
 class Cause(msgspec.Struct, frozen=True):
     """`symptom` is that of the part, `end` that of the verdict, `small_error` the relative L2 error of the small model after it was made
-    simpler. `nodes` and `operators` are those of the small model in their order, of the `nodes_of_model` that there were. `explains`
-    is the share of the end's error that goes when the part gives right values.
+    simpler. `nodes` and `operators` are those of the small model in their order, of the `nodes_of_model` that there were. `elsewhere` are
+    the last nodes of other places where the same nodes are wrong; `explains`
+    is the share of the end's error that goes when all these give right values.
 
     `options` are those under which it fails with the least, `cures` make it right (`tried` changes were tried),
     `origin` is the stage that has no switch; `whole_cured` says
@@ -84,6 +85,7 @@ class Cause(msgspec.Struct, frozen=True):
     operators: tuple[str, ...] = ()
     nodes_of_model: int = 0
     explains: float | None = None
+    elsewhere: tuple[str, ...] = ()
     kernel: bool = False
     cures: tuple[Cure, ...] = ()
     tried: int = 0

@@ -112,3 +112,19 @@ def failing_sample(result: Result) -> int:
     output = end_of(result).output
     worst = [one.worst for one in comparisons_of(result) if one.output == output and one.worst and not one.at]
     return worst[0][0].index[0] if worst and worst[0][0].index else 0
+
+
+async def explained(whole: Whole, places: Places) -> float | None:
+    """The share of the end's error that goes when these parts give right values; None where the rest alone cannot be run."""
+    rest = whole.everything - places
+    outputs = [name for name in whole.graph.outputs if whole.graph.producer.get(name) in rest]
+    if not outputs:
+        return 1.0
+    needed: set[int] = set()
+    for name in outputs:
+        needed |= whole.graph.before(name, rest)
+    result = await whole.prober.ask([whole.graph.closed(needed) - places], outputs=tuple(outputs), derive=False)
+    if result.outcome is not Outcome.OK or not whole.error:
+        return None
+    left = max((one.rel_l2 for one in result.errors), default=0.0)
+    return max(0.0, 1.0 - left / whole.error)

@@ -17,8 +17,8 @@ from assay.triage.graph import Graph, Places
 
 MOST = 64
 """Places at which one pattern is tried."""
-LARGEST = 12
-"""Nodes of a pattern that is worth looking for."""
+LARGEST = 24
+"""Nodes of a pattern that is worth looking for: between grids each takes three."""
 
 
 class KnownCauses:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from assay.core.outcome import Outcome
 from assay.core.result import RegionResult
 from assay.ports import ShowsEachPass
 from assay.triage.cause import Cause, Doubt, Pattern, Where
-from assay.triage.context import Whole, end_error
+from assay.triage.context import Whole, end_error, explained
 from assay.triage.graph import Places
 from assay.triage.known import pattern_of
 from assay.triage.localize import Suspect
@@ -23,12 +25,15 @@ from assay.triage.passes import Brought, find_cures
 from assay.triage.prober import OutOfTime, Prober
 from assay.triage.reduce import minimize, shortest_prefix
 from assay.triage.shrink import Edits, shrink
+from assay.triage.sites import wrong_sites
 from assay.triage.symptom import Symptom
 
 EDITED = 64.0
 """As `symptom.WITHIN`, where sizes and numbers change and a cure says whether it is the same failure."""
 MOST_TAPS = 12
 """Inner values that are tried as outputs."""
+LEFT = 0.2
+"""Of the end's error: with more left, another cause is looked for, and the same one at other places before."""
 NAMED = 6
 """Nodes that are named to a person who waits; of more their number."""
 
@@ -36,7 +41,7 @@ NAMED = 6
 @dataclass
 class Part:
     """`places` fail alone, with `output` as the only output; `explains` is the share of the end's error that goes when the part gives
-    right values. The rest is found by `cause`."""
+    right values, and those `elsewhere` in which the same nodes are wrong. The rest is found by `cause`."""
 
     whole: Whole
     output: str
@@ -49,6 +54,7 @@ class Part:
     healing: tuple[str, ...] = ()
     origin: Origin = field(default_factory=Origin)
     small: Places = frozenset()
+    elsewhere: tuple[Suspect, ...] = ()
 
     def __post_init__(self) -> None:
         self.small = self.places
@@ -63,7 +69,7 @@ class Part:
         again = whole.prober.symptom_of(await whole.prober.ask([places], outputs=(output,)))
         if again is None:
             return None
-        explains = await _explained(whole, places)
+        explains = await explained(whole, places)
         return cls(whole, output, places, again, explains)
 
     @property
@@ -91,8 +97,29 @@ class Part:
         except OutOfTime:
             self.doubts.append(Doubt.OUT_OF_TIME)
         cured = await self._whole_cured(brought)
-        explains = self.explains if self.small == self.places else await self._explained_by(self.small)
-        return self._made(folder, self.small, brought, cured, explains), self.small
+        with suppress(OutOfTime):
+            await self._explained_again()
+        return self._made(folder, self.small, brought, cured), self.everywhere
+
+    @property
+    def everywhere(self) -> Places:
+        """All places of the model that are wrong in this way, as far as it is known."""
+        return self.small.union(*(one.places for one in self.elsewhere))
+
+    async def stands_also(self, suspects: Sequence[Suspect]) -> None:
+        """The same nodes are wrong there, too."""
+        self.elsewhere = tuple(suspects)
+        self.explains = await explained(self.whole, self.everywhere)
+
+    async def _explained_again(self) -> None:
+        """By what is left of the part; where that is not all, by the same nodes wherever they are wrong."""
+        if self.small != self.places:
+            self.explains = await explained(self.whole, self.everywhere)
+        own = pattern_of(self.whole.graph, self.small, self.whole.context.job.flow.backend, "")
+        if self.pattern is not None or own is None or self.explains is None or self.explains >= 1.0 - LEFT:
+            return
+        for sites in await wrong_sites(self.whole, [own], self.small):
+            await self.stands_also(sites.suspects)
 
     async def _origin(self, brought: Brought) -> Origin:
         """Where the backend says what the part is worth after each pass."""
@@ -192,12 +219,6 @@ class Part:
             self.doubts.append(Doubt.SLIPPED)
         return again
 
-    async def _explained_by(self, places: Places) -> float | None:
-        try:
-            return await _explained(self.whole, places)
-        except OutOfTime:
-            return self.explains
-
     async def _whole_cured(self, brought: Brought) -> bool | None:
         """Whether the first cure makes the model of the user right, under the options of the user; those that do not come last."""
         context, prober = self.whole.context, self.whole.prober
@@ -210,7 +231,7 @@ class Part:
             return None
         return result.outcome is Outcome.OK and end_error(result) < self.whole.error / 4
 
-    def _made(self, folder: Path, small: Places, brought: Brought, cured: bool | None, explains: float | None) -> Cause:
+    def _made(self, folder: Path, small: Places, brought: Brought, cured: bool | None) -> Cause:
         context, graph = self.whole.context, self.whole.graph
         single = graph.size(small) == 1
         return Cause(
@@ -225,7 +246,8 @@ class Part:
             nodes=tuple(graph.labels(small)),
             operators=tuple(graph.operators(small)),
             nodes_of_model=graph.size(self.whole.everything),
-            explains=explains,
+            elsewhere=tuple(graph.labels(one.places)[-1] for one in self.elsewhere),
+            explains=self.explains,
             kernel=brought.kernel,
             cures=tuple(brought.cures),
             tried=brought.tried,
@@ -260,19 +282,3 @@ def _has_cure(brought: Brought, name: str) -> bool:
 def is_right(result: RegionResult) -> bool:
     """Whether the part gave what float64 gives."""
     return result.outcome is Outcome.OK and not any(one.kind for one in result.errors)
-
-
-async def _explained(whole: Whole, places: Places) -> float | None:
-    """The share of the end's error that goes when the part gives right values; None where the rest alone cannot be run."""
-    rest = whole.everything - places
-    outputs = [name for name in whole.graph.outputs if whole.graph.producer.get(name) in rest]
-    if not outputs:
-        return 1.0
-    needed: set[int] = set()
-    for name in outputs:
-        needed |= whole.graph.before(name, rest)
-    result = await whole.prober.ask([whole.graph.closed(needed) - places], outputs=tuple(outputs), derive=False)
-    if result.outcome is not Outcome.OK or not whole.error:
-        return None
-    left = max((one.rel_l2 for one in result.errors), default=0.0)
-    return max(0.0, 1.0 - left / whole.error)

@@ -6,20 +6,19 @@ every value in float64 -> does the whole fail again? -> suspects -> (a part: cur
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from assay.core.outcome import Outcome
 from assay.core.region import RegionGraph
 from assay.core.result import RegionResult
-from assay.triage.cause import Cause, Doubt, Pattern, Where
+from assay.triage.cause import Cause, Doubt, Where
 from assay.triage.context import Context, Whole, end_error
 from assay.triage.graph import Graph, Places
-from assay.triage.known import occurrences
-from assay.triage.localize import SCREEN, SHARE, Suspect, suspects, wrong_windows
-from assay.triage.part import Part
+from assay.triage.localize import SCREEN, SHARE, Suspect, suspects
+from assay.triage.part import LEFT, Part
 from assay.triage.prober import OutOfTime, Prober
+from assay.triage.sites import wrong_sites
 from assay.triage.symptom import UNSTABLE, WITHIN, Symptom, refusal_of, symptom_of
 from assay.triage.unstable import find_unstable
 
@@ -27,8 +26,6 @@ MOST_CAUSES = 3
 """Of one verdict."""
 EXPLAINS = 0.1
 """Of the end's error: a part that is wrong alone and explains less is not the cause of this verdict."""
-LEFT = 0.2
-"""Of the end's error: with more left, another cause is looked for."""
 MOST_SUSPECTS = 8
 TRIES = 5
 """Of a model that does not fail again at once."""
@@ -130,30 +127,20 @@ async def _part(whole: Whole, avoid: Places) -> Part | None:
 
 
 async def _known_part(whole: Whole, avoid: Places) -> Part | None:
-    """Where the nodes of an earlier cause stand and are wrong alone, and that explains the error."""
+    """Where the nodes of an earlier cause stand and are wrong alone, and that explains the error: at all these places together."""
     whole.prober.screen(min(SCREEN, SHARE * whole.error))
-    stands: dict[Places, list[Pattern]] = {}
-    for pattern in whole.context.patterns:
-        for one in occurrences(whole.graph, pattern):
-            places = whole.graph.closed(one)
-            if not places & avoid:
-                stands.setdefault(places, []).append(pattern)
-    for suspect in await wrong_windows(whole.graph, whole.prober, list(stands)):
-        part = await Part.of(whole, suspect)
-        fit = [] if part is None else [one for one in stands[suspect.places] if one.symptom in ("", part.symptom.kind)]
-        if part is None or not fit:
+    for sites in await wrong_sites(whole, whole.context.patterns, avoid):
+        part = await Part.of(whole, sites.suspects[0])
+        if part is None or sites.pattern.symptom not in ("", part.symptom.kind):
             continue
-        part.pattern = narrowest(fit)
+        part.pattern = sites.pattern
+        if part.explains is not None and part.explains < 1.0 - LEFT and sites.suspects[1:]:
+            await part.stands_also(sites.suspects[1:])
         # A model that gives no answer has no share that a part explains.
-        died = part.explains is None and fit[0].symptom == whole.context.end.kind
+        died = part.explains is None and sites.pattern.symptom == whole.context.end.kind
         if died or (part.explains is not None and part.explains >= 1.0 - LEFT):
             return part
     return None
-
-
-def narrowest(patterns: Sequence[Pattern]) -> Pattern:
-    """Of those that stand at one place: a defect of more nodes, or of more attributes, is not that of fewer."""
-    return max(patterns, key=lambda one: (len(one.operators), sum(map(len, one.attributes))))
 
 
 def _unlocated(context: Context, graph: Graph, doubt: Doubt, detail: str = "") -> Cause:

@@ -27,6 +27,8 @@ _DOUBTS = {
 }
 
 
+PLACES_NAMED = 3
+"""Of the places where the same nodes are wrong."""
 _KINDS = {
     "values": "wrong values",
     "range": "an infinity on one side",
@@ -107,13 +109,24 @@ def where(cause: Cause) -> str:
     """The node or the combination, and what it explains."""
     if cause.slower:
         return _slower(cause)
-    share = "" if cause.explains is None else f"; it explains {100 * cause.explains:.0f} % of the error of the model"
+    share = ""
+    if cause.explains is not None:
+        who = "they explain" if cause.elsewhere else "it explains"
+        share = f"{_elsewhere(cause.elsewhere)}; {who} {100 * cause.explains:.0f} % of the error of the model"
     match cause.where:
         case Where.NODE:
             return f"the node {cause.nodes[0]} is wrong on its own inputs{_iteration(cause)}{share}"
         case Where.COMBINATION:
             return f"a combination: {', '.join(cause.nodes)} are wrong together{share}"
     return "the whole model: no smaller part was found"
+
+
+def _elsewhere(nodes: tuple[str, ...]) -> str:
+    """Where else the same is wrong."""
+    if not nodes:
+        return ""
+    more = f" and {len(nodes) - PLACES_NAMED} more" if len(nodes) > PLACES_NAMED else ""
+    return f"; so are the same nodes up to {', '.join(nodes[:PLACES_NAMED])}{more}"
 
 
 def _slower(cause: Cause) -> str:

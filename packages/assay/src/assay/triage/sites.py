@@ -1,0 +1,55 @@
+"""Where in the model the nodes of known defects stand and are wrong alone: one defect may do so at several places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assay.triage.cause import Pattern
+from assay.triage.context import Whole
+from assay.triage.graph import Places
+from assay.triage.known import occurrences
+from assay.triage.localize import Suspect, wrong_windows
+
+
+@dataclass(frozen=True)
+class Sites:
+    """What stands as one pattern has it, the gravest first."""
+
+    pattern: Pattern
+    suspects: tuple[Suspect, ...]
+
+    @property
+    def places(self) -> Places:
+        """Of all of them."""
+        return frozenset().union(*(one.places for one in self.suspects))
+
+
+async def wrong_sites(whole: Whole, patterns: Sequence[Pattern], avoid: Places) -> list[Sites]:
+    """All that is wrong, apart from what touches `avoid`; each place is of the pattern that says most of it."""
+    stands: dict[Places, list[Pattern]] = {}
+    for pattern in patterns:
+        for one in occurrences(whole.graph, pattern):
+            places = whole.graph.closed(one)
+            if not places & avoid:
+                stands.setdefault(places, []).append(pattern)
+    found: list[tuple[Pattern, list[Suspect]]] = []
+    for suspect in await wrong_windows(whole.graph, whole.prober, list(stands)):
+        fit = [one for one in stands[suspect.places] if one.symptom in ("", suspect.symptom.kind)]
+        if not fit:
+            continue
+        pattern = narrowest(fit)
+        known = next((one for told, one in found if told is pattern), None)
+        if known is None:
+            found.append((pattern, known := []))
+        known.append(suspect)
+    return [Sites(pattern, tuple(sorted(each, key=_gravity))) for pattern, each in found]
+
+
+def _gravity(suspect: Suspect) -> float:
+    return -(suspect.symptom.budget or suspect.symptom.size)
+
+
+def narrowest(patterns: Sequence[Pattern]) -> Pattern:
+    """Of those that stand at one place: a defect of more nodes, or of more attributes, is not that of fewer."""
+    return max(patterns, key=lambda one: (len(one.operators), sum(map(len, one.attributes))))
