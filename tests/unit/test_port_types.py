@@ -78,6 +78,7 @@ FORKABLE: list[type[ports.Forkable]] = [ExecuTorch]
 LESS: list[type[ports.LoadsWithLess]] = [ExecuTorch]
 SWITCHING: list[type[ports.SwitchesPasses]] = [ExecuTorch, Miscompiler, OnnxRuntime, TVM]
 EACH_PASS: list[type[ports.ShowsEachPass]] = [OpenVINO, Torch]
+SAVED: list[type[ports.ShowsSavedUse]] = [OnnxRuntime, OpenVINO]
 PLAIN: list[type[ports.ShowsPlainUse]] = [ExecuTorch, IREE, MNN, Ncnn, OnnxRuntime, OpenVINO, TVM, Torch]
 
 ENGINES: list[type[ports.Engine]] = [
@@ -132,6 +133,7 @@ def test_every_plugin_of_ours_is_read(group: str, table: list[type]) -> None:
         (ports.SwitchesPasses, SWITCHING, BACKENDS),
         (ports.ShowsEachPass, EACH_PASS, BACKENDS),
         (ports.ShowsPlainUse, PLAIN, BACKENDS),
+        (ports.ShowsSavedUse, SAVED, BACKENDS),
         (ports.SupportsBind, BINDING, ENGINES),
         (ports.DeviceTimed, DEVICE_TIMED, ENGINES),
         (ports.SelfTimed, SELF_TIMED, ENGINES),

@@ -13,7 +13,7 @@ from assay import plugins
 from assay.core.model import TensorSpec
 from assay.models.program import describe, open_program, save_program
 from assay.plugins import find_flow
-from assay.ports import ShowsPlainUse
+from assay.ports import ShowsPlainUse, ShowsSavedUse
 from assay.worker.regions.describe_program import program_code
 
 X = np.linspace(-1, 1, 8, dtype=np.float32).reshape(1, 8)
@@ -42,6 +42,19 @@ def test_a_graph_is_converted_and_run(flow: str) -> None:
     numbers = ", ".join(map(str, WEIGHT.reshape(-1).tolist()))
     model = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> g {graph % numbers}')
     np.testing.assert_allclose(answered(plain(flow), model), RIGHT, rtol=1e-5)
+
+
+@pytest.mark.parametrize("flow_name", ["onnxruntime", "openvino-f32"])
+def test_a_graph_is_run_as_it_was_saved(flow_name: str) -> None:
+    graph = "(float[1,8] x) => (float[1,2] y) <float[2,8] w = {%s}> { p = Gemm <transB = 1> (x, w)  y = Tanh (p) }"
+    numbers = ", ".join(map(str, WEIGHT.reshape(-1).tolist()))
+    model = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> g {graph % numbers}')
+    flow = find_flow(flow_name)
+    backend = plugins.load("assay.backends", flow.backend)()
+    assert isinstance(backend, ShowsSavedUse)
+    code = backend.saved_code(flow)
+    np.testing.assert_allclose(answered(code, model), RIGHT, rtol=1e-5)
+    assert code != plain(flow_name)
 
 
 def written(tmp_path: Path) -> str:

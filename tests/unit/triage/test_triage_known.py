@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from pathlib import Path
 
@@ -10,9 +11,9 @@ from msgspec.structs import replace
 from assay.core.job import VerifyJob
 from assay.core.region import GraphNode, RegionGraph
 from assay.testing.builders import make_job, make_result
-from assay.triage.cause import Cause, Doubt, Where
+from assay.triage.cause import Cause, Doubt, Where, from_json
 from assay.triage.graph import Graph
-from assay.triage.known import KnownCauses, occurrences, pattern_of
+from assay.triage.known import KnownCauses, occurrences, pattern_of, read_causes
 from assay.triage.pages import write_pages
 from assay.triage.symptom import Symptom
 
@@ -48,9 +49,8 @@ def test_a_single_operator_stands_wherever_it_is() -> None:
     assert len(occurrences(LARGE, pattern)) == 3
 
 
-def cause(folder: Path, *doubts: Doubt) -> Cause:
+def cause(folder: Path, *doubts: Doubt, wrong: Symptom = Symptom("values", "c", 0.5)) -> Cause:
     """Of SMALL."""
-    wrong = Symptom("values", "c", 0.5)
     pattern = pattern_of(SMALL, frozenset({0, 1, 2}), "onnxruntime", str(folder))
     made = Cause(
         "k", "m", "f", "onnxruntime", {}, Where.COMBINATION, wrong, wrong, doubts=doubts, pattern=pattern,
@@ -74,6 +74,17 @@ def test_the_same_verdict_has_the_same_cause_while_its_page_is_there(tmp_path: P
     assert not known.of_verdict(job, result), "the page is that of another one"
     shutil.rmtree(folder)
     assert not known.of_verdict(job, result)
+
+
+def test_a_cause_whose_error_has_no_bound_is_told_again(tmp_path: Path) -> None:
+    job, result = make_job(), make_result()
+    assert isinstance(job, VerifyJob)
+    known, made = KnownCauses(tmp_path), cause(tmp_path / "page", wrong=Symptom("shape", "c", math.inf))
+    known.keep(job, result, [made])
+    (found,) = known.of_verdict(job, result)
+    assert found.symptom == made.symptom
+    assert [one.symptom for one in read_causes(tmp_path)] == [made.symptom]
+    assert from_json((tmp_path / "page" / "cause.json").read_bytes(), Cause) == made
 
 
 def test_a_finding_that_is_told_again_is_told_by_its_own_script(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def test_the_script_sets_the_variables_before_it_imports_the_library() -> None:
         def plain_code(self, flow: Flow) -> str:
             return "def run(model, inputs):\n    import library\n"
 
-    code = _defined(cast("Any", Plain()), Flow("f", "b", {"env.MAX_ISA": "avx2"}), "cured")
+    code = _defined(cast("Any", Plain()), Flow("f", "b", {"env.MAX_ISA": "avx2"}), "cured", saved=False)
     assert code.splitlines() == [
         "def cured(model, inputs):",
         "    import os",

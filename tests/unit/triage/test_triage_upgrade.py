@@ -159,7 +159,7 @@ def test_a_release_that_there_is_not_is_told_before_anything_is_built(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "m.onnx").touch()
-    monkeypatch.setattr(releases, "list_releases", lambda package: ["1.30.0", "1.31.1"])
+    monkeypatch.setattr(releases, "list_releases", lambda package, python="": ["1.30.0", "1.31.1"])
     monkeypatch.setattr(upgrade, "open_services", lambda *_, **__: pytest.fail("a run was begun"))
     with pytest.raises(UsageError, match=r"onnxruntime has no release 1\.31\.9 .* near: 1\.30\.0, 1\.31\.1"):
         run_upgrade(UpgradeOptions(backend="onnxruntime", old="1.30.0", new="1.31.9", models=tmp_path))

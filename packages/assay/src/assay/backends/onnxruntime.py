@@ -96,6 +96,10 @@ class OnnxRuntime:
         """A session with the options of the flow."""
         return plain_code(resolve_options(self.options, flow))
 
+    def saved_code(self, flow: Flow) -> str:
+        """A session that writes its optimized model, and one of that."""
+        return plain_code(resolve_options(self.options, flow), saved=True)
+
     def availability(self) -> Availability:
         """From the package metadata. The builds of ONNX Runtime for other devices carry other distribution names."""
         return installed("onnxruntime", "onnxruntime", "onnxruntime")

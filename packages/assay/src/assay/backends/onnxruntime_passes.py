@@ -77,11 +77,12 @@ def log_session(asked: str) -> None:
     session(Path(model), made)
 
 
-def plain_code(options: Mapping[str, Option]) -> str:
-    """See `ports.ShowsPlainUse`."""
+def plain_code(options: Mapping[str, Option], *, saved: bool = False) -> str:
+    """See `ports.ShowsPlainUse`; `saved`: `ports.ShowsSavedUse`."""
     level = LEVELS[str(options["optimization"])]
     lines = [
         "def run(model, inputs):",
+        *(["    import os", "    import tempfile"] if saved else []),
         "    import onnxruntime",
         "    options = onnxruntime.SessionOptions()",
         f"    options.intra_op_num_threads = {options['threads']}",
@@ -93,8 +94,18 @@ def plain_code(options: Mapping[str, Option]) -> str:
         lines.append('    options.add_session_config_entry("session.disable_prepacking", "1")')
     disabled = [name for name in str(options["disabled_optimizers"]).split(";") if name]
     more = f", disabled_optimizers={disabled!r}" if disabled else ""
+    providers = f'providers=["{PROVIDER}"]'
+    given = "model.SerializeToString()"
+    if saved:
+        lines += [
+            '    options.optimized_model_filepath = path = os.path.join(tempfile.mkdtemp(), "saved.onnx")',
+            f"    onnxruntime.InferenceSession({given}, options, {providers}{more})",
+            '    options.optimized_model_filepath = ""',
+            "    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL",
+        ]
+        given, more = "path", ""
     lines += [
-        f'    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["{PROVIDER}"]{more})',
+        f"    session = onnxruntime.InferenceSession({given}, options, {providers}{more})",
         "    return dict(zip([one.name for one in session.get_outputs()], session.run(None, inputs)))",
     ]
     return "\n".join(lines) + "\n"

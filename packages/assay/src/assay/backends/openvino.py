@@ -112,6 +112,10 @@ class OpenVINO:
         """Compiled with the properties of the flow."""
         return openvino_code(_config(resolve_options(self.options, flow), flow))
 
+    def saved_code(self, flow: Flow) -> str:
+        """Compiled, exported and imported again."""
+        return openvino_code(_config(resolve_options(self.options, flow), flow), saved=True)
+
     def after_each_pass(
         self, model: Path, flow: Flow, inputs: Tensors, folder: Path
     ) -> list[tuple[str, dict[str, Tensor] | None]]:

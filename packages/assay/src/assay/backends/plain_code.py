@@ -11,7 +11,7 @@ _OPENVINO = """def run(model, inputs):
         from openvino.runtime import Core
     core = Core()
     compiled = core.compile_model(core.read_model(model.SerializeToString()), "CPU", {config})
-    given = compiled([inputs[one.name] for one in model.graph.input])
+{again}    given = compiled([inputs[one.name] for one in model.graph.input])
     return {{one.name: given[port] for one, port in zip(model.graph.output, compiled.outputs)}}
 """
 
@@ -59,9 +59,11 @@ def tvm_code(cpu: str, disabled: list[str], *, optimize: bool) -> str:
     return _TVM.format(cpu=named, level=3 if optimize else 0, pipeline=pipeline, disabled=disabled)
 
 
-def openvino_code(config: Mapping[str, str | int]) -> str:
-    """With these properties, as texts: before 2025 a number of Python is refused for some."""
-    return _OPENVINO.format(config={name: str(value) for name, value in config.items()})
+def openvino_code(config: Mapping[str, str | int], *, saved: bool = False) -> str:
+    """With these properties, as texts: before 2025 a number of Python is refused for some. `saved`: by way of the file that is deployed."""
+    said = {name: str(value) for name, value in config.items()}
+    again = f'    compiled = core.import_model(compiled.export_model().getvalue(), "CPU", {said})\n' if saved else ""
+    return _OPENVINO.format(config=said, again=again)
 
 
 def iree_code(target: str, driver: str, flags: tuple[str, ...]) -> str:

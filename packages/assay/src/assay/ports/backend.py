@@ -217,6 +217,16 @@ class ShowsEachPass(Protocol):
 
 
 @runtime_checkable
+class ShowsSavedUse(Protocol):
+    """A backend that also shows how an engine is saved and loaded again without Assay: some defects are of what was saved alone. Without
+    it: such a defect has no script that fails."""
+
+    def saved_code(self, flow: Flow) -> str:
+        """As `ShowsPlainUse.plain_code`, with the engine saved, loaded and then run."""
+        ...
+
+
+@runtime_checkable
 class ShowsPlainUse(Protocol):
     """A backend that shows how it is called without Assay. Without it: triage writes the smallest model and no script."""
 

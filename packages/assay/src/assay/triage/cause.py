@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import enum
+import math
+from collections.abc import Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -13,6 +16,8 @@ from assay.triage.passes import Cure
 from assay.triage.since import History
 from assay.triage.speed import Speed
 from assay.triage.symptom import Symptom
+
+Read = TypeVar("Read")
 
 
 class Where(enum.StrEnum):
@@ -63,6 +68,7 @@ class Cause(msgspec.Struct, frozen=True):
     the last nodes of other places where the same nodes are wrong; `explains`
     is the share of the end's error that goes when all these give right values.
 
+    `saved`: the engine is right as it is built, and wrong once it was saved and loaded.
     `options` are those under which it fails with the least, `cures` make it right (`tried` changes were tried),
     `origin` is the stage that has no switch; `whole_cured` says
     whether the first makes the whole right, too; `cost` is its time over that without (`cost_speed`: whether
@@ -87,6 +93,7 @@ class Cause(msgspec.Struct, frozen=True):
     explains: float | None = None
     elsewhere: tuple[str, ...] = ()
     kernel: bool = False
+    saved: bool = False
     cures: tuple[Cure, ...] = ()
     tried: int = 0
     origin: Origin = Origin()
@@ -112,3 +119,24 @@ class Cause(msgspec.Struct, frozen=True):
     seconds: float = 0.0
     asked: int = 0
     found_at: str = ""
+
+
+def to_json(value: Cause | Sequence[Cause]) -> bytes:
+    """Numbers that JSON has not are texts: "inf", "nan"."""
+    return msgspec.json.encode(_finite(msgspec.to_builtins(value)))
+
+
+def from_json(text: bytes, kind: type[Read]) -> Read:
+    """What `to_json` wrote. Raises MsgspecError."""
+    return msgspec.json.decode(text, type=kind, strict=False)
+
+
+def _finite(value: object) -> object:
+    match value:
+        case dict():
+            return {name: _finite(one) for name, one in value.items()}
+        case list() | tuple():
+            return [_finite(one) for one in value]
+        case float() if not math.isfinite(value):
+            return str(value)
+    return value

@@ -12,7 +12,7 @@ from assay.core.digest import value_digest
 from assay.core.job import VerifyJob
 from assay.core.region import GraphNode
 from assay.core.result import Result
-from assay.triage.cause import Cause, Doubt, Pattern
+from assay.triage.cause import Cause, Doubt, Pattern, from_json, to_json
 from assay.triage.graph import Graph, Places
 
 MOST = 64
@@ -42,7 +42,7 @@ class KnownCauses:
 
     def _read(self, key: str) -> list[Cause]:
         with suppress(OSError, msgspec.MsgspecError):
-            causes = msgspec.json.decode((self._folder / f"{key}.json").read_bytes(), type=list[Cause])
+            causes = from_json((self._folder / f"{key}.json").read_bytes(), list[Cause])
             if all(_has_its_page(one) for one in causes):
                 # A finding keeps its own name: its script says more than the page that was made of it.
                 return [one if one.known_title else msgspec.structs.replace(one, known_as=one.folder) for one in causes]
@@ -51,7 +51,7 @@ class KnownCauses:
     def _write(self, key: str, causes: Sequence[Cause]) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
         if causes and not any({Doubt.OUT_OF_TIME, Doubt.NOT_REPEATED} & {*one.doubts} for one in causes):
-            (self._folder / f"{key}.json").write_bytes(msgspec.json.encode(list(causes)))
+            (self._folder / f"{key}.json").write_bytes(to_json(causes))
 
     def patterns(self, backend: str) -> list[Pattern]:
         """Of causes of that backend, the smallest first."""
@@ -81,7 +81,7 @@ def read_causes(folder: Path) -> Iterator[Cause]:
         if path.name.startswith("pattern-"):
             continue
         with suppress(OSError, msgspec.MsgspecError):
-            for one in msgspec.json.decode(path.read_bytes(), type=list[Cause]):
+            for one in from_json(path.read_bytes(), list[Cause]):
                 if (one.job_key, one.folder) not in seen:
                     seen.add((one.job_key, one.folder))
                     yield one

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from assay.triage.cause import Cause
+from assay.triage.cause import Cause, to_json
 from assay.triage.text import brought, doubts, known, since, size, title_of, where, workaround
 
 
@@ -18,12 +18,8 @@ def write_pages(cause: Cause) -> list[Path]:
     pages = {"cause.md": _markdown(cause), "cause.html": _html(cause)}
     for name, text in pages.items():
         (folder / name).write_text(text)
-    (folder / "cause.json").write_bytes(msgspec.json.format(msgspec.json.encode(_finite(cause)), indent=2))
+    (folder / "cause.json").write_bytes(msgspec.json.format(to_json(cause), indent=2))
     return [folder / name for name in (*pages, "cause.json")]
-
-
-def _finite(cause: Cause) -> object:
-    return msgspec.to_builtins(cause)
 
 
 def _rows(cause: Cause) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from assay.core.environment import Interpreter
 from assay.core.flow import Flow, variables_of
 from assay.environments.releases import ScriptRun
-from assay.ports import Backend, ShowsPlainUse
+from assay.ports import Backend, ShowsPlainUse, ShowsSavedUse
 from assay.triage.cause import Cause
 from assay.triage.since import State
 from assay.triage.symptom import Symptom, same_words
@@ -56,12 +56,13 @@ sys.exit(WRONG if wrong else 0)
 
 
 def write_script(cause: Cause, backend: Backend, flow: Flow, title: str) -> str:
-    """The path of the script; "" where there is no small model, or the backend does not show its plain use."""
+    """The path of the script; "" where there is no small model, or the backend does not show its plain use. Of a cause that is `saved` by
+    way of what the backend saves and loads."""
     is_program = backend.accepts == "torch"
     code = Path(cause.folder) / (_PROGRAM if is_program else _CODE)
     if not isinstance(backend, ShowsPlainUse) or not code.is_file():
         return ""
-    failing = _defined(backend, replace(flow, options={**flow.options, **cause.options}), "fails")
+    failing = _defined(backend, replace(flow, options={**flow.options, **cause.options}), "fails", saved=cause.saved)
     if not failing:
         return ""
     model = code.read_text()
@@ -92,7 +93,7 @@ def write_script(cause: Cause, backend: Backend, flow: Flow, title: str) -> str:
         failing,
     ]
     arms = ["fails"]
-    cured = _defined(backend, _cured(cause, flow), "cured") if cause.cures else ""
+    cured = _defined(backend, _cured(cause, flow), "cured", saved=cause.saved) if cause.cures else ""
     if cured:
         parts += ["", cured]
         arms.append("cured")
@@ -112,8 +113,9 @@ def _cured(cause: Cause, flow: Flow) -> Flow:
     return replace(flow, options={**flow.options, **cause.options, **cause.cures[0].options})
 
 
-def _defined(backend: ShowsPlainUse, flow: Flow, name: str) -> str:
-    code = backend.plain_code(flow).replace("def run(", f"def {name}(", 1)
+def _defined(backend: ShowsPlainUse, flow: Flow, name: str, *, saved: bool) -> str:
+    used = backend.saved_code(flow) if saved and isinstance(backend, ShowsSavedUse) else backend.plain_code(flow)
+    code = used.replace("def run(", f"def {name}(", 1)
     variables = variables_of(flow.options)
     if not variables:
         return code

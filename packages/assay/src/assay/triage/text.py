@@ -66,6 +66,8 @@ def wrong(symptom: Symptom) -> str:
 def _by(cause: Cause) -> str:
     if cause.cures and cause.cures[0].kind == "pass":
         return f" ({', '.join(cause.cures[0].names)})"
+    if cause.saved:
+        return ", once saved and loaded again"
     return " (a kernel, not a pass)" if cause.kernel else ""
 
 
@@ -162,6 +164,13 @@ def size(cause: Cause) -> str:
 
 def brought(cause: Cause) -> str:
     """The pass, the level or the option; or that none matters."""
+    if cause.saved:
+        told = f"; {_brought(cause)}" if cause.cures else ""
+        return f"saving: the engine is right as it is built, and wrong once it was saved and loaded again{told}"
+    return _brought(cause)
+
+
+def _brought(cause: Cause) -> str:
     if cause.symptom.kind == TOO_SLOW:
         return "not known: a measurement has no earlier engine to compare with"
     if cause.slower:

@@ -10,11 +10,14 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from assay.core.environment import Interpreter
 from assay.core.job import VerifyJob
 from assay.core.result import Result
+from assay.environments.releases import ScriptRun
 from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.provenance import this_machine
 from assay.pipeline.services import Services
+from assay.ports import ShowsSavedUse
 from assay.triage.cause import Cause, Doubt
 from assay.triage.context import Context, end_of, failing_sample
 from assay.triage.cost import with_cost
@@ -72,15 +75,32 @@ def _finished(cause: Cause, context: Context) -> Cause:
     """With its script, run by itself before anybody sees it."""
     if not cause.nodes or cause.symptom.kind == UNSTABLE:
         return cause
-    flow = replace(context.job.flow, transforms=())
-    path = write_script(cause, context.backend, flow, title_of(cause))
-    if not path:
-        return replace(cause, doubts=(*cause.doubts, Doubt.NO_SCRIPT))
-    interpreter = context.services.interpreter(context.job.flow.environment)
-    doubts = [*cause.doubts]
-    failing = run_script(path, interpreter, "fails")
-    if state_in(failing, cause.symptom) is not State.WRONG:
+    found, failing = _with_script(cause, context)
+    if not found.script:
+        return replace(found, doubts=(*found.doubts, Doubt.NO_SCRIPT))
+    doubts = [*found.doubts]
+    if state_in(failing, found.symptom) is not State.WRONG:
         doubts.append(Doubt.SCRIPT_UNCONFIRMED)
-    if cause.cures and run_script(path, interpreter, "cured").exit_code != 0:
+    if found.cures and run_script(found.script, _interpreter(context), "cured").exit_code != 0:
         doubts.append(Doubt.CURE_UNCONFIRMED)
-    return replace(cause, script=path, doubts=tuple(doubts), printed=failing.output)
+    return replace(found, doubts=tuple(doubts), printed=failing.output)
+
+
+def _with_script(cause: Cause, context: Context) -> tuple[Cause, ScriptRun]:
+    """Of the engine as it is built; where that is right, of what is saved and loaded again: Assay itself runs that."""
+    plain, failing = _scripted(cause, context)
+    wrong = state_in(failing, cause.symptom) is State.WRONG
+    if wrong or not plain.script or not isinstance(context.backend, ShowsSavedUse):
+        return plain, failing
+    saved, again = _scripted(replace(cause, saved=True), context)
+    return (saved, again) if state_in(again, cause.symptom) is State.WRONG else _scripted(cause, context)
+
+
+def _scripted(cause: Cause, context: Context) -> tuple[Cause, ScriptRun]:
+    path = write_script(cause, context.backend, replace(context.job.flow, transforms=()), title_of(cause))
+    run = run_script(path, _interpreter(context), "fails") if path else ScriptRun(None)
+    return replace(cause, script=path), run
+
+
+def _interpreter(context: Context) -> Interpreter:
+    return context.services.interpreter(context.job.flow.environment)

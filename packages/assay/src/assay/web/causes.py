@@ -15,7 +15,7 @@ from assay.environments.releases import release_key
 from assay.errors import UsageError
 from assay.fuzz.corpus import CAUSES, Bucket, Corpus
 from assay.ports import RunSearch
-from assay.triage.cause import Cause
+from assay.triage.cause import Cause, from_json
 from assay.triage.known import read_causes
 from assay.triage.text import known, lines, title_of, workaround
 from assay.web.answer import Answer, NotFound, page_number
@@ -214,7 +214,7 @@ def _cause_of(folder: str) -> Cause | None:
     """What triage wrote of a bucket; None where it did not, or where that is gone."""
     if folder:
         with suppress(OSError, msgspec.MsgspecError):
-            return msgspec.json.decode((Path(folder) / "cause.json").read_bytes(), type=Cause)
+            return from_json((Path(folder) / "cause.json").read_bytes(), Cause)
     return None
 
 
