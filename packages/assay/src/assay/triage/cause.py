@@ -121,7 +121,7 @@ class Cause(msgspec.Struct, frozen=True):
     found_at: str = ""
 
 
-def to_json(value: Cause | Sequence[Cause]) -> bytes:
+def to_json(value: msgspec.Struct | Sequence[msgspec.Struct]) -> bytes:
     """Numbers that JSON has not are texts: "inf", "nan"."""
     return msgspec.json.encode(_finite(msgspec.to_builtins(value)))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from assay.core.digest import value_digest
+from assay.triage.cause import from_json, to_json
 from assay.triage.upgrade import Upgrade
 
 
@@ -31,7 +32,7 @@ def keep_upgrade(folder: Path, found: Upgrade, at: datetime) -> None:
     place = folder / "upgrades"
     place.mkdir(parents=True, exist_ok=True)
     new = place / f".{kept.id}.new"
-    new.write_bytes(msgspec.json.encode(kept))
+    new.write_bytes(to_json(kept))
     new.replace(place / f"{at:%Y%m%dT%H%M%S}-{kept.id}.json")
 
 
@@ -39,4 +40,4 @@ def read_upgrades(folder: Path) -> Iterator[KeptUpgrade]:
     """The newest first. What cannot be read is as if it were not there."""
     for path in sorted((folder / "upgrades").glob("*.json"), reverse=True):
         with suppress(OSError, msgspec.MsgspecError):
-            yield msgspec.json.decode(path.read_bytes(), type=KeptUpgrade)
+            yield from_json(path.read_bytes(), KeptUpgrade)
