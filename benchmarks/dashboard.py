@@ -23,7 +23,7 @@ from typing import Any
 
 import psutil
 from msgspec.structs import replace
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 from assay.core.engine_info import EngineInfo
 from assay.core.outcome import Outcome
@@ -49,20 +49,37 @@ PAYLOAD = text("INSERT INTO run_payloads (run, payload, jobs) VALUES (:n, :paylo
 NEW = "runs.number BETWEEN :first + 1 AND :last + 1"
 """Run number n, from 0 on, has the row number n + 1, and what it copies is the pattern n modulo their count."""
 OLD = "1 + (runs.number - 1) % :patterns"
+PATTERN = (
+    "CREATE TEMPORARY TABLE pattern AS SELECT results.number, run, results.job, outcome, word, stage, seconds, payload FROM results "
+    "JOIN short ON short.job = results.job WHERE run <= :patterns",
+    "CREATE TEMPORARY TABLE pattern_codes AS SELECT * FROM result_codes WHERE run <= :patterns",
+    "CREATE TEMPORARY TABLE pattern_values AS SELECT * FROM metric_values WHERE run <= :patterns",
+    "CREATE INDEX pattern_run ON pattern (run, number)",
+    "CREATE INDEX pattern_codes_run ON pattern_codes (run)",
+    "CREATE INDEX pattern_values_run ON pattern_values (job, run)",
+)
+"""What is copied, apart: the tables themselves grow, and have no index while they do."""
+NUMBER = "pattern.number + (runs.number - pattern.run) * :cells"
+COPIED = f"FROM runs CROSS JOIN pattern WHERE pattern.run = {OLD} AND {NEW} ORDER BY runs.number, pattern.number"
 EACH = (
     f"INSERT INTO run_summary SELECT runs.number, jobs, recorded, word, passed, failed, other FROM runs JOIN run_summary ON run = {OLD} "
     f"WHERE {NEW}",
     "INSERT INTO results (number, run, job, outcome, word, stage, seconds) "
-    "SELECT results.number + (runs.number - results.run) * :cells, runs.number, job, outcome, word, stage, seconds "
-    f"FROM runs CROSS JOIN results WHERE run = {OLD} AND {NEW}",
-    "INSERT INTO result_payloads SELECT results.number, payload FROM results JOIN short ON short.job = results.job "
-    "WHERE run BETWEEN :first + 1 AND :last + 1",
-    f"INSERT INTO result_codes SELECT code, runs.number, job, about FROM runs JOIN result_codes ON run = {OLD} WHERE {NEW}",
+    f"SELECT {NUMBER}, runs.number, job, outcome, word, stage, seconds {COPIED}",
+    f"INSERT INTO result_payloads SELECT {NUMBER}, payload {COPIED}",
+    f"INSERT INTO result_codes SELECT code, runs.number, job, about FROM runs CROSS JOIN pattern_codes WHERE run = {OLD} AND {NEW}",
 )
-ONCE = (
-    "INSERT INTO metric_values SELECT job, runs.number, names, versions, numbers FROM case_state CROSS JOIN runs "
-    f"JOIN metric_values ON metric_values.job = case_state.number AND metric_values.run = {OLD} WHERE {NEW}",
-)
+VALUES = {
+    "sqlite": (
+        "INSERT INTO metric_values SELECT job, runs.number, names, versions, numbers FROM case_state CROSS JOIN runs "
+        f"JOIN pattern_values ON pattern_values.job = case_state.number AND pattern_values.run = {OLD} WHERE {NEW}"
+    ),
+    "postgresql": (
+        "INSERT INTO metric_values SELECT job, runs.number, names, versions, numbers FROM runs CROSS JOIN pattern_values "
+        f"WHERE run = {OLD} AND {NEW} ORDER BY runs.number"
+    ),
+}
+"""All at once in the order of its key, where the table is one with it; run by run, as they come, where rows lie in the order of time."""
 BYTES = {"sqlite": "BLOB", "postgresql": "BYTEA"}
 FAST = {
     "sqlite": (
@@ -70,6 +87,8 @@ FAST = {
         "PRAGMA synchronous=OFF",
         "PRAGMA foreign_keys=OFF",
         "PRAGMA cache_size=-1000000",
+        "PRAGMA temp_store=MEMORY",
+        "PRAGMA threads=2",
         "DROP INDEX ix_results_job_run",
     ),
     "postgresql": (
@@ -78,6 +97,7 @@ FAST = {
         "ALTER TABLE results DROP CONSTRAINT uq_results_run_job",
         "ALTER TABLE metric_values DROP CONSTRAINT pk_metric_values",
         "SET maintenance_work_mem = '1GB'",
+        "SET work_mem = '256MB'",
     ),
 }
 INDEXES = {
@@ -172,43 +192,49 @@ def fill(store: SqlStore, made: Made, runs: int) -> int:
 
 def bulk(store: SqlStore, made: Made, numbers: list[int]) -> None:
     """`numbers` of runs that follow those of the patterns, whose rows have the numbers from 1 on."""
+    kind = store.engine.dialect.name
+    each = (*EACH, VALUES[kind]) if kind == "postgresql" else EACH
     jobs = pack(made.jobs)
-    cells = len(made.jobs)
-    fast = FAST.get(store.engine.dialect.name, ())
     with store.engine.connect().execution_options(isolation_level="AUTOCOMMIT", assay_read=True) as connection:
-        if store.engine.dialect.name == "sqlite":
+        if kind == "sqlite":
             connection.exec_driver_sql("COMMIT")
-        for statement in fast:
-            connection.exec_driver_sql(statement)
-        connection.exec_driver_sql("BEGIN")
-        connection.exec_driver_sql(
-            f"CREATE TEMPORARY TABLE short (job BIGINT PRIMARY KEY, payload {BYTES[store.engine.dialect.name]})"
-        )
-        known = {row.job_key: row.number for row in connection.execute(text("SELECT job_key, number FROM case_state"))}
-        short = [{"job": known[one.job_key], "payload": pack(_short(one))} for one in made.well]
-        connection.execute(text("INSERT INTO short VALUES (:job, :payload)"), short)
-        connection.exec_driver_sql("COMMIT")
+        _prepare(connection, made)
         for some in (numbers[start : start + 100] for start in range(0, len(numbers), 100)):
             rows = [_run_row(made, number, jobs) for number in some]
+            asked = {"first": some[0], "last": some[-1], "patterns": PATTERNS, "cells": len(made.jobs)}
             connection.exec_driver_sql("BEGIN")
             connection.execute(RUN, rows)
             connection.execute(PAYLOAD, rows)
-            for statement in EACH:
-                connection.execute(
-                    text(statement), {"first": some[0], "last": some[-1], "patterns": PATTERNS, "cells": cells}
-                )
+            for statement in each:
+                connection.execute(text(statement), asked)
             connection.exec_driver_sql("COMMIT")
-            print(f"{(some[-1] + 1) * cells:,} results, {time.monotonic() - BEGAN:.0f} s", flush=True)
-        connection.exec_driver_sql("BEGIN")
-        for statement in ONCE:
-            connection.execute(
-                text(statement), {"first": numbers[0], "last": numbers[-1], "patterns": PATTERNS, "cells": cells}
-            )
-        connection.exec_driver_sql("COMMIT")
-        print(f"metrics, {time.monotonic() - BEGAN:.0f} s", flush=True)
-        for statement in INDEXES[store.engine.dialect.name]:
+            print(f"{(some[-1] + 1) * len(made.jobs):,} results, {time.monotonic() - BEGAN:.0f} s", flush=True)
+        if kind == "sqlite":
+            connection.exec_driver_sql("BEGIN")
+            connection.execute(text(VALUES[kind]), {**asked, "first": numbers[0]})
+            connection.exec_driver_sql("COMMIT")
+            print(f"metrics, {time.monotonic() - BEGAN:.0f} s", flush=True)
+        for statement in INDEXES[kind]:
             connection.exec_driver_sql(statement)
             print(f"{statement[:40]}, {time.monotonic() - BEGAN:.0f} s", flush=True)
+
+
+def _prepare(connection: Connection, made: Made) -> None:
+    """What is copied, and tables without the indexes that are made at the end."""
+    kind = connection.dialect.name
+    for statement in FAST[kind]:
+        connection.exec_driver_sql(statement)
+    connection.exec_driver_sql("BEGIN")
+    key = {"sqlite": "INTEGER", "postgresql": "BIGINT"}[kind]
+    connection.exec_driver_sql(f"CREATE TEMPORARY TABLE short (job {key} PRIMARY KEY, payload {BYTES[kind]})")
+    known = {row.job_key: row.number for row in connection.execute(text("SELECT job_key, number FROM case_state"))}
+    short = [{"job": known[one.job_key], "payload": pack(_short(one))} for one in made.well]
+    connection.execute(text("INSERT INTO short VALUES (:job, :payload)"), short)
+    for statement in PATTERN:
+        connection.execute(text(statement), {"patterns": PATTERNS} if ":patterns" in statement else {})
+    connection.exec_driver_sql("COMMIT")
+    for name in ("pattern", "pattern_codes", "pattern_values"):
+        connection.exec_driver_sql(f"ANALYZE {name}")
 
 
 def _short(one: AnyResult) -> AnyResult:

@@ -23,16 +23,23 @@ ADDRESS = "127.0.0.2"
 
 @dataclass
 class RayNodes:
-    """`address` is the head's; `second` is the process that started the other node."""
+    """`address` is the head's; `started` are the processes that started the nodes, the head first, the other one last."""
 
+    folder: Path
     address: str
-    second: subprocess.Popen[bytes]
+    started: list[subprocess.Popen[bytes]]
+
+    def start_second(self) -> None:
+        """Another node in the place of one that is lost."""
+        self.started.append(_ready(self.folder, "127.0.0.3", f"--address={self.address}"))
 
     def kill_second(self) -> None:
         """The node and all that runs on it, as where the power is cut."""
-        for one in [*psutil.Process(self.second.pid).children(recursive=True), psutil.Process(self.second.pid)]:
-            one.kill()
-        self.second.wait()
+        _kill_tree(self.started[-1])
+
+    def kill_head(self) -> None:
+        """The same of the head."""
+        _kill_tree(self.started[0])
 
 
 def _free_port() -> int:
@@ -68,7 +75,7 @@ def ray_cluster(nodes: int = 2) -> Iterator[RayNodes]:
             started.append(_ready(folder, ADDRESS, *head))
             for number in range(3, nodes + 2):
                 started.append(_ready(folder, f"127.0.0.{number}", f"--address={address}"))
-            yield RayNodes(address, started[-1])
+            yield RayNodes(folder, address, started)
         finally:
             for one in started:
                 _end(one)
@@ -84,6 +91,12 @@ def _ready(folder: Path, address: str, *words: str) -> subprocess.Popen[bytes]:
                 return process
             time.sleep(0.2)
     raise AssertionError(log.read_text(errors="replace")[-2000:])
+
+
+def _kill_tree(process: subprocess.Popen[bytes]) -> None:
+    for one in [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]:
+        one.kill()
+    process.wait()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -12,6 +12,7 @@ from sqlalchemy import event
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
+from assay.errors import OtherRun
 from assay.stores import run_pairs
 from assay.stores.copy_history import copy_history
 from assay.stores.sql import SqlStore
@@ -104,3 +105,16 @@ def test_a_copy_reads_no_payload_that_the_target_has(location: str, tmp_path: Pa
         with source.reading() as connection:
             assert [len(connection.exec_driver_sql(*one).all()) for one in of_payloads] == [2]
         assert {one.case for one in target.results("20260101")} == set(cases)
+
+
+def test_another_run_with_the_same_id_is_told_and_all_others_are_copied(location: str, tmp_path: Path) -> None:
+    with closing(SqlStore(str(tmp_path / "old.db"))) as old, closing(SqlStore(location)) as store:
+        _run(store, "20260101", make_result("mine"))
+        old.open_run(make_run("20260101", started_at="2026-01-01T00:00:09+00:00", commit="f" * 40))
+        old.record("20260101", [make_result("theirs")])
+        _run(old, "20260102", make_result("theirs"))
+        for _ in range(2):
+            with pytest.raises(OtherRun, match=r"but for a run: another run has the id 20260101 .*2026-01-01T00:00:00"):
+                copy_history(old, store, lambda *_: None)
+        assert [one.case for one in store.results("20260101")] == ["mine"]
+        assert [one.case for one in store.results("20260102")] == ["theirs"]

@@ -20,6 +20,7 @@
     ├── HarnessError              exit 4: the harness or the machine failed
     │   ├── StoreError            the history cannot be read or written
     │   │   ├── StoreUnreachable  its server does not answer
+    │   │   ├── OtherRun          another run has the id
     │   │   └── BlobLost          a file that should be in a store of blobs is not there, or is damaged
     │   ├── WorkerFailed          workers cannot be started
     │   ├── SlurmUnreachable      Slurm does not answer: its jobs go on
@@ -113,6 +114,10 @@ class StoreError(HarnessError):
 
 class StoreUnreachable(StoreError):
     """The server of the history does not answer, or went away: nothing was refused, and the same may be tried again."""
+
+
+class OtherRun(StoreError):
+    """Another run, of another machine or time, has the id in the history."""
 
 
 class BlobLost(StoreError):

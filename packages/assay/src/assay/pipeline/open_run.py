@@ -20,6 +20,7 @@ from assay.core.verdict import RunVerdict
 from assay.errors import HarnessError, StoreUnreachable
 from assay.judge.verdicts import first_verdict, judge
 from assay.options.repro import config_of
+from assay.pipeline.clock_ahead import clock_ahead
 from assay.pipeline.drift import annotate_drift
 from assay.pipeline.job_logs import with_log
 from assay.pipeline.run_changes import compared_results, with_changes
@@ -83,8 +84,15 @@ def open_run(run: Run, services: Services, known: Sequence[Result] = (), *, resu
             _patiently(lambda: services.store.close_run(run.id, "complete", judgement))
     services.journal_path(run.id).unlink(missing_ok=True)
     complete = msgspec.structs.replace(run, status="complete")
-    notes = share_run(run, services)
+    notes = (*_clock_notes(services), *share_run(run, services))
     opened.checked = Checked(complete, tuple(opened.results), judgement, notes=notes)
+
+
+def _clock_notes(services: Services) -> Iterator[str]:
+    """The run is recorded and judged: nobody waits for a history that went away since."""
+    with contextlib.suppress(HarnessError):
+        if said := clock_ahead(next(iter(services.store.runs(1)), None), datetime.now(UTC)):
+            yield said
 
 
 def _patiently(send: Callable[[], Value]) -> Value:

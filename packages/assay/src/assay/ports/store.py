@@ -60,7 +60,8 @@ class Store(Protocol):
     Writers may wait for each other, and lose nothing. Conformance: `assay.testing.check_store`."""
 
     def open_run(self, run: Run) -> None:
-        """Record a run before its first job. Opening the same run again changes nothing."""
+        """Record a run before its first job. Opening the same run again changes nothing; one of another time, commit or machine with its
+        id raises `assay.errors.OtherRun`."""
         ...
 
     def record(self, run_id: str, results: Sequence[Result]) -> None:

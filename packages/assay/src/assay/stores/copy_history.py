@@ -10,8 +10,9 @@ import msgspec
 from sqlalchemy import Connection, Table, bindparam, func, select, true, update
 from sqlalchemy.engine import Row
 
+from assay.errors import OtherRun
 from assay.stores.copy_constants import Constants
-from assay.stores.ingest import add_rows, advance, first_state, job_numbers, jobs_recorded
+from assay.stores.ingest import add_rows, advance, demand_same_run, first_state, job_numbers, jobs_recorded
 from assay.stores.sql import SqlStore
 from assay.stores.statements import add_many, chunks, insert_for
 from assay.stores.tables import (
@@ -35,16 +36,23 @@ _STATUSES = ("running", "interrupted", "complete")
 
 def copy_history(source: SqlStore, target: SqlStore, copied: Callable[[str, int], None]) -> tuple[int, int]:
     """How many runs there are, and how many results were new to `target`. `copied` hears of each run, and its results, when it is done.
-    A copy that was cut off is gone on with by calling it again. Both raise StoreError in one sentence."""
+    A copy that was cut off is gone on with by calling it again. Both raise StoreError in one sentence. A run whose id another one has in
+    `target` raises OtherRun when all others are copied."""
     with source.reading() as connection:
         numbers = connection.execute(select(runs.c.number, runs.c.id).order_by(runs.c.number)).all()
-    total = 0
+    total, others = 0, ""
     same = Constants()
     for number, run_id in numbers:
-        new = _copy_run(source, target, number, same)
+        try:
+            new = _copy_run(source, target, number, same)
+        except OtherRun as error:
+            others = others or str(error)
+            continue
         total += new
         copied(run_id, new)
     _copy_annotations(source, target)
+    if others:
+        raise OtherRun(f"all was copied but for a run: {others}")
     return len(numbers), total
 
 
@@ -115,6 +123,7 @@ def _open(
     """Its number, and the keys of the jobs that it has already."""
     row = {**run, "status": "running"}
     connection.execute(insert_for(connection, runs).on_conflict_do_nothing(index_elements=["id"]), row)
+    demand_same_run(connection, run)
     number = int(connection.scalars(select(runs.c.number).where(runs.c.id == run["id"])).one())
     empty = {"run": number, "jobs": summary["jobs"], "recorded": 0, "word": "", "passed": 0, "failed": 0, "other": 0}
     _add_new(connection, run_payloads, [{**whole, "run": number}])

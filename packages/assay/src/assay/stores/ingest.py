@@ -23,6 +23,7 @@ from sqlalchemy import (
 from assay.core.outcome import Outcome
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
+from assay.errors import OtherRun
 from assay.stores.encoded_result import EncodedResult
 from assay.stores.payload import pack
 from assay.stores.statements import add_many, chunks, insert_for, next_numbers
@@ -52,7 +53,8 @@ _FAILED = (VerdictStatus.FAIL, VerdictStatus.XPASS)
 
 
 def add_run(connection: Connection, run: Run) -> None:
-    """The run with what it is searched by and an empty summary; one with that id that is there already stays as it is."""
+    """The run with what it is searched by and an empty summary; where it is there already, it stays as it is. Raises OtherRun where
+    that is another one."""
     row = {
         "id": run.id,
         "started_at": run.started_at,
@@ -65,6 +67,7 @@ def add_run(connection: Connection, run: Run) -> None:
     if_new = insert_for(connection, runs).on_conflict_do_nothing(index_elements=["id"])
     number = connection.scalar(if_new.returning(runs.c.number), row)
     if number is None:
+        demand_same_run(connection, row)
         return
     whole = {"run": number, "payload": pack(replace(run, jobs=())), "jobs": pack(run.jobs)}
     connection.execute(insert(run_payloads), whole)
@@ -75,6 +78,21 @@ def add_run(connection: Connection, run: Run) -> None:
     if models:
         rows = [{"digest": digest, "run": number, "name": name} for digest, name in sorted(models)]
         connection.execute(insert(run_models), rows)
+
+
+def demand_same_run(connection: Connection, row: Mapping[str, Any]) -> None:
+    """Two machines may give the same id in the same second: their results are not those of one run. Raises OtherRun."""
+    known = connection.execute(
+        select(runs.c.started_at, runs.c.commit, runs.c.machine).where(runs.c.id == row["id"])
+    ).one()
+    mine, theirs = ((one["started_at"], one["commit"], one["machine"]) for one in (row, known._mapping))
+    if mine != theirs:
+        said = ", ".join(
+            filter(None, (known.started_at, known.commit[:12] and f"commit {known.commit[:12]}", known.machine))
+        )
+        raise OtherRun(
+            f"another run has the id {row['id']} there ({said}): nothing of it was changed; run the command again, which gives a new id"
+        )
 
 
 def add_results(

@@ -51,7 +51,7 @@ class SqlStore(SqlBrowsing):
     """
 
     def open_run(self, run: Run) -> None:
-        """Record a run before its first job; a run with that id that is there already stays as it is."""
+        """Record a run before its first job; one that is there already stays as it is."""
         self.write(lambda connection: add_run(connection, run))
 
     def record(self, run_id: str, results: Sequence[Result]) -> None:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from assay.core.outcome import Outcome
 from assay.core.result import Result, VerifyResult
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
-from assay.errors import RunNotFound
+from assay.errors import OtherRun, RunNotFound
 from assay.ports import RunSummary, Store
 from assay.testing.builders import make_result, make_run
 from assay.testing.standard_run import standard_run
@@ -62,6 +62,12 @@ def idempotent(make: Callable[[], Store]) -> None:
         store.open_run(run)
         store.open_run(make_run(run.id, command="second"))
         assert store.run(run.id).command == "first", "opening a run twice changed it"
+        try:
+            store.open_run(make_run(run.id, command="first", commit="another"))
+        except OtherRun:
+            pass
+        else:
+            raise AssertionError("another run with the id of one that is there was taken for it")
         first, second = make_result("a"), make_result("b")
         store.record(run.id, [first, second, make_result("a", outcome=Outcome.CRASH)])
         store.record(run.id, [make_result("b", outcome=Outcome.ERROR), second])

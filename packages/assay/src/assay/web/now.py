@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 import msgspec
 
 from assay.core.verdict import VerdictStatus
+from assay.pipeline.clock_ahead import clock_ahead
 from assay.ports import RunSummary
 from assay.ports.browsing import Count, JobState, Standing
 from assay.web.answer import Answer
@@ -34,7 +36,8 @@ class FlowCount(msgspec.Struct, frozen=True):
 
 
 class Now(msgspec.Struct, frozen=True):
-    """What the page shows. `branches`: the newest run of each. `answer` is one of: pass, fail, inconclusive, "" for an empty history."""
+    """What the page shows. `branches`: the newest run of each. `answer` is one of: pass, fail, inconclusive, "" for an empty history.
+    `clock`: what is to be said of a run that is ahead of this machine's clock."""
 
     answer: str
     newest: RunSummary | None
@@ -42,6 +45,7 @@ class Now(msgspec.Struct, frozen=True):
     standing: Standing
     stale: tuple[StaleBaseline, ...]
     branches: tuple[RunSummary, ...] = ()
+    clock: str = ""
 
     @property
     def red(self) -> int:
@@ -64,7 +68,8 @@ def _read(site: Site) -> Now:
     newest = next(iter(site.store.runs(1)), None)
     flows = _flows(standing.counts)
     stale = site.minutes.get("stale", lambda: stale_baselines(site, newest))
-    return Now(_answer(flows), newest, flows, standing, stale, tuple(site.store.branches(SHOWN)))
+    branches = tuple(site.store.branches(SHOWN))
+    return Now(_answer(flows), newest, flows, standing, stale, branches, clock_ahead(newest, datetime.now(UTC)))
 
 
 def _flows(counts: Sequence[Count]) -> tuple[FlowCount, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,8 +80,19 @@ def serve(
             app, http=HeadDeadline, log_config=None, access_log=False, server_header=False, proxy_headers=False, timeout_keep_alive=15,
             timeout_graceful_shutdown=5, limit_concurrency=500, h11_max_incomplete_event_size=16_384,
         )  # fmt: skip
+        threading.Thread(target=_load_ahead, daemon=True).start()
         with listener:
             uvicorn.Server(config).run(sockets=[listener])
+
+
+def _load_ahead() -> None:
+    """What the first page of each kind would wait for, half a second of it for a trend."""
+    from assay.stats.step_changes import SEGMENT, step_changes
+    from assay.web.render import environment
+
+    for name in environment().list_templates():
+        environment().get_template(name)
+    step_changes([1.0] * SEGMENT + [2.0] * SEGMENT)
 
 
 def _listen(host: str, port: int) -> socket.socket:
