@@ -27,16 +27,16 @@ from assay.options.check import CheckOptions
 from assay.options.triage import TriageOptions
 from assay.testing.faulty_rewrites import KERNELS, REWRITES
 from assay.testing.planted_nets import PlantedNet
-from assay.triage.cause import Cause, Doubt, Where
+from assay.triage.cause import Cause, Doubt, Where, from_json, to_json
 from assay.triage.text import lines, title_of
 from assay.triage.triage import RedVerdict, triage_verdict
 
 NODES = 36
 
 
-def causes_of(model: ModelProto, tmp_path: Path, flow: str, **options: Any) -> tuple[Cause, ...]:
+def causes_of(model: ModelProto, tmp_path: Path, flow: str, name: str = "net", **options: Any) -> tuple[Cause, ...]:
     """Of a model on a flow."""
-    path = tmp_path / "net.onnx"
+    path = tmp_path / f"{name}.onnx"
     onnx.save(model, path)
     asked = TriageOptions(
         target=str(path),
@@ -73,8 +73,25 @@ def test_one_fault_at_two_places_is_one_cause(tmp_path: Path) -> None:
     assert (sorted(named), len(cause.nodes)) == (sorted([first, second]), 1)
     assert cause.explains is not None
     assert cause.explains > 0.99
-    (again,) = causes_of(PlantedNet(2 * NODES, seed=4).model, tmp_path, "miscompiler", fault="wrong_function")
-    assert (again.known_as, len(again.elsewhere)) == (cause.folder, 1), "in another model, at two places, too"
+    page = (Path(cause.folder) / "cause.json").read_text()
+    (again,) = causes_of(PlantedNet(2 * NODES, seed=4).model, tmp_path, "miscompiler", "second", fault="wrong_function")
+    assert (again.known_as, len(again.elsewhere), again.kernel) == (cause.folder, 1, True)
+    assert again.asked < 10
+    assert (Path(cause.folder) / "cause.json").read_text() == page
+
+
+def test_a_cause_of_the_same_nodes_that_another_pass_brings_is_not_told_as_known(tmp_path: Path) -> None:
+    net = PlantedNet(NODES, seed=3)
+    site = net.sites["swapped_scale"][0]
+    (first,) = causes_of(net.model, tmp_path, "miscompiler", fault="swapped_scale", site=site[-1])
+    page = Path(first.folder) / "cause.json"
+    told = from_json(page.read_bytes(), Cause)
+    other = replace(told, cures=(replace(told.cures[0], options={"disabled": "lost_relu"}),))
+    page.write_bytes(to_json(other))
+    net = PlantedNet(NODES, seed=4)
+    site = net.sites["swapped_scale"][0]
+    (again,) = causes_of(net.model, tmp_path, "miscompiler", "second", fault="swapped_scale", site=site[-1])
+    assert (again.known_as, again.cures[0].names) == ("", ("swapped_scale",))
 
 
 def test_a_fault_that_no_tap_may_see_is_found_all_the_same(tmp_path: Path) -> None:

@@ -14,14 +14,14 @@ from msgspec.structs import replace
 from assay.core.flow import Flow
 from assay.core.outcome import Outcome
 from assay.core.result import RegionResult
-from assay.ports import ShowsEachPass
+from assay.ports import ShowsEachPass, SwitchesPasses
 from assay.triage.cause import Cause, Doubt, Pattern, Where
 from assay.triage.context import Whole, end_error, explained
 from assay.triage.graph import Places
 from assay.triage.known import pattern_of
 from assay.triage.localize import Suspect
 from assay.triage.origin import Origin, origin_of
-from assay.triage.passes import Brought, find_cures
+from assay.triage.passes import Brought, Cure, changed, find_cures
 from assay.triage.prober import OutOfTime, Prober
 from assay.triage.reduce import minimize, shortest_prefix
 from assay.triage.shrink import Edits, shrink
@@ -76,18 +76,24 @@ class Part:
     def first_sentence(self) -> str:
         """What a person who waits is told first."""
         labels = self.whole.graph.labels(self.places)
+        if self.pattern is not None:
+            what = f"{self.pattern.title}: " if self.pattern.title else "found before: "
+            return f"known: {what}{self.pattern.folder}; here it is {', '.join(labels[-NAMED:])}"
         if len(labels) > NAMED:
             return f"wrong, so far: {len(labels)} of {len(self.whole.graph.nodes)} nodes together, up to {labels[-1]}"
         return f"wrong alone: {', '.join(labels)}"
 
-    async def cause(self, number: int) -> tuple[Cause, Places]:
-        """All that can be found in the time given, and the places of the smallest set."""
+    async def cause(self, number: int) -> Cause:
+        """All that can be found in the time given."""
         brought = Brought(self.whole.context.job.flow)
         folder = self.whole.context.folder / f"cause-{number + 1}"
         try:
-            brought = await self._brought(self.whole.prober, self.places)
-            if self.pattern is not None and self.pattern.cure and not _has_cure(brought, self.pattern.cure):
-                self.pattern = None
+            if self.pattern is None or not self.pattern.cure:
+                brought = await self._brought(self.places)
+            elif (known := await self._brought_by(self.pattern.cure)) is not None:
+                brought = known
+            else:
+                self.pattern, brought = None, await self._brought(self.places)
             if self.pattern is None:
                 await self._fewest(brought)
             await self._saved(self.small, brought, folder)
@@ -96,10 +102,10 @@ class Part:
             self.origin = await self._origin(brought)
         except OutOfTime:
             self.doubts.append(Doubt.OUT_OF_TIME)
-        cured = await self._whole_cured(brought)
+        cured = await self.whole_cured(brought)
         with suppress(OutOfTime):
             await self._explained_again()
-        return self._made(folder, self.small, brought, cured), self.everywhere
+        return self.made(folder, brought, cured)
 
     @property
     def everywhere(self) -> Places:
@@ -138,12 +144,22 @@ class Part:
                 found.append(name)
         return tuple(found)
 
-    async def _brought(self, prober: Prober, places: Places) -> Brought:
+    async def _brought(self, places: Places) -> Brought:
         async def ask(flow: Flow, *, listed: bool = False, after: Flow | None = None) -> RegionResult:
-            return await prober.ask([places], flow, outputs=(self.output,), list_passes=listed, after=after)
+            return await self.whole.prober.ask([places], flow, outputs=(self.output,), list_passes=listed, after=after)
 
         context = self.whole.context
         return await find_cures(context.backend, context.job.flow, ask, self._is_like)
+
+    async def _brought_by(self, name: str) -> Brought | None:
+        """Where the part is right without the pass that a finding names; None where it is not."""
+        backend, flow = self.whole.context.backend, self.whole.context.job.flow
+        if not isinstance(backend, SwitchesPasses):
+            return None
+        without = backend.without_passes(flow, [name])
+        if not is_right(await self.whole.prober.ask([self.places], without, outputs=(self.output,))):
+            return None
+        return Brought(flow, (Cure("pass", (name,), changed(flow, without)),), tried=1)
 
     def _is_like(self, result: RegionResult) -> bool:
         return self.symptom.is_like(self.whole.prober.symptom_of(result))
@@ -213,13 +229,13 @@ class Part:
         """The cures of the small model: another one is another defect."""
         if small == self.places:
             return brought
-        again = await self._brought(self.whole.prober, small)
+        again = await self._brought(small)
         before = {one.names for one in brought.cures}
         if before and not before & {one.names for one in again.cures}:
             self.doubts.append(Doubt.SLIPPED)
         return again
 
-    async def _whole_cured(self, brought: Brought) -> bool | None:
+    async def whole_cured(self, brought: Brought) -> bool | None:
         """Whether the first cure makes the model of the user right, under the options of the user; those that do not come last."""
         context, prober = self.whole.context, self.whole.prober
         if not brought.cures:
@@ -231,8 +247,9 @@ class Part:
             return None
         return result.outcome is Outcome.OK and end_error(result) < self.whole.error / 4
 
-    def _made(self, folder: Path, small: Places, brought: Brought, cured: bool | None) -> Cause:
-        context, graph = self.whole.context, self.whole.graph
+    def made(self, folder: Path, brought: Brought, cured: bool | None) -> Cause:
+        """Of what is known of the part."""
+        context, graph, small = self.whole.context, self.whole.graph, self.small
         single = graph.size(small) == 1
         return Cause(
             job_key=context.job.key,
@@ -273,10 +290,6 @@ def _cured(brought: Brought) -> Flow | None:
     if not brought.cures:
         return None
     return replace(brought.flow, options={**brought.flow.options, **brought.cures[0].options})
-
-
-def _has_cure(brought: Brought, name: str) -> bool:
-    return any(name in one.names for one in brought.cures)
 
 
 def is_right(result: RegionResult) -> bool:

@@ -84,14 +84,14 @@ async def _by_passes(
     for name in names:
         without = backend.without_passes(lowest, [name])
         if _is_right(await ask(without)):
-            alone.append(Cure("pass", (name,), _changed(lowest, without)))
+            alone.append(Cure("pass", (name,), changed(lowest, without)))
     alone = [await _with_culprit(backend, lowest, names, one, ask, fails) for one in alone] if alone[1:] else alone
     died = (await ask(lowest)).outcome is not Outcome.OK
     alone = _culprits_first(alone, died=died)
     if alone:
         return Brought(lowest, (*alone, *by_level), tried=len(names))
     together = await _together(backend, lowest, names, ask)
-    cures = (Cure("pass", together, _changed(lowest, backend.without_passes(lowest, together))),) if together else ()
+    cures = (Cure("pass", together, changed(lowest, backend.without_passes(lowest, together))),) if together else ()
     return Brought(lowest, (*cures, *by_level), tried=len(names))
 
 
@@ -178,7 +178,7 @@ def _joined(spec: OptionSpec, flow: Flow, value: Option) -> Option:
     return f"{said};{value}" if said and value in spec.tried and not (spec.of_processor or spec.choices) else value
 
 
-def _changed(flow: Flow, other: Flow) -> dict[str, Option]:
+def changed(flow: Flow, other: Flow) -> dict[str, Option]:
     """What to set on the user's own flow."""
     return {name: value for name, value in other.options.items() if flow.options.get(name) != value}
 

@@ -20,6 +20,7 @@ from assay.triage.part import LEFT, Part
 from assay.triage.prober import OutOfTime, Prober
 from assay.triage.sites import wrong_sites
 from assay.triage.symptom import UNSTABLE, WITHIN, Symptom, refusal_of, symptom_of
+from assay.triage.told_again import told_again
 from assay.triage.unstable import find_unstable
 
 MOST_CAUSES = 3
@@ -46,7 +47,8 @@ async def find_causes(context: Context) -> list[Cause]:
     try:
         if context.end.kind == UNSTABLE:
             return [await _unstable(context, graph, prober)]
-        result, tries, failed = await _again(context, graph, prober)
+        known = await _known_at_once(context, graph, prober)
+        result, tries, failed = (known.whole.result, 1, 1) if known else await _again(context, graph, prober)
         if not failed and context.end.unstable:
             return [await _unstable(context, graph, prober)]
         if not failed:
@@ -56,13 +58,15 @@ async def find_causes(context: Context) -> list[Cause]:
         whole = Whole(context, graph, prober, everything, result)
         avoid: Places = frozenset()
         while len(causes) < MOST_CAUSES:
-            part = await _part(whole, avoid)
+            part = known or await _known_part(whole, avoid) or await _part(whole, avoid)
             if part is None:
                 break
-            context.tell(part.first_sentence)
-            cause, places = await part.cause(len(causes))
+            if known is None:
+                context.tell(part.first_sentence)
+            known = None
+            cause = await told_again(part, len(causes)) or await part.cause(len(causes))
             causes.append(replace(cause, tries=tries, failed=failed))
-            avoid |= places
+            avoid |= part.everywhere
             if cause.explains is None or cause.explains >= 1.0 - LEFT:
                 break
     except OutOfTime:
@@ -102,12 +106,20 @@ def _repeats(context: Context, result: RegionResult) -> bool:
     return as_large or any(one.kind for one in result.errors)
 
 
+async def _known_at_once(context: Context, graph: Graph, prober: Prober) -> Part | None:
+    """What is told before anything is asked twice: a known pattern that is wrong here, too, where the model fails at the first try."""
+    everything = frozenset(range(len(graph.nodes)))
+    result = await prober.ask([everything], outputs=graph.outputs, derive=False)
+    if context.end.unstable or not _repeats(context, result):
+        return None
+    part = await _known_part(Whole(context, graph, prober, everything, result), frozenset())
+    if part is not None:
+        context.tell(part.first_sentence)
+    return part
+
+
 async def _part(whole: Whole, avoid: Places) -> Part | None:
-    """A known pattern that is wrong here, too; else the suspect that explains most of the end's error; where no window is wrong, all that
-    an output is computed by."""
-    known = await _known_part(whole, avoid)
-    if known is not None:
-        return known
+    """The suspect that explains most of the end's error; where no window is wrong, all that an output is computed by."""
     found = (
         [] if whole.result.outcome is not Outcome.OK else await suspects(whole.graph, whole.prober, whole.error, avoid)
     )

@@ -73,7 +73,8 @@ async def _searched(context: Context) -> list[Cause]:
 
 def _finished(cause: Cause, context: Context) -> Cause:
     """With its script, run by itself before anybody sees it."""
-    if not cause.nodes or cause.symptom.kind == UNSTABLE:
+    told_again = cause.known_as and not cause.known_title
+    if not cause.nodes or told_again or cause.symptom.kind == UNSTABLE:
         return cause
     found, failing = _with_script(cause, context)
     if not found.script:
