@@ -97,6 +97,7 @@ TRACED: list[type[ports.Traced]] = [
 TRANSFORMS: list[type[ports.Transform]] = [
     CoremlInt8, Float16, Int8Dynamic, Int8Nncf, Int8Qdq, Mutant, Opset, VulkanInt8, XnnpackInt8,
 ]  # fmt: skip
+ARGUED: list[type[ports.HasArguments]] = [CoremlInt8, Int8Nncf, Int8Qdq, VulkanInt8, XnnpackInt8]
 PARTLY: list[type[ports.PartlyCalibrated]] = [CoremlInt8, VulkanInt8, XnnpackInt8]
 
 SUITES: list[type[ports.Suite]] = [
@@ -140,6 +141,7 @@ def test_every_plugin_of_ours_is_read(group: str, table: list[type]) -> None:
         (ports.ProfilesOperators, PROFILING, ENGINES),
         (ports.Traced, TRACED, ENGINES),
         (ports.PartlyCalibrated, PARTLY, TRANSFORMS),
+        (ports.HasArguments, ARGUED, TRANSFORMS),
         (ports.JudgesMissingFiles, JUDGING, SUITES),
     ],
 )

@@ -40,7 +40,7 @@ from assay.ports.metric import Metric
 from assay.ports.report import Report
 from assay.ports.store import KeepsAlerts, KeepsAnnotations, PastResult, RollsUp, RunSearch, RunSummary, Store
 from assay.ports.suite import CountedApart, HasVariants, JudgesMissingFiles, Suite, count_name, missing_outcome
-from assay.ports.transform import PartlyCalibrated, Transform, needs_samples
+from assay.ports.transform import HasArguments, PartlyCalibrated, Transform, needs_samples
 from assay.ports.values import Availability, OptionSpec, Tensor, Tensors
 
 __all__ = [
@@ -59,6 +59,7 @@ __all__ = [
     "Forkable",
     "GeneratedCase",
     "Generator",
+    "HasArguments",
     "HasVariants",
     "JobList",
     "JobSource",

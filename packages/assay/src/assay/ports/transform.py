@@ -61,6 +61,16 @@ class PartlyCalibrated(Protocol):
         ...
 
 
+@runtime_checkable
+class HasArguments(Protocol):
+    """A transform with several ways to go about it: triage tries the others where one ends in a model that is computed wrongly."""
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """All of them; the first is that of the bare name."""
+        ...
+
+
 def needs_samples(transform: Transform, argument: str) -> bool:
     """Whether it must be given samples, with this argument."""
     if isinstance(transform, PartlyCalibrated) and argument in transform.uncalibrated:

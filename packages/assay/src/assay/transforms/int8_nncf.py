@@ -27,6 +27,7 @@ class Int8Nncf:
     accepts = "onnx"
     precision = "int8"
     calibrated = True
+    arguments = PRESETS
 
     def availability(self) -> Availability:
         """From the package metadata. NNCF reads ONNX through onnxruntime."""

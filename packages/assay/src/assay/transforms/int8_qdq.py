@@ -37,6 +37,7 @@ class Int8Qdq:
     accepts = "onnx"
     precision = "int8"
     calibrated = True
+    arguments = GRANULARITIES
 
     def availability(self) -> Availability:
         """From the package metadata."""

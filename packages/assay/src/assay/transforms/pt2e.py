@@ -27,7 +27,7 @@ class Pt2eInt8(ABC):
 
     name: ClassVar[str]
     module: ClassVar[str]
-    kinds: ClassVar[tuple[str, ...]] = ()
+    arguments: ClassVar[tuple[str, ...]] = ()
     uncalibrated: ClassVar[tuple[str, ...]] = ()
     libraries: ClassVar[tuple[str, ...]] = ("torchao", "executorch", "torch")
     accepts = "torch"
@@ -36,7 +36,7 @@ class Pt2eInt8(ABC):
 
     @abstractmethod
     def quantizer(self, kind: str) -> Any:
-        """For one of `kinds`, "" where there are none."""
+        """For one of `arguments`, "" where there are none."""
 
     @final
     def availability(self) -> Availability:
@@ -74,13 +74,13 @@ class Pt2eInt8(ABC):
         return save_program(quantized.exported, folder / WRITTEN, program.inputs, outputs)
 
     def _kind(self, argument: str) -> str:
-        if argument and argument not in self.kinds:
+        if argument and argument not in self.arguments:
             raise UsageError(
-                f"transform {self.name} is {', '.join(self.kinds)}, not {argument!r}"
-                if self.kinds
+                f"transform {self.name} is {', '.join(self.arguments)}, not {argument!r}"
+                if self.arguments
                 else f"transform {self.name} takes no argument, not {argument!r}"
             )
-        return argument or next(iter(self.kinds), "")
+        return argument or next(iter(self.arguments), "")
 
 
 def _quantized(program: Program, quantizer: Any, calibration: Sequence[Tensors] | None) -> Program:

@@ -15,7 +15,7 @@ class XnnpackInt8(Pt2eInt8):
 
     name = "xnnpack-int8"
     module = "executorch.backends.xnnpack.quantizer.xnnpack_quantizer"
-    kinds = ("static-per-channel", "static-per-tensor", "dynamic-per-channel")
+    arguments = ("static-per-channel", "static-per-tensor", "dynamic-per-channel")
     uncalibrated = ("dynamic-per-channel",)
 
     def quantizer(self, kind: str) -> Any:

@@ -69,6 +69,7 @@ class Cause(msgspec.Struct, frozen=True):
     is the share of the end's error that goes when all these give right values.
 
     `saved`: the engine is right as it is built, and wrong once it was saved and loaded.
+    `right_transforms`: with one of these in place of the flow's own the whole model is right.
     `options` are those under which it fails with the least, `cures` make it right (`tried` changes were tried),
     `origin` is the stage that has no switch; `whole_cured` says
     whether the first makes the whole right, too; `cost` is its time over that without (`cost_speed`: whether
@@ -94,6 +95,7 @@ class Cause(msgspec.Struct, frozen=True):
     elsewhere: tuple[str, ...] = ()
     kernel: bool = False
     saved: bool = False
+    right_transforms: tuple[str, ...] = ()
     cures: tuple[Cure, ...] = ()
     tried: int = 0
     origin: Origin = Origin()

@@ -58,14 +58,18 @@ class Prober:
             said = {**said, "screen": 0.0}  # has no say, and would make it another question
         job = replace(self.job, windows=asked, flow=flow or self.job.flow, **said)
         if job.key not in self._known:
-            if time.monotonic() > self.deadline:
-                raise OutOfTime("the time is over")
+            self.require_time()
             self.asked += 1
             result = await self.services.jobs.run(job)
             assert isinstance(result, RegionResult)
             self._known[job.key] = result
             self.versions = result.versions or self.versions
         return self._known[job.key]
+
+    def require_time(self) -> None:
+        """Raises OutOfTime."""
+        if time.monotonic() > self.deadline:
+            raise OutOfTime("the time is over")
 
     def symptom_of(self, result: RegionResult) -> Symptom | None:
         """Also that the part is refused as the model is, where that is looked for."""

@@ -18,6 +18,7 @@ from assay.triage.graph import Graph, Places
 from assay.triage.localize import SCREEN, SHARE, Suspect, suspects
 from assay.triage.part import LEFT, Part
 from assay.triage.prober import OutOfTime, Prober
+from assay.triage.quantizer import right_choices
 from assay.triage.sites import wrong_sites
 from assay.triage.symptom import UNSTABLE, WITHIN, Symptom, refusal_of, symptom_of
 from assay.triage.told_again import told_again
@@ -69,6 +70,9 @@ async def find_causes(context: Context) -> list[Cause]:
             avoid |= part.everywhere
             if cause.explains is None or cause.explains >= 1.0 - LEFT:
                 break
+        if causes and not any(one.cures for one in causes):
+            choices = await right_choices(context, whole.error)
+            causes = [replace(one, right_transforms=choices) for one in causes]
     except OutOfTime:
         return causes or [_unlocated(context, graph, Doubt.OUT_OF_TIME)]
     return causes or [_unlocated(context, graph, Doubt.NOT_LOCALIZED)]

@@ -171,6 +171,12 @@ def brought(cause: Cause) -> str:
 
 
 def _brought(cause: Cause) -> str:
+    if cause.right_transforms:
+        return f"the quantizer's choice: it is right with {', '.join(cause.right_transforms)}; {_by_backend(cause)}"
+    return _by_backend(cause)
+
+
+def _by_backend(cause: Cause) -> str:
     if cause.symptom.kind == TOO_SLOW:
         return "not known: a measurement has no earlier engine to compare with"
     if cause.slower:
@@ -228,7 +234,8 @@ def _named(cure: Cure) -> str:
 def workaround(cause: Cause) -> str:
     """The options to set, and whether the whole model is right with them."""
     if not cause.cures:
-        return ""
+        first = cause.right_transforms[:1]
+        return "".join(f"--transform {one} (the whole model is right with it)" for one in first)
     options = " ".join(f"--option {name}={value}" for name, value in cause.cures[0].options.items())
     whole = "not tried on the whole model"
     if cause.whole_cured is not None:

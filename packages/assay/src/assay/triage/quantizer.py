@@ -1,0 +1,51 @@
+"""What the quantizer has to do with it: the whole model, rewritten by another choice of a transform of the flow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace as dataclass_replace
+
+from msgspec.structs import replace
+
+from assay import plugins
+from assay.core.outcome import Outcome
+from assay.ports import HasArguments
+from assay.triage.context import Context, end_error
+from assay.triage.graph import Graph
+
+RIGHT = 0.25
+"""Of the error as it was: a model that is off by less is taken for right, as with an option."""
+
+
+async def right_choices(context: Context, error: float) -> tuple[str, ...]:
+    """Other arguments of the flow's transforms with which the model is right, as `--transform` takes them; `error` is that of the model as
+    it is. Each is asked once. Raises OutOfTime."""
+    found = []
+    for number, (named, transforms) in enumerate(_others(context.job.flow.transforms)):
+        flow = replace(context.job.flow, name=f"{context.job.flow.name}+{number}", transforms=transforms)
+        other = dataclass_replace(
+            context, job=replace(context.job, flow=flow), folder=context.folder / f"choice-{number}"
+        )
+        prober = other.prober()
+        prober.require_time()
+        values = await other.values()
+        if values.outcome is not Outcome.OK:
+            continue
+        graph = Graph(values.graph)
+        result = await prober.ask([range(len(graph.nodes))], outputs=graph.outputs, derive=False)
+        if result.outcome is Outcome.OK and end_error(result) < RIGHT * error:
+            found.append(named)
+    return tuple(found)
+
+
+def _others(transforms: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each with the transforms of the flow in which it stands."""
+    for at, said in enumerate(transforms):
+        name, _, argument = said.partition(":")
+        transform = plugins.load("assay.transforms", name)()
+        if not isinstance(transform, HasArguments) or not transform.arguments:
+            continue
+        usual = argument or transform.arguments[0]
+        for one in transform.arguments:
+            if one != usual:
+                yield f"{name}:{one}", (*transforms[:at], f"{name}:{one}", *transforms[at + 1 :])
