@@ -6,6 +6,7 @@ import math
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -231,6 +232,44 @@ def test_what_is_no_steady_number_is_told_at_the_node_where_it_is_born(
     assert [one.partition(" ")[0] for one in cause.nodes] == [born]
     assert (cause.symptom.kind, cause.where) == (kind, Where.NODE)
     assert told in title_of(cause)
+
+
+def test_without_time_the_best_so_far_is_told(tmp_path: Path) -> None:
+    net = PlantedNet(2 * NODES, seed=3)
+    onnx.save(net.model, tmp_path / "net.onnx")
+    told: list[float] = []
+    asked = TriageOptions(
+        target=str(tmp_path / "net.onnx"), flows=("miscompiler",), options={"fault": "lost_middle"}, time_limit_s=1.0,
+        history=str(tmp_path / "history"), output=tmp_path / "triage",
+    )  # fmt: skip
+    (cause, *_) = run_triage(asked, tell=lambda text: told.append(time.monotonic())).causes
+    assert Doubt.OUT_OF_TIME in cause.doubts
+    assert time.monotonic() - told[0] < 15.0, "no question goes on beyond it"
+
+
+@pytest.mark.parametrize("fault", ["swapped_scale", "wrong_slope"])
+def test_what_fails_in_every_second_engine_is_triaged_by_its_share(fault: str, tmp_path: Path) -> None:
+    net = PlantedNet(NODES, seed=3)
+    pattern = net.sites[fault][0]
+    onnx.save(net.model, tmp_path / "net.onnx")
+    history = str(tmp_path / "history")
+    options = {"fault": fault, "site": pattern[-1]}
+    asked = CheckOptions(
+        models=(tmp_path / "net.onnx",), flows=("miscompiler",), options=options, history=history, only_kind="verify"
+    )
+    checked = run_check(asked)
+    job, result = checked.run.jobs[0], checked.results[0]
+    assert isinstance(job, VerifyJob)
+    seldom = replace(job, flow=replace(job.flow, options={**job.flow.options, "turns": str(tmp_path / "turns")}))
+    with open_services(history, workers=1) as services:
+        (cause,) = triage_verdict(
+            RedVerdict(seldom, result), services, tmp_path / "triage", math.inf, lambda text: None
+        )
+    assert [one.partition(" ")[0] for one in cause.nodes] == pattern
+    brought = [] if fault in KERNELS else [(fault,)]
+    assert (cause.kernel, [one.names for one in cause.cures][:1]) == (fault in KERNELS, brought)
+    assert 0 < cause.failed < cause.tries
+    assert any("it fails seldom: " in line for line in lines(cause))
 
 
 def test_where_runs_part_is_found_of_answers_that_are_within_tolerance(tmp_path: Path) -> None:

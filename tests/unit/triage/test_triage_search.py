@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any, cast
 
 import pytest
@@ -18,7 +19,7 @@ from assay.core.repeats import Instability, Pattern, Repeats
 from assay.core.result import RegionResult
 from assay.testing.builders import make_job, make_result
 from assay.triage.context import end_of
-from assay.triage.prober import Prober
+from assay.triage.prober import OutOfTime, Prober
 from assay.triage.search import MOST_TRIES, tries_for
 from assay.triage.symptom import UNSTABLE
 from assay.triage.unstable import FEW, RUNS, builds_for
@@ -66,3 +67,26 @@ def test_a_part_is_asked_until_it_fails() -> None:
     prober.tries = 6
     assert asyncio.run(prober.ask([{0}])).errors
     assert Services.jobs.asked == 3, "the first was known"
+
+
+@pytest.mark.parametrize(("left_s", "raised"), [(1000.0, False), (5.0, True), (-1.0, True)])
+def test_a_question_ends_when_the_time_is_over(left_s: float, raised: bool) -> None:
+    seen: list[float] = []
+
+    class Slow:
+        async def run(self, job: RegionJob) -> RegionResult:
+            seen.append(job.limits.timeout_s)
+            return replace(empty_result(job), outcome=Outcome.TIMEOUT)
+
+    class Services:
+        jobs = Slow()
+
+    job = other_kind(make_job(), RegionJob, values_dir="", windows=())
+    prober = Prober(cast("Any", Services()), job, time.monotonic() + left_s)
+    if raised:
+        with pytest.raises(OutOfTime):
+            asyncio.run(prober.ask([{0}]))
+    else:
+        assert prober.symptom_of(asyncio.run(prober.ask([{0}]))) is not None, "it takes longer than it may"
+    assert all(one <= max(left_s, 0.0) or one == job.limits.timeout_s for one in seen)
+    assert bool(seen) == (left_s > 0)

@@ -18,7 +18,7 @@ from assay.pipeline.services import Services
 from assay.ports import Backend
 from assay.triage.cause import Pattern
 from assay.triage.graph import Graph, Places
-from assay.triage.prober import Prober
+from assay.triage.prober import Prober, within
 from assay.triage.symptom import UNSTABLE, Symptom, refusal_of
 
 
@@ -46,9 +46,9 @@ class Context:
         return made
 
     async def values(self) -> ValuesResult:
-        """Every value of the model in float64."""
+        """Every value of the model in float64. Raises OutOfTime."""
         asked = other_kind(self.job, ValuesJob, values_dir=str(self.folder / "values"), sample=self.sample)
-        result = await self.services.jobs.run(asked)
+        result = await within(asked, self.deadline, self.services)
         assert isinstance(result, ValuesResult)
         return result
 

@@ -11,8 +11,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from assay.core.flow import Flow
-from assay.core.job import RegionJob
-from assay.core.result import RegionResult
+from assay.core.job import Job, RegionJob
+from assay.core.outcome import Outcome
+from assay.core.result import RegionResult, Result
 from assay.errors import HarnessError
 from assay.pipeline.services import Services
 from assay.triage.symptom import Symptom, refusal_of, symptom_of
@@ -20,6 +21,18 @@ from assay.triage.symptom import Symptom, refusal_of, symptom_of
 
 class OutOfTime(HarnessError):
     """The time that a user gave is over: what is known so far is reported."""
+
+
+async def within(job: Job, deadline: float, services: Services) -> Result:
+    """Not beyond the deadline. Raises OutOfTime where it is over, before the job or while it runs."""
+    left = deadline - time.monotonic()
+    if left <= 0.0:
+        raise OutOfTime("the time is over")
+    limits = replace(job.limits, timeout_s=min(job.limits.timeout_s, left))
+    result = await services.jobs.run(replace(job, limits=limits))
+    if result.outcome is Outcome.TIMEOUT and left < job.limits.timeout_s:
+        raise OutOfTime("the time is over")
+    return result
 
 
 @dataclass
@@ -58,18 +71,12 @@ class Prober:
             said = {**said, "screen": 0.0}  # has no say, and would make it another question
         job = replace(self.job, windows=asked, flow=flow or self.job.flow, **said)
         if job.key not in self._known:
-            self.require_time()
             self.asked += 1
-            result = await self.services.jobs.run(job)
+            result = await within(job, self.deadline, self.services)
             assert isinstance(result, RegionResult)
             self._known[job.key] = result
             self.versions = result.versions or self.versions
         return self._known[job.key]
-
-    def require_time(self) -> None:
-        """Raises OutOfTime."""
-        if time.monotonic() > self.deadline:
-            raise OutOfTime("the time is over")
 
     def symptom_of(self, result: RegionResult) -> Symptom | None:
         """Also that the part is refused as the model is, where that is looked for."""

@@ -26,13 +26,11 @@ async def right_choices(context: Context, error: float) -> tuple[str, ...]:
         other = dataclass_replace(
             context, job=replace(context.job, flow=flow), folder=context.folder / f"choice-{number}"
         )
-        prober = other.prober()
-        prober.require_time()
         values = await other.values()
         if values.outcome is not Outcome.OK:
             continue
         graph = Graph(values.graph)
-        result = await prober.ask([range(len(graph.nodes))], outputs=graph.outputs, derive=False)
+        result = await other.prober().ask([range(len(graph.nodes))], outputs=graph.outputs, derive=False)
         if result.outcome is Outcome.OK and end_error(result) < RIGHT * error:
             found.append(named)
     return tuple(found)

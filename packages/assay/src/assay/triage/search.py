@@ -39,7 +39,10 @@ MOST_TRIES = 20
 
 async def find_causes(context: Context) -> list[Cause]:
     """Gravest first. Each claim is confirmed on an engine without taps; what was not is among the doubts of the cause."""
-    values = await context.values()
+    try:
+        values = await context.values()
+    except OutOfTime:
+        return [_unlocated(context, Graph(RegionGraph()), Doubt.OUT_OF_TIME)]
     if values.outcome is not Outcome.OK:
         return [_unlocated(context, Graph(RegionGraph()), Doubt.NO_VALUES, values.detail)]
     graph, prober = Graph(values.graph), context.prober()
