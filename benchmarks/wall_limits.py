@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from assay.core.job import Job
+from assay.core.job_base import Job
 from assay.core.limits import Limits
 from assay.core.outcome import Stage
 from assay.launch.pool import Pool

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.core.job import Job
+from assay.core.job_base import Job
 from assay.core.result import Result
 from assay.judge.job_outcome import with_outcome
 from assay.worker.dispatch import execute

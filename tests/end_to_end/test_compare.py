@@ -13,7 +13,8 @@ from assay.commands.compare import compare_request, run_compare
 from assay.commands.composition import open_services
 from assay.core.flow import Flow
 from assay.core.flow import Option as Value
-from assay.core.job import CompareSpeedJob, Job
+from assay.core.job import CompareSpeedJob
+from assay.core.job_base import Job
 from assay.core.limits import Measuring
 from assay.core.note import NoteCode, noted
 from assay.core.outcome import Outcome

@@ -13,7 +13,8 @@ from assay.cli.main import app
 from assay.commands.composition import open_services
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind, RefusalCache, VerifyJob
+from assay.core.job import VerifyJob
+from assay.core.job_base import Job, JobKind, RefusalCache
 from assay.core.note import NoteCode
 from assay.core.outcome import Outcome
 from assay.core.result import Result

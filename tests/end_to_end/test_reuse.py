@@ -19,7 +19,8 @@ from assay.cli.main import app
 from assay.commands.caches import enforce_cache_limit
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Job, VerifyJob
+from assay.core.job import VerifyJob
+from assay.core.job_base import Job
 from assay.core.note import NoteCode
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result

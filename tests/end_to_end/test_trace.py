@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import assay
-from assay.core.result import traces_of
+from assay.core.result_parts import traces_of
 from assay.errors import UsageError
 from assay.pipeline.kept_folders import RUNS_KEPT
 from assay.reports.html_detail import detail

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from assay.commands.trend import show
-from assay.core.job import JobKind
+from assay.core.job_base import JobKind
 from assay.core.machine import Machine
 from assay.errors import UsageError
 from assay.pipeline.provenance import this_machine

@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from assay.commands.compare import compare_request
 from assay.commands.composition import open_services
 from assay.core.flow import Flow, Option
-from assay.core.job import AlternateJob, CompareSpeedJob, Job
+from assay.core.job import AlternateJob, CompareSpeedJob
+from assay.core.job_base import Job
 from assay.core.limits import Limits
 from assay.core.note import NoteCode
 from assay.core.outcome import Outcome, Stage

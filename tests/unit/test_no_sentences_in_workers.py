@@ -47,7 +47,6 @@ OF_OTHERS = {"log", "text", "texts", "values"}
 LEFT = {
     "detail": "the driver makes it; a worker says `ended`",
     "observed_detail": "as `detail`",
-    "missing_reason": "why a derivation gave nothing: the text of an exception",
 }
 """Fields that hold a sentence all the same."""
 
@@ -89,6 +88,15 @@ def sentences(source: str) -> Iterator[int]:
             yield node.lineno
         if _called(node) == "replace" and any(word.arg == "detail" for word in node.keywords):
             yield node.lineno
+
+
+def raised_words(source: str) -> Iterator[int]:
+    """The lines where an error is raised with a text of several words, in place of a note."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            given = [*node.exc.args, *(word.value for word in node.exc.keywords)]
+            if any(_has_words(one, spaced=True) for one in given):
+                yield node.lineno
 
 
 def _called(node: ast.Call) -> str:
@@ -145,6 +153,48 @@ def test_no_worker_makes_a_sentence_of_what_it_notes() -> None:
     assert len(sources) > 300
     found = [f"{path}:{line}" for path in sources for line in sentences(path.read_text(encoding="utf-8"))]
     assert not found, f"note a code, and add its sentence to judge/note_text.py: {found}"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'raise Lowering("nothing here is a number")',
+        "raise Unsupported(f\"no kernel for '{name}'\", cause='other')",
+        "raise BadInputs(f'at {sizes} {error}') from error",
+        'raise Unsupported(noted(NoteCode.NO_TAPS, format=f"a {form} of another kind"))',
+    ],
+)
+def test_a_raised_sentence_is_found(line: str) -> None:
+    assert list(raised_words(line)) == [1]
+
+
+def test_a_raised_note_is_right() -> None:
+    assert not list(raised_words("raise Unsupported(noted(NoteCode.NO_TAPS, format=form), cause='other')"))
+
+
+RAISE_NOTES = ("worker", "numerics/shapes")
+"""Rooms whose errors are all notes or codes. The others of `IN_WORKERS` run outside of workers as well, or are plug-ins: an error of theirs
+comes with its words, as a stranger's does, and the driver puts them where its sentence has a place for them."""
+
+
+def test_no_worker_raises_a_sentence() -> None:
+    sources = [path for room in RAISE_NOTES for path in (SOURCE / room).rglob("*.py")]
+    assert len(sources) > 80
+    found = [f"{path}:{line}" for path in sources for line in raised_words(path.read_text(encoding="utf-8"))]
+    assert not found, f"raise a note, and add its sentence to judge/refusal_text.py: {found}"
+
+
+def test_no_rule_of_shapes_makes_a_sentence() -> None:
+    calls = [
+        node
+        for path in (SOURCE / "numerics").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and _called(node) in ("Conflict", "equal", "Constraint")
+    ]
+    assert len(calls) > 50
+    assert not [
+        ast.unparse(node) for node in calls if any(map(_has_words, [*node.args, *(w.value for w in node.keywords)]))
+    ]
 
 
 def texts_of(kind: object, at: str = "", seen: set[type] | None = None) -> Iterator[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from assay.core.job import Job
+from assay.core.job_base import Job
 from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
 from assay.launch import process_tree

@@ -13,7 +13,8 @@ import pytest
 
 from assay.core.case import Case
 from assay.core.flow import Flow, Option
-from assay.core.job import Job, VerifyJob
+from assay.core.job import VerifyJob
+from assay.core.job_base import Job
 from assay.core.limits import Limits
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result

@@ -18,7 +18,8 @@ from assay import plugins
 from assay.core.case import Case, Inputs
 from assay.core.data import Data
 from assay.core.error_case import ErrorCase
-from assay.core.job import Job, MeasureJob, VerifyJob, other_kind
+from assay.core.job import MeasureJob, VerifyJob, other_kind
+from assay.core.job_base import Job
 from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Outcome

@@ -16,7 +16,8 @@ from assay import plugins
 from assay.core.case import Case
 from assay.core.environment import Interpreter
 from assay.core.flow import Flow
-from assay.core.job import Job, VerifyJob
+from assay.core.job import VerifyJob
+from assay.core.job_base import Job
 from assay.core.outcome import Cause, Outcome
 from assay.errors import EnvironmentFailed
 from assay.launch.pool import FreshProcess, Pool

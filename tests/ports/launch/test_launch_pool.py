@@ -10,7 +10,14 @@ import psutil
 import pytest
 
 from assay.core.case import Case, Inputs
-from assay.core.job import CompareSpeedJob, MeasureJob, PerNodeJob, ReferenceJob, SearchInputsJob, other_kind
+from assay.core.job import (
+    CompareSpeedJob,
+    MeasureJob,
+    PerNodeJob,
+    ReferenceJob,
+    SearchInputsJob,
+    other_kind,
+)
 from assay.core.limits import IMPORT_S, Limits
 from assay.core.outcome import Outcome, Stage
 from assay.core.speed import BaselineEngine

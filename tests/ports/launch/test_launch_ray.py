@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from assay.core.case import Case
-from assay.core.job import Job, NoopJob
+from assay.core.job import NoopJob
+from assay.core.job_base import Job
 from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
 from assay.core.step import Step

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from assay import plugins
-from assay.core.job import Job
+from assay.core.job_base import Job
 from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.core.result import Result

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from assay.core.job import Job
+from assay.core.job_base import Job
 from assay.core.note import NoteCode
 from assay.core.outcome import Outcome, Stage
 from assay.launch import process_tree

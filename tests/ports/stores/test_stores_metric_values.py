@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from assay.core.result import measurements_of
+from assay.core.result_parts import measurements_of
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.judge.metrics import metrics
 from assay.pipeline.trend import SHORT

@@ -12,7 +12,8 @@ from assay.commands.progress import Lines, activity
 from assay.core.case import Case
 from assay.core.comparison import Comparison
 from assay.core.flow import Flow
-from assay.core.job import DeriveToleranceJob, Job, JobKind, VerifyJob
+from assay.core.job import DeriveToleranceJob, VerifyJob
+from assay.core.job_base import Job, JobKind
 from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import VerifyResult

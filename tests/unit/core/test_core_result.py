@@ -11,7 +11,8 @@ import pytest
 
 import assay
 from assay.core.empty_result import empty_result
-from assay.core.job import AnyJob, FlowJob, JobKind
+from assay.core.job import AnyJob
+from assay.core.job_base import FlowJob, JobKind
 from assay.core.result import AnyResult, EngineResult, Result
 from assay.testing.builders import make_job
 

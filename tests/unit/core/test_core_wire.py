@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from assay.core.job import JobKind
+from assay.core.job_base import JobKind
 from assay.core.note import NoteCode, noted
 from assay.core.outcome import Stage
 from assay.core.step import UNKNOWN, Step

@@ -13,7 +13,13 @@ from assay.core.empty_result import empty_result
 from assay.core.engine_info import EngineInfo
 from assay.core.finding import Finding, FindingCode, facts
 from assay.core.flow import Flow
-from assay.core.job import ChangeJob, Job, MeasureJob, PerNodeJob, VerifyJob
+from assay.core.job import (
+    ChangeJob,
+    MeasureJob,
+    PerNodeJob,
+    VerifyJob,
+)
+from assay.core.job_base import Job
 from assay.core.model import Model
 from assay.core.node_error import NodeError, NodeSummary
 from assay.core.note import NoteCode, noted

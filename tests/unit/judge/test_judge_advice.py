@@ -10,11 +10,12 @@ from msgspec.structs import replace
 from assay.core.case import Inputs
 from assay.core.engine_info import AppliedTransform, EngineInfo
 from assay.core.finding import Finding, FindingCode, facts
-from assay.core.job import Job
+from assay.core.job_base import Job
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Policy
 from assay.core.reference import Reference, ReferenceKind
-from assay.core.result import ComparedResult, Result
+from assay.core.result import Result
+from assay.core.result_parts import ComparedResult
 from assay.core.verdict import VerdictStatus
 from assay.judge import judge
 from assay.testing.builders import make_comparison, make_job, make_result

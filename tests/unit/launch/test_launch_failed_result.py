@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.core.job import JobKind
+from assay.core.job_base import JobKind
 from assay.core.note import NoteCode, noted
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.launch import failed_result

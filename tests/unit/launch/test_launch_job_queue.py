@@ -8,7 +8,8 @@ import pytest
 from assay.core.case import Case
 from assay.core.device import Gpu
 from assay.core.flow import Flow
-from assay.core.job import Job, VerifyJob
+from assay.core.job import VerifyJob
+from assay.core.job_base import Job
 from assay.core.model import Model
 from assay.launch.gpus import parse_smi, visible
 from assay.launch.job_queue import NUMPY_VARIABLES, JobQueue, Pending, WorkerKey, environ_of, worker_key

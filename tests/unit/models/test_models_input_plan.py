@@ -12,6 +12,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper, parser
 
 from assay.core.input_plan import InputPlan
+from assay.judge.constraint_text import constraint_text
 from assay.models.input_plan.plan import plan_of
 from assay.models.onnx_file import describe
 from assay.models.random_inputs import random_inputs
@@ -268,7 +269,9 @@ def test_what_was_fine_stays_as_it_was(tmp_path: Path) -> None:
 
 def test_constraints_that_nothing_meets_are_named(tmp_path: Path) -> None:
     path = made(tmp_path, "g (float[N, 4] x, float[N, 6] z) => (float[N, ?] y) { y = Add (x, z) }")
-    assert planned(path).unmet == "Add 'Add -> y': shapes [1, 4] and [1, 6] do not broadcast"
+    unmet = planned(path).unmet
+    assert unmet is not None
+    assert constraint_text(unmet) == "Add 'Add -> y': shapes [1, 4] and [1, 6] do not broadcast"
 
 
 def test_scalars_that_bound_a_row_of_numbers_leave_some_between_them(tmp_path: Path) -> None:

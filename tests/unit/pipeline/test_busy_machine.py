@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from assay.core.case import Case
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.job import Job, VerifyJob
+from assay.core.job import VerifyJob
+from assay.core.job_base import Job
 from assay.core.model import Model
 from assay.core.note import NoteCode
 from assay.core.outcome import Cause, Outcome

@@ -9,7 +9,8 @@ import pytest
 
 from assay.core.case import Case
 from assay.core.empty_result import empty_result
-from assay.core.job import Job, NoopJob
+from assay.core.job import NoopJob
+from assay.core.job_base import Job
 from assay.core.model import Model
 from assay.core.result import Result
 from assay.errors import HarnessError

@@ -13,7 +13,14 @@ from msgspec.structs import replace
 from assay.core.case import Case, Inputs
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.job import AnyJob, DeriveToleranceJob, Job, MeasureJob, ReferenceJob, VerifyJob
+from assay.core.job import (
+    AnyJob,
+    DeriveToleranceJob,
+    MeasureJob,
+    ReferenceJob,
+    VerifyJob,
+)
+from assay.core.job_base import Job
 from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage

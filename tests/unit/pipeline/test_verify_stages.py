@@ -14,7 +14,8 @@ from assay.core.comparison import Comparison
 from assay.core.empty_result import empty_result
 from assay.core.finding import Finding
 from assay.core.flow import Flow
-from assay.core.job import DeriveToleranceJob, Job, VerifyJob
+from assay.core.job import DeriveToleranceJob, VerifyJob
+from assay.core.job_base import Job
 from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
 from assay.core.policy import Goal, Policy

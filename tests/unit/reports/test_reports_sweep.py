@@ -6,7 +6,7 @@ import datetime
 
 import pytest
 
-from assay.core.job import JobKind
+from assay.core.job_base import JobKind
 from assay.core.note import NoteCode, noted
 from assay.core.result import Result
 from assay.core.run import Run

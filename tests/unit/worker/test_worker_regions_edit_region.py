@@ -10,6 +10,7 @@ from assay.core.region import RegionEdit
 from assay.errors import Lowering
 from assay.worker.regions.build_region import Region, Window
 from assay.worker.regions.edit_region import edited
+from sentences import says
 
 TEXT = """<ir_version: 10, opset_import: ["" : 21]>
 g (float[4] x) => (float[4] y) <float s = {0.05}, float[4] w = {-1.0, 2.0, 3.0, 4.0}>
@@ -23,7 +24,7 @@ def region() -> Region:
 
 @pytest.mark.parametrize("fill", ["minus_ones", "whole"])
 def test_a_scale_stays_positive(fill: str) -> None:
-    with pytest.raises(Lowering, match="s holds positive numbers"):
+    with pytest.raises(Lowering, check=says("s holds positive numbers")):
         edited(region(), [RegionEdit("fill", name="s", fill=fill)])
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.core.job import Job
+from assay.core.job_base import Job
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.judge.note_text import note_text

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from assay.core.job import Job
+from assay.core.job_base import Job
 from assay.worker.dispatch import _HANDLERS, _handler_of
 
 START = """

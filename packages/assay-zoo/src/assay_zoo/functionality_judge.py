@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.core.outcome import Cause, Outcome
-from assay.core.result import Result, comparisons_of
+from assay.core.result import Result
+from assay.core.result_parts import comparisons_of
 from assay.judge.draft_verdict import unless_said
 from assay_zoo.check import Check, CheckOutcome
 

@@ -8,7 +8,8 @@ from assay.core.case import Case
 from assay.core.job import MeasureJob
 from assay.core.limits import Measuring
 from assay.core.outcome import Outcome, Stage
-from assay.core.result import Result, measurements_of
+from assay.core.result import Result
+from assay.core.result_parts import measurements_of
 from assay.errors import UnknownName
 from assay.judge.metrics import metrics, samples_missing
 from assay.pipeline.services import Services

@@ -44,12 +44,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from assay.core.note import Note
+
 Thing = TypeVar("Thing")
 Used = TypeVar("Used")
 
 
 class AssayError(Exception):
-    """The root."""
+    """The root. What a worker raises of its own is a note: the driver makes its sentence. Anybody else, plug-ins among them, gives the
+    words."""
+
+    def __init__(self, said: str | Note = "") -> None:
+        self.note = said if isinstance(said, Note) else None
+        super().__init__(said)
 
 
 class UsageError(AssayError):
@@ -147,24 +154,24 @@ class EnvironmentFailed(HarnessError):
 class EndpointFailed(HarnessError):
     """A service does not answer: nothing is known of its model. `late`: it took too long."""
 
-    def __init__(self, text: str, *, late: bool = False) -> None:
-        super().__init__(text)
+    def __init__(self, said: str | Note, *, late: bool = False) -> None:
+        super().__init__(said)
         self.late = late
 
 
 class Lowering(AssayError):
     """Why a backend did not take a model. `node` names the offending node where the backend does."""
 
-    def __init__(self, text: str, *, node: str = "") -> None:
-        super().__init__(text)
+    def __init__(self, said: str | Note, *, node: str = "") -> None:
+        super().__init__(said)
         self.node = node
 
 
 class Unsupported(Lowering):
     """An operator, opset, type or shape the backend does not have. `cause` is a `Cause` value's name."""
 
-    def __init__(self, text: str, *, node: str = "", cause: str = "operator_unsupported") -> None:
-        super().__init__(text, node=node)
+    def __init__(self, said: str | Note, *, node: str = "", cause: str = "operator_unsupported") -> None:
+        super().__init__(said, node=node)
         self.cause = cause
 
 

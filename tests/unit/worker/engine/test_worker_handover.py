@@ -13,10 +13,12 @@ from assay.backends.onnxruntime import OnnxRuntime
 from assay.backends.onnxruntime_engine import OnnxRuntimeEngine
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Job, VerifyJob
+from assay.core.job import VerifyJob
+from assay.core.job_base import Job
 from assay.core.limits import Limits
 from assay.core.outcome import Outcome, Stage
-from assay.core.result import Result, native_warnings_of
+from assay.core.result import Result
+from assay.core.result_parts import native_warnings_of
 from assay.judge.job_outcome import with_outcome
 from assay.worker import dispatch
 from assay.worker.stages import Stages

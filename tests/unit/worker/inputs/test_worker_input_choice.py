@@ -13,7 +13,8 @@ from onnx import numpy_helper, parser
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.input_plan import InputRange
-from assay.core.job import Job, VerifyJob
+from assay.core.job import VerifyJob
+from assay.core.job_base import Job
 from assay.core.note import NoteCode, noted
 from assay.errors import BadInputs, Lowering, Unsupported
 from assay.models.goldens import write_golden
@@ -21,6 +22,7 @@ from assay.models.onnx_file import describe
 from assay.numerics.oracle.evaluator import Evaluator
 from assay.worker.inputs.input_choice import chosen, drawn, inputs_at, is_telling, new_plan
 from assay.worker.inputs.rebatch import rebatch
+from sentences import says
 
 Samples = list[dict[str, Any]]
 
@@ -82,7 +84,9 @@ def test_the_refusal_of_the_first_is_raised_where_all_are_refused(tmp_path: Path
 def test_a_laxer_answer_to_sizes_that_the_graph_refuses_is_not_taken(tmp_path: Path) -> None:
     inputs = Inputs(samples=1, dims={"A": (2, 2, 2), "B": (3, 3, 3)})
     job = job_of(tmp_path, "g (float[A] x, float[B] z) => (float[?] y) { y = Add (x, z) }", inputs=inputs)
-    with pytest.raises(BadInputs, match="Add 'Add -> y': shapes \\[2\\] and \\[3\\] do not broadcast"):
+    with pytest.raises(
+        BadInputs, check=says("Add 'Add -> y': shapes [2] and [3] do not broadcast (tried with A=2, B=3)")
+    ):
         chosen(job, lambda inputs: [{"y": np.zeros(0)} for _ in inputs])
 
 

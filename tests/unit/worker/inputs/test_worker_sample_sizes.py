@@ -9,7 +9,8 @@ import onnx
 
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow, sizes_to_build
-from assay.core.job import Job, MeasureJob
+from assay.core.job import MeasureJob
+from assay.core.job_base import Job
 from assay.core.limits import Measuring
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model

@@ -15,7 +15,8 @@ from assay.core.case import Case
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow
 from assay.core.gpu import GpuReading
-from assay.core.job import Job, MeasureJob
+from assay.core.job import MeasureJob
+from assay.core.job_base import Job
 from assay.core.model import Model
 from assay.core.note import NoteCode, noted
 from assay.ports import Tensor, Tensors

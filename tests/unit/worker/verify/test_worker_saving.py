@@ -9,10 +9,12 @@ import pytest
 
 from assay.core.case import Case
 from assay.core.flow import Flow
-from assay.core.job import Job, VerifyJob
+from assay.core.job import VerifyJob
+from assay.core.job_base import Job
 from assay.errors import UsageError
 from assay.models.goldens import Golden, read_golden
 from assay.worker.verify.saving import save
+from sentences import says
 from small_models import golden_for, linear_model
 
 
@@ -48,6 +50,6 @@ def test_a_folder_is_a_golden_of_the_reference_or_of_the_engine(tmp_path: Path) 
 def test_samples_of_several_shapes_are_no_npz(tmp_path: Path) -> None:
     job, golden = _job(tmp_path, outputs=str(tmp_path / "out.npz"))
     with pytest.raises(
-        UsageError, match=r"the samples of 'y' differ in shape, and an .npz holds one: give a folder instead"
+        UsageError, check=says("the samples of 'y' differ in shape, and an .npz holds one: give a folder instead")
     ):
         save(job, golden, [{"y": np.zeros(2)}, {"y": np.zeros(3)}], "1")

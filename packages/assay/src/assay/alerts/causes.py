@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from assay.core.alert import AlertKind, RedJob
 from assay.core.digest import value_digest
-from assay.core.job import AnyJob, FlowJob
+from assay.core.job import AnyJob
+from assay.core.job_base import FlowJob
 from assay.core.outcome import Outcome
-from assay.core.result import ComparedResult, Result
+from assay.core.result import Result
+from assay.core.result_parts import ComparedResult
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge.job_outcome import findings_of
 from assay.judge.outcome_table import outcome_words

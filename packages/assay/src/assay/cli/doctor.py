@@ -66,7 +66,7 @@ def _explained(found: Diagnosis) -> list[tuple[str, str]]:
 def _trial(result: Result | None) -> list[tuple[str, str]]:
     if result is None:
         return []
-    from assay.core.result import facts_of
+    from assay.core.result_parts import facts_of
 
     taken: dict[str, float] = {}  # a stage may be entered more than once
     for time in result.stage_times:

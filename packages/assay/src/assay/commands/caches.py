@@ -6,7 +6,8 @@ import sys
 from collections.abc import Iterable
 
 from assay.commands.environments import CONFIG
-from assay.core.result import Result, facts_of
+from assay.core.result import Result
+from assay.core.result_parts import facts_of
 from assay.errors import UsageError
 from assay.judge.outcome_table import REFUSALS
 from assay.models.cache_eviction import MOST_BYTES, Entry, compiled, evict

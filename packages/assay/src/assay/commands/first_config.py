@@ -13,7 +13,7 @@ from assay.core.case import Contract, Inputs
 from assay.core.flow import Flow
 from assay.core.limits import Limits
 from assay.core.outcome import Outcome
-from assay.core.result import comparisons_of
+from assay.core.result_parts import comparisons_of
 from assay.judge.outcome_table import ANSWERS
 from assay.pipeline.progress import SILENT, Progress
 from assay.plugins import UNLISTED, catalogue

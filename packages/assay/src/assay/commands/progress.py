@@ -15,7 +15,6 @@ from assay.core.job import (
     CompareSpeedJob,
     DeriveToleranceJob,
     InspectJob,
-    Job,
     ListMutantsJob,
     MeasureJob,
     PerNodeJob,
@@ -25,8 +24,10 @@ from assay.core.job import (
     ValuesJob,
     VerifyJob,
 )
+from assay.core.job_base import Job
 from assay.core.outcome import Stage
-from assay.core.result import Result, comparisons_of
+from assay.core.result import Result
+from assay.core.result_parts import comparisons_of
 from assay.core.step import UNKNOWN, Step
 
 if TYPE_CHECKING:

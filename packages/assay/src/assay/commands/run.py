@@ -20,7 +20,7 @@ from assay.commands.sources import MINED, NamedModels
 from assay.commands.suite_policy import suite_policy
 from assay.core.flow import Flow, Option
 from assay.core.limits import Limits, Measuring
-from assay.core.result import facts_of
+from assay.core.result_parts import facts_of
 from assay.errors import BrokenFlow, UnknownName, UsageError
 from assay.launch.prefork import Preforked
 from assay.models.named_sources import is_named

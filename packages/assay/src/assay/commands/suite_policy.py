@@ -10,7 +10,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from assay.config.assay_toml import FREE_TO_DELEGATE, load_policy
-from assay.core.job import FlowJob
+from assay.core.job_base import FlowJob
 from assay.core.policy import Policy
 from assay.core.run import Run
 from assay.errors import UsageError

@@ -15,7 +15,8 @@ from assay import plugins
 from assay.commands.check import prepared
 from assay.commands.composition import open_services
 from assay.commands.same_request import request_key
-from assay.core.job import Job, JobKind, VerifyJob
+from assay.core.job import VerifyJob
+from assay.core.job_base import Job, JobKind
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.core.run import Run

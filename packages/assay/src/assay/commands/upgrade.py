@@ -22,11 +22,13 @@ from assay.config.assay_toml import load_policy
 from assay.core.case import Inputs
 from assay.core.environment import SEPARATOR
 from assay.core.flow import Flow
-from assay.core.job import FlowJob, Job, VerifyJob
+from assay.core.job import VerifyJob
+from assay.core.job_base import FlowJob, Job
 from assay.core.limits import Limits, Measuring
 from assay.core.outcome import Outcome
 from assay.core.policy import Policy
-from assay.core.result import VerifyResult, speeds_of
+from assay.core.result import VerifyResult
+from assay.core.result_parts import speeds_of
 from assay.core.speed import SpeedComparison, SpeedRule, interim_looks
 from assay.environments.releases import pinned, require_releases
 from assay.errors import AssayError, EnvironmentFailed, UsageError

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from assay.core.finding import Finding, FindingCode
 from assay.core.outcome import Cause, Outcome
-from assay.core.result import ComparedResult, InspectResult, Result, native_warnings_of
+from assay.core.result import InspectResult, Result
+from assay.core.result_parts import ComparedResult, native_warnings_of
 
 
 def codes_of(result: Result) -> tuple[tuple[str, str], ...]:

@@ -6,7 +6,8 @@ from typing import get_args, overload
 
 from assay.core import job as jobs
 from assay.core import result as results
-from assay.core.job import Job, job_digest
+from assay.core.job import job_digest
+from assay.core.job_base import Job
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import AnyResult
 

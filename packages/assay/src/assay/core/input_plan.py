@@ -6,6 +6,7 @@ import enum
 
 import msgspec
 
+from assay.core.constraint import Constraint
 from assay.core.note import Note
 
 
@@ -40,7 +41,7 @@ class InputRange(msgspec.Struct, frozen=True, omit_defaults=True):
 class InputPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     """`sizes` by symbol (`input[2]` for a dimension without a name), `ranges` by input. `floats` is how floating inputs without
     a range are filled: normal or uniform (0 to 1). `changes` are those that were made where the first choice was refused; `unmet`
-    is the constraint of the graph that no sizes were found for ("" for none). `branch_samples` are the samples whose values were changed
+    is the constraint of the graph that no sizes were found for. `branch_samples` are the samples whose values were changed
     so that they take a branch that no other does, found by trying `branch_tries` values. `products` of one sample, where for their
     number fewer were drawn than usual."""
 
@@ -48,7 +49,7 @@ class InputPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     ranges: dict[str, InputRange] = {}
     floats: str = "normal"
     changes: tuple[Note, ...] = ()
-    unmet: str = ""
+    unmet: Constraint | None = None
     branch_samples: tuple[int, ...] = ()
     branch_tries: int = 0
     products: int = 0

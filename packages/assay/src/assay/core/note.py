@@ -97,6 +97,62 @@ class NoteCode(enum.StrEnum):
     ONES_FED = "ones_fed"
     TRUTHS_FED = "truths_fed"
     UNIFORM_FED = "uniform_fed"
+    FACTORY_CHANGES = "factory_changes"
+    VALID_BUT_REFUSED = "valid_but_refused"
+    NEW_INPUT_SHAPE = "new_input_shape"
+    INPUT_NOT_HELD = "input_not_held"
+    NO_ORIGINAL = "no_original"
+    FIXED_BATCH = "fixed_batch"
+    NO_NUMBERS = "no_numbers"
+    NO_TAPS = "no_taps"
+    GOLDEN_TYPE = "golden_type"
+    NOISE_NOT_LEARNT = "noise_not_learnt"
+    VALUE_NOT_EVALUATED = "value_not_evaluated"
+    SIMPLIFIED_NOT_EVALUATED = "simplified_not_evaluated"
+    SIMPLIFIED_EMPTY = "simplified_empty"
+    FILL_NOT_POSITIVE = "fill_not_positive"
+    SPARSE_NOT_CUT = "sparse_not_cut"
+    PASSES_NOT_TOLD = "passes_not_told"
+    NO_PROMPTS = "no_prompts"
+    PEER_FAILED = "peer_failed"
+    PEER_GONE = "peer_gone"
+    PEER_NOT_READY = "peer_not_ready"
+    PEER_LATE = "peer_late"
+    PEER_DIED = "peer_died"
+    PEER_NOT_STARTED = "peer_not_started"
+    ENGINE_FILES_CHANGED = "engine_files_changed"
+    NOT_TIMED_FROM_OUTSIDE = "not_timed_from_outside"
+    OTHER_INPUTS = "other_inputs"
+    BUILT_FOR_SIZES = "built_for_sizes"
+    GAVE_NO_DICT = "gave_no_dict"
+    GAVE_NO_NAME = "gave_no_name"
+    GAVE_NO_ARRAY = "gave_no_array"
+    GAVE_ELEMENTS = "gave_elements"
+    GAVE_A_VIEW = "gave_a_view"
+    SUITE_FILE_MISSING = "suite_file_missing"
+    NO_OPTION_OF_THREADS = "no_option_of_threads"
+    BODY_IN_OWN_TYPES = "body_in_own_types"
+    FAILED_IN = "failed_in"
+    METRIC_STATES_NONE = "metric_states_none"
+    METRIC_STATES_WRONG = "metric_states_wrong"
+    METRIC_FAILED = "metric_failed"
+    METRIC_NOT_STATED = "metric_not_stated"
+    CACHE_LOST = "cache_lost"
+    CALLS_NOT_ORDERED = "calls_not_ordered"
+    REFUSED_AT_SIZES = "refused_at_sizes"
+    FAILED_AT_SIZES = "failed_at_sizes"
+    NOT_WRITTEN = "not_written"
+    SAMPLES_DIFFER = "samples_differ"
+    NOT_IN_NPZ = "not_in_npz"
+    NO_INPUTS = "no_inputs"
+    UNMET = "unmet"
+    TRACE_EMPTY = "trace_empty"
+    TRACE_TOO_LARGE = "trace_too_large"
+    TRACE_INVALID = "trace_invalid"
+    NOT_JSON = "not_json"
+    NO_EVENTS = "no_events"
+    EVENT_LACKS = "event_lacks"
+    NO_DURATIONS = "no_durations"
 
 
 LONGEST = 2000
@@ -104,10 +160,11 @@ LONGEST = 2000
 
 
 class Note(msgspec.Struct, frozen=True, eq=False):
-    """`facts` are numbers, names, and what others say in their own words: the text of an exception, a line of a log."""
+    """`facts` are numbers, names, what others say in their own words (the text of an exception, a line of a log), and the note of what
+    led to this one."""
 
     code: NoteCode
-    facts: dict[str, Fact] = {}
+    facts: dict[str, Fact | Note] = {}
 
     def __eq__(self, other: object) -> bool:
         """Of the same bytes: a NaN among the facts is the same NaN."""
@@ -116,15 +173,19 @@ class Note(msgspec.Struct, frozen=True, eq=False):
     def __hash__(self) -> int:
         return hash(msgspec.msgpack.encode(self))
 
+    def __str__(self) -> str:
+        """For a log: the driver makes the sentence."""
+        return f"{self.code.value} {self.facts}"
+
 
 class NoteWarning(UserWarning):
     """A note on its way through Python's `warnings`, which any depth of the worker can give."""
 
     def __init__(self, note: Note) -> None:
-        super().__init__(f"{note.code.value} {note.facts}")
+        super().__init__(str(note))
         self.note = note
 
 
-def noted(code: NoteCode, **facts: Fact) -> Note:
+def noted(code: NoteCode, **facts: Fact | Note) -> Note:
     """A note with its facts, by name."""
     return Note(code, facts)

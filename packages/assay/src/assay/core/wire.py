@@ -13,7 +13,8 @@ from typing import Any
 
 import msgspec
 
-from assay.core.job import AnyJob, Job
+from assay.core.job import AnyJob
+from assay.core.job_base import Job
 from assay.core.outcome import Stage
 from assay.core.result import AnyResult
 from assay.core.step import UNKNOWN, Step

@@ -15,7 +15,8 @@ from assay.core.flow import Flow
 from assay.core.job import VerifyJob
 from assay.core.limits import Limits
 from assay.core.outcome import Outcome
-from assay.core.result import ComparedResult, Result
+from assay.core.result import Result
+from assay.core.result_parts import ComparedResult
 from assay.core.screening import CaseId, Unspecified, Use
 from assay.errors import AssayError
 from assay.fuzz.corpus import Bucket, Corpus, Session, Waiting

@@ -10,7 +10,8 @@ from assay.core.evidence import blocking
 from assay.core.finding import Finding
 from assay.core.outcome import Outcome
 from assay.core.policy import Policy
-from assay.core.result import ChangeResult, ComparedResult, Result
+from assay.core.result import ChangeResult, Result
+from assay.core.result_parts import ComparedResult
 from assay.core.verdict import VerdictStatus
 from assay.judge.draft_verdict import Violation, quantity
 from assay.judge.finding_text import finding_text, names_its_output

@@ -8,10 +8,11 @@ import msgspec
 
 from assay.core.case import Case
 from assay.core.evidence import blocking
-from assay.core.job import FlowJob, Job
+from assay.core.job_base import FlowJob, Job
 from assay.core.outcome import Cause, Outcome
 from assay.core.reference import Reference, ReferenceKind
-from assay.core.result import ChangeResult, ComparedResult, Result, VerifyResult, comparisons_of
+from assay.core.result import ChangeResult, Result, VerifyResult
+from assay.core.result_parts import ComparedResult, comparisons_of
 from assay.options.arguments import arguments_of
 from assay.options.check import CheckOptions
 from assay.options.job_values import Values, flow_values, input_values, model_values, original_values

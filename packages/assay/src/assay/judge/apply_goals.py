@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from assay.core.outcome import Outcome
 from assay.core.policy import Goal, Policy
-from assay.core.result import LoadResult, LossResult, Result, measurements_of, speeds_of
+from assay.core.result import LoadResult, Result
+from assay.core.result_parts import LossResult, measurements_of, speeds_of
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge import goal_rules
 from assay.judge.advice import Asked

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from assay.core.changes import CellChange, LostFusion, MetricDelta
 from assay.core.engine_info import EngineInfo
 from assay.core.native_warning import NativeWarning
-from assay.core.result import EngineResult, Result, measurements_of, native_warnings_of, speeds_of
+from assay.core.result import EngineResult, Result
+from assay.core.result_parts import measurements_of, native_warnings_of, speeds_of
 from assay.core.verdict import Verdict
 from assay.judge.lost_fusions import lost_fusion
 from assay.judge.metrics import metrics

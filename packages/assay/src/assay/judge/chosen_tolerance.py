@@ -6,9 +6,11 @@ from msgspec.structs import replace
 
 from assay.core.case import Contract
 from assay.core.comparison import Comparison
-from assay.core.job import ChangeJob, FlowJob, Job, VerifyJob
+from assay.core.job import ChangeJob, VerifyJob
+from assay.core.job_base import FlowJob, Job
 from assay.core.repeats import Repeats
-from assay.core.result import LossResult, Result, VerifyResult
+from assay.core.result import Result, VerifyResult
+from assay.core.result_parts import LossResult
 from assay.errors import UsageError
 from assay.judge.job_outcome import as_observed, with_outcome
 from assay.numerics.element_types import real_name

@@ -11,7 +11,8 @@ from assay.core.comparison import Comparison, StatedMetric
 from assay.core.evidence import blocking
 from assay.core.outcome import Cause, Outcome
 from assay.core.policy import Goal
-from assay.core.result import ChangeResult, ComparedResult, LossResult, Result, comparisons_of
+from assay.core.result import ChangeResult, Result
+from assay.core.result_parts import ComparedResult, LossResult, comparisons_of
 from assay.core.verdict import VerdictStatus
 from assay.judge.advice import Asked
 from assay.judge.draft_verdict import DraftVerdict, Violation, quantity

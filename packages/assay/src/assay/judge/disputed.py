@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.core.reference import Witness
-from assay.core.result import ChangeResult, ComparedResult, Result
+from assay.core.result import ChangeResult, Result
+from assay.core.result_parts import ComparedResult
 from assay.judge.advice import Asked, to_compare, to_state
 from assay.judge.decided import values_alone
 from assay.judge.witnesses import Doubt, Side, described, doubt_of, side_of

@@ -9,7 +9,8 @@ import msgspec
 
 from assay.core.comparison import StatedMetric
 from assay.core.outcome import Cause, Outcome, Stage
-from assay.core.result import Result, comparisons_of, measurements_of
+from assay.core.result import Result
+from assay.core.result_parts import comparisons_of, measurements_of
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge.metric_registry import unit
 from assay.judge.outcome_table import OUTCOMES

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from assay.core.job import FlowJob, Job
+from assay.core.job_base import FlowJob, Job
 from assay.core.outcome import Cause, Outcome
 from assay.core.result import Result
 from assay.judge.draft_verdict import BUILDING, DraftVerdict, unless_said

@@ -14,9 +14,17 @@ from assay.core.case import Case
 from assay.core.comparison import Comparison
 from assay.core.evidence import blocking
 from assay.core.finding import Finding, FindingCode
-from assay.core.job import AnsweredJob, FlowJob, Job
+from assay.core.job import AnsweredJob
+from assay.core.job_base import FlowJob, Job
 from assay.core.outcome import Cause, Outcome, Stage
-from assay.core.result import ChangeResult, ComparedResult, MeasureResult, PerNodeResult, Result, VerifyResult
+from assay.core.result import (
+    ChangeResult,
+    MeasureResult,
+    PerNodeResult,
+    Result,
+    VerifyResult,
+)
+from assay.core.result_parts import ComparedResult
 from assay.judge.finding_text import finding_text, summary_text
 from assay.judge.finer_precision import find_higher_precision
 from assay.judge.note_text import note_text

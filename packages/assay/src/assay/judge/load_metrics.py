@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from assay.core.job import Job, LoadJob
+from assay.core.job import LoadJob
+from assay.core.job_base import Job
 from assay.core.outcome import Outcome
 from assay.core.policy import Goal
 from assay.core.result import LoadResult, Result

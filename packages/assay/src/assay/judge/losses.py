@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from assay.core.outcome import Outcome
 from assay.core.policy import Goal
 from assay.core.reference import Reference, ReferenceKind, Witness
-from assay.core.result import ChangeResult, LossResult, Result
+from assay.core.result import ChangeResult, Result
+from assay.core.result_parts import LossResult
 from assay.judge import goal_rules
 from assay.judge.advice import Asked, command, to_compare, without_answers
 from assay.judge.expectations import matches

@@ -9,7 +9,6 @@ from assay.core.comparison import Comparison, StatedMetric, worse_of
 from assay.core.measurement import Measurement, Memory
 from assay.core.result import (
     ChangeResult,
-    ComparedResult,
     CompareSpeedResult,
     EngineResult,
     LoadResult,
@@ -17,9 +16,8 @@ from assay.core.result import (
     MutationScoreResult,
     Result,
     VerifyResult,
-    comparisons_of,
-    measurements_of,
 )
+from assay.core.result_parts import ComparedResult, comparisons_of, measurements_of
 from assay.core.speed import SpeedComparison
 from assay.judge.engine_metrics import engine_metrics
 from assay.judge.load_metrics import load_metrics

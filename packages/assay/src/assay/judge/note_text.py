@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
+from assay.core.constraint import unmet_constraint
 from assay.core.finding import Fact
 from assay.core.note import Note, NoteCode
 from assay.core.wire import Changed
+from assay.judge.changed_process_text import CHANGED
+from assay.judge.constraint_text import constraint_text
 from assay.judge.defect_text import decider_text, defects_text
 from assay.judge.finding_text import in_full, listed, number
 from assay.judge.recorded_facts import as_words, of_another_version
+from assay.judge.refusal_text import REFUSALS
 
 Values = Mapping[str, Fact]
 
@@ -189,33 +193,7 @@ _TEXTS = {
     NoteCode.ONES_FED: "whole numbers are 1",
     NoteCode.TRUTHS_FED: "truth values are true",
     NoteCode.UNIFORM_FED: "floating inputs lie between 0 and 1",
-}
-_CHANGED = {
-    Changed.DIRECTORY: "the working directory",
-    Changed.ENVIRON: "environment variables",
-    Changed.UMASK: "the umask",
-    Changed.TEMPORARY: "the folder for temporary files",
-    Changed.SIGNALS: "signal handlers or the signal mask",
-    Changed.TIMER: "a timer that is still set",
-    Changed.FLOATING_POINT: "the floating-point mode (rounding, subnormal numbers as zero, or exceptions that end the process)",
-    Changed.NUMPY: "how numpy reports floating-point errors",
-    Changed.LOCALE: "the locale or the time zone",
-    Changed.LIMITS: "resource limits",
-    Changed.AFFINITY: "the CPU affinity",
-    Changed.PRIORITY: "its priority, how exact its timers are, or which process the kernel ends first",
-    Changed.THREADS: "threads that still run",
-    Changed.PROCESSES: "child processes that still run",
-    Changed.DESCRIPTORS: "open or closed file descriptors",
-    Changed.STREAMS: "the standard streams of Python",
-    Changed.PATCHED: "patched functions of Python or numpy",
-    Changed.COLLECTOR: "the garbage collector",
-    Changed.INTERPRETER: "the recursion limit, the switch interval, the stack of threads, the time limit of sockets or the longest number "
-    "as text",
-    Changed.IMPORT_PATH: "the import path",
-    Changed.TRACE: "a trace, profile or audit function",
-    Changed.RESTRICTIONS: "what it may do: system calls or privileges that it has denied itself (seccomp, capabilities)",
-    Changed.DEATH: "that it ends with its driver, adopts what descends from it and can be looked into",
-}
+} | REFUSALS
 
 
 def counted(count: Fact, one: str, many: str) -> str:
@@ -225,6 +203,17 @@ def counted(count: Fact, one: str, many: str) -> str:
 
 def _signal_name(at: int) -> str:
     return signal.Signals(at).name if at in set(signal.Signals) else f"signal {at}"
+
+
+def _tried(dimensions: Sequence[Fact], sizes: Sequence[Fact]) -> str:
+    shown = ", ".join(f"{name}={size}" for name, size in zip(dimensions, sizes, strict=True))
+    return f" (tried with {shown})" if shown else ""
+
+
+def _options(stated: Sequence[Fact]) -> str:
+    """By which sizes could be stated otherwise."""
+    named = " ".join(f"--dim {name}=SIZE" for name in stated)
+    return f"state other sizes with {named}, or " if stated else ""
 
 
 _MADE: dict[NoteCode, Callable[[Values], dict[str, object]]] = {
@@ -278,10 +267,15 @@ _MADE: dict[NoteCode, Callable[[Values], dict[str, object]]] = {
         "listed": f" ({', '.join(map(str, listed(of['operators'])))})" if of["operators"] else ""
     },
     NoteCode.TOO_FEW_CORES: lambda of: {"usable": f"{of['cores']:g} core{'s' * (of['cores'] != 1)}"},
+    NoteCode.NO_INPUTS: lambda of: {
+        "tried": _tried(listed(of["dimensions"]), listed(of["sizes"])),
+        "option": ("state other values with --input-range or --input-value, or " if of["ranges"] else "")
+        + _options(listed(of["stated"])),
+    },
     NoteCode.LOST_TO_NOISE: lambda of: {"percent": 100.0 * number(of["share"])},
     NoteCode.ELEMENTS_NOT_JUDGED: lambda of: {"kind": of["dtype"] or "no numbers"},
     NoteCode.PROCESS_CHANGED: lambda of: {
-        "what": ", ".join(_CHANGED[Changed(str(one))] for one in listed(of["changed"]))
+        "what": ", ".join(CHANGED[Changed(str(one))] for one in listed(of["changed"]))
     },
 }
 """What a sentence says besides the facts themselves."""
@@ -291,9 +285,14 @@ def note_text(note: Note | None) -> str:
     """The sentence; "" where there is no note."""
     if note is None:
         return ""
-    shown = as_words(note.facts)
+    facts: dict[str, Fact] = {
+        name: note_text(one) if isinstance(one, Note) else one for name, one in note.facts.items()
+    }
+    shown = as_words(facts)
     try:
-        made = _MADE[note.code](note.facts) if note.code in _MADE else {}
+        if note.code is NoteCode.UNMET:
+            return constraint_text(unmet_constraint(note))
+        made = _MADE[note.code](facts) if note.code in _MADE else {}
         return _TEXTS[note.code].format(**shown, **made)
-    except KeyError:
+    except (KeyError, ValueError):
         return of_another_version(note.code, shown)

@@ -8,15 +8,14 @@ from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Policy
 from assay.core.result import (
     ChangeResult,
-    ComparedResult,
     CompareSpeedResult,
     LoadResult,
     MeasureResult,
     PerNodeResult,
     Result,
     VerifyResult,
-    facts_of,
 )
+from assay.core.result_parts import ComparedResult, facts_of
 from assay.core.speed import TIME_LIMIT_MESSAGE
 from assay.core.verdict import VerdictStatus
 from assay.judge import accuracy, change, gpu_notes, speed

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from assay.core.policy import Goal, Policy
-from assay.core.result import CompareSpeedResult, Result, speeds_of
+from assay.core.result import CompareSpeedResult, Result
+from assay.core.result_parts import speeds_of
 from assay.core.speed import TIME_LIMIT_MESSAGE, SpeedComparison, SpeedRule
 from assay.core.verdict import VerdictStatus
 from assay.judge.draft_verdict import DraftVerdict

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
-from assay.core.job import Job
+from assay.core.job_base import Job
 from assay.core.policy import Policy
 from assay.core.result import PerNodeResult, Result, VerifyResult
 from assay.core.verdict import RunVerdict

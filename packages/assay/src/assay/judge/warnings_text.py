@@ -9,7 +9,13 @@ from assay.core.comparison import Comparison
 from assay.core.evidence import blocking, carries
 from assay.core.model_finding_text import sentence
 from assay.core.native_warning import NativeWarning, WarningCode
-from assay.core.result import EngineResult, LossResult, Result, UntakenBranch, VerifyResult, native_warnings_of
+from assay.core.result import (
+    EngineResult,
+    Result,
+    UntakenBranch,
+    VerifyResult,
+)
+from assay.core.result_parts import LossResult, native_warnings_of
 from assay.judge.finding_text import finding_text
 from assay.judge.note_text import note_text
 from assay.judge.repeats_text import within_tolerance

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from assay.core.finding import Finding
 from assay.core.outcome import Outcome
 from assay.core.reference import Reference, ReferenceKind, Witness
-from assay.core.result import ComparedResult, PerNodeResult, Result, VerifyResult
+from assay.core.result import PerNodeResult, Result, VerifyResult
+from assay.core.result_parts import ComparedResult
 from assay.judge.job_outcome import findings_of
 
 DOUBTFUL = frozenset(

@@ -7,7 +7,7 @@ import signal
 import msgspec
 
 from assay.core.empty_result import empty_result
-from assay.core.job import Job
+from assay.core.job_base import Job
 from assay.core.note import NoteCode, noted
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result

@@ -9,7 +9,15 @@ from typing import NamedTuple
 
 from assay import plugins
 from assay.core.flow import VARIABLE, Flow, variables_of
-from assay.core.job import DeriveToleranceJob, FlowJob, InspectJob, Job, NoopJob, ReferenceJob, ScreenJob, VerifyJob
+from assay.core.job import (
+    DeriveToleranceJob,
+    InspectJob,
+    NoopJob,
+    ReferenceJob,
+    ScreenJob,
+    VerifyJob,
+)
+from assay.core.job_base import FlowJob, Job
 from assay.core.result import Result
 
 

@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 
-from assay.core.job import Job
+from assay.core.job_base import Job
 from assay.core.outcome import Stage
 from assay.core.step import UNKNOWN, Step
 from assay.core.wire import SHARED_BYTES, Answer, crumb, stage_of, step_bytes, step_of

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from assay.core.job import Job
+from assay.core.job_base import Job
 from assay.core.result import Result
 from assay.ports import Launcher
 

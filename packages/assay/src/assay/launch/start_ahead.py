@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 
-from assay.core.job import Job
+from assay.core.job_base import Job
 from assay.errors import EnvironmentFailed, WorkerFailed
 from assay.launch.job_queue import worker_key
 from assay.launch.staff import Staff

@@ -11,7 +11,8 @@ from dataclasses import replace
 import msgspec
 
 from assay.core.environment import Interpreter
-from assay.core.job import Job, RegionJob
+from assay.core.job import RegionJob
+from assay.core.job_base import Job
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
 from assay.core.step import UNKNOWN

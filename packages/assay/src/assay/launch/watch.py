@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assay.core.job import Job
+from assay.core.job_base import Job
 from assay.core.outcome import Stage
 from assay.core.step import Step
 

@@ -9,7 +9,7 @@ import struct
 from collections import deque
 from contextlib import suppress
 
-from assay.core.job import Job
+from assay.core.job_base import Job
 from assay.core.packets import RECEIVE_BYTES, TOKEN_BYTES, Message, NoPacket, packets
 from assay.core.wire import Answer, decode_answer, encode
 

@@ -39,7 +39,7 @@ class CachedFailure(msgspec.Struct, frozen=True):
     Unsupported, Undelegated, or Lowering where a library said no without saying what it lacks. It came at `at` (ISO 8601, UTC),
     after `seconds`."""
 
-    text: str
+    said: str | Note
     node: str
     cause: str
     stage: Stage

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay.core.case import Contract
-from assay.core.job import FlowJob, ToleranceJob
+from assay.core.job import ToleranceJob
+from assay.core.job_base import FlowJob
 from assay.core.note import Note, NoteCode, noted
 from assay.models.goldens import read_lock
 from assay.models.tolerances import read_tolerance

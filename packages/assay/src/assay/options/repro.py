@@ -8,7 +8,13 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from assay.core.case import Case
-from assay.core.job import CompareSpeedJob, FlowJob, Job, LoadJob, MeasureJob, MutationScoreJob
+from assay.core.job import (
+    CompareSpeedJob,
+    LoadJob,
+    MeasureJob,
+    MutationScoreJob,
+)
+from assay.core.job_base import FlowJob, Job
 from assay.core.limits import Measuring
 from assay.core.result import Result
 from assay.core.run import Run

@@ -10,7 +10,8 @@ from pathlib import Path
 import msgspec
 
 from assay.core.alert import Alert, AlertFacts, AlertKind, RedJob
-from assay.core.job import AnyJob, FlowJob
+from assay.core.job import AnyJob
+from assay.core.job_base import FlowJob
 from assay.core.outcome import Outcome
 from assay.core.run import Run
 from assay.errors import RunNotFound

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay.core.job import FlowJob, Job
+from assay.core.job_base import FlowJob, Job
 from assay.core.note import NoteCode, noted
 from assay.core.outcome import Cause, Outcome
 from assay.core.result import Result

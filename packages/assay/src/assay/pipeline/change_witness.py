@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from assay.core.case import Case
 from assay.core.digest import value_digest
 from assay.core.flow import Flow
-from assay.core.job import ChangeJob, Job, PerNodeJob, ReferenceJob, other_kind
+from assay.core.job import ChangeJob, PerNodeJob, ReferenceJob, other_kind
+from assay.core.job_base import Job
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.pipeline.originals import original_case

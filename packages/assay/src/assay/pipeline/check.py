@@ -12,7 +12,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from itertools import chain
 from typing import TypeVar
 
-from assay.core.job import AnyJob, Job, JobKind
+from assay.core.job import AnyJob
+from assay.core.job_base import Job, JobKind
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.pipeline.ensure_references import (

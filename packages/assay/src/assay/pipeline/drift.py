@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from assay.core.result import Result, VerifyResult, comparisons_of
+from assay.core.result import Result, VerifyResult
+from assay.core.result_parts import comparisons_of
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.numerics.tolerance.judge.error_growth import increased

@@ -10,16 +10,12 @@ import msgspec
 
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.job import (
-    AnsweredJob,
-    AnyJob,
+from assay.core.job import AnsweredJob, AnyJob, ReferenceJob, VerifyJob, other_kind
+from assay.core.job_base import (
     FlowJob,
     InputsJob,
     Job,
-    ReferenceJob,
     RefusalCache,
-    VerifyJob,
-    other_kind,
 )
 from assay.core.limits import Limits
 from assay.core.outcome import Cause, Outcome, Stage

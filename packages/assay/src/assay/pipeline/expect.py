@@ -15,7 +15,8 @@ from assay.config.toml_errors import read
 from assay.config.value_types import JUDGED, Date, OutcomeName, Reason, StageName
 from assay.core.outcome import FAILS_BY_DEFAULT
 from assay.core.policy import Expectation
-from assay.core.result import ComparedResult, Result, comparisons_of
+from assay.core.result import Result
+from assay.core.result_parts import ComparedResult, comparisons_of
 from assay.errors import each
 from assay.judge.expectations import is_of_version, matches
 from assay.judge.outcome_table import COMPARED

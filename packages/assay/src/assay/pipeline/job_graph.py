@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 
-from assay.core.job import Job
+from assay.core.job_base import Job
 from assay.core.result import Result
 from assay.errors import HarnessError
 from assay.judge.job_outcome import with_outcome

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assay.core.empty_result import empty_result
-from assay.core.job import AnyJob, EngineJob, InputsJob, VerifyJob
+from assay.core.job import AnyJob, VerifyJob
+from assay.core.job_base import EngineJob, InputsJob
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result
 from assay.pipeline.ensure_references import are_late, unanswered

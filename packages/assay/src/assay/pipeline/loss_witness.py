@@ -8,9 +8,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from assay.core.flow import Flow
-from assay.core.job import ChangeJob, Job, JudgedJob, PerNodeJob, VerifyJob, other_kind
+from assay.core.job import ChangeJob, JudgedJob, PerNodeJob, VerifyJob, other_kind
+from assay.core.job_base import Job
 from assay.core.reference import ReferenceKind, Witness
-from assay.core.result import LossResult, Result
+from assay.core.result import Result
+from assay.core.result_parts import LossResult
 from assay.judge.losses import measured_by
 from assay.judge.witnesses import EVALUATOR, agrees
 from assay.pipeline.originals import original_case

@@ -13,7 +13,7 @@ from typing import cast
 
 import msgspec
 
-from assay.core.job import FlowJob, Job
+from assay.core.job_base import FlowJob, Job
 from assay.core.policy import Policy
 from assay.core.result import AnyResult, Result
 from assay.core.run import ModelSource, Run

@@ -13,7 +13,8 @@ from assay.core.digest import sha256_bytes, value_digest
 from assay.core.dtype import UNIT_ROUNDOFF
 from assay.core.empty_result import empty_result
 from assay.core.golden import GoldenLock
-from assay.core.job import AnyJob, ChangeJob, InputsJob, Job, ToleranceJob
+from assay.core.job import AnyJob, ChangeJob, ToleranceJob
+from assay.core.job_base import InputsJob, Job
 from assay.core.model import Model, TensorSpec
 from assay.core.result import Result
 from assay.models.golden_samples import model_name

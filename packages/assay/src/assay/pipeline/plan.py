@@ -19,14 +19,12 @@ from assay.core.job import (
     AnyJob,
     ChangeJob,
     CompareSpeedJob,
-    EngineJob,
-    Job,
     MeasureJob,
     PerNodeJob,
-    RefusalCache,
     VerifyJob,
     other_kind,
 )
+from assay.core.job_base import EngineJob, Job, RefusalCache
 from assay.core.limits import Measuring
 from assay.core.run import Run
 from assay.errors import UsageError, each

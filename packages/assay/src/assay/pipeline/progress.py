@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from assay.core.job import Job
+from assay.core.job_base import Job
 from assay.core.outcome import Stage
 from assay.core.result import Result
 from assay.core.step import Step

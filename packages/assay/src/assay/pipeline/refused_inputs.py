@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from assay.core.job import Job, VerifyJob
+from assay.core.job import VerifyJob
+from assay.core.job_base import Job
 from assay.core.reference import Witness
-from assay.core.result import Result, VerifyResult, facts_of
+from assay.core.result import Result, VerifyResult
+from assay.core.result_parts import facts_of
 from assay.errors import HarnessError, UnknownName
 from assay.judge.refused_inputs import is_refused, takes
 from assay.pipeline.job_graph import Stage, result_of

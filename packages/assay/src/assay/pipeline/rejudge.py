@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from assay.core.job import Job, VerifyJob
+from assay.core.job import VerifyJob
+from assay.core.job_base import Job
 from assay.core.policy import Policy
 from assay.core.reference import Witness
-from assay.core.result import Result, VerifyResult, facts_of
+from assay.core.result import Result, VerifyResult
+from assay.core.result_parts import facts_of
 from assay.core.run import Run
 from assay.judge.chosen_tolerance import by_choice, with_choice
 from assay.judge.witnesses import Doubt, Side, agrees, doubt_of, library_of_reference, side_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from assay.core.job import InputsJob
+from assay.core.job_base import InputsJob
 from assay.core.result import MeasureResult, Result
 from assay.core.run import Run
 from assay.errors import HarnessError

@@ -11,7 +11,8 @@ import msgspec
 from assay.core.case import Case
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.job import Job, MeasureJob, VerifyJob
+from assay.core.job import MeasureJob, VerifyJob
+from assay.core.job_base import Job
 from assay.core.limits import Limits, Measuring
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Policy

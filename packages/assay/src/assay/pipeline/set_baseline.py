@@ -15,7 +15,8 @@ from assay.core.case import Case
 from assay.core.flow import Flow
 from assay.core.job import CompareSpeedJob, MeasureJob, other_kind
 from assay.core.outcome import Outcome
-from assay.core.result import MeasureResult, speeds_of
+from assay.core.result import MeasureResult
+from assay.core.result_parts import speeds_of
 from assay.core.speed import BaselineEngine, SpeedRule
 from assay.errors import UsageError
 from assay.judge.note_text import note_text

@@ -14,7 +14,8 @@ from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.job import ReferenceJob, SearchInputsJob, other_kind
 from assay.core.outcome import Outcome
-from assay.core.result import Result, SearchInputsResult, comparisons_of
+from assay.core.result import Result, SearchInputsResult
+from assay.core.result_parts import comparisons_of
 from assay.numerics.tolerance.judge.statistics import NORM_LIMIT
 from assay.pipeline.ensure_references import ORACLES
 from assay.pipeline.sample_mutants import GateJob, Injected

@@ -12,7 +12,16 @@ from typing import TypeVar
 import msgspec
 
 from assay.core.digest import sha256_bytes, value_digest
-from assay.core.job import AnyJob, ChangeJob, DeriveToleranceJob, Job, JudgedJob, ToleranceJob, VerifyJob, other_kind
+from assay.core.job import (
+    AnyJob,
+    ChangeJob,
+    DeriveToleranceJob,
+    JudgedJob,
+    ToleranceJob,
+    VerifyJob,
+    other_kind,
+)
+from assay.core.job_base import Job
 from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Outcome

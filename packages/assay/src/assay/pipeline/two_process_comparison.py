@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from assay.core.empty_result import empty_result
 from assay.core.flow import variables_of
-from assay.core.job import AlternateJob, CompareSpeedJob, Job, MeasureJob, other_kind
+from assay.core.job import AlternateJob, CompareSpeedJob, MeasureJob, other_kind
+from assay.core.job_base import Job
 from assay.core.limits import Measuring
 from assay.core.measurement import Measurement
 from assay.core.outcome import Cause, Outcome, Stage

@@ -8,7 +8,7 @@ import msgspec
 
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.job import FlowJob, Job
+from assay.core.job_base import FlowJob, Job
 from assay.core.outcome import Cause, Outcome
 from assay.core.result import Result
 from assay.pipeline.services import Services

@@ -11,10 +11,12 @@ from collections.abc import AsyncIterator, Sequence
 import msgspec
 
 from assay.core.finding import Finding
-from assay.core.job import Job, JudgedJob, VerifyJob
+from assay.core.job import JudgedJob, VerifyJob
+from assay.core.job_base import Job
 from assay.core.outcome import Outcome, Stage
 from assay.core.policy import Policy
-from assay.core.result import LossResult, Result
+from assay.core.result import Result
+from assay.core.result_parts import LossResult
 from assay.core.run import Run
 from assay.pipeline.originals import tolerance_of
 from assay.pipeline.services import Services

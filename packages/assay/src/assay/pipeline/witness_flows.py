@@ -6,7 +6,8 @@ from msgspec.structs import replace
 
 from assay.core.case import Case
 from assay.core.flow import Flow
-from assay.core.job import FlowJob, Job, VerifyJob
+from assay.core.job import VerifyJob
+from assay.core.job_base import FlowJob, Job
 from assay.numerics.tolerance.tolerance_tables import DERIVED
 from assay.plugins import TRANSFORMS, find_flow, load, with_transforms
 from assay.ports import Transform

@@ -11,12 +11,21 @@ from msgspec.structs import replace
 from assay.core.case import Inputs
 from assay.core.digest import value_digest
 from assay.core.flow import Flow
-from assay.core.job import ChangeJob, FlowJob, Job, JudgedJob, PerNodeJob, ReferenceJob, VerifyJob, other_kind
+from assay.core.job import (
+    ChangeJob,
+    JudgedJob,
+    PerNodeJob,
+    ReferenceJob,
+    VerifyJob,
+    other_kind,
+)
+from assay.core.job_base import FlowJob, Job
 from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.core.policy import Goal
 from assay.core.reference import Witness
-from assay.core.result import ChangeResult, ComparedResult, LossResult, PerNodeResult, Result, facts_of
+from assay.core.result import ChangeResult, PerNodeResult, Result
+from assay.core.result_parts import ComparedResult, LossResult, facts_of
 from assay.errors import HarnessError, UnknownName
 from assay.judge.losses import is_vouched, measured_by, witness_needed
 from assay.judge.witnesses import (

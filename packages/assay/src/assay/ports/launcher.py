@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from assay.core.job import Job
+from assay.core.job_base import Job
 from assay.core.result import Result
 from assay.core.sandbox import Sandboxed, SandboxLimits
 from assay.ports.values import Availability

@@ -20,7 +20,8 @@ from assay.commands.run import RECYCLE, find_flows, find_suites
 from assay.core.case import Case
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.job import Job, VerifyJob
+from assay.core.job import VerifyJob
+from assay.core.job_base import Job
 from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.core.policy import Policy

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from assay.core.changes import RunChanges
-from assay.core.result import native_warnings_of
+from assay.core.result_parts import native_warnings_of
 from assay.judge.lost_fusions import describe_lost_fusion
 from assay.judge.warnings_text import critical_warnings
 from assay.reports.rows import Row

@@ -13,14 +13,16 @@ from assay.core.model import Model, TensorSpec
 from assay.core.reference import Witness
 from assay.core.result import (
     ChangeResult,
-    ComparedResult,
     CompareSpeedResult,
     LoadResult,
-    LossResult,
     MeasureResult,
     MutationScoreResult,
     Result,
     VerifyResult,
+)
+from assay.core.result_parts import (
+    ComparedResult,
+    LossResult,
     comparisons_of,
     facts_of,
     inputs_of,

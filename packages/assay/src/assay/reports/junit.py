@@ -5,7 +5,8 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
-from assay.core.result import ComparedResult, Result, native_warnings_of
+from assay.core.result import Result
+from assay.core.result_parts import ComparedResult, native_warnings_of
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.judge.finding_text import finding_text

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 from assay.core.changes import RunChanges
-from assay.core.result import Result, speeds_of
+from assay.core.result import Result
+from assay.core.result_parts import speeds_of
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.options.repro import repro_line

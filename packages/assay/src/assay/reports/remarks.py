@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 import msgspec
 
-from assay.core.job import Job
+from assay.core.job_base import Job
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus

@@ -7,8 +7,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from assay.core.job import Job
-from assay.core.result import ComparedResult, MeasureResult, Result, comparisons_of, facts_of, measurements_of
+from assay.core.job_base import Job
+from assay.core.result import MeasureResult, Result
+from assay.core.result_parts import (
+    ComparedResult,
+    comparisons_of,
+    facts_of,
+    measurements_of,
+)
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.judge.speed import slowdowns

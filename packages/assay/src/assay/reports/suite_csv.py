@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from assay.core.engine_info import EngineInfo
 from assay.core.outcome import FAILS_BY_DEFAULT, Outcome, Stage
-from assay.core.result import Result, comparisons_of, facts_of
+from assay.core.result import Result
+from assay.core.result_parts import comparisons_of, facts_of
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
 from assay.judge.outcome_table import ANSWERS, MACHINE

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.core.result import CompareSpeedResult, Result, measurements_of, speeds_of
+from assay.core.result import CompareSpeedResult, Result
+from assay.core.result_parts import measurements_of, speeds_of
 from assay.core.speed import SpeedComparison
 from assay.judge.operator_regressions import explained
 from assay.judge.speed import percent

@@ -14,6 +14,8 @@ from assay.core.result import (
     PerNodeResult,
     Result,
     VerifyResult,
+)
+from assay.core.result_parts import (
     facts_of,
     inputs_of,
     speeds_of,

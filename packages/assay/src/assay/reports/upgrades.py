@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from assay.core.environment import split_flow
-from assay.core.result import facts_of
+from assay.core.result_parts import facts_of
 from assay.reports import format as text
 from assay.reports.columns import columns_of
 from assay.reports.rows import Row

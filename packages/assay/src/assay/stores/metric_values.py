@@ -13,8 +13,9 @@ from sqlalchemy import ColumnElement, Connection, and_, distinct, func, select, 
 from sqlalchemy import case as either
 
 from assay.core.comparison import StatedMetric
-from assay.core.job import JobKind
-from assay.core.result import Result, measurements_of
+from assay.core.job_base import JobKind
+from assay.core.result import Result
+from assay.core.result_parts import measurements_of
 from assay.judge.metrics import metrics, stated_by
 from assay.ports.browsing import MetricHistory, MetricPoint, RunMetrics, RunWindow
 from assay.stats.percentiles import percentile

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from sqlalchemy import Connection, bindparam, select, update
 
-from assay.core.job import JobKind
+from assay.core.job_base import JobKind
 from assay.stores.tables import case_state, result_payloads, results, runs
 
 _ROWS = 500

@@ -12,13 +12,15 @@ from assay.core.empty_result import empty_result
 from assay.core.engine_info import EngineInfo, Placement
 from assay.core.finding import WorstElement
 from assay.core.flow import Flow
-from assay.core.job import AnyJob, FlowJob, MeasureJob
+from assay.core.job import AnyJob, MeasureJob
+from assay.core.job_base import FlowJob
 from assay.core.machine import Machine
 from assay.core.measurement import Measurement, Memory
 from assay.core.model import Model, TensorSpec
 from assay.core.outcome import Stage
 from assay.core.policy import Policy
-from assay.core.result import AnyResult, ComparedResult, EngineResult, MeasureResult, StageTime
+from assay.core.result import AnyResult, EngineResult, MeasureResult, StageTime
+from assay.core.result_parts import ComparedResult
 from assay.core.run import Run
 from assay.core.speed import AlternatingSide, BaselineEngine
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from assay.core.case import Case
 from assay.core.flow import Flow, Option
-from assay.core.job import Job, VerifyJob
+from assay.core.job import VerifyJob
+from assay.core.job_base import Job
 from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Cause, Outcome, Stage

@@ -12,7 +12,13 @@ from msgspec.structs import replace
 from assay import plugins
 from assay.core.job import RegionJob, ValuesJob, VerifyJob, other_kind
 from assay.core.outcome import Outcome
-from assay.core.result import RegionResult, Result, ValuesResult, VerifyResult, comparisons_of
+from assay.core.result import (
+    RegionResult,
+    Result,
+    ValuesResult,
+    VerifyResult,
+)
+from assay.core.result_parts import comparisons_of
 from assay.judge.repeats_text import instability
 from assay.pipeline.services import Services
 from assay.ports import Backend

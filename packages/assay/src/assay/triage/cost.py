@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from assay.core.job import CompareSpeedJob, VerifyJob, other_kind
 from assay.core.limits import Limits
-from assay.core.result import Result, speeds_of
+from assay.core.result import Result
+from assay.core.result_parts import speeds_of
 from assay.core.speed import BaselineEngine, SpeedRule, interim_looks
 from assay.judge.speed import judge_comparison
 from assay.pipeline.services import Services

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from assay.core.job import FlowJob, Job
-from assay.core.result import CompareSpeedResult, MeasureResult, Result, speeds_of
+from assay.core.job_base import FlowJob, Job
+from assay.core.result import CompareSpeedResult, MeasureResult, Result
+from assay.core.result_parts import speeds_of
 from assay.core.run import Run
 from assay.core.verdict import VerdictStatus
 from assay.judge.operator_regressions import Change, differences, operator_regressions

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import msgspec
 
 from assay.core.outcome import Outcome
-from assay.core.result import MeasureResult, Result, VerifyResult, comparisons_of
+from assay.core.result import MeasureResult, Result, VerifyResult
+from assay.core.result_parts import comparisons_of
 from assay.core.verdict import VerdictStatus
 from assay.triage.cause import Cause
 from assay.triage.speed import Speed

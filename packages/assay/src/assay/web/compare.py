@@ -10,7 +10,8 @@ import msgspec
 from msgspec.structs import replace
 
 from assay.core.changes import RunChanges
-from assay.core.result import Result, speeds_of
+from assay.core.result import Result
+from assay.core.result_parts import speeds_of
 from assay.core.run import Run
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.errors import UsageError

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
+from assay.core.note import Note, NoteCode, noted
 from assay.core.wire import encodable
+from assay.errors import AssayError
 
 _NAME: Any = type.__dict__["__name__"]
 LONGEST = 2000
@@ -22,9 +24,15 @@ def exception_text(error: BaseException) -> str:
     return ""
 
 
-def type_name(error: BaseException) -> str:
+def reason_of(error: BaseException) -> Note:
+    """Why it was raised: the note that it carries, or its words."""
+    note = cast(AssayError, error).note if issubclass(type(error), AssayError) else None
+    return noted(NoteCode.REFUSED, error=exception_text(error) or type_name(error)) if note is None else note
+
+
+def type_name(thing: object) -> str:
     """Of its type, which may be code of the backend, too."""
-    return encodable(_NAME.__get__(type(error)))
+    return encodable(_NAME.__get__(type(thing)))
 
 
 def describe_exception(error: BaseException) -> str:

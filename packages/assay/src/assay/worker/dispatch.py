@@ -23,9 +23,7 @@ from assay.core.job import (
     ChangeJob,
     CompareSpeedJob,
     DeriveToleranceJob,
-    FlowJob,
     InspectJob,
-    Job,
     MeasureJob,
     PerNodeJob,
     ReferenceJob,
@@ -33,11 +31,14 @@ from assay.core.job import (
     ValuesJob,
     VerifyJob,
 )
+from assay.core.job_base import FlowJob, Job
 from assay.core.note import LONGEST, Note, NoteCode, noted
 from assay.core.outcome import Cause, Outcome, Stage
-from assay.core.result import AnyResult, EngineResult, FedResult
+from assay.core.result import AnyResult, EngineResult
+from assay.core.result_parts import FedResult
 from assay.core.wire import encodable
 from assay.errors import (
+    AssayError,
     BadModel,
     BrokenMetric,
     EndpointBroke,
@@ -184,6 +185,8 @@ def _ending(error: BaseException, stages: Stages) -> Note:
     if issubclass(type(error), _DiskFull):  # `isinstance` asks the error itself, which may fail
         full = cast(_DiskFull, error)
         return noted(NoteCode.DISK_FULL, folder=full.folder, left=full.left)
+    if issubclass(type(error), AssayError) and (note := cast(AssayError, error).note) is not None:
+        return bounded(note)
     name = type_name(error)
     text = (exception_text(error) or name)[:LONGEST]
     if tool := failed_tool(error, text, stages.printed):

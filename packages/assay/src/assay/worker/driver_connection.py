@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import select
 import socket
-from os import _exit, close, dup, fstat, getpid
+from os import _exit, close, dup, fstat, getpid, strerror
 from typing import Never
 
 from assay.core.packets import RECEIVE_BYTES, Message, NoPacket, packets
@@ -70,7 +70,7 @@ class DriverConnection:
             if error.errno != errno.EMFILE:
                 raise
             self.release_spare()
-            raise OSError(errno.EMFILE, "all open files that this process may have are in use") from error
+            raise OSError(errno.EMFILE, strerror(errno.EMFILE)) from error
 
     def release_spare(self) -> None:
         """For whoever must report that there are no others."""

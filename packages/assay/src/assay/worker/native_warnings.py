@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import cast
 
 import assay
+from assay.core.finding import Fact
 from assay.core.native_warning import NativeWarning, WarningCode
 from assay.core.note import Note, NoteCode, NoteWarning, noted
 from assay.core.wire import encodable
@@ -38,8 +39,13 @@ def note_of(one: warnings.WarningMessage) -> Note:
 
 def bounded(note: Note) -> Note:
     """With texts of others cut, as text that can be written."""
-    kept = {name: encodable(fact)[:LONGEST] if isinstance(fact, str) else fact for name, fact in note.facts.items()}
-    return Note(note.code, kept)
+    return Note(note.code, {name: _bounded(fact) for name, fact in note.facts.items()})
+
+
+def _bounded(fact: Fact | Note) -> Fact | Note:
+    if isinstance(fact, Note):
+        return bounded(fact)
+    return encodable(fact)[:LONGEST] if isinstance(fact, str) else fact
 
 
 def read_warnings(

@@ -14,7 +14,8 @@ from os import getpid
 import msgspec
 
 from assay.core.empty_result import empty_result
-from assay.core.job import Job, NoopJob
+from assay.core.job import NoopJob
+from assay.core.job_base import Job
 from assay.core.note import LONGEST, NoteCode, noted
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.packets import TOKEN_BYTES

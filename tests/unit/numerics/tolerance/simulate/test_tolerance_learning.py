@@ -11,6 +11,7 @@ from onnx import ModelProto, numpy_helper, parser
 
 from assay.core.case import Contract
 from assay.core.comparison import Comparison
+from assay.core.note import NoteCode, noted
 from assay.errors import Lowering
 from assay.judge.finding_text import finding_text
 from assay.numerics.oracle.evaluator import Evaluator
@@ -24,6 +25,8 @@ from assay.ports import Tensor
 
 RANDOM = np.random.default_rng(1)
 OPSET = '<ir_version: 10, opset_import: ["" : 21]>'
+
+WHY = noted(NoteCode.REFUSED, error="a reason")
 
 
 def run(model: ModelProto, inputs: Sequence[Mapping[str, Tensor]], number: int) -> list[dict[str, Any]]:
@@ -39,7 +42,7 @@ def model_of(text: str, **weights: Tensor) -> ModelProto:
 
 
 def learnt(model: ModelProto, inputs: Sequence[Mapping[str, Tensor]]) -> DerivedTolerance:
-    return learn(model, inputs, "float32", run, engine="plain", why="a reason")
+    return learn(model, inputs, "float32", run, engine="plain", why=WHY)
 
 
 def real(*shape: int) -> Tensor:
@@ -76,7 +79,7 @@ def test_another_order_of_summation_passes_and_a_weight_that_is_off_does_not() -
     v[np.abs(v[:, 5]).argmax(), 5] *= 1.01
     assert budget(run(model_of(NET, w=weights["w"], v=v), inputs, 0), profile) > 1
     assert [one.killed for one in profile.header.selftest] == [True, True]
-    assert (profile.header.learnt, profile.header.draws, profile.header.why) == ("plain", 16, "a reason")
+    assert (profile.header.learnt, profile.header.draws, profile.header.why) == ("plain", 16, WHY)
 
 
 GRID = """(float[8, 32] x) => (float[8, 32] y)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.core.job import Job
+from assay.core.job_base import Job
 
 HORIZON_S = 1.0
 """A node has jobs for so long: it need not wait for the network, and little is to be done again where it is lost."""

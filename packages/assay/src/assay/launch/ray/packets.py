@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from assay.core.environment import Interpreter
-from assay.core.job import AnyJob, Job
+from assay.core.job import AnyJob
+from assay.core.job_base import Job
 from assay.core.result import Result
 from assay.core.wire import Done, decode_answer, decode_job, encode
 

@@ -9,7 +9,7 @@ import msgspec
 import ray
 
 from assay.core.environment import Interpreter
-from assay.core.job import FlowJob, Job
+from assay.core.job_base import FlowJob, Job
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
 from assay.core.step import UNKNOWN

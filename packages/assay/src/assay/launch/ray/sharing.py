@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Sequence
 
-from assay.core.job import Job
+from assay.core.job_base import Job
 from assay.launch.ray.node import Node
 
 MOST_LOSSES = 2

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from assay.core.constraint import Constraint, ConstraintCode
 from assay.models.input_plan.graph import Graph
-from assay.models.input_plan.shape_engine import EMPTY, Evaluation, Unmet
+from assay.models.input_plan.shape_engine import Evaluation, Unmet
 from assay.numerics.shapes.constraints import Conflict
 from assay.numerics.shapes.values import Array, Dims, Value, of_data
 
@@ -22,7 +23,6 @@ def evaluate(graph: Graph, shapes: Mapping[str, Dims | None], data: Mapping[str,
         return found
     for name, value in zip(graph.outputs, outputs, strict=True):
         if value.shape is not None and 0 in value.shape:
-            text = f"it would be empty, of shape {list(value.shape)}"
-            found.unmet = Unmet(name, EMPTY, text, (), found.progress + 1)
+            found.unmet = Unmet(Constraint(ConstraintCode.EMPTY_OUTPUT, node=name), (), found.progress + 1)
             break
     return found

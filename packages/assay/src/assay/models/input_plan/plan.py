@@ -8,11 +8,12 @@ from math import isinf, prod
 import numpy as np
 from msgspec.structs import replace
 
+from assay.core.constraint import Constraint, ConstraintCode
+from assay.core.finding import Fact
 from assay.core.input_plan import InputPlan, InputRange, RangeSource
 from assay.core.model import Model
 from assay.core.note import NoteCode, noted
 from assay.models.input_plan.graph import Graph, read_graph
-from assay.models.input_plan.shape_engine import EMPTY
 from assay.models.input_plan.sizes import LARGE, MOST_ELEMENTS, NATURAL, SMALL, Solution, solve
 from assay.models.input_plan.symbols import Sizes, planned_shapes, shaped, symbols
 from assay.models.input_plan.value_ranges import compared_constants, value_ranges
@@ -43,9 +44,10 @@ def plan_of(model: Model, *, batch: int, fixed: Mapping[str, int], stated: Mappi
     solution = _solved(graph, batch, dict(fixed), chosen)
     ranges = {name: _range(need) for name, need in value_ranges(graph, solution.walked).items()}
     # An output may be empty by what the model is: that is avoided, not demanded.
-    unmet = str(solution.unmet) if solution.unmet is not None and solution.unmet.op != EMPTY else ""
-    outside = (text for name, one in stated.items() if name in ranges and (text := _outside(name, one, ranges[name])))
-    return InputPlan(solution.sizes, {**ranges, **chosen}, unmet=unmet or next(outside, ""))
+    unmet = solution.unmet.constraint if solution.unmet is not None else None
+    if unmet is None or unmet.code is ConstraintCode.EMPTY_OUTPUT:
+        unmet = _outside(stated, ranges)
+    return InputPlan(solution.sizes, {**ranges, **chosen}, unmet=unmet)
 
 
 def _of_program(
@@ -61,19 +63,27 @@ def _of_program(
         # What torch keeps of a program changes with its versions.
         return None
     ranges = {name: _range(need) for name, need in found.needs.items()}
-    outside = (text for name, one in stated.items() if name in ranges and (text := _outside(name, one, ranges[name])))
-    return InputPlan(found.sizes, {**ranges, **stated}, unmet=found.unmet or next(outside, ""))
+    return InputPlan(found.sizes, {**ranges, **stated}, unmet=found.unmet or _outside(stated, ranges))
 
 
-def _outside(name: str, stated: InputRange, asked: InputRange) -> str:
-    """Why a range that a user states leads out of a table; "" where it does not. Indices below zero count from the end."""
-    if asked.kind not in (INDEX, UNIQUE) or asked.high is None:
-        return ""
-    low, high = stated.low, stated.high
-    if (low is None or low >= -asked.high - 1) and (high is None or high <= asked.high):
-        return ""
-    shown = " to ".join("any" if end is None else f"{end:g}" for end in (low, high))
-    return f"{asked.operator} '{asked.node}' takes 0 to {asked.high:g} of input '{name}', and {shown} is stated"
+def _outside(stated: Mapping[str, InputRange], ranges: Ranges) -> Constraint | None:
+    """The first range that a user states and that leads out of a table. Indices below zero count from the end."""
+    for name, one in stated.items():
+        asked = ranges.get(name)
+        if asked is None or asked.kind not in (INDEX, UNIQUE) or asked.high is None:
+            continue
+        low, high = one.low, one.high
+        if (low is None or low >= -asked.high - 1) and (high is None or high <= asked.high):
+            continue
+        ends = {"low": low, "high": high}
+        known: dict[str, Fact] = {key: end for key, end in ends.items() if end is not None}
+        return Constraint(
+            ConstraintCode.RANGE_OUTSIDE,
+            {"input": name, "last": asked.high, **known},
+            operator=asked.operator,
+            node=asked.node,
+        )
+    return None
 
 
 def _graph(model: Model) -> Graph | None:

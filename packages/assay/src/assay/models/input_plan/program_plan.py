@@ -8,6 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.core.constraint import Constraint, ConstraintCode
+from assay.core.finding import Fact
 from assay.core.flow import dimension_key
 from assay.core.model import Model
 from assay.models.conversion import format_of
@@ -25,11 +27,11 @@ _SPECIALISED = 2
 
 @dataclass(frozen=True)
 class ProgramPlan:
-    """`unmet` says which range of torch.export a stated size is outside of, "" for none."""
+    """`unmet` is the range of torch.export that a stated size is outside of."""
 
     sizes: Sizes
     needs: Mapping[str, Need]
-    unmet: str = ""
+    unmet: Constraint | None = None
 
 
 def plan_program(model: Model, *, batch: int, fixed: Sizes) -> ProgramPlan:
@@ -69,7 +71,7 @@ def _evaluated(size: Any, symbols: Mapping[Any, int]) -> int | None:
     return int(made) if made.is_number else None
 
 
-def _numbers(program: Program, batch: int, fixed: Sizes) -> tuple[dict[Any, int], Sizes, str]:
+def _numbers(program: Program, batch: int, fixed: Sizes) -> tuple[dict[Any, int], Sizes, Constraint | None]:
     """A number for each symbol, sizes by the names of dimensions, and what is not met."""
     places = [
         (dimension_key(spec.name, axis, one), axis, expression)
@@ -79,7 +81,7 @@ def _numbers(program: Program, batch: int, fixed: Sizes) -> tuple[dict[Any, int]
     ]
     ranges = program.exported.range_constraints
     symbols: dict[Any, int] = {}
-    unmet = ""
+    unmet: Constraint | None = None
     for key, axis, expression in sorted(places, key=lambda one: (one[0] not in fixed, not one[2].is_Symbol, one[1])):
         for symbol in sorted(expression.free_symbols - set(symbols), key=str):
             least, most = _bounds(ranges.get(symbol))
@@ -87,10 +89,13 @@ def _numbers(program: Program, batch: int, fixed: Sizes) -> tuple[dict[Any, int]
             symbols[symbol] = max(usual, least) if most is None else max(min(usual, most), least)
         if key in fixed and int(expression.subs(symbols)) != fixed[key]:
             least, most = _bounds(ranges.get(expression))
-            shown = (
-                f"{least} to {'any' if most is None else most}" if expression.is_Symbol else f"of the form {expression}"
-            )
-            unmet = unmet or f"torch.export made the program for sizes {shown} of '{key}', and {fixed[key]} is stated"
+            asked: dict[str, Fact] = {"dimension": key, "size": fixed[key]}
+            if expression.is_Symbol:
+                open_end: dict[str, Fact] = {} if most is None else {"most": most}
+                broken = Constraint(ConstraintCode.EXPORTED_SIZES, {**asked, "least": least, **open_end})
+            else:
+                broken = Constraint(ConstraintCode.EXPORTED_FORM, {**asked, "form": str(expression)})
+            unmet = unmet or broken
     sizes = {key: int(expression.subs(symbols)) for key, _, expression in places}
     return symbols, {key: fixed.get(key, size) for key, size in sizes.items()}, unmet
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
+from assay.core.constraint import Constraint
 from assay.models.input_plan.graph import Graph
 from assay.numerics.operators.index import by_name, onnx_operators
 from assay.numerics.shapes.constraints import Conflict, ShapeRule
@@ -29,16 +30,11 @@ def rule_of(node: Node) -> ShapeRule | None:
 
 @dataclass(frozen=True)
 class Unmet:
-    """A constraint that sizes do not meet: where, what, and (is, should be) pairs. `progress` counts the operators before it."""
+    """A constraint that sizes do not meet, and (is, should be) pairs. `progress` counts the operators before it."""
 
-    node: str
-    op: str
-    text: str
+    constraint: Constraint
     pairs: tuple[tuple[int, int], ...]
     progress: int
-
-    def __str__(self) -> str:
-        return f"{self.op} '{self.node}': {self.text}"
 
 
 @dataclass
@@ -82,7 +78,8 @@ class Evaluation:
             outputs = rule(node, inputs, self) if rule is not None else ()
         except Conflict as conflict:
             if self.unmet is None:
-                self.unmet = Unmet(node.label, node.op, conflict.text, conflict.pairs, self.progress)
+                broken = Constraint(conflict.code, conflict.facts, operator=node.op, node=node.label)
+                self.unmet = Unmet(broken, conflict.pairs, self.progress)
             raise
         except (IndexError, TypeError, ValueError, KeyError, OverflowError, ZeroDivisionError, MemoryError):
             # Whatever an operator is given that its rule does not expect is the evaluator's to judge.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, equal, plain
 from assay.numerics.shapes.requirements import LENGTH, Demands, Need, index_into, size_of
@@ -15,16 +16,16 @@ def _attention_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     if query is None or key is None or value is None:
         return [UNKNOWN] * len(node.outputs)
     if len(query) == 4:
-        equal(query[3], key[3], "the head sizes of query and key")
-        equal(key[2], value[2], "the lengths of key and value")
+        equal(query[3], key[3], ConstraintCode.HEAD_SIZES)
+        equal(key[2], value[2], ConstraintCode.KEY_LENGTHS)
         return [Value((*query[:3], value[3])), *[UNKNOWN] * (len(node.outputs) - 1)]
     for what, size, heads in (("query", query[2], "q_num_heads"), ("key", key[2], "kv_num_heads")):
         count = node.attributes.get(heads)
         if size is not None and count and size % count:
             raise Conflict(
-                f"the {what} has {size} features, no multiple of {count} heads", (size, -(-size // count) * count)
+                ConstraintCode.MULTIPLE_OF_HEADS, (size, -(-size // count) * count), of=what, size=size, heads=count
             )
-    equal(key[1], value[1], "the lengths of key and value")
+    equal(key[1], value[1], ConstraintCode.KEY_LENGTHS)
     return [Value((query[0], query[1], None)), *[UNKNOWN] * (len(node.outputs) - 1)]
 
 
@@ -35,7 +36,7 @@ def _rotary_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     if shape is not None and table and len(table) == 2:
         tokens = shape[-2] if len(shape) == 4 else shape[1] if len(shape) == 3 else None
         if tokens is not None and table[0] is not None and tokens > table[0]:
-            raise Conflict(f"{tokens} positions, and the table of angles has {table[0]}", (tokens, table[0]))
+            raise Conflict(ConstraintCode.ANGLES, (tokens, table[0]), positions=tokens, places=table[0])
     return plain(shape)
 
 

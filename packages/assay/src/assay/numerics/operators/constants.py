@@ -7,6 +7,7 @@ from math import ceil
 
 import numpy as np
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, ints, plain
 from assay.numerics.shapes.requirements import COUNT, Demands, Need
@@ -21,7 +22,7 @@ def _constant_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
         rank = (inputs[0].shape or (None,))[0]
         return [UNKNOWN] if rank is None else plain((None,) * rank)
     if any(one < 0 for one in sizes):
-        raise Conflict(f"{sizes} is no shape", *((one, 1) for one in sizes if one < 0))
+        raise Conflict(ConstraintCode.NO_SHAPE, *((one, 1) for one in sizes if one < 0), sizes=tuple(sizes))
     filled = node.attributes.get("value")
     data = filled.data if isinstance(filled, Value) and filled.data is not None else np.zeros(1, np.float32)
     small = int(np.prod(sizes, dtype=np.float64)) <= 4096

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.attributes import stated
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, ints
@@ -81,7 +82,10 @@ def _scan_shape(node: Node, inputs: Inputs, walk: Walk) -> Sequence[Value]:
         axis %= len(one.shape)
         if steps is not None and one.shape[axis] is not None and steps != one.shape[axis]:
             raise Conflict(
-                f"sequences of {steps} and {one.shape[axis]} steps are scanned together", (steps, one.shape[axis] or 0)
+                ConstraintCode.SCANNED_STEPS,
+                (steps, one.shape[axis] or 0),
+                one=steps,
+                other=one.shape[axis] or 0,
             )
         steps = one.shape[axis] if steps is None else steps
         slices.append(Value((*one.shape[:axis], *one.shape[axis + 1 :])))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.attributes import stated
 from assay.numerics.operators.mutations import BIAS, KERNEL, LAYER, PICTURE, WINDOW
 from assay.numerics.operators.record import Attribute, OnnxOperator, Sizes, alike
@@ -43,10 +44,10 @@ def convolution_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value
         return [UNKNOWN]
     last = node.attributes.get("channels_last") or node.op.startswith("Nhwc")
     channels, spatial = (shape[-1], shape[1:-1]) if last else (shape[1], shape[2:])
-    equal(len(shape), len(weight), "the ranks of the input and of the weight")
+    equal(len(shape), len(weight), ConstraintCode.WEIGHT_RANKS)
     wanted = None if weight[1] is None else weight[1] * node.attributes.get("group", 1)
     if channels is not None and wanted is not None and channels != wanted:
-        raise Conflict(f"the input has {channels} channels, the weight takes {wanted}", (channels, wanted))
+        raise Conflict(ConstraintCode.WEIGHT_TAKES_CHANNELS, (channels, wanted), size=channels, wanted=wanted)
     kernel = stated(node.attributes, "kernel_shape", list(weight[2:]))
     found = slide(node, spatial, kernel, scope)
     return plain((shape[0], *found, weight[0]) if last else (shape[0], weight[0], *found))
@@ -57,7 +58,7 @@ def _transposed_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     if shape is None or weight is None:
         return [UNKNOWN]
     if shape[1] is not None and weight[0] is not None and shape[1] != weight[0]:
-        raise Conflict(f"the input has {shape[1]} channels, the weight takes {weight[0]}", (shape[1], weight[0]))
+        raise Conflict(ConstraintCode.WEIGHT_TAKES_CHANNELS, (shape[1], weight[0]), size=shape[1], wanted=weight[0])
     rank = len(shape) - 2
     given = node.attributes
     strides, dilations = stated(given, "strides", [1] * rank), stated(given, "dilations", [1] * rank)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.shapes.constraints import Inputs, Walk, equal, plain
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
@@ -19,12 +20,12 @@ def _einsum_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     for term, value in zip(terms.split(","), inputs, strict=True):
         if value.shape is None:
             continue
-        equal(len(term), len(value.shape), f"the axes of {term!r} and the rank of the input")
+        equal(len(term), len(value.shape), ConstraintCode.EINSUM_RANK, term=term)
         for letter, size in zip(term, value.shape, strict=True):
             if sizes.get(letter, 1) in (1, None):
                 sizes[letter] = size
             elif size != 1:
-                equal(sizes[letter], size, f"sizes of {letter!r} in {equation}")
+                equal(sizes[letter], size, ConstraintCode.EINSUM_SIZES, letter=letter, equation=equation)
     if not arrow:
         flat = terms.replace(",", "")
         result = "".join(sorted(one for one in set(flat) if flat.count(one) == 1))

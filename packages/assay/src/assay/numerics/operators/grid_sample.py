@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.operators.mutations import PICTURE
 from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator
@@ -129,7 +130,7 @@ def _grid_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     shape, grid = inputs[0].shape, at(inputs, 1).shape
     if shape is None or grid is None:
         return [UNKNOWN]
-    equal(shape[0], grid[0], "the batch sizes of the input and of the grid")
+    equal(shape[0], grid[0], ConstraintCode.GRID_BATCHES)
     return plain((*shape[:2], *grid[1:-1]))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator, behind
 from assay.numerics.oracle.hooks import Call, Values
@@ -42,7 +43,11 @@ def _gather_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     size, wanted = shape[axis], ints(places)
     if size is not None and wanted and not all(-size <= one < size for one in wanted):
         raise Conflict(
-            f"index {max(wanted, key=abs)} is outside of axis {axis} of size {size}", (size, max(wanted) + 1)
+            ConstraintCode.INDEX_OUTSIDE,
+            (size, max(wanted) + 1),
+            index=max(wanted, key=abs),
+            axis=axis,
+            size=size,
         )
     if inputs[0].data is not None and places.data is not None:
         return [of_data(np.asarray(np.take(inputs[0].data, places.data.astype(np.int64), axis=axis)))]

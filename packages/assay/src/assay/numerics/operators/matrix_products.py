@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.operators.mutations import BIAS, LAYER
 from assay.numerics.operators.record import Attribute, OnnxOperator, Sizes, alike
 from assay.numerics.oracle.batched.operator import Operator
@@ -37,13 +38,13 @@ def product_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     if first is None or second is None:
         return [UNKNOWN]
     if not first or not second:
-        raise Conflict("a scalar is multiplied as a matrix")
+        raise Conflict(ConstraintCode.SCALAR_AS_MATRIX)
     if node.attributes.get("transA") and len(first) > 1:
         first = (*first[:-2], first[-1], first[-2])
     if node.attributes.get("transB") and len(second) > 1:
         second = (*second[:-2], second[-1], second[-2])
     inner = second[-2] if len(second) > 1 else second[0]
-    equal(first[-1], inner, "the inner sizes of a matrix product")
+    equal(first[-1], inner, ConstraintCode.INNER_SIZES)
     batch = broadcast((first[:-2], second[:-2])) or ()
     rows = first[-2:-1] if len(first) > 1 else ()
     columns = second[-1:] if len(second) > 1 else ()
@@ -54,10 +55,10 @@ def gemm_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     first, second = inputs[0].shape, at(inputs, 3 if node.op == "QGemm" else 1).shape
     if first is None or second is None:
         return [UNKNOWN]
-    equal(len(first), 2, "the rank of the first matrix and 2")
+    equal(len(first), 2, ConstraintCode.MATRIX_RANK)
     first = first[::-1] if node.attributes.get("transA") else first
     second = second[::-1] if node.attributes.get("transB") else second
-    equal(first[1], second[0], "the inner sizes of a matrix product")
+    equal(first[1], second[0], ConstraintCode.INNER_SIZES)
     return plain((first[0], second[1]))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from onnx import TensorProto, helper
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.operators.microsoft_products import scaled
 from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.oracle.contrib.body import Body, Unknown
@@ -208,7 +209,7 @@ def _fused_attention_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Valu
     shape, weight = inputs[0].shape, at(inputs, 1).shape
     if shape is None or weight is None or weight[1] is None:
         return [UNKNOWN] * len(node.outputs)
-    equal(shape[2], weight[0], "the features of the input and of the weight")
+    equal(shape[2], weight[0], ConstraintCode.WEIGHT_FEATURES)
     sizes = node.attributes.get("qkv_hidden_sizes")
     features = sizes[2] if sizes else weight[1] // 3
     return [Value((shape[0], shape[1], features)), *[UNKNOWN] * (len(node.outputs) - 1)]

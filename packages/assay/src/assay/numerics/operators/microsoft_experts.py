@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.operators.microsoft_activations import fast_gelu
 from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.oracle.contrib.body import Body, Unknown
@@ -96,7 +97,7 @@ def _experts_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     if shape is None:
         return [UNKNOWN]
     if weights is not None and len(weights) == 3:
-        equal(shape[-1], weights[2], "the size of a token and of its layer")
+        equal(shape[-1], weights[2], ConstraintCode.TOKEN_SIZES)
     return plain(shape)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from onnx import TensorProto, helper
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.operators.microsoft_attention import half_turned, length_of, numbers
 from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.oracle.contrib.body import Body, Unknown
@@ -175,15 +176,20 @@ def _grouped_attention_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Va
     rows, new, width = shape
     before = past[2] if past is not None and len(past) == 4 else 0
     if rows is not None and new is not None and before and rows > 1 and new > 1:
-        raise Conflict(
-            f"{new} tokens follow earlier ones in {rows} rows: they may in one row alone", (new, 1), (rows, 1)
-        )
+        raise Conflict(ConstraintCode.TOKENS_IN_ONE_ROW, (new, 1), (rows, 1), tokens=new, rows=rows)
     if total and new is not None and before is not None and total[0] != before + new:
-        told = f"{before} keys and {new} new ones are {before + new}, and the total length is {total[0]}"
-        raise Conflict(told, (total[0], before + new), (before + new, total[0]))
+        raise Conflict(
+            ConstraintCode.TOTAL_LENGTH,
+            (total[0], before + new),
+            (before + new, total[0]),
+            before=before,
+            new=new,
+            sum=before + new,
+            total=total[0],
+        )
     table = at(inputs, 7).shape
     if table and table[0] is not None and before is not None and new is not None and before + new > table[0]:
-        raise Conflict(f"{before + new} positions, and the table of angles has {table[0]}", (before + new, table[0]))
+        raise Conflict(ConstraintCode.ANGLES, (before + new, table[0]), positions=before + new, places=table[0])
     packed = not (len(node.inputs) > 1 and node.inputs[1])
     size = None if width is None else width // (heads + 2 * groups if packed else heads)
     places = None if before is None or new is None else before + new

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.operators.mutations import EPSILON
 from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.oracle.contrib.body import Body
@@ -110,7 +111,7 @@ def _embedded_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     if shape is None or table is None:
         return [UNKNOWN] * len(node.outputs)
     if places and places[0] is not None and shape[1] is not None and shape[1] > places[0]:
-        raise Conflict(f"{shape[1]} positions, and the table has {places[0]}", (shape[1], places[0]))
+        raise Conflict(ConstraintCode.POSITIONS, (shape[1], places[0]), positions=shape[1], places=places[0])
     return [Value((*shape, table[1])), Value(shape[:1]), *[UNKNOWN] * (len(node.outputs) - 2)]
 
 

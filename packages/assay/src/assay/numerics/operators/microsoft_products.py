@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.operators.convolution import convolution_shape
 from assay.numerics.operators.matrix_products import product_shape
 from assay.numerics.operators.microsoft_activations import activated
@@ -119,7 +120,7 @@ def _four_bit_floats_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Valu
     if shape is None:
         return [UNKNOWN]
     inner, outer = ("K", "N") if node.attributes.get("transB", 1) else ("N", "K")
-    equal(shape[-1], node.attributes.get(inner), "the inner sizes of a matrix product")
+    equal(shape[-1], node.attributes.get(inner), ConstraintCode.INNER_SIZES)
     return plain((*shape[:-1], node.attributes.get(outer)))
 
 
@@ -127,7 +128,7 @@ def _few_bits_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     shape = inputs[0].shape
     if shape is None:
         return [UNKNOWN]
-    equal(shape[-1], node.attributes.get("K"), "the inner sizes of a matrix product")
+    equal(shape[-1], node.attributes.get("K"), ConstraintCode.INNER_SIZES)
     return plain((*shape[:-1], node.attributes.get("N")))
 
 

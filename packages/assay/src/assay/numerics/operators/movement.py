@@ -7,6 +7,7 @@ from math import inf
 
 import numpy as np
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.attributes import stated
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator, behind, elementwise, in_batch
@@ -36,7 +37,7 @@ def _transpose_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     if shape is None:
         return [UNKNOWN]
     order = stated(node.attributes, "perm", list(range(len(shape)))[::-1])
-    equal(len(shape), len(order), "the rank and the length of perm")
+    equal(len(shape), len(order), ConstraintCode.PERM_LENGTH)
     if inputs[0].data is not None:
         return [of_data(np.transpose(inputs[0].data, order))]
     return plain(tuple(shape[axis] for axis in order))
@@ -48,7 +49,7 @@ def _tile_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
         return [UNKNOWN]
     if repeats is None:
         return plain((None,) * len(shape))
-    equal(len(shape), len(repeats), "the rank and the number of repeats")
+    equal(len(shape), len(repeats), ConstraintCode.REPEATS)
     if inputs[0].data is not None:
         return [of_data(np.tile(inputs[0].data, repeats))]
     return plain(tuple(None if one is None else one * times for one, times in zip(shape, repeats, strict=True)))
@@ -61,16 +62,18 @@ def _depth_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     count, channels, height, width = (one or 0 for one in shape)
     block = node.attributes["blocksize"]
     if node.op == "DepthToSpace":
-        _demand_multiple(channels, block * block, "the channels")
+        _demand_multiple(channels, block * block, "channels")
         return plain((count, channels // (block * block), height * block, width * block))
-    _demand_multiple(height, block, "the height")
-    _demand_multiple(width, block, "the width")
+    _demand_multiple(height, block, "height")
+    _demand_multiple(width, block, "width")
     return plain((count, channels * block * block, height // block, width // block))
 
 
 def _demand_multiple(size: int, divisor: int, what: str) -> None:
     if size % divisor:
-        raise Conflict(f"{what}, {size}, must be a multiple of {divisor}", (size, -(-size // divisor) * divisor))
+        raise Conflict(
+            ConstraintCode.MULTIPLE_OF_BLOCK, (size, -(-size // divisor) * divisor), of=what, size=size, divisor=divisor
+        )
 
 
 def _columns_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
@@ -79,7 +82,7 @@ def _columns_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
         return [UNKNOWN]
     count = product(block) or 1
     if shape[1] % count:
-        raise Conflict(f"{shape[1]} rows are no multiple of the {count} elements of a block", (shape[1], count))
+        raise Conflict(ConstraintCode.ROWS_OF_BLOCK, (shape[1], count), size=shape[1], divisor=count)
     return plain((shape[0], shape[1] // count, *image))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.hooks import Call, Values
 from assay.numerics.shapes.constraints import Inputs, Walk, at, equal, plain
@@ -57,9 +58,9 @@ def _shared(one: Array, other: Array) -> float:
 def _suppression_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     boxes, scores = inputs[0].shape, at(inputs, 1).shape
     if boxes is not None and scores is not None:
-        equal(boxes[0], scores[0], "the batch sizes of boxes and scores")
-        equal(boxes[1], scores[2], "the numbers of boxes and of scores")
-        equal(boxes[2], 4, "the sides of a box and 4")
+        equal(boxes[0], scores[0], ConstraintCode.BOX_BATCHES)
+        equal(boxes[1], scores[2], ConstraintCode.BOX_COUNTS)
+        equal(boxes[2], 4, ConstraintCode.BOX_SIDES)
     return plain((None, 3))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.attributes import stated
 from assay.numerics.operators.microsoft_normalization import layer_normalization, simplified
 from assay.numerics.operators.mutations import BIAS, EPSILON
@@ -124,7 +125,7 @@ def _layer_rows(one: Operator) -> Values | None:
 def _channels_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     shape, scale = inputs[0].shape, at(inputs, 1).shape
     if shape is not None and len(shape) > 1 and scale:
-        equal(shape[1], scale[0], "the channels of the input and of the scale")
+        equal(shape[1], scale[0], ConstraintCode.SCALE_CHANNELS)
     return [Value(shape), *(Value(scale) for _ in node.outputs[1:])]
 
 

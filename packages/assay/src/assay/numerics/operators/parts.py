@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.attributes import stated
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator, along_axis, axes_of, behind
@@ -82,10 +83,10 @@ def _concat_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
         return [of_data(np.concatenate([np.atleast_1d(one) for one in data], axis=axis))]
     dims: list[int | None] = list(known[0])
     for one in known[1:]:
-        equal(rank, len(one), "the ranks of what is concatenated")
+        equal(rank, len(one), ConstraintCode.CONCATENATED_RANKS)
         for place in range(rank):
             if place != axis:
-                dims[place] = equal(dims[place], one[place], f"sizes of axis {place} of what is concatenated")
+                dims[place] = equal(dims[place], one[place], ConstraintCode.CONCATENATED_SIZES, axis=place)
     sizes = [one[axis] for one in known]
     dims[axis] = None if None in sizes or len(known) < len(shapes) else sum(one for one in sizes if one is not None)
     return plain(tuple(dims))
@@ -111,12 +112,16 @@ def _split_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
         pieces = node.attributes.get("num_outputs", count)
         if size % pieces and "num_outputs" not in node.attributes:
             raise Conflict(
-                f"axis {axis} of size {size} is split into {pieces} equal parts", (size, -(-size // pieces) * pieces)
+                ConstraintCode.SPLIT_EVENLY,
+                (size, -(-size // pieces) * pieces),
+                axis=axis,
+                size=size,
+                parts=pieces,
             )
         each = -(-size // pieces)
         parts = [max(0, min(each, size - each * place)) for place in range(pieces)]
     if given and size is not None and sum(given) != size:
-        raise Conflict(f"axis {axis} of size {size} is split into {list(given)}", (size, sum(given)))
+        raise Conflict(ConstraintCode.SPLIT_INTO, (size, sum(given)), axis=axis, size=size, parts=tuple(given))
     if inputs[0].data is not None and None not in parts:
         places = np.cumsum([one or 0 for one in parts])[:-1]
         return [of_data(one) for one in np.split(inputs[0].data, places, axis=axis)]
@@ -176,12 +181,15 @@ def _pad_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
             continue
         if node.attributes.get("mode") == "reflect" and max(before, after) >= size:
             raise Conflict(
-                f"axis {axis} of size {size} is padded by {max(before, after)} reflected elements",
+                ConstraintCode.REFLECTED_PADDING,
                 (size, max(before, after) + 1),
+                axis=axis,
+                size=size,
+                padding=max(before, after),
             )
         dims[axis] = size + before + after
         if size + before + after < 0:
-            raise Conflict(f"axis {axis} of size {size} is padded by {before} and {after}")
+            raise Conflict(ConstraintCode.NEGATIVE_PADDING, axis=axis, size=size, before=before, after=after)
     return plain(tuple(dims))
 
 

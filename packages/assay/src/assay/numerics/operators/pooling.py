@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.operators.mutations import PICTURE, POOL
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import in_batch
-from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, ints, plain
+from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, ints, plain, text
 from assay.numerics.shapes.propagation import first_input
 from assay.numerics.shapes.requirements import COUNT, UNIQUE, Demands, Need
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
@@ -27,7 +28,7 @@ def pool_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value]:
 def global_pool_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     shape = inputs[0].shape
     if shape is not None and 0 in shape[2:]:
-        raise Conflict(f"a pool over the empty positions of {list(shape)}")
+        raise Conflict(ConstraintCode.EMPTY_POOL, shape=text(shape))
     return plain(None if shape is None else (*shape[:2], *(1 for _ in shape[2:])))
 
 

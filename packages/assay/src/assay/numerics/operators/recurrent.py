@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.attributes import stated
 from assay.numerics.operators.mutations import BIAS, STATE, WEIGHTS
 from assay.numerics.operators.record import MICROSOFT, Attribute, OnnxOperator, alike
@@ -35,23 +36,23 @@ def _recurrent_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     shape, weight, recurrence = (at(inputs, place).shape for place in (0, 1, 2))
     if shape is None or weight is None or recurrence is None:
         return [UNKNOWN] * len(node.outputs)
-    equal(len(shape), 3, "the rank of a recurrent layer's input and 3")
+    equal(len(shape), 3, ConstraintCode.RECURRENT_RANK)
     # DynamicQuantizeLSTM keeps its weights transposed: [directions, input, gates * hidden].
     wanted = weight[1] if node.op.startswith("Dynamic") else weight[2]
     if shape[2] is not None and wanted is not None and shape[2] != wanted:
-        raise Conflict(f"the input has {shape[2]} features, the weight takes {wanted}", (shape[2], wanted))
+        raise Conflict(ConstraintCode.WEIGHT_TAKES_FEATURES, (shape[2], wanted), size=shape[2], wanted=wanted)
     hidden = stated(node.attributes, "hidden_size", recurrence[-1])
     turned = node.attributes.get("layout", 0)
     steps, batch = (shape[1], shape[0]) if turned else (shape[0], shape[1])
     lengths = at(inputs, 4).shape
     if lengths:
-        batch = equal(batch, lengths[0], "the batch sizes of the input and of the lengths")
+        batch = equal(batch, lengths[0], ConstraintCode.LENGTH_BATCHES)
     for place in (5, 6) if "LSTM" in node.op else (5,):
         state = at(inputs, place).shape
         if state is not None and len(state) == 3:
-            batch = equal(batch, state[0 if turned else 1], "the batch sizes of the input and of the initial state")
+            batch = equal(batch, state[0 if turned else 1], ConstraintCode.STATE_BATCHES)
             if hidden is not None and state[2] is not None and hidden != state[2]:
-                raise Conflict(f"the initial state has {state[2]} features, the layer {hidden}", (state[2], hidden))
+                raise Conflict(ConstraintCode.STATE_FEATURES, (state[2], hidden), size=state[2], wanted=hidden)
     ends: Dims = (batch, weight[0], hidden) if turned else (weight[0], batch, hidden)
     whole: Dims = (batch, steps, weight[0], hidden) if turned else (steps, weight[0], batch, hidden)
     return [Value(whole), Value(ends), Value(ends)]

@@ -8,11 +8,12 @@ from math import ceil, floor, inf
 
 import numpy as np
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.operators.mutations import EXTREME
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator, along_axis, behind
 from assay.numerics.oracle.hooks import Values
-from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, axis_of, ints, plain
+from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, axis_of, ints, plain, text
 from assay.numerics.shapes.elementwise import Fold
 from assay.numerics.shapes.propagation import first_input
 from assay.numerics.shapes.requirements import COUNT, Demands, Need, named_axes
@@ -62,7 +63,7 @@ def _reduce_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value]:
     if data is not None and data.size and fold is not None:
         return [of_data(np.asarray(fold(data, axis=tuple(reduced), keepdims=bool(keep))).astype(data.dtype))]
     if any(shape[axis] == 0 for axis in reduced):
-        raise Conflict(f"an axis of size 0 is reduced in {list(shape)}")
+        raise Conflict(ConstraintCode.EMPTY_REDUCTION, shape=text(shape))
     dims = tuple(1 if axis in reduced else size for axis, size in enumerate(shape) if keep or axis not in reduced)
     return plain(dims)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.attributes import stated
 from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.shapes.constraints import Inputs, Walk, at, equal, plain
@@ -55,7 +56,7 @@ def _regions_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
         return plain((regions[0], shape[1], *node.attributes["pooled_shape"]))
     batches = at(inputs, 2).shape
     if batches:
-        equal(regions[0], batches[0], "the numbers of regions and of their batch indices")
+        equal(regions[0], batches[0], ConstraintCode.REGION_BATCHES)
     return plain(
         (regions[0], shape[1], node.attributes.get("output_height", 1), node.attributes.get("output_width", 1))
     )

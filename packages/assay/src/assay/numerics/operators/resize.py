@@ -7,6 +7,7 @@ from math import ceil
 
 import numpy as np
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.attributes import stated
 from assay.numerics.operators.mutations import PICTURE
 from assay.numerics.operators.record import OnnxOperator, alike
@@ -41,13 +42,15 @@ def _resize_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value]:
     given = sizes or factors
     if not given:
         return plain((None,) * len(shape))
-    equal(len(given), len(axes), "the number of sizes and of axes")
+    equal(len(given), len(axes), ConstraintCode.RESIZED_AXES)
     keep = node.attributes.get("keep_aspect_ratio_policy", "stretch") != "stretch"
     for axis, one in zip(axes, given, strict=True):
         size = shape[axis]
         dims[axis] = None if size is None or keep else int(one) if sizes else int(np.floor(size * one))
         if dims[axis] == 0 and size:
-            raise Conflict(f"axis {axis} of size {size} is resized to nothing", (size, ceil(1 / one) if one else size))
+            raise Conflict(
+                ConstraintCode.RESIZED_TO_NOTHING, (size, ceil(1 / one) if one else size), axis=axis, size=size
+            )
     return plain(tuple(dims))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, axis_of, ints, plain
 from assay.numerics.shapes.propagation import first_input
@@ -42,7 +43,7 @@ def _top_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     given = [node.attributes["k"]] if "k" in node.attributes else ints(at(inputs, 1))
     wanted, size = given[0] if given else None, shape[axis]
     if wanted is not None and size is not None and wanted > size:
-        raise Conflict(f"the {wanted} largest of axis {axis} are wanted, which has {size}", (size, wanted))
+        raise Conflict(ConstraintCode.LARGEST, (size, wanted), wanted=wanted, axis=axis, size=size)
     return [Value((*shape[:axis], wanted, *shape[axis + 1 :]))] * 2
 
 

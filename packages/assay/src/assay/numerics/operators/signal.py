@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, axis_of, ints, plain
 from assay.numerics.shapes.requirements import COUNT, Demands, Need
@@ -19,7 +20,7 @@ def _short_time_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     if shape is None or step is None or length is None or shape[1] is None:
         return [UNKNOWN]
     if shape[1] < length[0]:
-        raise Conflict(f"a frame of {length[0]} does not fit into {shape[1]} samples", (shape[1], length[0]))
+        raise Conflict(ConstraintCode.FRAME, (shape[1], length[0]), frame=length[0], size=shape[1])
     bins = length[0] // 2 + 1 if node.attributes.get("onesided", 1) else length[0]
     return plain((shape[0], (shape[1] - length[0]) // step[0] + 1, bins, 2))
 

@@ -8,6 +8,7 @@ from math import inf
 
 import numpy as np
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator, axes_of, behind
 from assay.numerics.oracle.hooks import Call, Values
@@ -107,23 +108,34 @@ def _reshape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
         for place, size in enumerate(sizes):
             if size == 0:
                 if shape is not None and place >= len(shape):
-                    raise Conflict(f"{text(shape)} has no axis {place} to copy into {wanted}")
+                    raise Conflict(ConstraintCode.COPIED_AXIS, shape=text(shape), axis=place, wanted=tuple(wanted))
                 sizes[place] = None if shape is None else shape[place]
     total = None if shape is None else product(shape)
     rest = product(one for one in sizes if one != -1)
     if sizes.count(-1) > 1:
-        raise Conflict(f"{wanted} has more than one -1")
+        raise Conflict(ConstraintCode.TWO_FREE_SIZES, wanted=tuple(wanted))
     if -1 in sizes:
         if total is None or rest is None:
             return plain(tuple(None if one == -1 else one for one in sizes))
         if total % rest if rest else total:
             raise Conflict(
-                f"{text(shape or ())} has {total} elements, no multiple of the {rest} of {wanted}", (total, rest)
+                ConstraintCode.RESHAPED_MULTIPLE,
+                (total, rest),
+                shape=text(shape or ()),
+                elements=total,
+                rest=rest,
+                wanted=tuple(wanted),
             )
         sizes[sizes.index(-1)] = total // rest if rest else 0
     elif total is not None and rest is not None and total != rest:
         raise Conflict(
-            f"{text(shape or ())} has {total} elements, and {wanted} has {rest}", (total, rest), (rest, total)
+            ConstraintCode.RESHAPED_ELEMENTS,
+            (total, rest),
+            (rest, total),
+            shape=text(shape or ()),
+            elements=total,
+            rest=rest,
+            wanted=tuple(wanted),
         )
     if inputs[0].data is not None and None not in sizes:
         return [of_data(inputs[0].data.reshape([one or 0 for one in sizes]))]
@@ -155,7 +167,7 @@ def _squeeze_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
         dropped = {axis_of(one, len(shape)) for one in axes}
         for axis in dropped:
             if shape[axis] not in (None, 1):
-                raise Conflict(f"axis {axis} of {text(shape)} must be 1 to be dropped", (shape[axis] or 0, 1))
+                raise Conflict(ConstraintCode.DROPPED_AXIS, (shape[axis] or 0, 1), axis=axis, shape=text(shape))
     dims = tuple(size for place, size in enumerate(shape) if place not in dropped)
     return [of_data(inputs[0].data.reshape([one or 0 for one in dims]))] if inputs[0].data is not None else plain(dims)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from assay.core.constraint import ConstraintCode
+from assay.core.finding import Fact
 from assay.numerics.shapes.values import UNKNOWN, Dims, Node, Value
 
 Inputs = Sequence[Value]
@@ -31,9 +33,9 @@ ShapeRule = Callable[[Node, Inputs, Walk], Sequence[Value]]
 class Conflict(Exception):
     """A constraint that these sizes do not meet. `pairs` are (is, should be): sizes that would meet it, where they are known."""
 
-    def __init__(self, text: str, *pairs: tuple[int, int]) -> None:
-        super().__init__(text)
-        self.text, self.pairs = text, pairs
+    def __init__(self, code: ConstraintCode, *pairs: tuple[int, int], **facts: Fact) -> None:
+        super().__init__(code, facts)
+        self.code, self.facts, self.pairs = code, facts, pairs
 
 
 def at(inputs: Inputs, place: int) -> Value:
@@ -51,10 +53,10 @@ def text(dims: Dims | Sequence[int | None]) -> str:
     return "[" + ", ".join("?" if one is None else str(one) for one in dims) + "]"
 
 
-def equal(one: int | None, other: int | None, what: str) -> int | None:
-    """The size that both have. Raises Conflict."""
+def equal(one: int | None, other: int | None, code: ConstraintCode, **facts: Fact) -> int | None:
+    """The size that both have. Raises Conflict, which says what they are by its `code`."""
     if one is not None and other is not None and one != other:
-        raise Conflict(f"{what} are {one} and {other}, which must be equal", (one, other), (other, one))
+        raise Conflict(code, (one, other), (other, one), one=one, other=other, **facts)
     return other if one is None else one
 
 
@@ -75,8 +77,8 @@ def broadcast(shapes: Sequence[Dims | None]) -> Dims | None:
             elif size is None or one[axis] is None:
                 size = one[axis] if size is None else size
             elif size != one[axis]:
-                shown = " and ".join(map(text, known))
-                raise Conflict(f"shapes {shown} do not broadcast", (size, one[axis] or 0), (one[axis] or 0, size))
+                pairs = (size, one[axis] or 0), (one[axis] or 0, size)
+                raise Conflict(ConstraintCode.BROADCAST, *pairs, shapes=tuple(map(text, known)))
         result.append(size)
     return tuple(result)
 
@@ -84,7 +86,7 @@ def broadcast(shapes: Sequence[Dims | None]) -> Dims | None:
 def axis_of(axis: int, rank: int) -> int:
     """Counted from the front. Raises Conflict."""
     if not -rank <= axis < max(rank, 1):
-        raise Conflict(f"axis {axis} is outside of rank {rank}")
+        raise Conflict(ConstraintCode.AXIS_OUTSIDE, axis=axis, rank=rank)
     return axis % max(rank, 1)
 
 

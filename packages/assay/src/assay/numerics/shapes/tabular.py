@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, plain
 from assay.numerics.shapes.values import Node, Value
 
@@ -15,7 +16,7 @@ def tabular(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     if shape is not None and len(shape) == 2 and shape[1] is not None:
         wanted = _features(node)
         if wanted > shape[1] or (node.op.startswith("Linear") and wanted != shape[1]):
-            raise Conflict(f"the input has {shape[1]} features, the model takes {wanted}", (shape[1], wanted))
+            raise Conflict(ConstraintCode.MODEL_TAKES_FEATURES, (shape[1], wanted), size=shape[1], wanted=wanted)
     if node.op.endswith("Classifier"):
         return [Value((rows,)), Value((rows, None))]
     return plain((rows, node.attributes.get("n_targets", node.attributes.get("targets", 1))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil, floor
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.attributes import stated
 from assay.numerics.shapes.constraints import Conflict, Walk
 from assay.numerics.shapes.values import Dims, Node
@@ -33,6 +34,5 @@ def slide(node: Node, spatial: Dims, kernel: Sequence[int | None], scope: Walk) 
         steps = (size + padding - reach) / strides[axis]
         dims.append((ceil(steps) if up else floor(steps)) + 1)
         if size + padding < reach:
-            text = f"a window of {reach} does not fit into {size} elements padded by {padding}"
-            raise Conflict(text, (size, reach - padding))
+            raise Conflict(ConstraintCode.WINDOW, (size, reach - padding), window=reach, size=size, padding=padding)
     return dims

@@ -23,12 +23,11 @@ def comparator_by(
     if "*" in contract.tolerances:
         return ToleranceComparator(contract)
     found = profile()
-    if found is not None and not found.header.reason:
-        return ToleranceComparator(contract, found, _about(found, contract.precision))
+    reason = found.header.reason if found is not None else None
+    if reason is not None:
+        return ToleranceComparator(contract, None, (noted(NoteCode.NO_TOLERANCE, error=reason),), guessed=True)
     if found is not None:
-        return ToleranceComparator(
-            contract, None, (noted(NoteCode.NO_TOLERANCE, error=found.header.reason),), guessed=True
-        )
+        return ToleranceComparator(contract, found, _about(found, contract.precision))
     notes = (noted(NoteCode.DERIVATION_FAILED),) if derived else ()
     return ToleranceComparator(contract, None, notes, guessed=derived)
 
@@ -58,7 +57,7 @@ def _about(profile: DerivedTolerance, asked: str) -> tuple[Note, ...]:
     """What a reader should know of the tolerance itself."""
     header = profile.header
     notes = []
-    if header.learnt:
+    if header.learnt and header.why is not None:
         notes.append(noted(NoteCode.TOLERANCE_LEARNT, draws=header.draws, engine=header.learnt, error=header.why))
     if header.precision != asked and not header.reason:
         notes.append(noted(NoteCode.COMPUTES_IN_DOUBLE, precision=header.precision, asked=asked))

@@ -14,7 +14,7 @@ from assay.core.result import UntakenBranch
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.ports import Tensor
 
-VERSION = 32
+VERSION = 33
 DRAWS = 8
 """Noisy evaluations. Fewer make the statistics of small outputs unreliable."""
 
@@ -48,7 +48,7 @@ class Tried(msgspec.Struct, frozen=True):
 
 
 class Header(msgspec.Struct, frozen=True):
-    """Everything but the tensors. `reason` not empty: no tolerance could be derived at all. `without_rule` are operators
+    """Everything but the tensors. `reason`: why no tolerance could be derived at all. `without_rule` are operators
     that got the wider fallback rule; `fallen` those that failed when several draws were evaluated at once, with the error (a fault
     of ours: they were evaluated one by one instead); `untaken` are branches that no sample takes; `jumps`: a value steps on its
     way to a real output (quantization); `selftest` what the tolerance was tried on; `learnt` the engine from whose
@@ -65,11 +65,11 @@ class Header(msgspec.Struct, frozen=True):
     fallen: tuple[str, ...] = ()
     untaken: tuple[UntakenBranch, ...] = ()
     selftest: tuple[Tried, ...] = ()
-    reason: str = ""
+    reason: Note | None = None
     seconds: dict[str, float] = {}
     jumps: bool = False
     learnt: str = ""
-    why: str = ""
+    why: Note | None = None
     coarse: bool = False
     version: int = VERSION
 

@@ -9,7 +9,7 @@ from typing import Any
 from assay import plugins
 from assay.core.dtype import dtype_name
 from assay.core.engine_info import AppliedTransform
-from assay.core.job import FlowInputsJob
+from assay.core.job_base import FlowInputsJob
 from assay.core.outcome import Stage
 from assay.errors import UsageError
 from assay.models.conversion import format_of

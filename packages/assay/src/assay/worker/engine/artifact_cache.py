@@ -22,7 +22,7 @@ import assay
 from assay import plugins
 from assay.core.digest import sha256_bytes, value_digest
 from assay.core.engine_info import EngineInfo
-from assay.core.job import EngineJob, RefusalCache
+from assay.core.job_base import EngineJob, RefusalCache
 from assay.core.native_warning import NativeWarning
 from assay.core.note import Note, NoteCode, NoteWarning, noted
 from assay.core.outcome import Stage
@@ -159,7 +159,8 @@ def keep_failures(key: str, job: EngineJob, stages: Stages) -> Iterator[None]:
             raise
         cause = error.cause if isinstance(error, Unsupported) else ""
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        refusal = CachedFailure(str(error), error.node, cause, stages.reached, kind, now, seconds)
+        said = str(error) if error.note is None else error.note
+        refusal = CachedFailure(said, error.node, cause, stages.reached, kind, now, seconds)
         _cache().keep(CachedArtifact(key, job.case.name, job.flow.name, stages.built, refusal=refusal), None, None)
         raise
 
@@ -170,8 +171,8 @@ def raise_cached_failure(key: str, kept: CachedArtifact, refusal: CachedFailure,
     warnings.warn(NoteWarning(refusal_note(refusal)), stacklevel=2)
     with stages.enter(refusal.stage):
         if refusal.kind == Unsupported.__name__:
-            raise Unsupported(refusal.text, node=refusal.node, cause=refusal.cause)
-        raise _KEPT[refusal.kind](refusal.text, node=refusal.node)
+            raise Unsupported(refusal.said, node=refusal.node, cause=refusal.cause)
+        raise _KEPT[refusal.kind](refusal.said, node=refusal.node)
 
 
 def refusal_note(refusal: CachedFailure) -> Note:

@@ -13,7 +13,8 @@ from assay import plugins
 from assay.core.case import Inputs
 from assay.core.dtype import is_floating
 from assay.core.flow import Flow
-from assay.core.job import FlowJob, InputsJob, ReferenceJob
+from assay.core.job import ReferenceJob
+from assay.core.job_base import FlowJob, InputsJob
 from assay.models.calibration_samples import kept_for_calibration
 from assay.models.companion_goldens import with_companion
 from assay.models.goldens import Golden

@@ -7,7 +7,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
-from assay.core.job import EngineJob
+from assay.core.job_base import EngineJob
 from assay.core.note import NoteCode, NoteWarning, noted
 from assay.errors import InvalidModel, Lowering, NotRunnable, Unavailable
 from assay.models.corrected_declarations import corrected

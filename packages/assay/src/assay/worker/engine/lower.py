@@ -13,7 +13,8 @@ import msgspec
 from assay import plugins
 from assay.core.engine_info import EngineInfo, Sparsity
 from assay.core.flow import Flow
-from assay.core.job import EngineJob, VerifyJob
+from assay.core.job import VerifyJob
+from assay.core.job_base import EngineJob
 from assay.core.native_warning import NativeWarning
 from assay.core.note import Note, NoteCode, NoteWarning, noted
 from assay.core.outcome import Stage

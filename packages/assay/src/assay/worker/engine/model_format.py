@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from assay.core.engine_info import AppliedTransform
-from assay.core.job import InputsJob
+from assay.core.job_base import InputsJob
+from assay.core.note import NoteCode, noted
 from assay.core.outcome import Stage
 from assay.errors import InvalidModel
 from assay.models.conversion import convert_to, format_of
@@ -82,6 +83,5 @@ def _check_repeats(source: Path, made: Path, job: InputsJob) -> None:
     digest = program_digest(open_program(made))
     if job.case.model.digest and digest != job.case.model.digest:
         raise InvalidModel(
-            f"{source} builds another model each time it is called ({digest[:12]}, before {job.case.model.digest[:12]}): "
-            "load its weights from a file, or seed whatever it draws them from"
+            noted(NoteCode.FACTORY_CHANGES, source=str(source), digest=digest[:12], before=job.case.model.digest[:12])
         )

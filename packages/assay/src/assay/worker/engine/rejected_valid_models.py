@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from assay.core.note import NoteCode, noted
 from assay.errors import InvalidModel, Lowering
+from assay.worker.describe_exception import reason_of
 
 _FILES = "xternal"
 """Data beside the model that is missing or cut: the checker does not read it."""
@@ -21,7 +23,7 @@ def rejected_valid_models(model: Path) -> Iterator[None]:
     except InvalidModel as error:
         if _FILES in str(error) or not _is_valid(model):
             raise
-        raise Lowering(f"{error} (onnx.checker finds nothing wrong with the model)", node=error.node) from error
+        raise Lowering(noted(NoteCode.VALID_BUT_REFUSED, error=reason_of(error)), node=error.node) from error
 
 
 def _is_valid(model: Path) -> bool:

@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
+from assay.core.constraint import Constraint, unmet_note
 from assay.core.flow import dimension_key
 from assay.core.input_plan import InputPlan, RangeSource
-from assay.core.job import InputsJob
-from assay.core.note import NoteCode, noted
+from assay.core.job_base import InputsJob
+from assay.core.note import Note, NoteCode, noted
 from assay.errors import BadGolden, BadInputs, NotRunnable, Unsupported
 from assay.models.flop_count import flops_of
 from assay.models.golden_samples import stored_shapes
@@ -150,7 +151,7 @@ def chosen(job: InputsJob, answer: Callable[[Samples], Samples]) -> tuple[Sample
         return poor
     # A graph that contradicts itself at its own fixed shapes is no matter of inputs.
     if plan.unmet and (plan.sizes or stated):
-        raise BadInputs(_unmet(job, plan)) from refusal
+        raise BadInputs(_no_inputs(job, plan, plan.unmet)) from refusal
     assert refusal is not None
     raise refusal
 
@@ -185,16 +186,17 @@ def _at_other_sizes(
     return fair or poor
 
 
-def _unmet(job: InputsJob, plan: InputPlan) -> str:
-    """Which constraint is not met, and by which option it could be."""
-    sizes = ", ".join(f"{name}={size}" for name, size in plan.sizes.items())
-    tried = f" (tried with {sizes})" if sizes else ""
-    stated = [name for name in plan.sizes if name in job.case.inputs.dims] or list(plan.sizes)[-1:]
-    named = " ".join(f"--dim {name}=SIZE" for name in stated)
-    option = f"state other sizes with {named}, or " if stated else ""
-    if job.case.inputs.ranges:
-        option = f"state other values with --input-range or --input-value, or {option}"
-    return f"no inputs were found that {job.case.model.source} takes: {plan.unmet}{tried}; {option}give a golden with --golden"
+def _no_inputs(job: InputsJob, plan: InputPlan, unmet: Constraint) -> Note:
+    """Which constraint is not met, and which sizes could be stated otherwise."""
+    return noted(
+        NoteCode.NO_INPUTS,
+        model=job.case.model.source,
+        unmet=unmet_note(unmet),
+        dimensions=tuple(plan.sizes),
+        sizes=tuple(plan.sizes.values()),
+        stated=tuple(name for name in plan.sizes if name in job.case.inputs.dims) or tuple(plan.sizes)[-1:],
+        ranges=len(job.case.inputs.ranges),
+    )
 
 
 def _plans(job: InputsJob) -> Iterator[InputPlan]:

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from assay.core.golden import GIVEN, GoldenLock
-from assay.core.job import AnsweredJob, FlowJob, InputsJob, InspectJob, Job
+from assay.core.job import AnsweredJob, InspectJob
+from assay.core.job_base import FlowJob, InputsJob, Job
 from assay.core.model import Model
 from assay.core.reference import Reference, ReferenceKind
 from assay.models.conversion import format_of

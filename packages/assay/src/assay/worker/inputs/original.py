@@ -13,7 +13,8 @@ from assay.core.comparison import Comparison
 from assay.core.dtype import UNIT_ROUNDOFF, dtype_name, is_floating, numpy_dtype
 from assay.core.empty_result import empty_result
 from assay.core.golden import GIVEN, GoldenLock
-from assay.core.job import ChangeJob, InputsJob
+from assay.core.job import ChangeJob
+from assay.core.job_base import InputsJob
 from assay.core.model import TensorSpec
 from assay.core.note import Note, NoteCode, noted
 from assay.core.outcome import Stage
@@ -67,11 +68,7 @@ def _check_shape(name: str, declared: tuple[int | str, ...], shape: tuple[int, .
         and all(isinstance(wanted, str) or wanted == size for wanted, size in zip(declared, shape, strict=True))
     )
     if not fits:
-        told = "[" + ", ".join(map(str, declared)) + "]"
-        raise UsageError(
-            f"input '{name}' of the new model has shape {told}, and the reference is fed {list(shape)}: fix the sizes with --dim, or "
-            "--batch, so that both take them"
-        )
+        raise UsageError(noted(NoteCode.NEW_INPUT_SHAPE, input=name, shape=declared, fed=shape))
 
 
 def _fed(array: Tensor, dtype: str, name: str) -> Tensor:
@@ -80,9 +77,7 @@ def _fed(array: Tensor, dtype: str, name: str) -> Tensor:
     with np.errstate(all="ignore"):
         fed = array.astype(numpy_dtype(dtype))
     if not is_floating(dtype) and not np.array_equal(fed, array):
-        raise UsageError(
-            f"input '{name}': {dtype} does not hold the values that the reference is fed; give other inputs"
-        )
+        raise UsageError(noted(NoteCode.INPUT_NOT_HELD, input=name, dtype=dtype))
     return fed
 
 
@@ -91,7 +86,7 @@ def compare_change(job: ChangeJob, stages: Stages) -> ChangeResult:
     is no coarser than a rounding, only measured where it is quantized. Raises BadGolden."""
     original = job.case.original
     if original is None:
-        raise UsageError("a change is judged by an original, and this case has none")
+        raise UsageError(noted(NoteCode.NO_ORIGINAL))
     with stages.enter(Stage.LOAD):
         new = read_golden(Path(job.reference_dir), model_digest=job.case.model.digest)
         old = golden_of_original(job, original)

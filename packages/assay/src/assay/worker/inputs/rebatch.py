@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.core.job import InputsJob
+from assay.core.job_base import InputsJob
+from assay.core.note import NoteCode, noted
 from assay.errors import UsageError
 from assay.models.input_plan.symbols import symbols
 from assay.ports import Tensor
@@ -27,8 +28,13 @@ def rebatch(job: InputsJob, inputs: Sequence[dict[str, Tensor]], batch: int) -> 
             return drawn
     if fixed and any(spec.shape[:1] != (batch,) for spec in fixed):
         raise UsageError(
-            f"batch {batch}: input '{fixed[0].name}' of model '{job.case.model.name}' has the fixed shape "
-            f"{list(fixed[0].shape)}; measure a model with a symbolic first dimension, or leave the batch sizes out"
+            noted(
+                NoteCode.FIXED_BATCH,
+                batch=batch,
+                input=fixed[0].name,
+                model=job.case.model.name,
+                shape=tuple(fixed[0].shape),
+            )
         )
     rows = sum(sample[job.case.model.inputs[0].name].shape[0] for sample in inputs)
     chosen = list(inputs) * -(-batch // max(rows, 1))

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from assay.core.flow import Sizes
-from assay.core.job import InputsJob, batches_of
+from assay.core.job import batches_of
+from assay.core.job_base import InputsJob
 from assay.models.golden_checks import LOCK
 from assay.models.golden_samples import sample_shapes
 from assay.models.goldens import read_lock

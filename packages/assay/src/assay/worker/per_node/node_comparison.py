@@ -14,6 +14,7 @@ import numpy as np
 
 from assay.core.dtype import UNIT_ROUNDOFF
 from assay.core.finding import Finding, FindingCode, facts
+from assay.core.note import NoteCode, noted
 from assay.core.tensor_parts import whole_name
 from assay.errors import Lowering, UsageError
 from assay.models.expose_intermediates import is_number, part, reads_of
@@ -288,7 +289,7 @@ class NodeComparisons:
         names = [value.name for value in alone.graph.output if not only or value.name in only]
         reads = [value.name for value in alone.graph.input]
         if not names or not all(is_number(self._feeds[0][name]) for name in (*names, *reads)):
-            raise Lowering("nothing here is a number")
+            raise Lowering(noted(NoteCode.NO_NUMBERS))
         deriving = Deriving(expanded(alone), self._arithmetic, self._seed)
         inputs = [{name: one[name] for name in reads} for one in self._feeds]
         return deriving.profile(deriving.samples(inputs), self._precision), names

@@ -19,6 +19,7 @@ from assay.core.empty_result import empty_result
 from assay.core.finding import Finding
 from assay.core.job import PerNodeJob
 from assay.core.node_error import NodeError, NodeSummary, Tapping
+from assay.core.note import NoteCode, noted
 from assay.core.outcome import Stage
 from assay.core.reference import Reference, ReferenceKind
 from assay.core.result import PerNodeResult
@@ -90,7 +91,7 @@ def _instrumented(model: Path, folder: Path) -> tuple[Path, ModelProto]:
         case "torch":
             tapped, graph, _ = expose_program_intermediates(model, folder)
         case form:
-            raise Unsupported(f"local judgement taps ONNX graphs and exported programs, and this model is a {form}")
+            raise Unsupported(noted(NoteCode.NO_TAPS, format=form))
     return tapped, graph
 
 

@@ -14,6 +14,7 @@ from assay.core.empty_result import empty_result
 from assay.core.golden import REFERENCE
 from assay.core.input_plan import InputPlan
 from assay.core.job import InspectJob, ReferenceJob
+from assay.core.note import NoteCode, noted
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import InspectResult, ReferenceResult
 from assay.errors import BadGolden, InvalidModel, Lowering, Unsupported
@@ -130,8 +131,6 @@ def _rounded(array: Tensor, name: str, declared: str, flow: str) -> Tensor:
     if given == declared or not declared:
         return array
     if not (is_floating(given) and is_floating(declared)):
-        raise BadGolden(
-            f"output {name!r} came as {given} where the model says {declared}; record it by another flow than {flow}"
-        )
+        raise BadGolden(noted(NoteCode.GOLDEN_TYPE, output=name, given=given, declared=declared, flow=flow))
     with np.errstate(over="ignore"):
         return array.astype(numpy_dtype(declared))

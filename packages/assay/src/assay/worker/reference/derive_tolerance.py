@@ -9,6 +9,7 @@ import msgspec
 
 from assay.core.empty_result import empty_result
 from assay.core.job import DeriveToleranceJob
+from assay.core.note import Note
 from assay.core.outcome import Stage
 from assay.core.result import DeriveToleranceResult
 from assay.errors import Lowering, UsageError
@@ -17,6 +18,7 @@ from assay.numerics.load_onnx import load_onnx
 from assay.numerics.tolerance.arithmetic import arithmetic_of, with_ties
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Header
 from assay.ports import Tensors
+from assay.worker.describe_exception import reason_of
 from assay.worker.engine.calibration import evaluation_split
 from assay.worker.engine.model_format import to_onnx
 from assay.worker.inputs.load_inputs import load_golden
@@ -33,11 +35,11 @@ def derive_tolerance(job: DeriveToleranceJob, stages: Stages) -> DeriveTolerance
         try:
             found = _derived(to_onnx(Path(job.case.model.source), job), golden.inputs, job)
         except (Lowering, UsageError) as error:
-            found = [missing_reason(_text(error), job.precision)] * len(folders)
+            found = [no_tolerance(reason_of(error), job.precision)] * len(folders)
     with stages.enter(Stage.SAVE):
         for folder, profile in zip(folders, found, strict=True):
             write_tolerance(Path(coarse_of(folder) if profile.header.coarse else folder), profile)
-    return msgspec.structs.replace(empty_result(job), missing_reason=found[0].header.reason)
+    return empty_result(job)
 
 
 def _derived(model: Path, inputs: Sequence[Tensors], job: DeriveToleranceJob) -> list[DerivedTolerance]:
@@ -54,15 +56,11 @@ def _derived(model: Path, inputs: Sequence[Tensors], job: DeriveToleranceJob) ->
     except Lowering as error:
         asked = [msgspec.structs.replace(job, allowances=one) for one in each]
         try:
-            return [learned_tolerance(model, inputs, one, _text(error)) for one in asked]
+            return [learned_tolerance(model, inputs, one, reason_of(error)) for one in asked]
         except Lowering:
             raise error from None
 
 
-def _text(error: Exception) -> str:
-    return " ".join(str(error).split())[:500]
-
-
-def missing_reason(reason: str, precision: str) -> DerivedTolerance:
-    """A profile that says why there is none."""
+def no_tolerance(reason: Note, precision: str) -> DerivedTolerance:
+    """One that says why there is none."""
     return DerivedTolerance(Header(precision, arithmetic_of("float32"), seed=0, samples=0, reason=reason))

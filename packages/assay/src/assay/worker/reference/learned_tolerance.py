@@ -11,6 +11,7 @@ import msgspec
 
 from assay import plugins
 from assay.core.job import DeriveToleranceJob
+from assay.core.note import Note, NoteCode, noted
 from assay.errors import Lowering
 from assay.numerics.load_onnx import load_onnx
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
@@ -24,7 +25,7 @@ MOST_BYTES = 1 << 30
 """Of a model that is written and lowered again for every run."""
 
 
-def learned_tolerance(model: Path, inputs: Sequence[Tensors], job: DeriveToleranceJob, why: str) -> DerivedTolerance:
+def learned_tolerance(model: Path, inputs: Sequence[Tensors], job: DeriveToleranceJob, why: Note) -> DerivedTolerance:
     """By ONNX Runtime without its optimizer. Raises Lowering where it is not here or does not run the model either."""
 
     from assay.numerics.tolerance.simulate.learning import learn
@@ -32,7 +33,7 @@ def learned_tolerance(model: Path, inputs: Sequence[Tensors], job: DeriveToleran
     backend, flow = _plain()
     proto = load_onnx(model)
     if proto.ByteSize() > MOST_BYTES:
-        raise Lowering(f"{why}; and the model is too large for its noise to be learnt")
+        raise Lowering(noted(NoteCode.NOISE_NOT_LEARNT, engine=PLAIN))
 
     with tempfile.TemporaryDirectory(prefix="learn-", dir=job.scratch or None) as folder:
         file = Path(folder) / "perturbed.onnx"
@@ -57,10 +58,10 @@ def learned_tolerance(model: Path, inputs: Sequence[Tensors], job: DeriveToleran
 
 def _plain() -> tuple[Backend, Any]:
     if BACKEND not in plugins.names(plugins.BACKENDS):
-        raise Lowering(f"there is no {PLAIN} to learn the noise from")
+        raise Lowering(noted(NoteCode.NOISE_NOT_LEARNT, engine=PLAIN))
     backend: Backend = plugins.load(plugins.BACKENDS, BACKEND)()
     found = next((one for one in backend.flows if one.name == PLAIN), None)
     if found is None or not backend.availability().available:
-        raise Lowering(f"{PLAIN} is not installed here to learn the noise from")
+        raise Lowering(noted(NoteCode.NOISE_NOT_LEARNT, engine=PLAIN))
     backend.prepare()
     return backend, found

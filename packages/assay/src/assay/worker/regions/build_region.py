@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from assay.core.note import NoteCode, noted
 from assay.errors import Lowering
 from assay.models.expose_intermediates import reads_of
 from assay.ports import Tensor
@@ -98,7 +99,7 @@ def _value(values: GraphValues, name: str) -> Tensor:
     try:
         return values[name]
     except KeyError:
-        raise Lowering(f"the value {name!r} was not evaluated, so the graph cannot be cut there") from None
+        raise Lowering(noted(NoteCode.VALUE_NOT_EVALUATED, value=name)) from None
 
 
 def _described(whole: ModelProto, name: str, array: Tensor, new: str) -> Any:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from assay.core.note import NoteCode, noted
 from assay.core.region import RegionEdit
 from assay.errors import Lowering
 from assay.ports import Tensor
+from assay.worker.describe_exception import reason_of
 from assay.worker.regions.build_region import Region
 from assay.worker.regions.values import evaluate
 
@@ -57,9 +59,9 @@ def _evaluated(model: ModelProto, feeds: dict[str, Tensor], region: Region) -> d
     except Lowering:
         raise
     except Exception as error:
-        raise Lowering(f"the simplified model cannot be evaluated: {error}") from error
+        raise Lowering(noted(NoteCode.SIMPLIFIED_NOT_EVALUATED, error=reason_of(error))) from error
     if any(name not in found or not found[name].size for name in names):
-        raise Lowering("the simplified model gives nothing")
+        raise Lowering(noted(NoteCode.SIMPLIFIED_EMPTY))
     for value in model.graph.output:
         _set_shape(value, found[value.name].shape)
     for value in model.graph.input:
@@ -113,7 +115,7 @@ def _fill(model: ModelProto, feeds: dict[str, Tensor], name: str, fill: str) -> 
             before = numpy_helper.to_array(tensor)
             after = filled(before, fill)
             if before.dtype.kind == "f" and np.all(before > 0) and not np.all(after > 0):
-                raise Lowering(f"{name} holds positive numbers, as scales and variances must be: {fill} are none")
+                raise Lowering(noted(NoteCode.FILL_NOT_POSITIVE, value=name, fill=fill))
             tensor.CopyFrom(numpy_helper.from_array(after, name))
 
 

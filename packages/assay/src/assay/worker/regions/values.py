@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from assay.core.dtype import dtype_name, is_floating, numpy_dtype
+from assay.core.note import NoteCode, noted
 from assay.core.region import GraphNode, RegionGraph
 from assay.errors import Unsupported
 from assay.models.expose_intermediates import reads_of
@@ -173,4 +174,4 @@ def _plain_attributes(node: NodeProto) -> dict[str, str]:
 def require_plain(model: ModelProto) -> None:
     """Raises Unsupported for what cannot be cut into parts."""
     if model.graph.sparse_initializer:
-        raise Unsupported("A model with sparse weights cannot be cut into parts.", cause="other")
+        raise Unsupported(noted(NoteCode.SPARSE_NOT_CUT), cause="other")

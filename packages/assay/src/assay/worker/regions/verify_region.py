@@ -15,6 +15,7 @@ from assay.core.dtype import dtype_name
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.job import RegionJob
+from assay.core.note import NoteCode, noted
 from assay.core.outcome import Stage
 from assay.core.region import AfterPass, RegionError
 from assay.core.result import RegionResult
@@ -147,7 +148,7 @@ def _rewritten(asked: RegionJob, flow: Flow, path: Path, folder: Path, stages: S
         backend: Backend = backend_class(flow.backend)()
         backend.prepare()
     if not isinstance(backend, SwitchesPasses):
-        raise Unsupported(f"{flow.backend} does not say what its passes leave of a model.", cause="other")
+        raise Unsupported(noted(NoteCode.PASSES_NOT_TOLD, backend=flow.backend), cause="other")
     with stages.enter(Stage.LOWER):
         rewritten = folder / "rewritten"
         rewritten.mkdir()

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from assay.core.job import VerifyJob
+from assay.core.note import NoteCode, noted
 from assay.core.schedules import NAMES
 from assay.errors import UsageError
 from assay.models.goldens import Golden
@@ -60,9 +61,7 @@ def oracle_of(job: VerifyJob, golden: Golden, judging: ToleranceComparator) -> O
     """Raises UsageError where the inputs of the case are no prompts. Noise is that of the derived tolerance, at
     other beginnings than those of the prompts the largest of each token there; none where no tolerance was derived."""
     if "schedule" not in golden.labels or any(IDS not in sample for sample in golden.inputs):
-        raise UsageError(
-            "the service continues prompts, and the inputs of this model are none: give them with --inputs FILE"
-        )
+        raise UsageError(noted(NoteCode.NO_PROMPTS))
     whole = [number for number, schedule in enumerate(golden.labels["schedule"]) if schedule == NAMES.index("whole")]
     prompts = [tuple(map(int, golden.inputs[one][IDS][0])) for one in whole]
     found = Oracle(Path(job.case.model.source), signature_of(job.case.model, golden.lock.state), prompts)

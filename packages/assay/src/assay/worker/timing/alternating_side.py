@@ -16,6 +16,7 @@ from assay import plugins
 from assay.core.empty_result import empty_result
 from assay.core.job import AlternateJob
 from assay.core.measurement import Measurement
+from assay.core.note import NoteCode, noted
 from assay.core.outcome import Stage
 from assay.core.result import AlternateResult
 from assay.errors import InvalidModel, PeerFailed
@@ -51,7 +52,7 @@ def alternate(job: AlternateJob, stages: Stages) -> AlternateResult:
         padding = bytearray(random.Random(job.side.seed).randrange(1, 1 << 18))
         with stages.enter(Stage.LOAD):
             if job.side.digest is not None and not is_as_saved(job.artifact_dir, job.side.digest):
-                raise InvalidModel("the files of the engine are not those that were saved; build it again.")
+                raise InvalidModel(noted(NoteCode.ENGINE_FILES_CHANGED))
             begin = running_time()
             engine = backend.load(Path(job.artifact_dir), job.flow)
             load_s = running_time() - begin
@@ -114,7 +115,7 @@ def _lead(side: _Side, line: TurnPipe, chance: random.Random) -> None:
             else:
                 line.write(GO)
                 if line.read(1) != DONE:
-                    raise PeerFailed("the other engine of the comparison failed in its turn")
+                    raise PeerFailed(noted(NoteCode.PEER_FAILED))
         quads += 1
     line.write(QUIT)
 
@@ -127,4 +128,4 @@ def _follow(side: _Side, line: TurnPipe) -> None:
         side.take()
         line.write(DONE)
     if word != QUIT:
-        raise PeerFailed("the other engine of the comparison failed in its turn")
+        raise PeerFailed(noted(NoteCode.PEER_FAILED))

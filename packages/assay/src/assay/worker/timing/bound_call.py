@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from assay.core.note import NoteCode, noted
 from assay.errors import Unsupported
 from assay.ports import Engine, SelfTimed, SupportsBind, Tensor
 
@@ -14,9 +15,7 @@ def bound_call(engine: Engine, feed: Mapping[str, Tensor]) -> Call:
     """Every call of it is one inference on `feed`. An engine's `bind` is not used for inputs that
     lie in memory in another order, because what reordering them costs is then part of the question."""
     if isinstance(engine, SelfTimed):
-        raise Unsupported(
-            "a call of this engine cannot be timed from outside: it is measured, and not beside another one"
-        )
+        raise Unsupported(noted(NoteCode.NOT_TIMED_FROM_OUTSIDE))
     if isinstance(engine, SupportsBind) and all(array.flags.c_contiguous for array in feed.values()):
         return engine.bind(feed)
     run = engine.run

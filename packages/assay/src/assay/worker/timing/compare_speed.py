@@ -22,6 +22,7 @@ from assay.models.artifacts import changed
 from assay.ports import Backend, Engine
 from assay.stats.sequential_test import answer_at, significantly_above
 from assay.stats.summary import median
+from assay.worker.describe_exception import reason_of
 from assay.worker.engine.lower import lower
 from assay.worker.inputs.load_inputs import load_golden
 from assay.worker.inputs.rebatch import batch_of, rebatch
@@ -114,7 +115,7 @@ def _facts(make: Make, feed: Feed) -> EngineInfo:
     try:
         engine.run(feed)
     except ValueError as error:
-        raise UsageError(f"the two engines do not take the same inputs: {error}") from error
+        raise UsageError(noted(NoteCode.OTHER_INPUTS, error=reason_of(error))) from error
     return engine.facts()
 
 

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from assay.core.job import MeasureJob
-from assay.core.note import NoteCode, NoteWarning, noted
+from assay.core.note import Note, NoteCode, NoteWarning, noted
 from assay.errors import NotRunnable, Unsupported
 from assay.ports import Engine, Tensor, Traced
+from assay.worker.describe_exception import reason_of
 
 MOST_BYTES = 512 * 1024 * 1024
 """Of the files of one job: a viewer opens no more, and a disk is not filled by a profile."""
@@ -31,48 +32,52 @@ def keep_trace(engine: Engine, feed: Mapping[str, Tensor], job: MeasureJob) -> t
         folder.mkdir(parents=True)
         engine.trace(feed, folder)
         files = sorted(path for path in folder.rglob("*") if path.is_file())
-        _check(files, job.flow.backend)
+        unusable = _unusable(files, job.flow.backend)
     except (NotRunnable, Unsupported) as error:
-        warnings.warn(NoteWarning(noted(NoteCode.NO_TRACE, error=str(error))), stacklevel=2)
+        unusable = reason_of(error)
+    except Exception as error:  # noqa: BLE001  a profile explains a verdict; it must not change it
+        failed = noted(NoteCode.TRACE_FAILED, exception=type(error).__name__, error=reason_of(error))
+        warnings.warn(NoteWarning(failed), stacklevel=2)
         shutil.rmtree(folder, ignore_errors=True)
         return ()
-    except Exception as error:  # noqa: BLE001  a profile explains a verdict; it must not change it
-        failed = noted(NoteCode.TRACE_FAILED, exception=type(error).__name__, error=str(error))
-        warnings.warn(NoteWarning(failed), stacklevel=2)
+    if unusable is not None:
+        warnings.warn(NoteWarning(noted(NoteCode.NO_TRACE, error=unusable)), stacklevel=2)
         shutil.rmtree(folder, ignore_errors=True)
         return ()
     return tuple(str(path) for path in files)
 
 
-def _check(files: list[Path], backend: str) -> None:
-    """Raises ValueError for files that no viewer opens."""
+def _unusable(files: list[Path], backend: str) -> Note | None:
+    """Why no viewer opens these files; None where it does."""
     if not files:
-        raise ValueError(f"{backend} wrote no file")
+        return noted(NoteCode.TRACE_EMPTY, backend=backend)
     size = sum(path.stat().st_size for path in files)
     if size > MOST_BYTES:
-        raise ValueError(f"it is {size:,} bytes; at most {MOST_BYTES:,} are kept")
+        return noted(NoteCode.TRACE_TOO_LARGE, size_bytes=size, most_bytes=MOST_BYTES)
     for path in files:
-        if path.suffix == ".json" and (wrong := what_is_wrong(path.read_bytes())):
-            raise ValueError(f"{path.name} is no Chrome trace: {wrong}")
+        wrong = what_is_wrong(path.read_bytes()) if path.suffix == ".json" else None
+        if wrong is not None:
+            return noted(NoteCode.TRACE_INVALID, file=path.name, error=wrong)
+    return None
 
 
-def what_is_wrong(text: bytes) -> str:
-    """Why Perfetto would not show a file in Chrome's trace format; "" where it would."""
+def what_is_wrong(text: bytes) -> Note | None:
+    """Why Perfetto would not show a file in Chrome's trace format; None where it would."""
     try:
         read = json.loads(text)
     except ValueError as error:
-        return f"it is no JSON ({error})"
+        return noted(NoteCode.NOT_JSON, error=str(error))
     events = read.get("traceEvents") if isinstance(read, dict) else read
     if not isinstance(events, list):
-        return "it has no list of events"
+        return noted(NoteCode.NO_EVENTS)
     for at, event in enumerate(events):
         if not isinstance(event, dict) or not isinstance(event.get("ph"), str):
-            return f"event {at} has no phase"
+            return noted(NoteCode.EVENT_LACKS, event=at, field="phase")
         timed = event["ph"] in "XBEiI"
         if timed and not isinstance(event.get("ts"), int | float):
-            return f"event {at} has no time"
+            return noted(NoteCode.EVENT_LACKS, event=at, field="time")
         if event["ph"] == "X" and not (isinstance(event.get("dur"), int | float) and event["dur"] >= 0):
-            return f"event {at} has no duration"
+            return noted(NoteCode.EVENT_LACKS, event=at, field="duration")
     if not any(event["ph"] == "X" for event in events):
-        return "no event in it has a duration"
-    return ""
+        return noted(NoteCode.NO_DURATIONS)
+    return None

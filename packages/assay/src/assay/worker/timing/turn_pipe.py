@@ -6,6 +6,7 @@ import os
 import select
 from pathlib import Path
 
+from assay.core.note import NoteCode, noted
 from assay.errors import PeerFailed
 
 PATIENCE_S = 120.0
@@ -28,14 +29,14 @@ class TurnPipe:
             (folder / f"{names[1]}-was-here").touch(exist_ok=False)
         except FileExistsError:
             # Whoever launches repeats a crash once: nobody is left to take turns with.
-            raise PeerFailed("the other process of the comparison is gone: this launch cannot be repeated") from None
+            raise PeerFailed(noted(NoteCode.PEER_GONE)) from None
         self._in, self._out = (os.open(folder / name, os.O_RDWR) for name in names)
 
     def __enter__(self) -> TurnPipe:
         try:
             os.write(self._out, _HELLO)
             if self.read(1) != _HELLO:
-                raise PeerFailed("the other process of the comparison failed before it could begin")
+                raise PeerFailed(noted(NoteCode.PEER_NOT_READY))
             both, self._in = self._in, os.open(self._path, os.O_RDONLY | os.O_NONBLOCK)
             os.close(both)
         except BaseException:
@@ -59,10 +60,10 @@ class TurnPipe:
     def read(self, count: int) -> bytes:
         """Raises OtherFailed where the other does not answer, or is no more."""
         if not select.select([self._in], [], [], PATIENCE_S)[0]:
-            raise PeerFailed(f"the other engine of the comparison did not answer within {PATIENCE_S:g} s")
+            raise PeerFailed(noted(NoteCode.PEER_LATE, seconds=PATIENCE_S))
         data = os.read(self._in, count)
         if not data:
-            raise PeerFailed("the other process of the comparison died")
+            raise PeerFailed(noted(NoteCode.PEER_DIED))
         return data
 
     def read_line(self) -> str:
@@ -71,5 +72,5 @@ class TurnPipe:
         while not found.endswith(b"\n"):
             found += self.read(1)
             if found == FAILED:
-                raise PeerFailed("the other engine of the comparison failed before its first turn")
+                raise PeerFailed(noted(NoteCode.PEER_NOT_STARTED))
         return found.decode()

@@ -12,6 +12,7 @@ from assay.errors import NotRunnable, Unsupported, WrongShape
 from assay.models.goldens import Golden
 from assay.numerics.steps import at_sample, each_sample
 from assay.ports import Engine, Tensor, Tensors
+from assay.worker.describe_exception import reason_of
 from assay.worker.engine.sequences import run_free
 from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.verify.call_inputs import Feeds
@@ -55,7 +56,7 @@ def _asked(log: CallLog, sample: int, golden: Golden, model: Model) -> dict[str,
         return log.ask(sample)
     except WrongShape as error:
         if _is_left_open(error, golden.inputs[sample], model):
-            raise Unsupported(f"{error} It was built for those sizes alone: give others with --dim.") from error
+            raise Unsupported(noted(NoteCode.BUILT_FOR_SIZES, error=reason_of(error))) from error
         raise
 
 
@@ -80,5 +81,5 @@ def answers(log: CallLog, golden: Golden, model: Model) -> tuple[list[dict[str, 
         try:
             found.append(_asked(log, sample, golden, model))
         except (Unsupported, NotRunnable) as error:
-            return found, (noted(NoteCode.COMPANION_LEFT_OUT, count=count - len(found), error=str(error)),)
+            return found, (noted(NoteCode.COMPANION_LEFT_OUT, count=count - len(found), error=reason_of(error)),)
     return found, ()

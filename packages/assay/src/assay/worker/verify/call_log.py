@@ -11,9 +11,11 @@ import numpy as np
 from numpy.ma import MaskedArray
 
 from assay.core.dtype import is_known
+from assay.core.note import NoteCode, noted
 from assay.core.repeats import Instability, Pattern
 from assay.errors import Lowering
 from assay.ports import Engine, Tensor
+from assay.worker.describe_exception import type_name
 from assay.worker.verify.call_inputs import Feeds
 from assay.worker.verify.same_bytes import distance, same_answer, same_bytes
 
@@ -139,18 +141,16 @@ def checked(answer: object) -> Answer:
     """As plain arrays: methods of a class of the plug-in's own could tell something else than its memory holds. Raises Lowering where a
     plug-in breaks the promise of `Engine.run`."""
     if not isinstance(answer, dict):
-        raise Lowering(f"Engine.run gave {type(answer).__name__}, not a dict of arrays by name: fix the backend")
+        raise Lowering(noted(NoteCode.GAVE_NO_DICT, type=type_name(answer)))
     found: Answer = dict.copy(answer)
     for name, array in dict.items(answer):
         if not isinstance(name, str):
-            raise Lowering(f"Engine.run gave an output whose name is {type(name).__name__}, not text: fix the backend")
+            raise Lowering(noted(NoteCode.GAVE_NO_NAME, type=type_name(name)))
         # By its type: what it says itself (`__class__`) is code of the plug-in.
         if not issubclass(type(array), (np.ndarray, np.generic)) or issubclass(type(array), MaskedArray):
-            raise Lowering(f"Engine.run gave {type(array).__name__} for output '{name}', not an array: fix the backend")
+            raise Lowering(noted(NoteCode.GAVE_NO_ARRAY, output=name, type=type_name(array)))
         if not is_known(array.dtype):
-            raise Lowering(
-                f"Engine.run gave elements of type {array.dtype} for output '{name}', which no tensor has: fix the backend"
-            )
+            raise Lowering(noted(NoteCode.GAVE_ELEMENTS, output=name, type=str(array.dtype)))
         if isinstance(array, np.ndarray):
             if type(array) is not np.ndarray:
                 found[name] = np.ndarray.view(array, np.ndarray)
@@ -163,11 +163,7 @@ def _look_into(name: str, array: Tensor) -> None:
     if array.dtype == object:
         for one in array.flat:
             if not issubclass(type(one), (str, bytes)):
-                raise Lowering(
-                    f"Engine.run gave an element of type {type(one).__name__} for output '{name}', which no tensor has: fix the backend"
-                )
+                raise Lowering(noted(NoteCode.GAVE_ELEMENTS, output=name, type=type_name(one)))
     held = array.itemsize + sum(abs(step) * (size - 1) for step, size in zip(array.strides, array.shape, strict=True))
     if array.nbytes > max(_LARGEST_VIEW * held, _HELD_BYTES):
-        raise Lowering(
-            f"Engine.run gave {array.nbytes} bytes for output '{name}' that are a view of {held}: fix the backend"
-        )
+        raise Lowering(noted(NoteCode.GAVE_A_VIEW, output=name, bytes=array.nbytes, held=held))

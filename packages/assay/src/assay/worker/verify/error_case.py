@@ -89,7 +89,7 @@ def _attempt(job: VerifyJob, misuse: ErrorCase, engine: Engine, sample: Values, 
     if misuse.kind == "model":
         path = Path(job.case.model.source).with_name(misuse.model)
         if not path.is_file():
-            raise BadModel(f"{path} is missing: remove the suite's cache and run again")
+            raise BadModel(noted(NoteCode.SUITE_FILE_MISSING, path=str(path)))
         other = msgspec.structs.replace(job.case.model, source=str(path), digest="")
         wrong_job = msgspec.structs.replace(job, case=msgspec.structs.replace(job.case, model=other))
         return lambda: _elsewhere(wrong_job, sample, stages)
@@ -134,7 +134,7 @@ def _wrong(array: Tensor, misuse: ErrorCase) -> Tensor:
             return array.astype(numpy_dtype(misuse.dtype))
         case "value":
             return np.full_like(array, misuse.value)
-    raise ValueError(f"there is no misuse of kind '{misuse.kind}'")
+    raise ValueError(misuse.kind)
 
 
 def _elsewhere(job: VerifyJob, sample: Values, stages: Stages) -> Values:
@@ -150,7 +150,7 @@ def _threaded(job: VerifyJob, misuse: ErrorCase) -> VerifyJob:
     from assay.worker.engine.lower import backend_class
 
     if not any(one.name == "threads" for one in backend_class(job.flow.backend).options):
-        raise Unsupported(f"backend '{job.flow.backend}' has no option of threads", cause="other")
+        raise Unsupported(noted(NoteCode.NO_OPTION_OF_THREADS, backend=job.flow.backend), cause="other")
     flow: Flow = msgspec.structs.replace(job.flow, options={**job.flow.options, "threads": misuse.value})
     return msgspec.structs.replace(job, flow=flow)
 

@@ -16,12 +16,14 @@ from assay.core.finding import Finding, FindingCode
 from assay.core.finding import facts as facts_seen
 from assay.core.job import VerifyJob
 from assay.core.model import Model
+from assay.core.note import NoteCode, noted
 from assay.core.outcome import Stage
 from assay.core.result import VerifyResult
-from assay.errors import Unsupported
+from assay.errors import AssayError, Unsupported
 from assay.models.goldens import Golden
 from assay.numerics.compare import compare_outputs
 from assay.ports import Tensor
+from assay.worker.describe_exception import reason_of
 from assay.worker.engine.lower import load, lower
 from assay.worker.inputs.load_inputs import load_golden
 from assay.worker.stages import Stages
@@ -72,9 +74,7 @@ def _compute_type(
     with _named(which):
         lowered = lower(own, stages)
         if lowered.rewritten.changed:
-            raise Unsupported(
-                "an operator and its body are compared with each other in the model's own types", cause="other"
-            )
+            raise Unsupported(noted(NoteCode.BODY_IN_OWN_TYPES), cause="other")
         engine = load(lowered, own, stages)
         with stages.enter(Stage.RUN):
             answers = [dict(engine.run(sample)) for sample in lowered.rewritten.fed(samples)]
@@ -85,6 +85,9 @@ def _compute_type(
 def _named(lane: str) -> Iterator[None]:
     try:
         yield
+    except AssayError as error:
+        error.note = noted(NoteCode.FAILED_IN, place=lane, error=reason_of(error))
+        raise
     except Exception as error:
         error.args = (f"{lane}: {error}", *error.args[1:])
         raise

@@ -10,8 +10,10 @@ import numpy as np
 from assay import plugins
 from assay.core.case import Contract
 from assay.core.comparison import Comparison, Direction, StatedMetric, worse_of
+from assay.core.note import NoteCode, noted
 from assay.errors import BrokenMetric, HarnessError, UnknownName
 from assay.ports import Metric
+from assay.worker.describe_exception import describe_exception, reason_of
 from assay.worker.verify.reference_comparison import Compared, Samples
 
 METRICS = "assay.metrics"
@@ -31,12 +33,9 @@ def _loaded(name: str) -> Metric:
     try:
         found = plugins.load(METRICS, name)
     except (HarnessError, UnknownName) as error:
-        raise BrokenMetric(str(error)) from error
+        raise BrokenMetric(reason_of(error)) from error
     if not isinstance(found, Metric):
-        raise BrokenMetric(
-            f"metric '{name}' does not state its metrics: give it `metrics`, of each name the unit and which way is worse, such as "
-            '{"peak_error": ("", "up")}'
-        )
+        raise BrokenMetric(noted(NoteCode.METRIC_STATES_NONE, metric=name))
     return found
 
 
@@ -47,9 +46,7 @@ def _stated(name: str, metric: Metric) -> dict[str, StatedMetric]:
             for figure, about in metric.metrics.items()
         }
     except (AttributeError, TypeError, ValueError) as error:
-        raise BrokenMetric(
-            f"metric '{name}' states its metrics wrongly ({error}): give each name its unit and up, down or both"
-        ) from error
+        raise BrokenMetric(noted(NoteCode.METRIC_STATES_WRONG, metric=name, error=reason_of(error))) from error
 
 
 def _measured(
@@ -66,12 +63,11 @@ def _measured(
             try:
                 figures = metric(np.asarray(ours[one.output]), np.asarray(theirs[one.output]), contract)
             except Exception as error:  # a third party's metric may raise anything: named, and raised as ours
-                raise BrokenMetric(f"metric '{name}' fails on output '{one.output}' ({error!r}): fix it") from error
+                failed = noted(NoteCode.METRIC_FAILED, metric=name, output=one.output, error=describe_exception(error))
+                raise BrokenMetric(failed) from error
             for figure, value in figures.items():
                 if figure not in stated:
-                    raise BrokenMetric(
-                        f"metric '{name}' gives '{figure}', which its `metrics` do not state: state it there"
-                    )
+                    raise BrokenMetric(noted(NoteCode.METRIC_NOT_STATED, metric=name, figure=figure))
                 before = found.get(figure)
                 found[figure] = float(value) if before is None else worse_of(stated[figure].worse, before, float(value))
     own = {figure: about for figure, about in stated.items() if figure in found and figure not in one.metrics}

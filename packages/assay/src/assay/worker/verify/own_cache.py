@@ -15,6 +15,7 @@ from assay.errors import Lowering
 from assay.models.goldens import Golden
 from assay.models.own_data.state import without_fed
 from assay.ports import Engine
+from assay.worker.describe_exception import reason_of
 from assay.worker.engine.sequences import run_calls
 from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.load_inputs import Source
@@ -45,7 +46,7 @@ def own_schedules_disagree(
         expected = ask(model, lambda evaluator: run_calls(evaluator, judged, calls, signature)[1], oracles=oracles)
         given = run_calls(engine, rewritten, calls, signature)[1]
     except Lowering as error:
-        return (), noted(NoteCode.OWN_CACHE_NOT_ASKED, error=str(error))
+        return (), noted(NoteCode.OWN_CACHE_NOT_ASKED, error=reason_of(error))
     return schedules_disagree(replace(golden, outputs=expected), given), None
 
 
@@ -59,9 +60,9 @@ def _own_calls(job: VerifyJob, golden: Golden) -> Source:
         )
         lost = sorted({*old.state} - {*outputs} | {*old.state.values()} - {*inputs})
         if lost:
-            raise Lowering(f"it has no '{lost[0]}'")
+            raise Lowering(noted(NoteCode.CACHE_LOST, name=lost[0]))
         state = {outputs[output]: inputs[name] for output, name in old.state.items()}
         lock = msgspec.structs.replace(lock, state=state, sequences=old.sequences)
     if sum(lock.sequences) != len(golden.inputs) and (lock.state or _STEPS in golden.labels["schedule"]):
-        raise Lowering("the golden does not say which calls follow one another")
+        raise Lowering(noted(NoteCode.CALLS_NOT_ORDERED))
     return Source(without_fed(golden.inputs, lock), golden.labels, lock.state, lock.sequences)

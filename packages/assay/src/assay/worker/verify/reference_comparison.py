@@ -16,6 +16,7 @@ from assay.core.outcome import Stage
 from assay.errors import BadInputs, Lowering, NotRunnable, Unsupported
 from assay.models.goldens import Golden
 from assay.ports import Backend, Engine, Tensor, is_dynamic
+from assay.worker.describe_exception import reason_of
 from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.input_choice import inputs_at
 from assay.worker.inputs.shape_points import Sizes, format_shapes, shape_points
@@ -54,7 +55,7 @@ def compare_to_reference(
         outputs = evaluate(rewritten.standard, rewritten.fed(golden.inputs), oracles=QUANTIZED)
     except Lowering as error:
         structural = tuple(one for one in broken if one.kind != "values")
-        why = noted(NoteCode.NO_QUANTIZED_REFERENCE, error=str(error))
+        why = noted(NoteCode.NO_QUANTIZED_REFERENCE, error=reason_of(error))
         return ReferenceComparison(((), structural), lost, why)
     return ReferenceComparison(compare(actual, outputs), lost)
 
@@ -74,7 +75,7 @@ def compare_at_shapes(
             try:
                 expected = evaluate_reference(job, rewritten, sample)
             except Lowering as error:
-                why = noted(NoteCode.NO_REFERENCE_AT_SIZES, sizes=format_shapes(sizes), error=str(error))
+                why = noted(NoteCode.NO_REFERENCE_AT_SIZES, sizes=format_shapes(sizes), error=reason_of(error))
                 return ReferenceComparison((tuple(comparisons), tuple(findings)), unproven=why)
             found = compare([actual], expected)
         comparisons += [_at(one, sizes) for one in found[0]]
@@ -106,10 +107,9 @@ def _run(
         except Unsupported:
             pass
         except Lowering as refusal:
-            raise BadInputs(
-                f"at {format_shapes(sizes)} neither the engine nor the reference takes the inputs: {refusal}; give other sizes with --dim"
-            ) from error
-        raise Lowering(f"at {format_shapes(sizes)}: {error}") from error
+            refused = noted(NoteCode.REFUSED_AT_SIZES, sizes=format_shapes(sizes), error=reason_of(refusal))
+            raise BadInputs(refused) from error
+        raise Lowering(noted(NoteCode.FAILED_AT_SIZES, sizes=format_shapes(sizes), error=reason_of(error))) from error
 
 
 def _at(one: Comparison, sizes: Sizes) -> Comparison:

@@ -11,6 +11,7 @@ import numpy as np
 
 from assay.core.dtype import dtype_name
 from assay.core.job import VerifyJob
+from assay.core.note import NoteCode, noted
 from assay.errors import NotWritable, UsageError
 from assay.models.goldens import Golden, write_golden
 from assay.ports import Tensor
@@ -55,18 +56,16 @@ def _write_npz(path: Path, samples: Samples) -> None:
         with path.open("wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
     except OSError as error:
-        raise NotWritable(f"{path} cannot be written ({error.strerror}); give another name") from None
+        raise NotWritable(noted(NoteCode.NOT_WRITTEN, path=str(path), error=error.strerror or "")) from None
 
 
 def _stacked(path: Path, name: str, tensors: Sequence[Tensor]) -> Tensor:
     arrays = [np.asarray(one) for one in tensors]
     if len({one.shape for one in arrays}) > 1:
-        raise UsageError(
-            f"{path}: the samples of '{name}' differ in shape, and an .npz holds one: give a folder instead"
-        )
+        raise UsageError(noted(NoteCode.SAMPLES_DIFFER, path=str(path), input=name))
     array = arrays[0] if len(arrays) == 1 else np.stack(arrays)
     if dtype_name(array.dtype) == "string":
         return array.astype(str)
     if array.dtype.kind == "V":
-        raise UsageError(f"{path}: '{name}' is {array.dtype.name}, which an .npz cannot hold: give a folder instead")
+        raise UsageError(noted(NoteCode.NOT_IN_NPZ, path=str(path), input=name, dtype=array.dtype.name))
     return array

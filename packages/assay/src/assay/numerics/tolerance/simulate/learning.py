@@ -18,6 +18,7 @@ from onnx import ModelProto, NodeProto, numpy_helper
 
 from assay.core.defect import Defect, DefectKind, OpenRange
 from assay.core.dtype import dtype_name, is_floating
+from assay.core.note import Note
 from assay.errors import Lowering
 from assay.numerics.steps import at_draw
 from assay.numerics.tolerance.arithmetic import Arithmetic, arithmetic_of
@@ -56,7 +57,7 @@ def learn(
     run: Run,
     *,
     engine: str,
-    why: str,
+    why: Note,
     seed: int = 0,
     allowances: tuple[str, ...] = (),
 ) -> DerivedTolerance:
