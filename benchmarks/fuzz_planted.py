@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 import onnx
-import planted_rewrites  # noqa: F401  it fills the table
+import planted_layers  # noqa: F401  it fills the table
+import planted_rewrites  # noqa: F401  as does this
 from planted_graph import FAULTS, Graph, shapes_of
 
 from assay import plugins

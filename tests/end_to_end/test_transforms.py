@@ -9,13 +9,10 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from msgspec.structs import replace
-from onnx import TensorProto, helper, numpy_helper, parser
+from digits_checks import GOLDEN, MODEL, checked, here, recorded
+from onnx import TensorProto, helper, numpy_helper
 
-from assay.commands.check import run_check
-from assay.core.case import Case, Inputs
-from assay.core.flow import Flow
-from assay.core.job import ReferenceJob, VerifyJob
+from assay.core.case import Inputs
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Goal, Policy
 from assay.core.result import Result
@@ -23,26 +20,17 @@ from assay.core.verdict import VerdictStatus
 from assay.errors import UnknownName, UsageError
 from assay.judge import judge
 from assay.judge.metrics import metrics
-from assay.judge.note_text import note_text
-from assay.models.onnx_file import open_model
 from assay.numerics.operators.index import onnx_operators
 from assay.numerics.operators.record import MICROSOFT
 from assay.options.arguments import values_from_arguments
 from assay.options.check import CheckOptions
-from assay.options.sizes import Sizes
-from assay.options.task_metric import MetricChoice
 from assay.pipeline.open_run import Checked
 from assay.plugins import find_flow
 from assay.ports import Availability
 from assay.transforms.int8_nncf import Int8Nncf
 from assay.transforms.requirements import requirements
-from assay.worker.stages import Stages
 from command_line import run_assay
 from int8_sums import skip_where_sums_saturate
-from judged_job import execute_judged as execute
-
-DIGITS = Path(__file__).parents[2] / "examples" / "digits"
-MODEL, GOLDEN = DIGITS / "models" / "classifier.onnx", DIGITS / "goldens" / "classifier"
 
 
 @pytest.fixture(autouse=True)
@@ -50,30 +38,8 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def checked(*flows: str, golden: Path | None = GOLDEN, **options: object) -> Checked:
-    given = {"models": (MODEL,), "only_kind": "verify", "task_metric": MetricChoice("classification"), **options}
-    return run_check(CheckOptions(flows=flows, golden=golden, **given))  # type: ignore[arg-type]
-
-
 def by_flow(run: Checked) -> dict[str, Result]:
     return {result.flow: result for result in run.results}
-
-
-def here(path: Path, inputs: Inputs, flow: Flow, reference: Path | None = None) -> Result:
-    """One job in this process."""
-    model = replace(open_model(path), source=str(path))
-    return execute(
-        VerifyJob(Case("c", model, inputs), flow, reference_dir=str(reference or "")), Stages(lambda stage: None)
-    )
-
-
-def recorded(path: Path, inputs: Inputs) -> Path:
-    """The oracle's answers, as a run records them before it verifies."""
-    folder = path.parent / "oracle"
-    model = replace(open_model(path), source=str(path))
-    job = ReferenceJob(Case("c", model, inputs), find_flow("reference-f64"), reference_dir=str(folder))
-    assert execute(job, Stages(lambda stage: None)).outcome is Outcome.OK
-    return folder
 
 
 def test_every_named_flow_is_near_the_model_and_says_what_it_is() -> None:
@@ -253,46 +219,6 @@ def test_what_is_lost_by_quantizing_fails_only_by_a_goal() -> None:
     planned = [result.job_key]
     kept = Policy(goals=(Goal("vs_float.sqnr_db", min=20.0),))
     assert judge([result], kept, planned=planned, today=date(2026, 11, 22)).exit_code == 0
-
-
-def test_every_size_is_verified_where_it_is_claimed() -> None:
-    (result,) = checked("onnxruntime", dims={"batch": Sizes(1, 4, 16)}).results
-    assert [(one.at, one.shape) for one in result.comparisons] == [
-        ("", (1, 10)),
-        ("batch=1", (1, 10)),
-        ("batch=4", (4, 10)),
-        ("batch=16", (16, 10)),
-    ]
-
-
-def test_inputs_are_drawn_at_the_usual_size_that_an_engine_of_fixed_sizes_is_built_for(tmp_path: Path) -> None:
-    path = tmp_path / "wide.onnx"
-    text = "g (float[1, 3, 8, w] x) => (float[1, 3, 8, w] y) { y = Relu(x) }"
-    onnx.save(parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> {text}'), path)
-    inputs = Inputs(seed=1, samples=2, dims={"w": (4, 6, 32)})
-    reference = recorded(path, inputs)
-    for flow in ("onnxruntime", "ncnn-f32"):
-        result = here(path, inputs, find_flow(flow), reference)
-        assert (result.outcome, result.comparisons[0].shape) == (Outcome.OK, (1, 3, 8, 6)), result.detail
-
-
-def test_a_wrong_answer_at_one_size_only_is_a_mismatch() -> None:
-    run = checked("faulty-wrong_above_8", dims={"batch": Sizes(1, 1, 16, (1, 9, 16))})
-    (result,) = run.results
-    assert result.outcome is Outcome.MISMATCH
-    assert result.detail.startswith("at batch=9: ")
-    assert run.judgement.exit_code == 1
-
-
-def test_a_size_that_neither_the_engine_nor_the_reference_takes_is_no_fault_of_the_engine(tmp_path: Path) -> None:
-    path = tmp_path / "eights.onnx"
-    text = "g (float[n, 4] x) => (float[m, 8] y) { s = Constant<value_ints=[-1, 8]>() y = Reshape(x, s) }"
-    onnx.save(parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> {text}'), path)
-    inputs = Inputs(seed=1, samples=2, batch=2, dims={"n": (2, 2, 9)}, sizes={"n": (2, 9)})
-    result = here(path, inputs, find_flow("onnxruntime"), recorded(path, inputs))
-    assert (result.outcome, result.cause) == (Outcome.ERROR, Cause.WRONG_USAGE)
-    assert note_text(result.ended).startswith("at n=9 neither the engine nor the reference takes the inputs: ")
-    assert note_text(result.ended).endswith("give other sizes with --dim")
 
 
 def test_a_transform_that_is_not_installed_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,48 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
-import onnx
 import pytest
-from onnx import TensorProto, helper
 
+from adder_zoo import accepted, inspected, submitted
 from assay.errors import UsageError
-from assay_zoo.check import EXECUTING, Check, CheckOutcome
+from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.decision import Answer, Decision, decide
-from assay_zoo.index import index_text, index_trouble
+from assay_zoo.index import index_trouble
 from assay_zoo.inspect import Inspection
-from assay_zoo.intake import take_in
 from assay_zoo.manifest import current_folder, read_manifest
 from assay_zoo.policy import Rules, Waiver, ZooPolicy
-from assay_zoo.promote import Change, promote, rollback
+from assay_zoo.promote import promote, rollback
 from assay_zoo.records import decide_again, read_record, write_record
-
-METADATA = """\
-name = "adder"
-version = "{version}"
-title = "Adds | <b>one</b>"
-description = "Adds."
-license = "MIT"
-scenario = "s"
-use_cases = ["sums"]
-source = "here"
-references = ["none"]
-contributors = ["me"]
-opset = 17
-tags = ["sum"]
-inputs = [{{ name = "x", dtype = "float32", shape = ["n"] }}]
-outputs = [{{ name = "y", dtype = "float32", shape = ["n"] }}]
-dataset = {{ name = "d", source = "s", license = "MIT", preparation = "p" }}
-accuracy = {{ metric = "m", value = 0.5, read = "output:m" }}
-"""
 
 
 @pytest.fixture
@@ -53,33 +27,6 @@ def zoo(tmp_path: Path) -> Path:
     (root / "zoo.toml").write_text('name = "a zoo"\n')
     (root / "README.md").write_text("# A zoo\n\nwords above\n")
     return root
-
-
-def submitted(root: Path, version: str) -> Inspection:
-    """A submission in its place, and an inspection of it in which everything passed."""
-    folder = root / "submissions" / "adder"
-    folder.mkdir()
-    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n"]) for name in "xy")
-    graph = helper.make_graph([helper.make_node("Add", ["x", "x"], ["y"])], f"g{version}", [x], [y])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), folder / "model.onnx")
-    (folder / "metadata.toml").write_text(METADATA.format(version=version))
-    return inspected(root)
-
-
-def inspected(root: Path, name: str = "adder") -> Inspection:
-    copy = root / "copy"
-    digest = take_in(root / "submissions" / name, copy).digest
-    shutil.rmtree(copy)
-    figures = {"latency_ms": 1.5, "machine": "a CPU", "flow": "onnxruntime"}
-    checks = [Check(name=f"{group}.x", outcome=CheckOutcome.PASSED, sentence="fine", executed=1) for group in EXECUTING]
-    checks[-1] = msgspec.structs.replace(checks[-1], figures=figures)
-    checks[-2] = msgspec.structs.replace(checks[-2], figures={"measured": 0.49})
-    found = tuple(checks)
-    return Inspection(name=name, digest=digest, checks=found, decision=decide(found), at="2026-11-22", version="1")
-
-
-def accepted(root: Path, *versions: str) -> list[Change]:
-    return [promote(root, "adder", submitted(root, version), "me") for version in versions]
 
 
 def test_a_promotion_moves_the_submission_and_says_everything(zoo: Path) -> None:
@@ -311,127 +258,3 @@ def test_a_record_is_judged_again_by_the_policy_of_today(zoo: Path, tmp_path: Pa
     old = msgspec.structs.replace(bad, outcome=CheckOutcome.WAIVED, figures=figures)
     past = msgspec.structs.replace(found, checks=(old, *found.checks))
     assert decide_again(past, ZooPolicy(name="z")).decision.answer is Answer.DECLINE
-
-
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-import msgspec
-from assay_zoo import promote as module
-from assay_zoo.records import read_record
-
-def counted(name, left):
-    real = getattr(os, name)
-    def call(*arguments, **options):
-        if not arguments or "/dev/" not in str(arguments[0]):
-            left[0] -= 1
-            if left[0] < 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-        return real(*arguments, **options)
-    setattr(os, name, call)
-
-root, what = Path(sys.argv[1]), sys.argv[2]
-record = read_record(root.parent / "record.json")
-for line in sys.stdin:
-    if not (pid := os.fork()):
-        left = [int(line)]
-        for name in ("replace", "rename", "unlink", "rmdir", "mkdir", "fsync"):
-            counted(name, left)
-        if what == "promote":
-            module.promote(root, "adder", record, "me")
-        else:
-            module.rollback(root, "adder", "me", reason="bad")
-        os._exit(0)
-    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
-"""
-
-
-@contextmanager
-def changing(root: Path, what: str) -> Iterator[Callable[[int], bool]]:
-    """Make the change in a process of its own, which is killed after so many calls that change the disk; whether it was cut off."""
-    command = [sys.executable, "-c", KILLED, str(root), what]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, cwd="/", stdin=pipe, stdout=pipe, text=True) as imported:
-        assert imported.stdin is not None
-        assert imported.stdout is not None
-
-        def killed_after(steps: int) -> bool:
-            print(steps, file=imported.stdin, flush=True)
-            code = int(imported.stdout.readline())  # type: ignore[union-attr]
-            assert code in (0, -9)
-            return code == -9
-
-        yield killed_after
-        imported.stdin.close()
-
-
-def test_a_kill_at_any_step_leaves_the_old_or_the_new(zoo: Path, tmp_path: Path) -> None:
-    accepted(zoo, "1.0")
-    found = submitted(zoo, "1.1")
-    write_record(tmp_path / "record.json", found)
-    before = tmp_path / "before"
-    shutil.copytree(zoo, before)
-    seen = set()
-    with changing(zoo, "promote") as killed_after:
-        for step in range(200):
-            shutil.rmtree(zoo)
-            shutil.copytree(before, zoo)
-            cut = killed_after(step)
-            served = read_manifest(zoo).models["adder"].current
-            seen.add(served)
-            folder = current_folder(zoo, "adder")
-            assert folder is not None
-            assert {one.name for one in folder.iterdir()} == {"model.onnx", "metadata.toml"}
-            assert f'version = "{served}"' in (folder / "metadata.toml").read_text()
-            change = promote(zoo, "adder", found, "me")
-            assert change.current == "1.1"
-            _whole(zoo)
-            if not cut:
-                break
-    assert not cut
-    assert seen == {"1.0", "1.1"}
-    assert step > 10
-
-
-def _whole(root: Path) -> None:
-    """The zoo as it is after a promotion that nobody disturbed."""
-    manifest = read_manifest(root)
-    assert [one.version for one in manifest.models["adder"].versions] == ["1.0", "1.1"]
-    assert index_text(manifest) in (root / "README.md").read_text()
-    left = {str(one.relative_to(root)) for one in root.rglob("*") if one.is_file()}
-    models = {f"models/adder/{v}/{f}" for v in ("1.0", "1.1") for f in ("model.onnx", "metadata.toml")}
-    assert left == {
-        "zoo.toml", "README.md", "manifest.json", ".assay/zoo.lock", *models,
-    }  # fmt: skip
-
-
-def test_a_kill_within_a_rollback_leaves_the_old_or_the_new(zoo: Path, tmp_path: Path) -> None:
-    accepted(zoo, "1.0")
-    found = submitted(zoo, "1.1")
-    write_record(tmp_path / "record.json", found)
-    promote(zoo, "adder", found, "me")
-    before = tmp_path / "before"
-    shutil.copytree(zoo, before)
-    seen = set()
-    with changing(zoo, "rollback") as killed_after:
-        for step in range(50):
-            shutil.rmtree(zoo)
-            shutil.copytree(before, zoo)
-            cut = killed_after(step)
-            seen.add(read_manifest(zoo).models["adder"].current)
-            if not cut:
-                break
-    assert seen == {"1.0", "1.1"}
-
-
-def test_two_promotions_at_once_are_one_after_the_other(zoo: Path, tmp_path: Path) -> None:
-    write_record(tmp_path / "record.json", submitted(zoo, "1.0"))
-    command = [sys.executable, "-c", KILLED, str(zoo), "promote"]
-    pipe = subprocess.PIPE
-    both = [subprocess.Popen(command, cwd="/", stdin=pipe, stdout=pipe, text=True) for _ in range(2)]
-    for one in both:
-        assert one.stdin is not None
-        print(100_000, file=one.stdin, flush=True)
-    assert [one.communicate(timeout=600)[0].split() for one in both] == [["0"], ["0"]]
-    assert len(read_manifest(zoo).models["adder"].versions) == 1
-    assert os.listdir(zoo / "submissions") == []

@@ -3,52 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
-import pytest
 from fake_github import FakeGithub
 from fake_gitlab import TOKEN, FakeGitlab
 from live_server import serving, until_true
 from repositories import blob_of, commit_tree, git, make_zoo, put, put_entries, tree_of
+from served_robot import OPERATOR, robot, robot_toml
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from test_robot_webhooks import NEW, signed
 
-from assay.cli.main import main
-from assay.errors import HarnessError, UsageError
-from assay.launch.sandbox import Bubblewrap
 from assay_zoo.check import CheckOutcome
-from assay_zoo.robot.app import app_of
-from assay_zoo.robot.config import load_robot
 from assay_zoo.robot.records import Decided, Level, State
 from assay_zoo.robot.service import Service
-
-OPERATOR = "operator-token-0123456789"
-PATIENT = "retry_s = 0\nattempts = 2\n"
-
-
-def robot_toml(folder: Path, source: str = "[git]\npoll_s = 0.2\n", more: str = "") -> Path:
-    (folder / "hook").write_text(NEW)
-    (folder / "token").write_text(TOKEN)
-    (folder / "operator").write_text(OPERATOR)
-    path = folder / "robot.toml"
-    path.write_text(
-        f'public_url = "https://zoo.example"\nsandbox = "optional"\n{more}[zoo]\nrepository = "zoo.git"\n{source}'
-        f'[operator]\ntoken = {{ file = "operator" }}\n[limits]\n{PATIENT}'
-    )
-    return path
-
-
-@contextmanager
-def robot(config: Path) -> Iterator[tuple[Service, httpx.Client]]:
-    service = Service(load_robot(config))
-    with serving(app_of(service)) as address, httpx.Client(base_url=address, timeout=300) as client:
-        yield service, client
 
 
 def decisions(service: Service, identity: int) -> tuple[Decided, ...]:
@@ -263,66 +233,3 @@ def test_a_request_that_is_closed_or_moves_on_is_checked_no_more(tmp_path: Path)
                 newer: ("pending", "waits in the queue"),
             }
             assert fake.comments == []
-
-
-def test_two_robots_do_not_share_a_folder(tmp_path: Path) -> None:
-    make_zoo(tmp_path / "zoo.git")
-    config = load_robot(robot_toml(tmp_path))
-    first = Service(config)
-    with pytest.raises(UsageError, match="another robot works in"):
-        Service(config)
-    first.close()
-    Service(config).close()
-
-
-def test_without_a_sandbox_nothing_starts_unless_the_operator_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make_zoo(tmp_path / "zoo.git")
-    monkeypatch.setattr("assay_zoo.robot.service.Bubblewrap", lambda: Bubblewrap("bwrap-that-is-not-there"))
-    path = robot_toml(tmp_path)
-    Service(load_robot(path)).close()
-    path.write_text(path.read_text().replace('sandbox = "optional"', ""))
-    with pytest.raises(HarnessError, match="there is no sandbox for the code of submissions"):
-        Service(load_robot(path))
-
-
-def test_readiness_has_reasons(tmp_path: Path) -> None:
-    make_zoo(tmp_path / "zoo.git")
-    service = Service(load_robot(robot_toml(tmp_path)))
-    assert service.health.ready() == {}
-    (tmp_path / "zoo.git").rename(tmp_path / "gone.git")
-    service.health._at = -1e9
-    assert set(service.health.ready()) == {"repository"}
-    service.close()
-
-
-@pytest.mark.parametrize(
-    ("policy", "missing"),
-    [('packages = ["numpy", "no_such_package"]', True), ('packages = ["numpy"]', False), ("packages = 3", False)],
-)
-def test_packages_that_the_zoo_allows_and_the_machine_lacks_are_told_at_the_check(
-    policy: str, missing: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    make_zoo(tmp_path / "zoo.git", {"zoo.toml": f'name = "tiny"\n{policy}\n'})
-    with pytest.raises(SystemExit) as ended:
-        main(["zoo", "robot", "--config", str(robot_toml(tmp_path)), "--check"])
-    told = capsys.readouterr().out
-    assert not ended.value.code
-    assert told.splitlines()[-1].startswith("ready: ")
-    assert ("packages: no_such_package: zoo.toml allows them" in told) == missing
-
-
-def test_locks_of_a_killed_git_do_not_stop_the_next_robot(tmp_path: Path) -> None:
-    make_zoo(tmp_path / "zoo.git")
-    config = load_robot(robot_toml(tmp_path))
-    first = Service(config)
-    base = first.mirror.fetch_base()
-    first.close()
-    put(tmp_path / "zoo.git", "refs/heads/main", {"more": "1"})
-    (tmp_path / "robot/mirror.git/refs/assay/base.lock").touch()
-    (tmp_path / "robot/history/zoo-left").mkdir(parents=True)
-    second = Service(config)
-    assert second.mirror.fetch_base() != base
-    assert list((tmp_path / "robot/history").iterdir()) == []
-    second.close()

@@ -254,13 +254,8 @@ def constant(g: Gen) -> Iterator[OpCase]:
     for dtype in (np.float32, np.int64, np.bool_, np.float64, np.float16):
         yield g.case(value=numpy_helper.from_array(np.array([[0, 1]], dtype)))
     yield g.case(value=numpy_helper.from_array(np.array(2.5, np.float32)))
-    for name, value in (
-        ("value_float", 1.5),
-        ("value_int", 3),
-        ("value_floats", [1.5, 2]),
-        ("value_ints", [3]),
-        ("value_string", "a"),
-    ):
+    given = {"value_float": 1.5, "value_int": 3, "value_floats": [1.5, 2], "value_ints": [3], "value_string": "a"}
+    for name, value in given.items():
         if g.has(name):
             yield g.case(**{name: value})
 

@@ -11,7 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from assay.config.assay_toml import TEMPLATE, Config, ModelEntry, load_config, load_policy
+from assay.config.assay_toml import (
+    TEMPLATE,
+    Config,
+    load_config,
+    load_policy,
+)
+from assay.config.model_entries import ModelEntry
 from assay.config.value_types import Requirement
 from assay.core.case import Contract, Inputs, Tolerance
 from assay.core.flow import Flow

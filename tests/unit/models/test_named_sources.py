@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import http.server
 import os
 import subprocess
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from named_source_servers import Files, GitServer, run_git, serving, to_file
 
 from assay.commands.sources import with_files
 from assay.core.digest import sha256_bytes
 from assay.errors import BadModel, UsageError
-from assay.models.named_sources import address, git, is_named, tokens, wanted
+from assay.models.named_sources import git, is_named, tokens, wanted
 from assay.models.named_sources import to_file as fetched
 from assay.pipeline.originals import OriginalRequest
 from assay.pipeline.request import ModelRequest, Request
-
-
-def to_file(source: str | Path) -> Path:
-    return Path(fetched(source).path)
-
-
-def _git(folder: Path, *arguments: str) -> None:
-    identity = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main"]
-    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
 
 
 @pytest.fixture
@@ -39,16 +25,16 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
     folder = tmp_path / "repository"
     (folder / "nets").mkdir(parents=True)
-    _git(folder, "init", "--quiet")
+    run_git(folder, "init", "--quiet")
     (folder / "nets" / "net.onnx").write_bytes(b"old, with weights/net.data")
     (folder / "nets" / "weights").mkdir()
     (folder / "nets" / "weights" / "net.data").write_bytes(b"old weights")
     (folder / "nets" / "other.onnx").write_bytes(b"another")
     pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 3\n"
     (folder / "nets" / "large.onnx").write_bytes(pointer)
-    _git(folder, "add", ".")
-    _git(folder, "commit", "--quiet", "-m", "first")
-    _git(folder, "branch", "--force", "base")
+    run_git(folder, "add", ".")
+    run_git(folder, "commit", "--quiet", "-m", "first")
+    run_git(folder, "branch", "--force", "base")
     (folder / "nets" / "net.onnx").write_bytes(b"new")
     monkeypatch.chdir(folder / "nets")
     return folder
@@ -89,58 +75,10 @@ def test_a_revision_of_a_file_that_is_given_is_what_it_is_compared_with() -> Non
         with_files(Request(models=(given, replace(plain, original=other))))
 
 
-class _GitServer(http.server.BaseHTTPRequestHandler):
-    """git's own server program behind HTTP, for whoever has the token."""
-
-    folder: Path
-    token = "secret"
-
-    def do_GET(self) -> None:
-        self.do_POST()
-
-    def do_POST(self) -> None:
-        wants = f"Basic {base64.b64encode(f'x-access-token:{self.token}'.encode()).decode()}"
-        if self.headers.get("Authorization") != wants:
-            self.send_error(401)
-            return
-        path, _, query = self.path.partition("?")
-        given = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        environment = {
-            **os.environ, "GIT_PROJECT_ROOT": str(self.folder), "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": path, "QUERY_STRING": query,
-            "REQUEST_METHOD": self.command, "CONTENT_TYPE": self.headers.get("Content-Type") or "", "REMOTE_USER": "a",
-            "CONTENT_LENGTH": str(len(given)), "GIT_PROTOCOL": self.headers.get("Git-Protocol") or "",
-        }  # fmt: skip
-        answer = subprocess.run(["git", "http-backend"], env=environment, input=given, capture_output=True, check=True)
-        head, _, body = answer.stdout.partition(b"\r\n\r\n")
-        lines = [line.split(": ", 1) for line in head.decode().split("\r\n")]
-        status = next((value for name, value in lines if name == "Status"), "200")
-        self.send_response(int(status.split()[0]))
-        for name, value in lines:
-            if name != "Status":
-                self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Quiet."""
-
-
-@contextmanager
-def _serving(handler: Callable[..., http.server.BaseHTTPRequestHandler]) -> Iterator[str]:
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
-
-
 def test_another_repository_by_its_address(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _git(repository, "config", "uploadpack.allowFilter", "true")
-    handler = type("Handler", (_GitServer,), {"folder": repository})
-    with _serving(handler) as address:
+    run_git(repository, "config", "uploadpack.allowFilter", "true")
+    handler = type("Handler", (GitServer,), {"folder": repository})
+    with serving(handler) as address:
         monkeypatch.delenv(tokens.TOKENS, raising=False)
         source = Path(f"git+{address}/.git@base:nets/net.onnx")
         with pytest.raises(BadModel, match=r"could not read Username|Authentication failed|terminal prompts disabled"):
@@ -214,18 +152,18 @@ def test_a_pointer_of_git_lfs_is_not_taken_for_a_model(monkeypatch: pytest.Monke
 def test_git_shows_no_token_to_the_host_of_a_redirect(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str | None] = []
 
-    class Other(_Files):
+    class Other(Files):
         def do_GET(self) -> None:
             seen.append(self.headers.get("Authorization"))
             self.send_error(404)
 
-    with _serving(Other) as other:
+    with serving(Other) as other:
 
-        class Moved(_Files):
+        class Moved(Files):
             def do_GET(self) -> None:
                 self._redirect(other.replace("127.0.0.1", "localhost") + self.path)
 
-        with _serving(Moved) as address:
+        with serving(Moved) as address:
             for given in ("127.0.0.1=secret", ""):
                 monkeypatch.setenv(tokens.TOKENS, given)
                 with pytest.raises(
@@ -236,8 +174,8 @@ def test_git_shows_no_token_to_the_host_of_a_redirect(repository: Path, monkeypa
 
 
 def test_settings_of_git_in_the_environment_stay(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _git(repository, "config", "uploadpack.allowFilter", "true")
-    with _serving(type("Handler", (_GitServer,), {"folder": repository})) as address:
+    run_git(repository, "config", "uploadpack.allowFilter", "true")
+    with serving(type("Handler", (GitServer,), {"folder": repository})) as address:
         monkeypatch.setenv(tokens.TOKENS, "127.0.0.1=secret")
         monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
         monkeypatch.setenv("GIT_CONFIG_KEY_0", f"url.{address}/.insteadOf")
@@ -262,7 +200,7 @@ def _commit_of(repository: Path, files: dict[bytes, bytes]) -> None:
 
     identity = b"a <a@b.c> 1700000000 +0000"
     commit = b"tree %s\nauthor %s\ncommitter %s\n\nx\n" % (tree(files), identity, identity)
-    _git(repository, "update-ref", "refs/heads/evil", written("commit", commit).decode())
+    run_git(repository, "update-ref", "refs/heads/evil", written("commit", commit).decode())
 
 
 @pytest.mark.parametrize(
@@ -280,13 +218,13 @@ def test_a_tree_that_leads_out_of_its_folder_is_refused(repository: Path, name: 
 
 
 def test_a_server_cannot_send_such_a_tree(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _git(repository, "config", "uploadpack.allowFilter", "true")
+    run_git(repository, "config", "uploadpack.allowFilter", "true")
     (repository / ".gitmodules").write_text('[submodule "a"]\n\tpath = a\n\turl = https://host.invalid/a\n')
-    _git(repository, "add", ".")
-    _git(repository, "commit", "--quiet", "-m", "with modules")
+    run_git(repository, "add", ".")
+    run_git(repository, "commit", "--quiet", "-m", "with modules")
     _commit_of(repository, {b"net.onnx": b"a net", b"other": b"x", b".git>config": b"evil"})
     monkeypatch.setenv(tokens.TOKENS, "127.0.0.1=secret")
-    with _serving(type("Handler", (_GitServer,), {"folder": repository})) as address:
+    with serving(type("Handler", (GitServer,), {"folder": repository})) as address:
         assert to_file(f"git+{address}/.git@main:nets/net.onnx").read_bytes() == b"new"
         with pytest.raises(BadModel, match=r"contains '\.git'"):
             to_file(f"git+{address}/.git@evil:net.onnx")
@@ -299,8 +237,8 @@ def test_names_that_are_not_ascii_bring_their_weights(repository: Path) -> None:
     (folder / "netz.onnx").write_bytes(b"keeps them in " + weights.encode() + b" and raw\xff.data")
     (folder / weights).write_bytes(b"weights")
     (folder / os.fsdecode(b"raw\xff.data")).write_bytes(b"more")
-    _git(repository, "add", ".")
-    _git(repository, "commit", "--quiet", "-m", "names")
+    run_git(repository, "add", ".")
+    run_git(repository, "commit", "--quiet", "-m", "names")
     found = to_file("git:HEAD:größe/netz.onnx")
     assert (found.parent / weights).read_bytes() == b"weights"
     assert (found.parent / os.fsdecode(b"raw\xff.data")).read_bytes() == b"more"
@@ -320,144 +258,10 @@ def test_weights_that_are_a_pointer_of_git_lfs_are_refused_too(
 ) -> None:
     pointer = (repository / "nets" / "large.onnx").read_bytes()
     (repository / "nets" / "weights" / "net.data").write_bytes(pointer)
-    _git(repository, "add", ".")
-    _git(repository, "commit", "--quiet", "-m", "pointer")
+    run_git(repository, "add", ".")
+    run_git(repository, "commit", "--quiet", "-m", "pointer")
     (repository / "nets" / "net.onnx").write_bytes(OLD)
-    _git(repository, "commit", "--quiet", "-a", "-m", "old net")
+    run_git(repository, "commit", "--quiet", "-a", "-m", "old net")
     monkeypatch.setattr(git.shutil, "which", lambda _: None)
     with pytest.raises(BadModel, match=r"its file weights/net\.data is a Git LFS pointer"):
         to_file("git:HEAD:net.onnx")
-
-
-class _Files(http.server.BaseHTTPRequestHandler):
-    """`seen` are the tokens that it was shown, by path."""
-
-    seen: dict[str, str | None]
-
-    def do_GET(self) -> None:
-        self.seen[self.path] = self.headers.get("Authorization")
-        if self.path == "/moved.onnx":
-            self._redirect("/m.onnx")
-        elif self.path == "/elsewhere.onnx":
-            self._redirect(f"http://localhost:{self.server.server_address[1]}/m.onnx")
-        elif self.path == "/open.onnx":
-            self._redirect("http://example.invalid/m.onnx")
-        elif self.path == "/file.onnx":
-            self._redirect("file:///etc/passwd")
-        elif self.path == "/m.onnx":
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(b"a model")
-        else:
-            self.send_error(404)
-
-    def _redirect(self, to: str) -> None:
-        self.send_response(302)
-        self.send_header("Location", to)
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Quiet."""
-
-
-@pytest.fixture
-def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, dict[str, str | None]]]:
-    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
-    seen: dict[str, str | None] = {}
-    with _serving(type("Handler", (_Files,), {"seen": seen})) as server:
-        yield server, seen
-
-
-DIGEST = sha256_bytes(b"a model")
-
-
-def test_an_address_with_a_digest(served: tuple[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
-    server, _ = served
-    for name in ("m", "moved"):
-        found = fetched(Path(f"{server}/{name}.onnx#sha256={DIGEST}"))
-        assert (Path(found.path).read_bytes(), found.sha256) == (b"a model", DIGEST)
-    for name, sentence in {
-        f"m.onnx#sha256={'0' * 64}": "the file was changed, or the digest is wrong",
-        f"none.onnx#sha256={DIGEST}": r"cannot be fetched \(HTTP 404",
-        f"open.onnx#sha256={DIGEST}": "http://example.invalid is read and changed by everybody",
-        f"file.onnx#sha256={DIGEST}": "names no host|cannot be fetched",
-    }.items():
-        with pytest.raises(BadModel, match=sentence):
-            to_file(f"{server}/{name}")
-    monkeypatch.setattr(wanted, "MOST_BYTES", 3)
-    with pytest.raises(BadModel, match="is larger than"):
-        to_file(f"{server}/m.onnx#sha256={DIGEST}")
-
-
-def test_a_token_is_shown_to_its_own_host_alone(
-    served: tuple[str, dict[str, str | None]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server, seen = served
-    monkeypatch.setenv(tokens.TOKENS, "127.0.0.1=secret")
-    to_file(f"{server}/moved.onnx#sha256={DIGEST}")
-    assert seen["/m.onnx"] == "Bearer secret"
-    to_file(f"{server}/elsewhere.onnx#sha256={DIGEST}")
-    assert (seen["/elsewhere.onnx"], seen["/m.onnx"]) == ("Bearer secret", None)
-
-
-def test_what_takes_too_long_is_given_up(served: tuple[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wanted, "TIMEOUT_S", 0.0)
-    with pytest.raises(BadModel, match="took longer than 0 s"):
-        to_file(f"{served[0]}/m.onnx#sha256={DIGEST}")
-
-
-@pytest.mark.parametrize("head", [b"HTTP/1.0 200 OK\r\n\r\n", b"HTTP/1.0 200 OK\r\nX-Slow: ", b""])
-@pytest.mark.parametrize("period_s", [0.05, 60.0])
-def test_the_deadline_holds_for_an_answer_that_drips_or_is_silent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: bytes, period_s: float
-) -> None:
-    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(wanted, "TIMEOUT_S", 0.3)
-    over = threading.Event()
-
-    class Slow(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            try:
-                self.wfile.write(head)
-                for _ in range(100):
-                    if over.wait(period_s):
-                        break
-                    self.wfile.write(b"x")
-            except OSError:
-                pass
-
-        def log_message(self, *_: object) -> None:
-            """Quiet."""
-
-    with _serving(Slow) as server:
-        begun = time.monotonic()
-        with pytest.raises(BadModel, match=r"took longer than 0\.3 s"):
-            to_file(f"{server}/m.onnx#sha256={DIGEST}")
-        taken = time.monotonic() - begun
-        over.set()
-    assert taken < 3.0
-
-
-def test_a_file_is_called_by_its_last_name_alone() -> None:
-    assert [address.name_of(one) for one in ("/a/m.onnx", "/..", "", "/a/")] == [
-        "m.onnx",
-        "model.onnx",
-        "model.onnx",
-        "a",
-    ]
-
-
-def test_a_file_of_the_cache_of_hugging_face(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
-    repository = tmp_path / "hub" / "models--owner--name"
-    for path, text in (
-        ("refs/main", "c0ffee"),
-        ("snapshots/c0ffee/onnx/m.onnx", "net of m.onnx_data"),
-        ("snapshots/c0ffee/onnx/other.onnx_data", "no"),
-        ("snapshots/c0ffee/onnx/m.onnx_data", "w"),
-    ):
-        (repository / path).parent.mkdir(parents=True, exist_ok=True)
-        (repository / path).write_text(text)
-    found = to_file("hf:owner/name@main:onnx/m.onnx")
-    assert sorted(path.name for path in found.parent.iterdir()) == ["m.onnx", "m.onnx_data"]

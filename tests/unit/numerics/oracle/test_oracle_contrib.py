@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import pytest
-from contrib_cases import Case, cases
+from contrib_case import Case
+from contrib_cases import cases
 from onnx import helper
 
 from assay.numerics.operators.index import in_domain, onnx_operators

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from contrib_cases import Case, real, whole
+from contrib_case import Case, real, whole
 
 from assay.numerics.oracle.evaluator import WideEvaluator
 from assay.numerics.tolerance.simulate.evaluation import as_type

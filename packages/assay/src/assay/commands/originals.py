@@ -12,7 +12,7 @@ from assay.options.check import CheckOptions
 from assay.pipeline.originals import OriginalRequest
 
 if TYPE_CHECKING:
-    from assay.config.assay_toml import ModelEntry
+    from assay.config.model_entries import ModelEntry
 
 
 def original_asked(options: CheckOptions) -> OriginalRequest | None:

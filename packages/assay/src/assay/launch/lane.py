@@ -6,10 +6,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from assay.core.job import RegionJob
 from assay.core.limits import Limits
 from assay.core.outcome import Stage
+from assay.core.result import Result
 from assay.core.step import UNKNOWN, Step
 from assay.launch.core_wait import CoreWait
+from assay.launch.failed_result import may_be_sent
 from assay.launch.job_queue import Pending, WorkerKey
 from assay.launch.machine_speed import times_slower
 from assay.launch.process import WorkerProcess
@@ -45,6 +48,12 @@ class Lane:
     def is_busy(self) -> bool:
         """It has a job, or starts for one; else it waits for its next."""
         return self.pending is not None or not self.ready
+
+    def says_it_all(self, result: Result) -> bool:
+        """A part of a graph in a process that had no other job: a repeat would be the same. One that anybody may have ended is
+        repeated."""
+        job = self.pending.job if self.pending is not None else None
+        return isinstance(job, RegionJob) and not self.process.jobs_done and not may_be_sent(result)
 
     def allow(self, limit_s: float) -> None:
         """From now on."""

@@ -11,7 +11,6 @@ from dataclasses import replace
 import msgspec
 
 from assay.core.environment import Interpreter
-from assay.core.job import RegionJob
 from assay.core.job_base import Job
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
@@ -252,10 +251,9 @@ class Supervisor:
         self._look(lane, lane.pending.job)
         if lane.stage is Stage.START and self._hand_back(lane):
             return
-        job = lane.pending.job
         full = lane.peak_bytes > MACHINE_BYTES // 2
-        result = failed_result.crashed(job, lane.stage, lane.process.exit_code(), nearly_full=full)
-        if result.outcome is Outcome.CRASH and lane.pending.crashed is None and not _says_it_all(lane, result):
+        result = failed_result.crashed(lane.pending.job, lane.stage, lane.process.exit_code(), nearly_full=full)
+        if result.outcome is Outcome.CRASH and lane.pending.crashed is None and not lane.says_it_all(result):
             crashed = msgspec.structs.replace(result, log=lane.process.log())
             self._repeat(lane, replace(lane.pending, crashed=crashed))
             return
@@ -300,9 +298,3 @@ class Supervisor:
         self._finished.append(result)
         if not keep or pending.crashed is not None:
             self._staff.retire(lane)
-
-
-def _says_it_all(lane: Lane, result: Result) -> bool:
-    """A part of a graph in a process that had no other job: a repeat would be the same. One that anybody may have ended is repeated."""
-    job = lane.pending.job if lane.pending is not None else None
-    return isinstance(job, RegionJob) and not lane.process.jobs_done and not failed_result.may_be_sent(result)

@@ -24,6 +24,7 @@ from assay.models.files import file_digest
 from assay.ports import Blobs, KeepsFolders
 
 Item = TypeVar("Item")
+Folders = Mapping[str, KeptFolder | None]
 
 MARKERS = "kept"
 KINDS = ("approvals", "oracle", "logs", "traces", "candidates")
@@ -257,12 +258,10 @@ class SharedFiles:
         return self._folder / MARKERS / f"{value_digest(name)}.json"
 
 
-def _checked(
-    after: Mapping[str, KeptFolder | None], agreed: Mapping[str, _Marker | None]
-) -> Callable[[Mapping[str, KeptFolder]], Mapping[str, KeptFolder | None]]:
+def _checked(after: Folders, agreed: Mapping[str, _Marker | None]) -> Callable[[Mapping[str, KeptFolder]], Folders]:
     """The change, unless another machine made one of its own meanwhile to what somebody approved."""
 
-    def change(before: Mapping[str, KeptFolder]) -> Mapping[str, KeptFolder | None]:
+    def change(before: Mapping[str, KeptFolder]) -> Folders:
         for name, wanted in after.items():
             marker = agreed[name]
             if before.get(name) not in (wanted, marker.folder if marker else None) and name.startswith(GUARDED):
@@ -295,10 +294,4 @@ def _check_below(path: Path, folder: Path) -> None:
 def _side_by_side(work: Callable[[Item], None], items: Sequence[Item]) -> None:
     """Raises what the first of them raised; those that had not begun are left out."""
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        futures = [threads.submit(work, one) for one in items]
-        try:
-            for one in futures:
-                one.result()
-        finally:
-            for one in futures:
-                one.cancel()
+        list(threads.map(work, items))

@@ -11,7 +11,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from assay.core.flow import Flow
-from assay.core.job import Job, RegionJob
+from assay.core.job import RegionJob
+from assay.core.job_base import Job
 from assay.core.outcome import Outcome
 from assay.core.result import RegionResult, Result
 from assay.errors import HarnessError

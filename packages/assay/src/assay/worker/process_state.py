@@ -17,7 +17,6 @@ import socket
 import stat
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -30,12 +29,26 @@ from assay.core.wire import Changed
 from assay.worker.audit_hooks import added_hooks, count_hooks
 from assay.worker.environ_state import EnvironState
 from assay.worker.patched_names import PatchedNames
+from assay.worker.process_readings import (
+    LIBC,
+    caught_in,
+    descriptors,
+    directory,
+    floating_point,
+    latencies,
+    library_threads,
+    monitors,
+    open_file,
+    open_files,
+    read_status,
+    stack_of_threads,
+    temporary,
+    umask,
+)
 from assay.worker.restrictions import restrictions
 
 _native_signal: Any = import_module("_signal")
 """Without the enumerations of `signal`, which take 15 µs for all signals."""
-_monitoring: Any = getattr(sys, "monitoring", None)
-_NUMBERS = tuple(number for number in range(1, 32) if number not in (signal.SIGKILL, signal.SIGSTOP))
 _LIMITS = tuple(getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_"))
 _TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 RELIED_ON = (
@@ -43,22 +56,16 @@ RELIED_ON = (
     "threading", "tempfile", "hashlib",
     "assay.core.wire", "assay.core.packets", "assay.core.result", "assay.core.empty_result", "assay.worker.serve",
     "assay.worker.dispatch", "assay.worker.stages", "assay.worker.driver_connection", "assay.worker.process_state",
+    "assay.worker.process_readings",
     "assay.worker.verify.verify", "assay.worker.verify.call_log", "assay.numerics.tolerance.comparator",
 )  # fmt: skip
 """Modules whose functions and classes (of the harness: their methods too) are used when a job is timed, compared and answered."""
 AT_IMPORT = frozenset((Changed.ENVIRON, Changed.SIGNALS, Changed.DESCRIPTORS, Changed.IMPORT_PATH, Changed.INTERPRETER))
 """What libraries change when they are imported: a variable with the number of their threads, a database that stays open. And threads
-of their own kind (`_library_threads`)."""
-_ONE, _THREE, _SMALL, _SUBNORMAL = 1.0, 3.0, 3e-308, 5e-324
+of their own kind (`library_threads`)."""
 _MASKS, _MASKS_END = b"\nSigBlk:", b"\nCapInh:"
 """Signals that are blocked, ignored and caught, in /proc/self/status."""
-_PR_GET_TIMERSLACK = 30
-_IOPRIO_GET = {"x86_64": 252, "aarch64": 31}.get(os.uname().machine, 0)
 _PR_GET_PDEATHSIG, _PR_GET_DUMPABLE, _PR_GET_CHILD_SUBREAPER = 2, 3, 37
-_C = ctypes.CDLL(None)
-_trapped: Callable[[], int] = getattr(_C, "fegetexcept", None) or (lambda: 0)
-with suppress(OSError):
-    _trapped = getattr(ctypes.CDLL("libm.so.6"), "fegetexcept", _trapped)
 
 
 class ProcessState:
@@ -68,7 +75,7 @@ class ProcessState:
         tempfile.gettempdir()  # chosen at its first use
         count_hooks()
         self._status, self._timers, self._oom = map(
-            _open, ("/proc/self/status", "/proc/self/timers", "/proc/self/oom_score_adj")
+            open_file, ("/proc/self/status", "/proc/self/timers", "/proc/self/oom_score_adj")
         )
         self._text = b""
         self._caught = dict[bytes, tuple[int, ...]]()
@@ -78,19 +85,19 @@ class ProcessState:
         self._patched = PatchedNames(RELIED_ON)
         self._threads = _thread._count()
         self._readers: tuple[tuple[Changed, Callable[[], Any]], ...] = (
-            (Changed.DIRECTORY, _directory),
-            (Changed.UMASK, _umask),
-            (Changed.TEMPORARY, _temporary),
+            (Changed.DIRECTORY, directory),
+            (Changed.UMASK, umask),
+            (Changed.TEMPORARY, temporary),
             (Changed.SIGNALS, self._signals),
             (Changed.TIMER, self._timers_set),
-            (Changed.FLOATING_POINT, _floating_point),
+            (Changed.FLOATING_POINT, floating_point),
             (Changed.NUMPY, np.geterr),
             (Changed.LOCALE, lambda: (locale.setlocale(locale.LC_ALL), time.tzname)),
             (Changed.LIMITS, lambda: [resource.getrlimit(one) for one in _LIMITS]),
             (Changed.AFFINITY, lambda: os.sched_getaffinity(0)),
             (Changed.PRIORITY, self._priority),
             (Changed.THREADS, lambda: max(_thread._count(), self._threads)),
-            (Changed.DESCRIPTORS, _descriptors),
+            (Changed.DESCRIPTORS, descriptors),
             (Changed.STREAMS, lambda: (id(sys.stdout), id(sys.stderr), id(sys.stdin))),
             (Changed.COLLECTOR, lambda: (gc.isenabled(), gc.get_threshold(), gc.get_debug(), len(gc.callbacks))),
             (
@@ -99,19 +106,19 @@ class ProcessState:
                     sys.getrecursionlimit(),
                     sys.getswitchinterval(),
                     sys.get_int_max_str_digits(),
-                    _stack_of_threads(),
+                    stack_of_threads(),
                     socket.getdefaulttimeout(),
                 ),
             ),
             (Changed.IMPORT_PATH, lambda: (list(sys.path), len(sys.meta_path), len(sys.path_hooks))),
-            (Changed.TRACE, lambda: (sys.gettrace(), sys.getprofile(), _monitors(), added_hooks())),
+            (Changed.TRACE, lambda: (sys.gettrace(), sys.getprofile(), monitors(), added_hooks())),
             (Changed.DEATH, self._ties),
             (Changed.RESTRICTIONS, lambda: restrictions(self._text)),
         )
         self._reads = [read for _, read in self._readers]
         self._imported = 0
         self._known = [read() for read in self._reads]
-        self._open = _open_files()
+        self._open = open_files()
 
     def changed(self) -> tuple[Changed, ...]:
         """In what it differs."""
@@ -138,21 +145,21 @@ class ProcessState:
                 with suppress(OSError):
                     self._known[place] = read()
         self._environ = EnvironState()
-        self._open = _open_files()
+        self._open = open_files()
         self._accept_threads()
 
     def accept_first_use(self) -> None:
         """What libraries keep from their first use on: a pool of threads, a device, a queue of the kernel. A file is none."""
         self._accept_threads()
-        now = _open_files()
+        now = open_files()
         new = {number: kind for number, (*file, kind) in now.items() if self._open.get(number) != (*file, kind)}
         if not any(number < 3 or kind == stat.S_IFREG for number, kind in new.items()):
             with suppress(OSError):
-                self._known[self._place(Changed.DESCRIPTORS)] = _descriptors()
+                self._known[self._place(Changed.DESCRIPTORS)] = descriptors()
             self._open = now
 
     def _accept_threads(self) -> None:
-        if _thread._count() <= _library_threads():
+        if _thread._count() <= library_threads():
             self._threads = self._known[self._place(Changed.THREADS)] = _thread._count()
 
     def _place(self, what: Changed) -> int:
@@ -166,11 +173,11 @@ class ProcessState:
 
     def _signals(self) -> object:
         """It reads the text that others use, too. Of a signal that is not caught the masks say all."""
-        self._text = text = _read(self._status)
+        self._text = text = read_status(self._status)
         begin = text.find(_MASKS)
         masks = text[begin : text.find(_MASKS_END, begin)]
         if (caught := self._caught.get(masks)) is None:
-            caught = self._caught[masks] = _caught_in(masks)
+            caught = self._caught[masks] = caught_in(masks)
         return masks, [*map(_native_signal.getsignal, caught)]
 
     def _timers_set(self) -> object:
@@ -180,120 +187,12 @@ class ProcessState:
     def _priority(self) -> object:
         """Of time, and of being ended where memory is short."""
         ended = os.pread(self._oom, 16, 0) if self._oom >= 0 else b""
-        return os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0), ended, _waits()
+        return os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0), ended, latencies()
 
     def _ties(self) -> tuple[int, int, int]:
-        _C.prctl(_PR_GET_PDEATHSIG, self._death_at, 0, 0, 0)
-        _C.prctl(_PR_GET_CHILD_SUBREAPER, self._adopts_at, 0, 0, 0)
-        return self._death.value, self._adopts.value, _C.prctl(_PR_GET_DUMPABLE, 0, 0, 0, 0)
-
-
-def _waits() -> tuple[int, int]:
-    """How long it is kept waiting by the disk and by a timer."""
-    files = _C.syscall(_IOPRIO_GET, 1, 0) if _IOPRIO_GET else 0
-    return files, _C.prctl(_PR_GET_TIMERSLACK, 0, 0, 0, 0)
-
-
-def _stack_of_threads() -> int:
-    """Asking for it sets it to 0, the system's own."""
-    if size := _thread.stack_size():
-        _thread.stack_size(size)
-    return size
-
-
-def _temporary() -> tuple[object, ...]:
-    """The folder for temporary files, by its name and number."""
-    found = os.stat(tempfile.tempdir or ".")
-    return tempfile.tempdir, found.st_dev, found.st_ino
-
-
-def _monitors() -> tuple[object, ...]:
-    """Tools that are told what runs (Python 3.12)."""
-    return tuple(map(_monitoring.get_tool, range(6))) if _monitoring is not None else ()
-
-
-def _open(path: str) -> int:
-    """-1 where the system has no such file."""
-    try:
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return -1
-
-
-def _read(status: int) -> bytes:
-    try:
-        return os.pread(status, 8192, 0) if status >= 0 else b""
-    except OSError:
-        return b""
-
-
-def _caught_in(masks: bytes) -> tuple[int, ...]:
-    """The last of the masks, in hexadecimal digits; all signals where the system does not tell."""
-    mask = int(masks.rpartition(b"\t")[2] or b"-1", 16)
-    return tuple(number for number in _NUMBERS if mask >> number - 1 & 1)
-
-
-def _library_threads() -> int:
-    """Threads that are of a library's own type, or of a pool that waits for work; a plain thread with a function of somebody is none."""
-    found = 0
-    for one in threading.enumerate():
-        target = getattr(one, "_target", None)
-        pooled = str(getattr(target, "__module__", "")).startswith("concurrent.futures.")
-        own = type(one) is not threading.Thread and type(one).__module__ not in ("threading", "__main__")
-        found += own or pooled
-    return found
-
-
-def _open_files() -> dict[int, tuple[int, int, int]]:
-    """Which file each number is, and its kind; the folder that is read for it apart."""
-    found: dict[int, tuple[int, int, int]] = {}
-    with suppress(Exception):  # an audit hook of the backend may refuse it
-        for name in os.listdir("/proc/self/fd"):
-            with suppress(OSError):
-                one = os.fstat(int(name))
-                found[int(name)] = one.st_dev, one.st_ino, stat.S_IFMT(one.st_mode)
-    return found
-
-
-def _directory() -> tuple[int, int]:
-    found = os.stat(".")
-    return found.st_dev, found.st_ino if found.st_nlink else -1
-
-
-def _umask() -> int:
-    now = os.umask(0o077)
-    os.umask(now)
-    return now
-
-
-def _floating_point() -> tuple[object, ...]:
-    """Seen by its results, so that no processor has to be known: rounding of a sum both ways, subnormal results and operands. And
-    which exceptions end the process."""
-    tiny = 2.0**-54 * _ONE
-    return (
-        _ONE + tiny == _ONE,
-        _ONE - tiny / 2 == _ONE,
-        -_ONE - tiny == -_ONE,
-        _SMALL / _THREE == 0.0,
-        _SUBNORMAL * _ONE == 0.0,
-        _trapped(),
-    )
-
-
-def _descriptors() -> tuple[object, ...]:
-    """How many there are (Linux 6.2), the lowest that is free, which is another one where one was opened below it or closed, and what the
-    standard ones are."""
-    free = os.dup(2)
-    os.close(free)
-    standard = [os.fstat(one) for one in range(3)]
-    return _count_of_open(), free, *((one.st_dev, one.st_ino) for one in standard)
-
-
-def _count_of_open() -> int:
-    try:
-        return os.stat("/proc/self/fd").st_size
-    except OSError:
-        return 0
+        LIBC.prctl(_PR_GET_PDEATHSIG, self._death_at, 0, 0, 0)
+        LIBC.prctl(_PR_GET_CHILD_SUBREAPER, self._adopts_at, 0, 0, 0)
+        return self._death.value, self._adopts.value, LIBC.prctl(_PR_GET_DUMPABLE, 0, 0, 0, 0)
 
 
 def has_children() -> bool:

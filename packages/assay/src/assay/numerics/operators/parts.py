@@ -111,13 +111,8 @@ def _split_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     else:
         pieces = node.attributes.get("num_outputs", count)
         if size % pieces and "num_outputs" not in node.attributes:
-            raise Conflict(
-                ConstraintCode.SPLIT_EVENLY,
-                (size, -(-size // pieces) * pieces),
-                axis=axis,
-                size=size,
-                parts=pieces,
-            )
+            wanted = -(-size // pieces) * pieces
+            raise Conflict(ConstraintCode.SPLIT_EVENLY, (size, wanted), axis=axis, size=size, parts=pieces)
         each = -(-size // pieces)
         parts = [max(0, min(each, size - each * place)) for place in range(pieces)]
     if given and size is not None and sum(given) != size:

@@ -1,0 +1,91 @@
+"""Licences, requirements and links of a submission."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from assay_zoo.artifacts.license_text import license_of, same_license
+from assay_zoo.artifacts.links import address_trouble, check_links, links_in_markdown
+from assay_zoo.artifacts.requirements_file import requirement_problems
+from assay_zoo.artifacts.template_text import left_in_metadata, left_in_text
+from assay_zoo.check import CheckOutcome
+
+
+@pytest.mark.parametrize(
+    ("text", "identifier"),
+    [
+        (
+            'MIT License\n\nPermission is hereby granted, free of charge, to any ... THE SOFTWARE IS PROVIDED "AS IS"',
+            "MIT",
+        ),
+        ("Apache License\nVersion 2.0, January 2004", "Apache-2.0"),
+        ("GNU GENERAL PUBLIC LICENSE\nVersion 3, 29 June 2007", "GPL-3.0"),
+        ("GNU AFFERO GENERAL PUBLIC LICENSE\nVersion 3", "AGPL-3.0"),
+        ("SPDX-License-Identifier: BSD-3-Clause", "BSD-3-Clause"),
+        ("Do what you like.", ""),
+        (
+            "GNU GENERAL PUBLIC LICENSE Version 3 ... 13. Use with the GNU Affero General Public License, version 3",
+            "GPL-3.0",
+        ),
+        ("Mozilla Public License Version 2.0 ... the GNU Affero General Public License, Version 3.0", "MPL-2.0"),
+        ("GNU LIBRARY GENERAL PUBLIC LICENSE Version 2 ... the ordinary GNU General Public License", "LGPL-2.0"),
+    ],
+)
+def test_a_licence_is_known_by_its_words(text: str, identifier: str) -> None:
+    assert license_of(text) == identifier
+
+
+def test_a_licence_may_be_one_of_an_expression() -> None:
+    assert same_license("MIT", "MIT OR Apache-2.0")
+    assert same_license("GPL-3.0", "GPL-3.0-or-later")
+    assert not same_license("GPL-3.0", "Apache-2.0")
+
+
+def test_requirements_are_packages_of_the_zoo_and_not_nearly_so() -> None:
+    text = "numpy==2.0  # arrays\nPillow>=10\nnunpy\nrequests\n--index-url https://evil\nx @ https://evil/x.whl\n???\n"
+    found = list(requirement_problems(text, ("numpy", "PIL")))
+    assert [line for line, _ in found] == [3, 4, 5, 6, 7]
+    assert "nearly 'numpy'" in found[0][1]
+
+
+def test_words_of_the_template_are_found_and_others_are_not(tmp_path: Path) -> None:
+    told = {
+        "title": "A title for people",
+        "description": "TODO",
+        "use_cases": ["sums"],
+        "dataset": {"name": "The data set"},
+    }
+    assert [key for key, _ in left_in_metadata(tmp_path, told)] == ["title", "description", "dataset.name"]
+    assert left_in_text("# Sums\n\nWhat it is good for\n\nadds numbers", tmp_path) == [(3, "What it is good for")]
+
+
+def test_links_to_files_are_followed_and_addresses_only_where_the_zoo_says_so(tmp_path: Path) -> None:
+    (tmp_path / "a.png").touch()
+    links = links_in_markdown("![a](a.png) [b](b.png) [c](#d) [e](https://e.example/x)")
+    found = list(check_links(tmp_path, links, None, network=False))
+    assert [one.outcome for one in found] == [CheckOutcome.FAILED, CheckOutcome.SKIPPED]
+    assert "'b.png'" in found[0].sentence
+    asked = {"https://e.example/x": "it is gone (404)"}
+    found = list(check_links(tmp_path, links, None, network=True, ask=lambda page: asked[page]))
+    assert [one.outcome for one in found] == [CheckOutcome.FAILED, CheckOutcome.FAILED]
+
+
+def test_addresses_are_taken_without_the_marks_behind_them_and_none_ends_the_checks(tmp_path: Path) -> None:
+    text = f"See https://a.example/p. and `https://b.example`, [x](https://c.example/F_(x)); http://[::1]:80/ [y]({'n' * 300})"
+    links = links_in_markdown(text)
+    assert {one for _, one in links} > {"https://a.example/p", "https://b.example", "https://c.example/F_(x)"}
+    assert "https://c.example/F_" not in {one for _, one in links}
+    (lost, _) = check_links(tmp_path, links, None, network=False)
+    assert "nnn" in lost.sentence
+
+
+def test_who_cannot_look_up_names_cannot_say_that_they_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    monkeypatch.setattr(socket, "getaddrinfo", fails)
+    assert address_trouble("https://a.example/p") == "? names cannot be looked up now"
+    assert address_trouble("http://[::1") == "it is no address"
