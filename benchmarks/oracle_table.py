@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 HEAD = """# The oracle, operator by operator
 
 The oracle computes a model in double. It is right only if each of its operators is, so each is compared with an evaluation that
-shares no code with it. `python benchmarks/oracle_table.py` makes this page; `pytest -m slow tests/unit/numerics/oracle` holds it, and
+shares no code with it. `python benchmarks/oracle_table.py` makes this page; `pytest -m slow tests/unit/numerics/oracle` checks it, and
 a few cases of the commonest operators are compared in every run of CI.
 
 For example `GlobalMaxPool-22` of `float32[2, 3, 5]`: onnx's reference evaluator answers with the shape `[2, 1]`, ONNX Runtime with

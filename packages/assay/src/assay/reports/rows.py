@@ -35,7 +35,7 @@ SEVERITY = (
 """Gravest first; "" is a planned job that nothing was said about."""
 
 EXIT_MEANING = {
-    0: "pass: everything asked for holds",
+    0: "pass: every requirement is met",
     1: "fail: at least one demand of the policy is not met",
     2: "wrong usage or bad input",
     3: "inconclusive: the evidence is not enough for an answer",
