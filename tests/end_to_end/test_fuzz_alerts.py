@@ -74,7 +74,7 @@ def test_each_cause_has_a_message_with_its_script_once(tmp_path: Path) -> None:
             return tell_causes(session, Corpus(tmp_path / "corpus"), services, rules, "send").lines
 
         first = Session(seed=1, buckets=dict(buckets))
-        assert told(first)[-1] == f"2 more new causes are told by the next call: {MOST} at once are enough to read"
+        assert told(first)[-1] == f"2 more new causes are sent by the next call: {MOST} at once are enough to read"
         assert len(chat.posts) == MOST
         told(first)
         assert len(chat.posts) == len(buckets)

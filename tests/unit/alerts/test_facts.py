@@ -94,7 +94,7 @@ def test_whatever_fails_changes_no_verdict() -> None:
     rules = AlertRules((AlertTarget("x", SecretText(text="json://h"), tuple(AlertKind)),))
     after = with_alerts(checked, SimpleNamespace(store=object()), rules, "send")  # type: ignore[arg-type]
     assert after.judgement is judgement
-    assert "cannot keep what was told" in after.alerts[0]
+    assert "cannot keep which alerts were sent" in after.alerts[0]
     broken = with_alerts(checked, None, rules, "send")  # type: ignore[arg-type]
     assert broken.alerts[0].startswith("alerts of this run were not sent, its verdict stands (AttributeError")
 

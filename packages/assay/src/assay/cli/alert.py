@@ -1,4 +1,4 @@
-"""`assay alert`: what people were told, and what not to tell them for a while."""
+"""`assay alert`: which alerts were sent, and which are muted for a while."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ConfigFile = Annotated[Path | None, typer.Option("--config", help="TOML file wit
 
 @app.command("list")
 def list_(history: History = DEFAULT_HISTORY) -> None:
-    """List the open alerts: since when, which jobs, whether they were told."""
+    """List the open alerts: since when, for which jobs, and whether they were sent."""
     from assay.commands.alerts import list_alerts
 
     found = list_alerts(history)
@@ -51,7 +51,7 @@ def mute(
     identity: Id,
     until: Annotated[str, typer.Option(metavar="DATE", help="Day of its end, 2027-01-31, at midnight UTC.")] = "",
     for_: Annotated[str, typer.Option("--for", metavar="TIME", help="How long: 12h, 7d or 2w.")] = "",
-    reason: Annotated[str, typer.Option(help="Why nobody needs to be told; kept with it.")] = "",
+    reason: Annotated[str, typer.Option(help="Why it is muted; kept with it.")] = "",
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """Tell nothing of one alert until a date. Whether it blocks does not change."""

@@ -139,7 +139,7 @@ COMMANDS = (
     Command(
         "alert",
         "assay.cli.alert:app",
-        "Who is told of what: list, mute, show (a dry run), send what waits, test the targets.",
+        "Manage alerts: list, mute, show (a dry run), send what waits, test the targets.",
     ),
     Command(
         "suite",

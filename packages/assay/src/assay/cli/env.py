@@ -24,7 +24,7 @@ ConfigFile = Annotated[Path | None, typer.Option("--config", help="TOML file wit
 
 @app.command("list")
 def list_all(config: ConfigFile = None, history: History = DEFAULT_HISTORY) -> None:
-    """Every environment that is known here: what it holds, whether it is built, how large it is."""
+    """Every environment that is known here: what is in it, whether it is built, how large it is."""
     from assay.commands.environments import describe_environment
 
     environments = _open(config, history)

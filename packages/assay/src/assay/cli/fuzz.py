@@ -55,7 +55,7 @@ def send(
     history: History = DEFAULT_HISTORY,
     config: Annotated[Path | None, typer.Option("--config", help="TOML file with [alerts] [assay.toml].")] = None,
 ) -> None:
-    """Send the causes of a session that nobody was told of; exit 1 if a target was not reached."""
+    """Send the causes of a session that were not sent yet; exit 1 if a target was not reached."""
     from assay.commands.fuzz import corpus_of, read_session
     from assay.commands.fuzz_alerts import send_causes
 

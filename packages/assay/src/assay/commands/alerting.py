@@ -30,7 +30,7 @@ MOST = 10
 """Causes of one run that get a message each; what is more stands in one."""
 TRIES = 20
 _CANNOT = (
-    "alerts are not sent: this kind of history cannot keep what was told; use a folder or a postgresql+psycopg:// URL"
+    "alerts are not sent: this kind of history cannot keep which alerts were sent; use a folder or a postgresql+psycopg:// URL"
 )
 
 

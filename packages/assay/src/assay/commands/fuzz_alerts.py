@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from assay.alerts.delivery import Delivered
 
 _CANNOT = (
-    "alerts are not sent: this kind of history cannot keep what was told; use a folder or a postgresql+psycopg:// URL"
+    "alerts are not sent: this kind of history cannot keep which alerts were sent; use a folder or a postgresql+psycopg:// URL"
 )
 
 
@@ -70,7 +70,7 @@ def tell_causes(session: Session, corpus: Corpus, services: Services, rules: Ale
     session.alerted += [one.key for one in new if _id(one) in told]
     corpus.write(session)
     waiting = len(fresh) - MOST
-    more = f"{waiting} more new causes are told by the next call: {MOST} at once are enough to read"
+    more = f"{waiting} more new causes are sent by the next call: {MOST} at once are enough to read"
     return Told((*delivery_lines(done), *([more] if waiting > 0 else [])), not done.failed)
 
 

@@ -216,7 +216,7 @@ ALERT_MODES = ("send", "show", "off")
 
 @option_group
 class AlertOptions:
-    """Whether people are told."""
+    """Whether alerts are sent."""
 
     alerts: str = option(
         "send",

@@ -290,7 +290,7 @@ def doubts(cause: Cause) -> list[str]:
     """A sentence each."""
     why = f" ({cause.detail})" if cause.detail else f" (0 of {cause.tries} tries failed)" if not cause.failed else ""
     seldom = (
-        [f"it fails seldom: {cause.failed} of {cause.tries} tries failed"] if 0 < cause.failed < cause.tries else []
+        [f"it fails rarely: {cause.failed} of {cause.tries} tries failed"] if 0 < cause.failed < cause.tries else []
     )
     return seldom + [
         f"{_DOUBTS[one]}{why if one in (Doubt.NO_VALUES, Doubt.NOT_REPEATED) else ''}" for one in cause.doubts

@@ -148,6 +148,6 @@ PAGES = (
         (Parameter("id", "Of one of them."), _PAGE),
         menu="Upgrades",
     ),
-    Page("/alerts", alerts, "Causes that people were told of, and mutes.", Alerts, menu="Alerts"),
+    Page("/alerts", alerts, "Causes that were reported, and mutes.", Alerts, menu="Alerts"),
     Page("/result", result, "One cell of one run, judged.", parameters=(_CASE, _FLOW, _RUN)),
 )
