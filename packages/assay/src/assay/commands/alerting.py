@@ -29,9 +29,7 @@ SEND, SHOW, OFF = "send", "show", "off"
 MOST = 10
 """Causes of one run that get a message each; what is more stands in one."""
 TRIES = 20
-_CANNOT = (
-    "alerts are not sent: this kind of history cannot keep which alerts were sent; use a folder or a postgresql+psycopg:// URL"
-)
+_CANNOT = "alerts are not sent: this kind of history cannot keep which alerts were sent; use a folder or a postgresql+psycopg:// URL"
 
 
 _NOBODY = "no alert would be sent: assay.toml has no [[alerts.target]] (docs/alerts.md)"

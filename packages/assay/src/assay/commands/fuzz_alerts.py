@@ -22,9 +22,7 @@ from assay.ports import KeepsAlerts
 if TYPE_CHECKING:
     from assay.alerts.delivery import Delivered
 
-_CANNOT = (
-    "alerts are not sent: this kind of history cannot keep which alerts were sent; use a folder or a postgresql+psycopg:// URL"
-)
+_CANNOT = "alerts are not sent: this kind of history cannot keep which alerts were sent; use a folder or a postgresql+psycopg:// URL"
 
 
 @dataclass(frozen=True)

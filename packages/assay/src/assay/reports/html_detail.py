@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from assay.core.comparison import Comparison, Histogram
-from assay.core.engine_info import AppliedTransform, EngineInfo
 from assay.core.input_plan import InputFacts
 from assay.core.measurement import Memory
-from assay.core.model import Model, TensorSpec
+from assay.core.model import Model
 from assay.core.reference import Witness
 from assay.core.result import (
     ChangeResult,
@@ -41,6 +40,7 @@ from assay.judge.witnesses import described
 from assay.options.repro import repro_line
 from assay.reports import format as text
 from assay.reports.details import values
+from assay.reports.html_build import Pairs, engine_pairs, model_pairs, pairs, shape_text
 from assay.reports.html_latency import latency
 from assay.reports.node_errors import node_rows
 from assay.reports.rows import Entry, Row
@@ -48,10 +48,7 @@ from assay.reports.sanitize import one_line, sanitize, shortened
 from assay.reports.sweep import KNEE_MEANS, LAUNCHES, curve, launches, operators, sweep
 from assay.reports.used_inputs import source
 
-Pairs = list[list[str]]
 LOG_LIMIT = 20_000
-SPARSE = 0.1
-"""Share of zeros from which a weight is named."""
 
 
 def detail(run: Run, row: Row) -> dict[str, object]:
@@ -61,7 +58,7 @@ def detail(run: Run, row: Row) -> dict[str, object]:
         "case": one_line(row.case),
         "flow": one_line(row.flow),
         "word": row.word or "not run",
-        "model": _model(model) if model else [],
+        "model": model_pairs(model) if model else [],
         "entries": [_entry(run, entry) for entry in row.entries],
     }
 
@@ -107,7 +104,7 @@ def _result(result: Result) -> dict[str, object]:
         "nodes": node_rows(result),
         "costs": [[one_line(cell) for cell in row] for row in operators(result)],
         "changes": _changes(result),
-        "build": _build(result),
+        "build": engine_pairs(result),
         "placements": [
             [one_line(p.operator), one_line(p.device), one_line(p.precision), one_line(p.role), str(p.count)]
             for p in facts.placements
@@ -116,7 +113,7 @@ def _result(result: Result) -> dict[str, object]:
         "warnings": [sanitize(warning) for warning in warnings_of(result)],
         "log": sanitize(shortened(sanitize(result.log), LOG_LIMIT)),
         "traces": [[one_line(path), Path(path).absolute().as_uri()] for path in traces_of(result)],
-        "versions": _pairs(sorted(result.versions.items())),
+        "versions": pairs(sorted(result.versions.items())),
     }
 
 
@@ -163,7 +160,7 @@ def _input(one: InputFacts) -> list[str]:
 
 def _ended(result: Result) -> Pairs:
     repeated = "a fresh process did not repeat the crash: it needs the jobs before it"
-    return _pairs(
+    return pairs(
         (
             ("Outcome", result.outcome.value),
             ("Reached", result.stage.value),
@@ -209,7 +206,7 @@ def _comparison(compared: Comparison, what: str = "") -> dict[str, object]:
         "degenerate": one_line(finding_text(compared.degenerate)),
         "metrics": dict(_metrics(compared.metrics)),
         "worst": [
-            [_shape(w.index), f"{w.expected:.9g}", f"{w.actual:.9g}", text.number(w.actual - w.expected)]
+            [shape_text(w.index), f"{w.expected:.9g}", f"{w.actual:.9g}", text.number(w.actual - w.expected)]
             for w in compared.worst
         ],
         "errors": _histogram(compared.error_histogram),
@@ -218,7 +215,7 @@ def _comparison(compared: Comparison, what: str = "") -> dict[str, object]:
 
 
 def _about(compared: Comparison) -> str:
-    known = f"{compared.dtype} {_shape(compared.shape)}, {compared.samples} samples, {compared.elements} elements"
+    known = f"{compared.dtype} {shape_text(compared.shape)}, {compared.samples} samples, {compared.elements} elements"
     return f"{known}; {values(compared.actual)}" if compared.actual is not None else known
 
 
@@ -255,71 +252,5 @@ def _metrics(metrics: Mapping[str, float]) -> Pairs:
     return [[one_line(name), text.metric(name, value)] for name, value in metrics.items()]
 
 
-def _build(result: Result) -> Pairs:
-    facts, memory = facts_of(result), result.memory if isinstance(result, MeasureResult) else Memory()
-    known = (
-        ("Backend version", facts.backend_version),
-        ("Actual precision", facts.precision),
-        ("Artifact", text.size(facts.artifact_bytes)),
-        ("Artifact digest", facts.artifact_digest),
-        ("Artifact reused, lowered by an earlier job", facts.reused),
-        ("Memory before", text.size(memory.before_bytes)),
-        ("Peak of load", text.size(memory.load_peak_bytes)),
-        ("Peak of run", text.size(memory.run_peak_bytes)),
-        *((f"Weights in {kind}", f"{layers} layers") for kind, layers in sorted(facts.weights.items())),
-        *_sparsity(facts),
-        *((f"Option {name}", value) for name, value in sorted(facts.options.items())),
-        *((f"Transform {applied.transform}", _applied(applied)) for applied in facts.transforms),
-    )
-    return _pairs(known)
-
-
-def _sparsity(facts: EngineInfo) -> Iterable[tuple[str, str]]:
-    """Of all weights, and of each that has zeros enough to speak of."""
-    found = facts.sparsity
-    if found is not None and found.elements:
-        yield "Zeros among the weights", f"{found.zeros / found.elements:.1%} of {found.elements:,} elements"
-        yield "Weights in a 2:4 pattern", f"{found.two_of_four / found.elements:.1%} of the elements"
-        for one in found.weights:
-            if one.zeros / one.elements >= SPARSE:
-                pattern = ", 2:4" if one.two_of_four else ""
-                yield f"Weight {one.name}", f"{one.zeros / one.elements:.1%} zeros{pattern}"
-    if facts.sparse_kernels is not None:
-        yield "Kernels that skip zeros", str(facts.sparse_kernels)
-
-
-def _applied(applied: AppliedTransform) -> str:
-    samples = f", calibrated with {len(applied.samples)} samples of seed {applied.seed}" if applied.samples else ""
-    return f"{applied.version}{samples}, model {applied.digest[:12]}"
-
-
 def _model_of(entry: Entry) -> Model | None:
     return entry.job.case.model if entry.job else None
-
-
-def _model(model: Model) -> Pairs:
-    opsets = ", ".join(f"{domain or 'ai.onnx'} {version}" for domain, version in sorted(model.opsets.items()))
-    return _pairs(
-        (
-            ("Source", model.source),
-            ("Digest", model.digest),
-            ("Size", text.size(model.size_bytes)),
-            ("Nodes", str(model.nodes) if model.nodes else ""),
-            ("Opsets", opsets),
-            ("Inputs", "; ".join(_spec(spec) for spec in model.inputs)),
-            ("Outputs", "; ".join(_spec(spec) for spec in model.outputs)),
-        )
-    )
-
-
-def _spec(spec: TensorSpec) -> str:
-    return f"{spec.name} {spec.dtype} {_shape(spec.shape)}"
-
-
-def _shape(shape: Iterable[int | str]) -> str:
-    return f"[{', '.join(map(str, shape))}]"
-
-
-def _pairs(pairs: Iterable[tuple[str, str]]) -> Pairs:
-    """Names with their values, empty values left out."""
-    return [[one_line(name), one_line(value)] for name, value in pairs if value]
