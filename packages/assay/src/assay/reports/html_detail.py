@@ -153,7 +153,7 @@ def _changes(result: Result) -> list[str]:
 
 def _input(one: InputFacts) -> list[str]:
     """[name, type and shapes, values, where they come from]."""
-    shapes = " or ".join(map(_shape, one.shapes[:3]))
+    shapes = " or ".join(map(shape_text, one.shapes[:3]))
     values = "" if one.least is None or one.most is None else f"{text.number(one.least)} to {text.number(one.most)}"
     return [one_line(one.name), f"{one.dtype} {shapes}", values, one_line(source(one))]
 
