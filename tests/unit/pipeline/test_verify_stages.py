@@ -17,6 +17,7 @@ from assay.core.flow import Flow
 from assay.core.job import DeriveToleranceJob, VerifyJob
 from assay.core.job_base import Job
 from assay.core.model import Model
+from assay.core.note import NoteCode, noted
 from assay.core.outcome import Outcome, Stage
 from assay.core.policy import Goal, Policy
 from assay.core.result import Result, StageTime
@@ -54,7 +55,7 @@ class _Workers:
     def _derived(self, job: DeriveToleranceJob) -> Result:
         if not job.coarse and self.derives is not Outcome.OK:
             return empty_result(job, self.derives)
-        header = Header("float32", arithmetic_of("float32"), 0, 0, reason="none", coarse=job.coarse)
+        header = Header("float32", arithmetic_of("float32"), 0, 0, reason=noted(NoteCode.NO_NUMBERS), coarse=job.coarse)
         write_tolerance(
             Path(coarse_of(job.tolerance_dir) if job.coarse else job.tolerance_dir), DerivedTolerance(header)
         )

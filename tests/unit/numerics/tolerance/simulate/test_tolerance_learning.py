@@ -115,7 +115,7 @@ def test_where_nothing_real_goes_in_nothing_is_learnt() -> None:
 
 def test_outside_of_a_guess_nothing_is_called_wrong() -> None:
     """Where a tolerance was to be derived and there is none; one that the user chose stands."""
-    without = DerivedTolerance(Header("float32", arithmetic_of("float32"), seed=0, samples=0, reason="no evaluation"))
+    without = DerivedTolerance(Header("float32", arithmetic_of("float32"), seed=0, samples=0, reason=WHY))
     expected, actual = [{"y": np.ones(8)}], [{"y": np.full(8, 1.5, np.float32)}]
     judging = comparator_by(Contract(), lambda: without, derived=True)
     (one,), findings = judging.compare(actual, expected, {"y": "float32"})
@@ -133,9 +133,7 @@ def test_outside_of_a_guess_nothing_is_called_wrong() -> None:
 
 def test_nor_in_an_engine_that_quantizes_by_itself_unless_less_than_a_bit_is_left() -> None:
     """Without the quantized model its loss and its errors are one number."""
-    without = DerivedTolerance(
-        Header("float32", arithmetic_of("float32"), seed=0, samples=0, reason="int8 has no arithmetic")
-    )
+    without = DerivedTolerance(Header("float32", arithmetic_of("float32"), seed=0, samples=0, reason=WHY))
     expected = [{"y": np.array([1.0, 0.1, -0.5, 2.0])}]
     judging = comparator_by(Contract(precision="int8"), lambda: without, derived=True)
 
