@@ -39,4 +39,18 @@ def test_a_backend_that_could_not_start_has_no_known_defects_yet(
     assert (session.referred, session.buckets) == ([], {})
     with open_services(str(tmp_path / "history"), workers=1) as services:
         assert refer(FLOW, corpus, session, services) == 0
-    assert session.referred == ["faulty"]
+        assert session.referred == ["faulty"]
+
+
+def test_each_release_of_a_backend_has_known_defects_of_its_own(tmp_path: Path) -> None:
+    corpus, session = Corpus(tmp_path / "corpus"), Session(seed=7)
+    model = parser.parse_model(GRAPH).SerializeToString()
+    keep_case(GeneratedCase(model, {"x": np.ones(2, np.float32)}), corpus.known, "one")
+    (corpus.known / INDEX).write_bytes(msgspec.json.encode([KnownCase("one", "finding")]))
+    bad = {"fault": "zeros"}
+    with open_services(str(tmp_path / "history"), workers=1) as services:
+        assert refer(FLOW, corpus, session, services) == 0
+        assert refer(Flow(name="faulty@old", backend="faulty", options=bad), corpus, session, services) == 1
+    assert session.referred == ["faulty", "faulty@old"]
+    assert [one.flow for one in session.buckets.values()] == ["faulty@old"]
+    assert session.absent == {"faulty": ["finding"], "faulty@old": []}

@@ -56,7 +56,7 @@ def test_only_what_proves_something_makes_a_look_needless(
 
 
 def _kept(services: Services, folder: Path, bucket: Bucket, *before: Bucket) -> Fuzzing:
-    fuzzing = Fuzzing(Corpus(folder), _session(*before), [FLOW], services, lambda text: None, {ARM.name})
+    fuzzing = Fuzzing(Corpus(folder), _session(*before), [FLOW], services, lambda text: None, {ARM.name}, lambda: 9.0)
     fuzzing.keep(WAITING, bucket)
     return fuzzing
 

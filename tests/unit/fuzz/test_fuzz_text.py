@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from assay.fuzz.corpus import Bucket, Session
-from assay.fuzz.text import coverage_lines, lines
+from assay.fuzz.text import coverage_lines, curve_lines, lines
 
 
 def _bucket(key: str, known: str = "") -> Bucket:
-    return Bucket(key, "flow", "engine", "values", "wrong", ("Neg",), title=f"engine: {key}", count=3, known=known)
+    return Bucket(
+        key,
+        "flow",
+        "engine",
+        "values",
+        "wrong",
+        ("Neg",),
+        title=f"engine: {key}",
+        count=3,
+        known=known,
+        generator="sweep",
+    )
 
 
 def test_known_causes_are_counted_and_not_shown() -> None:
@@ -17,6 +30,20 @@ def test_known_causes_are_counted_and_not_shown() -> None:
     assert "known: 1 (found before; counted, not shown)\n  docs/findings/b.py, 3 cases" in told
     assert "engine: b" not in told
     assert "0 run, 1 cause" in told
+
+
+def test_the_curve_has_each_cause_with_the_hours_before_it() -> None:
+    late, early, known = _bucket("late"), _bucket("early"), _bucket("known", "docs/findings/b.py")
+    one_witness = replace(_bucket("open"), status="one_witness")
+    buckets = {one.key: one for one in (replace(late, at=5400.0), replace(early, at=36.0), known, one_witness)}
+    session = Session(seed=7, buckets=buckets, processor_s=7200.0)
+    assert [*curve_lines(session)] == [
+        "causes over hours of processor time:",
+        "  0.01 h: 1, engine: early (sweep on flow)",
+        "  1.50 h: 2, engine: late (sweep on flow)",
+    ]
+    assert "  2.00 hours of processor time in all: 1 causes an hour" in lines(session, set())
+    assert [*curve_lines(Session(seed=7))] == []
 
 
 def test_coverage_says_what_was_refused_and_what_was_never_reached() -> None:
@@ -29,3 +56,12 @@ def test_coverage_says_what_was_refused_and_what_was_never_reached() -> None:
     )
     assert more == ["  always refused: Det@11", "  never reached: Gelu@20, Mish@18"]
     assert next(coverage_lines(session)).startswith("coverage on flow: 2 operators, 2 of their forms")
+
+
+def test_coverage_says_how_a_compiler_changed_graphs() -> None:
+    fired = {"": 5, "Conv+Relu > FusedConv": 3, "Identity > nothing": 1}
+    told = [*coverage_lines(Session(seed=7, seen={"flow": {"Neg@13 float32 2": 3}}, fired={"flow": fired}))]
+    assert told[1].startswith(
+        "  graphs before and after its compiler: 4 of 9 that were looked into are changed, in 2 ways; "
+    )
+    assert told[1].endswith("; most often Conv+Relu > FusedConv (3), Identity > nothing (1)")

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import onnx
 import pytest
 
@@ -64,17 +65,27 @@ print(whole.hexdigest())
 """
 
 
-def test_cases_do_not_depend_on_how_a_process_hashes() -> None:
-    """Two fresh processes whose sets are in another order."""
+PROCESSES = (
+    {"PYTHONHASHSEED": "1", "LC_ALL": "C.utf8", "OMP_NUM_THREADS": "3", "TZ": "Asia/Tokyo"},
+    {
+        "PYTHONHASHSEED": "4711",
+        "LC_ALL": "C",
+        "OMP_NUM_THREADS": "1",
+        "TZ": "UTC",
+        "NPY_DISABLE_CPU_FEATURES": " ".join(
+            np._core._multiarray_umath.__cpu_dispatch__
+        ),  # as on the plainest processor
+    },
+)
+
+
+def test_cases_do_not_depend_on_the_process_that_makes_them() -> None:
+    """Two fresh processes: another order of sets, another locale, other threads, other vector instructions."""
     found = [
         subprocess.run(
-            [sys.executable, "-c", _DIGEST],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            check=True,
-            capture_output=True,
-            text=True,
+            [sys.executable, "-c", _DIGEST], env={**os.environ, **one}, check=True, capture_output=True, text=True
         ).stdout
-        for seed in ("1", "4711")
+        for one in PROCESSES
     ]
     assert found[0] == found[1] != ""
 

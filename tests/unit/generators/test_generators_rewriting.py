@@ -14,7 +14,7 @@ from assay import plugins
 from assay.generators.case_values import CaseValues
 from assay.generators.near_misses import NearMisses
 from assay.generators.open_generator import open_generator
-from assay.generators.rewriting import rewritten_pair
+from assay.generators.rewriting import change, rewritten_pair
 from assay.ports import Engine
 from assay.ports.generator import GeneratedCase
 
@@ -48,6 +48,21 @@ def test_pairs_that_a_backend_compiles_together_are_seen(
     whole = compiled(values.case)
     whole.run(values.case.inputs)
     assert rewritten_pair(values, whole, compiled) == due
+
+
+@pytest.mark.parametrize(("graph", "due"), [(CONV, "Relu > nothing"), (APART, ""), (BESIDE, "")])
+def test_what_a_compiler_changed_is_named(tmp_path: Path, graph: str, due: str) -> None:
+    told = plugins.find_flow("onnxruntime")
+    backend = plugins.load("assay.backends", told.backend)()
+    backend.prepare()
+    model = parser.parse_model(f"{HEAD} {graph}")
+    shape = [axis.dim_value for axis in model.graph.input[0].type.tensor_type.shape.dim]
+    values = CaseValues(GeneratedCase(model.SerializeToString(), {"x": np.ones(shape, np.float32)}))
+    path = tmp_path / "m.onnx"
+    path.write_bytes(values.case.model)
+    engine: Engine = backend.lower(path, told)
+    engine.run(values.case.inputs)
+    assert change(values, engine) == due
 
 
 def test_near_misses_draw_from_what_was_learned_and_are_the_same_again(tmp_path: Path) -> None:

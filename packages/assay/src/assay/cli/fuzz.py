@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from assay.cli.common import History, command_line, progress_bar
+from assay.cli.common import History, command_line, print_line, progress_bar
 from assay.cli.from_options import from_options, read_options
 from assay.options.fuzz import FuzzOptions
 from assay.options.groups import DEFAULT_HISTORY
@@ -26,11 +26,9 @@ def fuzz(given: Mapping[str, Any]) -> None:
 
     options = read_options(FuzzOptions, given, command=command_line(sys.argv[1:], FuzzOptions))
     with progress_bar():
-        found = run_fuzz(options, SILENT, lambda text: print(text, flush=True))
-    print("\n".join(lines(found.session, {one.key for one in found.new})))
-    print(f"corpus: {found.corpus}")
-    for line in found.alerts:
-        print(line)
+        found = run_fuzz(options, SILENT, print_line)
+    for line in (*lines(found.session, {one.key for one in found.new}), f"corpus: {found.corpus}", *found.alerts):
+        print_line(line)
     raise typer.Exit(found.exit_code)
 
 
@@ -79,7 +77,7 @@ def report(
 ) -> None:
     """Show the causes of a session, new first, what was spent on which generator, and what was never reached."""
     from assay.commands.fuzz import corpus_of, possible_forms, read_session
-    from assay.fuzz.text import coverage_lines, lines
+    from assay.fuzz.text import coverage_lines, curve_lines, lines
 
     place = corpus_of(corpus, history)
     session = read_session(place)
@@ -87,6 +85,7 @@ def report(
         from assay.fuzz.issues import write_issues
 
         for path in write_issues(session, issues):
-            print(f"issue: {path}")
+            print_line(f"issue: {path}")
         place.write(session)
-    print("\n".join([*lines(session, set()), *coverage_lines(session, possible_forms())]))
+    for line in (*lines(session, set()), *curve_lines(session), *coverage_lines(session, possible_forms())):
+        print_line(line)

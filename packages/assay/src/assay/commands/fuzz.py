@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import resource
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -22,6 +22,7 @@ from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session
 from assay.fuzz.known import refer
 from assay.fuzz.learn import learn
 from assay.fuzz.session import Fuzzing
+from assay.launch.core_wait import used_by_tree_s
 from assay.options.fuzz import FuzzOptions
 from assay.options.groups import DEFAULT_HISTORY
 from assay.pipeline.progress import SILENT, Progress
@@ -65,7 +66,11 @@ def run_fuzz(
         take_models(options.near, corpus, session)
     rules = rules_for(options.alerts, None)
     workers = options.workers or usable_cores()
-    before = _processor_s()
+    before = session.processor_s - used_by_tree_s(os.getpid())
+
+    def used_s() -> float:
+        return before + used_by_tree_s(os.getpid())
+
     with open_services(options.history or DEFAULT_HISTORY, workers=workers, progress=progress) as services:
         for flow in flows:
             here = services.available(flow)
@@ -78,20 +83,14 @@ def run_fuzz(
             tell(f"{learn(flows, corpus, session, services, options.learn)} pairs of operators are compiled together")
         keep_known(corpus)
         for flow in flows:
-            if flow.backend not in session.referred:
-                tell(f"{refer(flow, corpus, session, services)} known defects of {flow.backend} are compared with")
-        fuzzing = Fuzzing(corpus, session, flows, services, tell, chosen)
+            if flow.name not in session.referred:
+                tell(f"{refer(flow, corpus, session, services)} known defects of {flow.name} are compared with")
+        fuzzing = Fuzzing(corpus, session, flows, services, tell, chosen, used_s)
         fuzzing.run(options.seconds, workers, options.cases)
         told = tell_causes(session, corpus, services, rules, options.alerts)
-    session.processor_s += _processor_s() - before
+    session.processor_s = used_s()
     corpus.write(session)
     return Fuzzed(session, tuple(fuzzing.new), corpus.folder, told.lines)
-
-
-def _processor_s() -> float:
-    """Of this process, and of all that it started and that has ended."""
-    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def take_models(folder: Path, corpus: Corpus, session: Session) -> None:

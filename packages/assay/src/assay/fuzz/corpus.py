@@ -44,7 +44,7 @@ class Bucket(msgspec.Struct, frozen=True):
     the engine under test: the oracle is in doubt), "unspecified", "crash", "timeout", "failed", "unstable", "not_repeated", or
     "undecided": perhaps the same cause as `like`, which nothing that could be tried says or denies.
     `operators` are those of the smallest model, `brought` what cures it. `at` is how many processor seconds the session had
-    used when it was found, `found_at` and `last_at` when it was met first and last.
+    used in all when it was found, `found_at` and `last_at` when it was met first and last.
     `known` is the finding that it is, or the folder of an earlier cause: such a one is counted, not shown."""
 
     key: str
@@ -99,9 +99,10 @@ def confirms(new: Bucket, old: Bucket) -> bool:
 
 class Session(msgspec.Struct):
     """The whole state. `looked` says, by signature, into how many suspects was looked and which buckets they came to. `near` is the digest
-    of the patterns of a user's models ("": none), `learned` that of pairs; `referred` are the backends whose known defects are
-    among the buckets, `reported` are buckets that issues were written for, `alerted` those that
-    people were told of. `processor_s` is what its calls used in all, workers included, once they had ended."""
+    of the patterns of a user's models ("": none), `learned` that of pairs; `referred` are the flows whose known defects are
+    among the buckets, `absent` by flow the findings of which every case is right there, `fired` how compilers
+    changed graphs, `reported` are buckets that issues were written for, `alerted` those that
+    people were told of. `processor_s` is what its calls used in all, workers included."""
 
     seed: int
     onnx: str = ""
@@ -109,6 +110,7 @@ class Session(msgspec.Struct):
     counts: dict[str, dict[str, int]] = {}
     seen: dict[str, dict[str, int]] = {}
     refused: dict[str, dict[str, int]] = {}
+    fired: dict[str, dict[str, int]] = {}
     waiting: list[Waiting] = []
     looked: dict[str, list[str]] = {}
     buckets: dict[str, Bucket] = {}
@@ -119,6 +121,7 @@ class Session(msgspec.Struct):
     near: str = ""
     learned: str = ""
     referred: list[str] = []
+    absent: dict[str, list[str]] = {}
     reported: list[str] = []
     alerted: list[str] = []
     processor_s: float = 0.0

@@ -13,8 +13,10 @@ from assay.core.outcome import Outcome
 from assay.core.result import ScreenResult
 from assay.core.screening import CaseId, Suspect
 from assay.fuzz.corpus import Bucket, Corpus, Session
+from assay.fuzz.same_cause import Relation, pattern, relation
 from assay.fuzz.screening import KEPT, KEPT_VERSION, screen_kept
 from assay.pipeline.services import Services
+from assay.triage.findings import PLACE, findings
 
 INDEX = "known.json"
 REFER_S = 120.0
@@ -33,6 +35,7 @@ def refer(flow: Flow, corpus: Corpus, session: Session, services: Services) -> i
     cases = msgspec.json.decode((corpus.known / INDEX).read_bytes(), type=list[KnownCase])
     places = [corpus.known.absolute() / one.name for one in cases]
     suspects: list[Suspect] = []
+    right: set[int] = set()
     first, end, screened = 0, time.monotonic() + REFER_S, False
     while first < len(cases) and time.monotonic() < end:
         folder = corpus.known.absolute() / flow.name.replace("/", "-")
@@ -40,6 +43,7 @@ def refer(flow: Flow, corpus: Corpus, session: Session, services: Services) -> i
         if isinstance(result, ScreenResult) and result.outcome is Outcome.OK:
             screened = True
             suspects += result.suspects
+            right |= {*result.right}
             first = result.done if result.done > first else len(cases)
             continue
         ended = _reached(folder, first, len(cases))
@@ -50,6 +54,7 @@ def refer(flow: Flow, corpus: Corpus, session: Session, services: Services) -> i
         if ended > first:  # what came before it was lost with it
             before = screen_kept(places[:ended], first, flow, folder, services)
             suspects += before.suspects if isinstance(before, ScreenResult) else ()
+            right |= {*before.right} if isinstance(before, ScreenResult) else set()
         first = ended
         kind = result.outcome.value
         if result.outcome in (Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY):
@@ -60,13 +65,28 @@ def refer(flow: Flow, corpus: Corpus, session: Session, services: Services) -> i
         bucket = _bucket(one, cases[one.case.index], flow)
         session.buckets[bucket.key] = bucket
     if screened:  # else the next call asks again
-        session.referred.append(flow.backend)
+        session.referred.append(flow.name)
+    wrong_or_open = {one.finding for place, one in enumerate(cases) if place not in right}
+    session.absent[flow.name] = sorted({one.finding for one in cases} - wrong_or_open)
     return len(suspects)
+
+
+def is_believed(one: Bucket, session: Session) -> bool:
+    """Whether what triage took for a finding, by its operators, may be that one: not where a case of the finding with the same operators is
+    wrong by another cause, nor in a release that it was not seen in and in which all its cases are right."""
+    if not one.known.startswith(PLACE):
+        return True
+    seen = {known.seen for known in findings() if PLACE + known.file == one.known}
+    if one.known in session.absent.get(one.flow, ()) and seen.isdisjoint(one.versions.values()):
+        return False
+    cases = [other for other in session.buckets.values() if other.known == one.known and not other.generator]
+    alike = [other for other in cases if pattern(other.operators) == pattern(one.operators)]
+    return not alike or any(relation(one, other) is not Relation.DIFFERENT for other in alike)
 
 
 def _bucket(one: Suspect, case: KnownCase, flow: Flow) -> Bucket:
     return Bucket(
-        key=value_digest((flow.backend, "known", case.name, one.kind))[:16],
+        key=value_digest((flow.name, "known", case.name, one.kind))[:16],
         flow=flow.name,
         backend=flow.backend,
         kind=one.kind,

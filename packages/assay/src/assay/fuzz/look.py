@@ -77,7 +77,7 @@ class Look:
             checked = check(request, self._services)
         except AssayError as error:
             for one in known:
-                yield one, self._bucket(one, flows[one.flow], session, "not_repeated", None, detail=str(error))
+                yield one, self._bucket(one, flows[one.flow], "not_repeated", None, detail=str(error))
             return
         jobs = {job.case.name: job for job in checked.run.jobs if isinstance(job, VerifyJob)}
         results = {one.case: one for one in checked.results}
@@ -94,18 +94,18 @@ class Look:
             if status in SEARCHED and time.monotonic() < deadline:
                 cause = self._cause(job, result, min(TRIAGE_S, max(5.0, deadline - time.monotonic())))
             named = self._named(one) if status == "in_use" else one
-            yield one, self._bucket(named, flows[one.flow], session, status, cause, result)
+            yield one, self._bucket(named, flows[one.flow], status, cause, result)
 
     def asked_before(self, one: Waiting, flow: Flow, session: Session) -> Bucket | None:
         """That of a cause which what makes this one right makes right, too: nothing has to be asked."""
-        mine = self._bucket(one, flow, session, "", None)
+        mine = self._bucket(one, flow, "", None)
         came, other = nearest(mine, session.buckets.values())
         return other if came is Relation.SAME and cures(mine) else None
 
-    def unchecked(self, one: Waiting, flow: Flow, session: Session) -> Bucket:
+    def unchecked(self, one: Waiting, flow: Flow) -> Bucket:
         """Of one that was compiled and does not run, whose words say all that a check would, and of one that the screen saw wrong in use,
         twice: a check asks an engine in one way only."""
-        return self._bucket(one, flow, session, UNCHECKED[one.suspect.kind], None)
+        return self._bucket(one, flow, UNCHECKED[one.suspect.kind], None)
 
     def _path(self, one: Waiting, ending: str) -> Path:
         return self._corpus.suspects.absolute() / f"{one.suspect.case}{ending}"
@@ -132,7 +132,6 @@ class Look:
         self,
         one: Waiting,
         flow: Flow,
-        session: Session,
         status: str,
         cause: Cause | None,
         result: Result | None = None,
@@ -171,7 +170,6 @@ class Look:
             folder=cause.folder if cause is not None else "",
             dtypes=suspect.dtypes,
             versions=result.versions if result is not None else {},
-            at=session.cpu_s,
             found_at=datetime.now(UTC).isoformat(timespec="seconds"),
             detail=told[:300],
             known=cause.known_as if cause is not None else "",

@@ -24,6 +24,7 @@ from assay.core.screening import CaseId, Suspect
 from assay.errors import UsageError
 from assay.fuzz.bandit import choose, paid, spent
 from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session, Waiting, confirms, is_cause, is_compared
+from assay.fuzz.known import is_believed
 from assay.fuzz.look import UNCHECKED, Look
 from assay.fuzz.same_cause import Relation, nearest
 from assay.fuzz.signature import signature
@@ -45,7 +46,8 @@ REST_S = 20.0
 
 
 class Fuzzing:
-    """`arms` are the names of those that are asked; `tell` is called with each sentence that a person who waits should see."""
+    """`arms` are the names of those that are asked; `tell` is called with each sentence that a person who waits should see; `used_s` says
+    what processor time the session has used in all."""
 
     def __init__(
         self,
@@ -55,8 +57,9 @@ class Fuzzing:
         services: Services,
         tell: Callable[[str], None],
         arms: Collection[str],
+        used_s: Callable[[], float],
     ) -> None:
-        self.arms, self.ends = arms, dict[str, int]()
+        self.arms, self.ends, self.used_s = arms, dict[str, int](), used_s
         self.corpus, self.session, self.services, self.tell = corpus, session, services, tell
         self.flows = {flow.name: flow for flow in flows}
         self.look = Look(corpus, services, tell)
@@ -86,11 +89,13 @@ class Fuzzing:
                     self._screen(choose(arms, workers), min(BATCH_S, max(left, 0.5)))
                 else:
                     break
-                self.session.wall_s = before + time.monotonic() - begin
-                self.corpus.write(self.session)
+                self._keep_state(before + time.monotonic() - begin)
         finally:
-            self.session.wall_s = before + time.monotonic() - begin
-            self.corpus.write(self.session)
+            self._keep_state(before + time.monotonic() - begin)
+
+    def _keep_state(self, wall_s: float) -> None:
+        self.session.wall_s, self.session.processor_s = wall_s, self.used_s()
+        self.corpus.write(self.session)
 
     def _arms(self) -> list[Arm]:
         """Those that are asked, on the flows of this call."""
@@ -118,6 +123,7 @@ class Fuzzing:
                 (self.session.counts, result.counts),
                 (self.session.seen, result.seen),
                 (self.session.refused, result.refused),
+                (self.session.fired, result.fired),
             ):
                 _add(whole, arm.name if whole is self.session.counts else arm.flow, part)
             for suspect in result.suspects:
@@ -144,7 +150,7 @@ class Fuzzing:
             self.session.looked[signature(flow, suspect)] = [seen.key] * LOOKS
             self._counted(seen.key)
         elif unchecked and not known:
-            self.keep(one, self.look.unchecked(one, self.flows[flow], self.session))
+            self.keep(one, self.look.unchecked(one, self.flows[flow]))
         elif not unchecked and (len(known) < LOOKS or suspect.kind in ("crash", "timeout")):
             self.session.waiting.append(one)
         else:
@@ -180,7 +186,8 @@ class Fuzzing:
 
     def keep(self, one: Waiting, bucket: Bucket) -> None:
         """Counted where its cause is there already, in the place of one that it proves, or as a new one."""
-        bucket = self._compared(bucket)
+        self.session.processor_s = self.used_s()
+        bucket = self._compared(replace(bucket, at=self.session.processor_s))
         self.session.looked.setdefault(signature(one.flow, one.suspect), []).append(bucket.key)
         before = self.session.buckets.get(bucket.key)
         if before is not None and not confirms(bucket, before):
@@ -204,6 +211,7 @@ class Fuzzing:
         """One that is there already, where it is the same cause, and itself in its place where it proves that one; else itself, not decided
         where nobody can say."""
         own = self.session.buckets.get(bucket.key)
+        bucket = bucket if is_believed(bucket, self.session) else replace(bucket, known="")
         if bucket.known or not is_compared(bucket) or (own is not None and is_cause(own)):
             return bucket
         came, other = nearest(bucket, self.session.buckets.values())

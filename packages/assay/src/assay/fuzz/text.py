@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 
 from assay.core.screening import Screened, Unspecified
-from assay.fuzz.corpus import CAUSES, Bucket, Session
+from assay.fuzz.corpus import CAUSES, Bucket, Session, is_cause
 from assay.fuzz.same_cause import cures
 
 STATUSES = {
@@ -38,7 +38,7 @@ SILENT_STANDARD = {
     Unspecified.ROUNDED_STEP: "a quotient lies on the edge between two steps of the grid, and no type of the division is named",
     Unspecified.REPEATED_INDICES: "Scatter: what is written twice to one place depends on the order, which is undefined",
 }
-SHOWN, UNREACHED = 8, 40
+SHOWN, UNREACHED, FIRED = 8, 40, 8
 
 
 def lines(session: Session, new: Set[str]) -> Iterator[str]:
@@ -93,7 +93,7 @@ def _decides(one: Bucket) -> str:
 def _spent(session: Session) -> Iterator[str]:
     cases = sum(arm.cases for arm in session.arms.values())
     run = sum(counts.get(name, 0) for counts in session.counts.values() for name in RAN)
-    causes = sum(not one.known and one.status in CAUSES for one in session.buckets.values())
+    causes = sum(map(is_cause, session.buckets.values()))
     per_s = cases / session.cpu_s if session.cpu_s else 0.0
     yield (
         f"seed {session.seed}: {cases} cases made, {run} run, {causes} cause{'s' if causes != 1 else ''}, in {session.wall_s:.0f} s "
@@ -101,7 +101,8 @@ def _spent(session: Session) -> Iterator[str]:
         f"{session.looking_s:.0f} s looking into suspects)"
     )
     if session.processor_s:
-        yield f"  {session.processor_s:.0f} s of processor time in all: {3600 * causes / session.processor_s:.2g} causes an hour"
+        hours = session.processor_s / 3600
+        yield f"  {hours:.2f} hours of processor time in all: {causes / hours:.2g} causes an hour"
     for arm in session.arms.values():
         if arm.cases:
             counts = session.counts.get(arm.name, {})
@@ -111,7 +112,27 @@ def _spent(session: Session) -> Iterator[str]:
         yield f"  {len(session.waiting)} suspects wait to be looked into: the next call goes on with them"
 
 
+def curve_lines(session: Session) -> Iterator[str]:
+    """Each cause with the processor hours that were used when it was found, the first first."""
+    found = sorted((one for one in session.buckets.values() if is_cause(one)), key=lambda one: one.at)
+    if found:
+        yield "causes over hours of processor time:"
+    for number, one in enumerate(found, 1):
+        yield f"  {one.at / 3600:.2f} h: {number}, {one.title} ({one.generator} on {one.flow})"
+
+
 RAN = (Screened.RIGHT, Screened.SUSPECT, Screened.FAILED)
+
+
+def _fired(fired: Mapping[str, int]) -> Iterator[str]:
+    """In which ways a compiler was seen to change graphs."""
+    changed = Counter({way: count for way, count in fired.items() if way})
+    if changed:
+        often = ", ".join(f"{way} ({count})" for way, count in changed.most_common(FIRED))
+        yield (
+            f"  graphs before and after its compiler: {changed.total()} of {sum(fired.values())} that were looked into are changed, "
+            f"in {len(changed)} ways; most often {often}"
+        )
 
 
 def coverage_lines(session: Session, possible: Set[str] = frozenset()) -> Iterator[str]:
@@ -125,6 +146,7 @@ def coverage_lines(session: Session, possible: Set[str] = frozenset()) -> Iterat
             f"coverage on {flow}: {len(names)} operators, {len(operators)}{whole} of their forms by opset, "
             f"{len(seen) - attributes} forms by type and rank, {attributes} by attribute"
         )
+        yield from _fired(session.fired.get(flow, {}))
         refused = session.refused.get(flow, {})
         never = sorted({one.split(" ")[0] for one in refused if "+" not in one} - set(operators))
         if never:

@@ -35,6 +35,18 @@ def rewritten_pair(values: CaseValues, engine: Engine, compiled: Compile) -> tup
     return (nodes[0].op_type, nodes[1].op_type) if together and together != apart else None
 
 
+def change(values: CaseValues, engine: Engine) -> str | None:
+    """What of the graph is not executed, and what is in its place ("Conv+Relu > FusedConv"); "" where it is executed as it stands, None
+    where the engine does not say. `engine` has run it."""
+    before, after = Counter(node.op_type for node in values.model.graph.node), kernels(engine)
+    if not after:
+        return None
+    if before == after:
+        return ""
+    gone, new = ("+".join(sorted(part.elements())) or "nothing" for part in (before - after, after - before))
+    return f"{gone} > {new}"
+
+
 def kernels(engine: Engine) -> Counter[str]:
     """By name, without the numbers that tell two of one kind apart."""
     found: Counter[str] = Counter()

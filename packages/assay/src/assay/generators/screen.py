@@ -25,7 +25,7 @@ from assay.generators.files import keep_case
 from assay.generators.kept_cases import KeptCases
 from assay.generators.narrowing import Trial, localized, simplified
 from assay.generators.open_generator import open_generator
-from assay.generators.rewriting import rewritten_pair
+from assay.generators.rewriting import change, rewritten_pair
 from assay.generators.uses import answers
 from assay.models.conversion import convert_to
 from assay.ports import Backend
@@ -94,6 +94,8 @@ class _Screener:
         self._suspects: list[Suspect] = []
         self._derived = 0
         self._rewritten: set[tuple[str, str]] = set()
+        self._fired: Counter[str] = Counter()
+        self._right: list[int] = []
 
     def result(self) -> ScreenResult:
         return replace(
@@ -104,6 +106,8 @@ class _Screener:
             suspects=tuple(self._suspects),
             derived=self._derived,
             rewritten=tuple(sorted(self._rewritten)),
+            fired=dict(self._fired),
+            right=tuple(self._right),
         )
 
     def _lower(self, flow: Flow | None = None) -> Engine:
@@ -112,7 +116,10 @@ class _Screener:
         return self._backend.lower(model, flow or self._job.flow)
 
     def one(self, index: int) -> None:
-        self._counts[self._look(index)] += 1
+        became = self._look(index)
+        self._counts[became] += 1
+        if self._job.kept and became is Screened.RIGHT:
+            self._right.append(index)
 
     def _look(self, index: int) -> Screened:
         case = self._generator.make(self._job.seed, index)
@@ -157,9 +164,18 @@ class _Screener:
             return Trial(case, values, Screened.NO_ORACLE)
         if self._job.learn and not far.kind:
             self._learn(values, engine)
+        if derive and not (far.kind or case.uses or case.others):
+            self._watch(values, engine)
         if far.kind or not (case.uses or case.others):
             return Trial(case, values, Screened.SUSPECT if far.kind else Screened.RIGHT, far)
         return self._used(engine, case) or Trial(case, values, Screened.RIGHT)
+
+    def _watch(self, values: CaseValues, engine: Engine) -> None:
+        try:
+            found = change(values, engine)
+        except Exception:  # noqa: BLE001  an engine that cannot say what it executes says nothing of its compiler
+            return
+        self._fired.update([] if found is None else [found])
 
     def _learn(self, values: CaseValues, engine: Engine) -> None:
         try:

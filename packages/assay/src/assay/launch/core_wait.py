@@ -76,6 +76,11 @@ def _delays_ns(pid: int) -> list[tuple[int, int]]:
     return found
 
 
+def used_by_tree_s(pid: int) -> float:
+    """Processor time of that process and of all that it started, those that live among them."""
+    return sum(map(_used_s, [pid, *descendants(pid)]))
+
+
 def _used_s(pid: int) -> float:
     """Processor time of that process and of its children that have ended."""
     with suppress(OSError, ValueError), open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
