@@ -19,8 +19,8 @@ from assay.pipeline.services import Services
 from assay.triage.findings import PLACE, findings
 
 INDEX = "known.json"
-REFER_S = 120.0
-"""What is not screened by then is not compared with."""
+REFER_S, LONGEST_S, SLICE_S = 120.0, 600.0, 60.0
+"""Of processor time, and by the clock where others have the cores: what is not screened by then is not compared with."""
 
 
 class KnownCase(msgspec.Struct, frozen=True):
@@ -36,12 +36,12 @@ def refer(flow: Flow, corpus: Corpus, session: Session, services: Services) -> i
     places = [corpus.known.absolute() / one.name for one in cases]
     suspects: list[Suspect] = []
     right: set[int] = set()
-    first, end, screened = 0, time.monotonic() + REFER_S, False
-    while first < len(cases) and time.monotonic() < end:
+    first, end, used_s, screened = 0, time.monotonic() + LONGEST_S, 0.0, False
+    while first < len(cases) and time.monotonic() < end and used_s < REFER_S:
         folder = corpus.known.absolute() / flow.name.replace("/", "-")
-        result = screen_kept(places, first, flow, folder, services, end - time.monotonic())
+        result = screen_kept(places, first, flow, folder, services, SLICE_S)
         if isinstance(result, ScreenResult) and result.outcome is Outcome.OK:
-            screened = True
+            screened, used_s = True, used_s + result.cpu_s
             suspects += result.suspects
             right |= {*result.right}
             first = result.done if result.done > first else len(cases)
