@@ -48,10 +48,11 @@ def mail_server() -> Iterator[MailServer]:
 
 @dataclass
 class Endpoint:
-    """`posts` are the JSON bodies that arrived, `status` what is answered."""
+    """`posts` are the JSON bodies that arrived, `paths` where anything did, `status` and `location` what is answered."""
 
     port: int = 0
     status: int = 200
+    location: str = ""
     posts: list[dict[str, Any]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
 
@@ -70,6 +71,13 @@ def endpoint() -> Iterator[Endpoint]:
             made.paths.append(self.path)
             if made.status == 200:
                 made.posts.append(json.loads(body))
+            self.send_response(made.status)
+            if made.location:
+                self.send_header("Location", made.location)
+            self.end_headers()
+
+        def do_GET(self) -> None:
+            made.paths.append(self.path)
             self.send_response(made.status)
             self.end_headers()
 

@@ -85,3 +85,28 @@ def test_what_cannot_be_approved_or_brought_back_says_why() -> None:
     code, said = _assay("baseline", "rollback", "m", "--flow", "onnxruntime", *history, "--reason", "why not")
     assert (code, "whose engine is whole" in said) == (2, True), said
     assert "two" in _assay("baseline", "list", *history)[1]
+
+
+def test_a_baseline_that_cannot_be_read_hides_no_other() -> None:
+    """Each command is about the other model, which is named by its file."""
+    linear_model(Path("other.onnx"))
+    history, short = ("--history", "h"), ("--measure-seconds", "0.05")
+    for model, reason in (("m.onnx", "one"), ("m.onnx", "two"), ("other.onnx", "three")):
+        said = _assay("baseline", "set", model, "--flow", "onnxruntime", *history, *short, "--reason", reason)
+        assert said[0] == 0, said[1]
+    (file,) = Path("h/baselines/other").glob("*/*/baseline.json")
+    file.write_bytes(file.read_bytes()[:200])
+
+    code, said = _assay("baseline", "list", *history)
+    assert (code, "m on onnxruntime" in said) == (0, True), said
+    assert f"{file} is no baseline that can be read" in said
+    assert "remove its folder and approve again" in said
+    code, said = _assay("baseline", "rollback", "m.onnx", "--flow", "onnxruntime", *history, "--reason", "back")
+    assert code == 0, said
+    assert "one" in said
+    assert _assay("audit", "m.onnx", *history)[0] == 0
+    Path("assay.toml").write_text('history = "h"\n[[model]]\npath = "m.onnx"\n')
+    code, said = _assay("golden", "refresh", "--check")
+    assert (code, "stale: a baseline:" in said) == (1, True), said
+    code, said = _assay("baseline", "remove", "m.onnx", "--flow", "onnxruntime", *history)
+    assert (code, said) == (0, "1 removed")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -158,6 +160,35 @@ def test_a_server_that_never_answers_costs_the_time_limit_only() -> None:
         url = f"json://127.0.0.1:{silent.getsockname()[1]}/"
         with pytest.raises(NotDelivered, match=r"no answer within 0\.2 s"):
             send(target("slow", url), message(ALERT, AlertKind.BLOCK, AlertFacts()), 0.2)
+
+
+def test_what_a_target_that_was_not_waited_for_says_later_is_not_told_of_the_next(chat: Endpoint) -> None:
+    """Its address is not known there, and would not be hidden."""
+    chat.status = 500
+    beside = threading.Event()
+
+    def speak() -> None:
+        while not beside.wait(0.001):
+            logging.getLogger("apprise").warning("cannot reach https://hook/0ther-s3cret")
+
+    thread = threading.Thread(target=speak)
+    thread.start()
+    try:
+        with pytest.raises(NotDelivered, match="500") as error:
+            send(target("chat", chat.url), message(ALERT, AlertKind.BLOCK, AlertFacts()))
+    finally:
+        beside.set()
+        thread.join()
+    assert "0ther" not in str(error.value)
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_page_elsewhere_that_takes_anything_is_no_delivery(chat: Endpoint, status: int) -> None:
+    with endpoint() as elsewhere:
+        chat.status, chat.location = status, f"http://127.0.0.1:{elsewhere.port}/sign-in"
+        with pytest.raises(NotDelivered, match=str(status)):
+            send(target("moved", chat.url), message(ALERT, AlertKind.BLOCK, AlertFacts()))
+        assert elsewhere.paths == [], "and it is shown nothing"
 
 
 def test_every_part_of_an_address_is_hidden() -> None:

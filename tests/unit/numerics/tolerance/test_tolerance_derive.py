@@ -58,6 +58,19 @@ def test_a_bfloat16_contract_allows_bfloat16_and_tells_of_float32() -> None:
     assert any(note.code is NoteCode.CLOSER_THAN_TYPE for note in exact.notes)
 
 
+@pytest.mark.parametrize("nearer", [1.0, 1e-4])
+def test_elements_that_are_exact_do_not_make_a_noise_rule_too_wide(nearer: float) -> None:
+    """Half of a LeakyRelu is moved, and a slope of 0.001 leaves little of the other half: all of it together uses a thousandth of what is
+    allowed, and where it rounds as much as it should. An answer nearer to double than that is told of."""
+    model = parsed("g (float[256] x) => (float[256] y) { y = LeakyRelu<alpha = 0.001>(x) }")
+    feeds = {"x": noise(256)}
+    profile = derive_model(model, [feeds], "float32")
+    oracle = profile.oracle[0]["y"]
+    error = np.where(feeds["x"] < 0, nearer * 2.0**-25 * oracle, 0.0)
+    (judged,) = judge_outputs([{"y": oracle + error}], None, profile).values()
+    assert [note.code for note in judged.notes] == ([NoteCode.LITTLE_NOISE] if nearer < 1 else [])
+
+
 def test_movement_must_give_every_bit() -> None:
     model = parsed("g (float[3, 4] x) => (float[4, 3] y) { r = Relu(x)\n y = Transpose(r) }")
     feeds = {"x": noise(3, 4)}

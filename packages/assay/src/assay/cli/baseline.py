@@ -42,12 +42,15 @@ def list_(
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """List all baselines, with who, when and why."""
-    from assay.commands.baseline import kept_baselines
+    from assay.commands.baseline import damaged_baselines, kept_baselines
 
+    damaged = damaged_baselines(history)
     found = [one for one in kept_baselines(history) if every or one.id == "current"]
     for one in found:
         print(_line(one.baseline, f"{one.id}: " if every else "", one.trouble))
-    if not found:
+    for sentence in damaged:
+        print(sentence)
+    if not found and not damaged:
         print("no baseline yet: assay baseline set MODEL --flow FLOW --reason WHY")
 
 
@@ -77,7 +80,9 @@ def approve(
 
 @app.command("rollback")
 def rollback(
-    case: Annotated[str, typer.Argument(help="Name of the case, as `assay baseline list` shows it.")],
+    case: Annotated[
+        str, typer.Argument(metavar="MODEL", help="Name of the case, as `assay baseline list` shows it, or its file.")
+    ],
     flow: Annotated[str, typer.Option(help="Flow of the engine.")],
     reason: Annotated[str, typer.Option(help="Why the earlier engine is current again; recorded.")] = "",
     to: Annotated[str, typer.Option(help="Id of the earlier baseline, as `list --all` shows it [the latest].")] = "",
@@ -91,7 +96,9 @@ def rollback(
 
 @app.command("remove")
 def remove(
-    case: Annotated[str, typer.Argument(help="Name of the case, as `assay baseline list` shows it.")],
+    case: Annotated[
+        str, typer.Argument(metavar="MODEL", help="Name of the case, as `assay baseline list` shows it, or its file.")
+    ],
     flow: Annotated[str, typer.Option(help="Flow of the engine.")],
     history: History = DEFAULT_HISTORY,
 ) -> None:

@@ -34,13 +34,17 @@ def list_baselines(history: str) -> list[Baseline]:
 def remove_baseline(case: str, flow: str, history: str) -> int:
     """Raises UsageError where there is none."""
     with open_services(history) as services:
+        case = baseline_history.case_named(services, case)
         removed = find_baseline.remove(services, case, flow)
         for one in removed:
             record_approval(ApprovalAction.REMOVE, one, "", services)
         services.files.keep(find_baseline.cell_name(case, flow))
         if not removed:
             known = (
-                ", ".join(f"{one.case} on {one.flow.name}" for one in find_baseline.baselines(services))
+                ", ".join(
+                    f"{one.baseline.case} on {one.baseline.flow.name}"
+                    for one in baseline_history.kept_baselines(services, current=True)
+                )
                 or "there is none"
             )
             raise UsageError(f"no baseline of {case!r} on {flow!r}: {known}")
@@ -51,6 +55,12 @@ def kept_baselines(history: str, case: str = "", flow: str = "") -> list[Kept]:
     """Every engine that was ever approved."""
     with open_services(history) as services:
         return baseline_history.kept_baselines(services, case, flow)
+
+
+def damaged_baselines(history: str) -> list[str]:
+    """A sentence for each that cannot be read."""
+    with open_services(history) as services:
+        return baseline_history.damaged_baselines(services)
 
 
 def rollback_baseline(case: str, flow: str, to: str, reason: str, history: str) -> Baseline:

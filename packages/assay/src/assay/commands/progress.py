@@ -58,7 +58,7 @@ def activity(job: Job, stage: Stage) -> str:
         case ReferenceJob():
             return f"computing the reference of {case} by {flow}"
         case DeriveToleranceJob():
-            return f"deriving the tolerance of {case} for {job.precision} (at most {job.limits.timeout_s:.0f} s)"
+            return f"deriving the tolerance of {case} for {job.precision}"
         case VerifyJob():
             return f"{'building' if stage in _BUILDING else 'verifying'} {case} on {flow}"
         case PerNodeJob():

@@ -6,6 +6,7 @@ import getpass
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,10 +58,29 @@ def kept_baselines(services: Services, case: str = "", flow: str = "", *, curren
     return sorted(newest, key=lambda one: (one.baseline.case, one.baseline.flow.name, one.id != CURRENT))
 
 
+def damaged_baselines(services: Services) -> list[str]:
+    """A sentence for each that cannot be read. It hides no other."""
+    found = []
+    for path in _files(services):
+        try:
+            read_baseline(path)
+        except UsageError as error:
+            found.append(str(error))
+    return found
+
+
+def case_named(services: Services, model: str) -> str:
+    """The case of that name, or of the model file of that name."""
+    cases = {one.baseline.case for one in _all(services)}
+    return model if model in cases or Path(model).stem not in cases else Path(model).stem
+
+
 def rollback(services: Services, case: str, flow: str, to: str, reason: str) -> Baseline:
     """Make an earlier engine current on this kind of machine; the one that was is kept. `to` "": the latest whose engine is whole. Raises
     UsageError."""
     _demand_reason(reason)
+    services.files.bring(f"{FOLDER}/")
+    case = case_named(services, case)
     machine = this_machine(services.gpus)
     earlier = [
         one
@@ -185,18 +205,21 @@ def _candidate(job: MeasureJob, checked: Checked, services: Services) -> Path:
     return path
 
 
+def _files(services: Services) -> list[Path]:
+    return sorted((services.folder / FOLDER).glob(f"*/*/*/{FILE}"))
+
+
 def _all(services: Services, current: bool = False) -> Iterator[Kept]:
-    for path in sorted((services.folder / FOLDER).glob(f"*/*/*/{FILE}")):
+    """Those that can be read."""
+    for path in _files(services):
         folder = path.parent
         replaced = folder.name.startswith(REPLACED)
         if replaced and current:
             continue
-        yield Kept(
-            folder.name.removeprefix(REPLACED) if replaced else CURRENT,
-            folder,
-            baseline := read_baseline(path),
-            _trouble(folder / ARTIFACT, baseline),
-        )
+        with suppress(UsageError):
+            baseline = read_baseline(path)
+            identity = folder.name.removeprefix(REPLACED) if replaced else CURRENT
+            yield Kept(identity, folder, baseline, _trouble(folder / ARTIFACT, baseline))
 
 
 def _trouble(artifact: Path, baseline: Baseline) -> str:

@@ -17,7 +17,7 @@ from assay.core.limits import Limits
 from assay.errors import HarnessError, UnknownName, UsageError
 from assay.models.goldens import read_lock
 from assay.pipeline import golden
-from assay.pipeline.baseline_history import kept_baselines
+from assay.pipeline.baseline_history import damaged_baselines, kept_baselines
 from assay.pipeline.services import Services
 
 Version = Callable[[Flow], str]
@@ -79,8 +79,8 @@ def golden_reasons(
 
 def stale_baselines(days: float | None, now: datetime, services: Services) -> tuple[list[Stale], int]:
     """Of the engines that are current; and how many those are. One that cannot be run again is stale, too."""
-    found = []
-    current = kept_baselines(services, current=True)
+    current, damaged = kept_baselines(services, current=True), damaged_baselines(services)
+    found = [Stale("a baseline", (sentence,), trouble="its model cannot be read") for sentence in damaged]
     for kept in current:
         one = kept.baseline
         version = services.available(one.flow).version
@@ -92,7 +92,7 @@ def stale_baselines(days: float | None, now: datetime, services: Services) -> tu
             command = shlex.join([*words, "--reason", "; ".join(reasons)])
             changes = (f"the engine would be built by {one.flow.backend} {version or 'that is installed'}",)
             found.append(Stale(f"{one.case} on {one.flow.name}", reasons, changes, command=command))
-    return found, len(current)
+    return found, len(current) + len(damaged)
 
 
 def as_lines(stale: Sequence[Stale], looked_at: int) -> list[str]:
@@ -104,7 +104,7 @@ def as_lines(stale: Sequence[Stale], looked_at: int) -> list[str]:
     for one in stale:
         lines.append(f"stale: {one.name}: {'; '.join(one.reasons)}")
         lines += [f"    {text}" for text in _changes(one)]
-        lines.append(f"    {one.command}")
+        lines += [f"    {one.command}"] if one.command else []
     return lines
 
 
@@ -113,7 +113,8 @@ def as_review(stale: Sequence[Stale]) -> str:
     lines = ["# Refresh goldens and baselines", "", f"{len(stale)} stale:", ""]
     for one in stale:
         lines += [f"## {one.name}", "", *(f"- stale: {reason}" for reason in one.reasons)]
-        lines += [*(f"- {text}" for text in _changes(one)), "", "```", one.command, "```", ""]
+        lines += [*(f"- {text}" for text in _changes(one)), ""]
+        lines += ["```", one.command, "```", ""] if one.command else []
     return "\n".join(lines)
 
 

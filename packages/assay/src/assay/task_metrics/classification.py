@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from assay.core.flow import Option
+from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
 from assay.task_metrics.options import joined, label, option, output_of
 
@@ -26,7 +27,7 @@ def classification(
     "probabilities"; top1_accuracy and top5_accuracy against label `label`, with expected_top1_accuracy beside them.
     """
     name = output_of(options, expected)
-    got, wanted = _rows(joined(actual, name)), _rows(joined(expected, name))
+    got, wanted = _rows(joined(actual, name), name), _rows(joined(expected, name), name)
     best = wanted.argmax(axis=1)
     softmax = option(options, "scores", "logits") != "probabilities"
     figures = {
@@ -42,7 +43,13 @@ def classification(
     return figures
 
 
-def _rows(tensor: Tensor) -> Matrix:
+def _rows(tensor: Tensor, name: str) -> Matrix:
+    if not tensor.ndim or tensor.shape[-1] < 2:
+        raise UsageError(
+            f"task metric 'classification' needs scores of two classes or more, and output '{name}' has shape {list(tensor.shape)}, where "
+            "every row would have the same first choice; use --task-metric regression, or name another output with "
+            "--task-metric classification:output=NAME"
+        )
     return np.asarray(tensor, np.float64).reshape(-1, tensor.shape[-1])
 
 

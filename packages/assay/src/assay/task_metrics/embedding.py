@@ -24,8 +24,9 @@ def embedding(
 
     cosine_agreement and min_cosine_agreement: cosine of the angle between a vector and the reference's, mean and least.
     neighbour_agreement: share of rows whose nearest other row, by cosine, is the one that the reference has. Label `label` ("label")
-    names the class of each row; recall_at_1 is the share of rows whose nearest other row has the same class (Musgrave et al. 2020). NaN
-    for neighbours of fewer than three rows, of which each has one neighbour at most, and for a vector of zeros, which has no direction.
+    names the class of each row; recall_at_1 is the share of rows whose nearest other row has the same class (Musgrave et al. 2020), of
+    those whose class another row has, too. NaN for neighbours of fewer than three rows, of which each has one neighbour at most, and for
+    a vector of zeros, which has no direction.
     """
     name = output_of(options, expected)
     ours, theirs = _directions(joined(actual, name), name), _directions(joined(expected, name), name)
@@ -39,8 +40,8 @@ def embedding(
     truth = label(labels, option(options, "label", "label"), len(ours))
     if truth is not None:
         classes = np.asarray(truth).reshape(len(ours))
-        figures["recall_at_1"] = _share(near, classes, of=classes)
-        figures["expected_recall_at_1"] = _share(reference_near, classes, of=classes)
+        figures["recall_at_1"] = _recall(near, classes)
+        figures["expected_recall_at_1"] = _recall(reference_near, classes)
     return figures
 
 
@@ -64,8 +65,14 @@ def _nearest(vectors: Matrix) -> Tensor | None:
     return np.asarray(close.argmax(axis=1))
 
 
-def _share(near: Tensor | None, wanted: Tensor | None, of: Tensor | None = None) -> float:
-    """How often the neighbour, or what `of` says of it, is what is wanted."""
-    if near is None or wanted is None:
+def _share(near: Tensor | None, wanted: Tensor | None) -> float:
+    """How often the neighbour is the one that is wanted."""
+    return float("nan") if near is None or wanted is None else float(np.mean(near == wanted))
+
+
+def _recall(near: Tensor | None, classes: Tensor) -> float:
+    if near is None:
         return float("nan")
-    return float(np.mean((near if of is None else of[near]) == wanted))
+    _, which, count = np.unique(classes, return_inverse=True, return_counts=True)
+    asked = count[which] > 1
+    return float(np.mean((classes[near] == classes)[asked])) if asked.any() else float("nan")

@@ -16,6 +16,16 @@ def option(options: Mapping[str, Option], name: str, default: str) -> str:
     return str(options.get(name, default))
 
 
+def number(options: Mapping[str, Option], name: str, task: str) -> float | None:
+    """An option that is a number; None where it is not given."""
+    given = options.get(name)
+    if given is None:
+        return None
+    if isinstance(given, bool | str):
+        raise UsageError(f"option {name!r} of task {task!r} must be a number, not {given!r}")
+    return float(given)
+
+
 def output_of(options: Mapping[str, Option], samples: Sequence[Tensors]) -> str:
     """The output that the task reads: option `output`, else "logits", or the only one that there is."""
     names = list(samples[0]) if samples else []

@@ -26,7 +26,9 @@ def ranking(
     rank_agreement: mean over queries of Kendall's tau-b with the reference's scores (Kendall 1945), NaN for a query of one candidate or
     of equal scores. top10_agreement: share of the reference's ten best that are among the engine's ten best. Label `label` ("relevance",
     (N, K)) says how relevant each candidate is, 0 for not: ndcg10 is the normalized discounted cumulative gain of the ten best with gains
-    2^r - 1 (Burges et al. 2005), mrr the mean of one over the rank of the first relevant one. A query without any is left out.
+    2^r - 1 (Burges et al. 2005), or r itself where `gains` is "linear" (Jarvelin and Kekalainen 2002); candidates of equal scores share
+    what their ranks gain (McSherry and Najork 2008). mrr is the mean of one over the rank of the first relevant one. A query without any
+    is left out.
     """
     name = output_of(options, expected)
     ours, theirs = _scores(joined(actual, name), name), _scores(joined(expected, name), name)
@@ -38,9 +40,10 @@ def ranking(
     truth = label(labels, option(options, "label", "relevance"), len(ours))
     if truth is not None:
         relevance = _relevance(truth, ours)
-        figures["ndcg10"] = _ndcg(order, relevance)
+        gains = _gains(relevance, option(options, "gains", "exponential"))
+        figures["ndcg10"] = _ndcg(ours, gains)
         figures["mrr"] = _mrr(order, relevance)
-        figures["expected_ndcg10"] = _ndcg(reference_order, relevance)
+        figures["expected_ndcg10"] = _ndcg(theirs, gains)
     return figures
 
 
@@ -77,16 +80,28 @@ def _common(order: Tensor, reference_order: Tensor) -> float:
     return float(np.mean([len(np.intersect1d(ours, theirs)) / len(theirs) for ours, theirs in tops]))
 
 
-def _ndcg(order: Tensor, relevance: Matrix) -> float:
-    ranked, ideal = np.take_along_axis(relevance, order, axis=1), -np.sort(-relevance, axis=1)
-    gained, most = _gain(ranked), _gain(ideal)
+def _gains(relevance: Matrix, kind: str) -> Matrix:
+    if kind not in ("exponential", "linear"):
+        raise UsageError(f"task 'ranking' has no gains {kind!r}; choose exponential or linear")
+    return relevance if kind == "linear" else 2.0**relevance - 1.0
+
+
+def _ndcg(scores: Matrix, gains: Matrix) -> float:
+    most = _discounted(-np.sort(-gains, axis=1))
+    gained = _discounted(np.array([_shared(*query) for query in zip(scores, gains, strict=True)]))
     asked = most > 0
     return float(np.mean(gained[asked] / most[asked])) if asked.any() else float("nan")
 
 
-def _gain(ranked: Matrix) -> Tensor:
+def _shared(scores: Tensor, gains: Tensor) -> Tensor:
+    """What each rank gains, best first: of equal scores the mean of all that have it."""
+    _, group, count = np.unique(-scores, return_inverse=True, return_counts=True)
+    return np.repeat(np.bincount(group, gains) / count, count)
+
+
+def _discounted(ranked: Matrix) -> Tensor:
     top = ranked[:, :TOP]
-    return ((2.0**top - 1.0) / np.log2(np.arange(2, top.shape[1] + 2))).sum(axis=1)  # type: ignore[no-any-return]
+    return (top / np.log2(np.arange(2, top.shape[1] + 2))).sum(axis=1)  # type: ignore[no-any-return]
 
 
 def _mrr(order: Tensor, relevance: Matrix) -> float:

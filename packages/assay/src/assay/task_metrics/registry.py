@@ -112,7 +112,7 @@ _METRICS = (
     ),
     TaskMetric(
         "ranking",
-        frozenset({"output", "label"}),
+        frozenset({"output", "label", "gains"}),
         (
             TaskFigure("rank_agreement", "down", "mean rank correlation (Kendall's tau-b) with the reference's scores"),
             TaskFigure("top10_agreement", "down", "share of the reference's ten best that are among the ten best"),
@@ -136,7 +136,7 @@ _METRICS = (
     ),
     TaskMetric(
         "segmentation",
-        frozenset({"output", "label"}),
+        frozenset({"output", "label", "threshold"}),
         (
             TaskFigure("pixel_agreement", "down", "share of pixels with the reference's class"),
             TaskFigure("mean_iou_agreement", "down", "mean intersection over union with the reference's classes"),

@@ -21,8 +21,9 @@ def regression(
     """Metrics over all numbers of output `output`, in its own unit.
 
     mean_absolute_difference and max_absolute_difference are from the reference; r2_agreement is the coefficient of determination with the
-    reference as truth. Against label `label` ("target", of the output's shape): mae, rmse and r2, with expected_mae beside them. A
-    coefficient of numbers that are all equal is NaN.
+    reference as truth. Against label `label` ("target", of the output's shape): mae, rmse and r2, with expected_mae beside them. Of an
+    output (N, D) a coefficient is the mean of those of its columns, which may have different units; of any other shape it is one of all
+    numbers. One of numbers that are all equal is left out, and NaN where no other is left.
     """
     name = output_of(options, expected)
     ours, theirs = (np.asarray(joined(samples, name), np.float64) for samples in (actual, expected))
@@ -47,5 +48,8 @@ def regression(
 
 
 def _r2(found: Tensor, truth: Tensor) -> float:
-    spread = float(((truth - truth.mean()) ** 2).sum())
-    return 1.0 - float(((found - truth) ** 2).sum()) / spread if spread else float("nan")
+    columns = truth.shape[-1] if truth.ndim == 2 else 1
+    found, truth = found.reshape(-1, columns), truth.reshape(-1, columns)
+    spread, missed = (np.square(one).sum(axis=0) for one in (truth - truth.mean(axis=0), found - truth))
+    varies = spread > 0
+    return float(np.mean(1.0 - missed[varies] / spread[varies])) if varies.any() else float("nan")

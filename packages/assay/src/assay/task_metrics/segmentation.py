@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from assay.core.flow import Option
+from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
-from assay.task_metrics.options import joined, label, option, output_of
+from assay.task_metrics.options import joined, label, number, option, output_of
 
 
 def segmentation(
@@ -17,34 +18,67 @@ def segmentation(
     labels: Mapping[str, Tensor],
     options: Mapping[str, Option],
 ) -> dict[str, float]:
-    """Metrics of output `output` ("logits", or the only one, shape (N, classes, H, W)).
+    """Metrics of output `output` ("logits", or the only one): scores (N, classes, H, W), or classes as whole numbers, (N, H, W) or
+    (N, 1, H, W). Of one channel of scores, `threshold` says above which a pixel is foreground.
 
     pixel_agreement: share of pixels with the same class; mean_iou_agreement and iou_agreement_class<k>: intersection
-    over union with the expected classes; mean_iou and iou_class<k>: with label `label` ("mask", (N, H, W));
-    psnr_db: of the logits, with the expected range as the peak (NaN for a constant). Classes that occur on neither
-    side are left out.
+    over union with the expected classes; mean_iou and iou_class<k>: with label `label` ("mask", (N, H, W)), without the pixels of which
+    it says a number that is no class (255 and -1 are usual); psnr_db: of the scores, with the expected range as the peak (NaN for a
+    constant). Classes that occur on neither side are left out.
     """
     name = output_of(options, expected)
-    got, wanted = joined(actual, name).astype(np.float64), joined(expected, name).astype(np.float64)
-    ours, theirs = got.argmax(axis=1), wanted.argmax(axis=1)
-    agreement = _iou(ours, theirs, got.shape[1])
+    got, wanted = joined(actual, name), joined(expected, name)
+    ours, theirs = _classes(got, name, options), _classes(wanted, name, options)
+    count = max(2, got.shape[1]) if _are_scores(got) else 1 + int(max(ours.max(initial=0), theirs.max(initial=0)))
+    agreement = _iou(ours, theirs, count)
     figures = {
         "pixel_agreement": float(np.mean(ours == theirs)),
         "mean_iou_agreement": _mean(agreement),
-        "psnr_db": _psnr(got, wanted),
+        **({"psnr_db": _psnr(got.astype(np.float64), wanted.astype(np.float64))} if _are_scores(got) else {}),
         **{f"iou_agreement_class{k}": value for k, value in agreement.items()},
     }
     truth = label(labels, option(options, "label", "mask"), len(got))
     if truth is not None:
-        against = _iou(ours, np.asarray(truth), got.shape[1])
+        if truth.size != ours.size:
+            raise UsageError(
+                f"the mask has shape {list(truth.shape)} and the classes of output '{name}' {list(ours.shape)}; give one for each pixel"
+            )
+        against = _iou(ours, np.asarray(truth).reshape(ours.shape), count)
         figures |= {"mean_iou": _mean(against), **{f"iou_class{k}": value for k, value in against.items()}}
     return figures
 
 
+def _are_scores(tensor: Tensor) -> bool:
+    """Whole numbers of several channels are the scores of a quantized model."""
+    return tensor.dtype.kind not in "iub" or (tensor.ndim > 3 and tensor.shape[1] > 1)
+
+
+def _classes(tensor: Tensor, name: str, options: Mapping[str, Option]) -> Tensor:
+    """One class for each pixel."""
+    if tensor.ndim < 3:
+        raise UsageError(
+            f"task metric 'segmentation' needs scores (N, classes, H, W), and output '{name}' has shape {list(tensor.shape)}; name "
+            "another with --task-metric segmentation:output=NAME"
+        )
+    if not _are_scores(tensor):
+        return tensor[:, 0] if tensor.ndim > 3 else tensor
+    if tensor.shape[1] > 1:
+        return np.asarray(tensor.argmax(axis=1))
+    limit = number(options, "threshold", "segmentation")
+    if limit is None:
+        raise UsageError(
+            f"output '{name}' has one channel, in which every pixel would be of one class; say above which number a pixel is foreground "
+            "with --task-metric segmentation:threshold=0 (logits) or =0.5 (probabilities)"
+        )
+    return np.asarray(tensor[:, 0] > limit, np.int64)
+
+
 def _iou(one: Tensor, other: Tensor, classes: int) -> dict[int, float]:
+    """Of each class that occurs, where `other` says a class."""
+    known = (other >= 0) & (other < classes)
     found = {}
     for index in range(classes):
-        a, b = one == index, other == index
+        a, b = known & (one == index), other == index
         union = int(np.count_nonzero(a | b))
         if union:
             found[index] = int(np.count_nonzero(a & b)) / union

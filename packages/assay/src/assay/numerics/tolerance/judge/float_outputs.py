@@ -79,7 +79,7 @@ def judge_float(
         metrics={**budgets, "noise_share": share},
         findings=findings,
         degenerate=mistrust,
-        notes=(*_odd(noise.name, found, profile), *_set_aside(noise.name, left_out, samples)),
+        notes=(*_odd(noise.name, found, profile, telling), *_set_aside(noise.name, left_out, samples)),
         worst=tuple(worst_at(at, actual, expected) for at in found.worst),
         allowed=ELEMENT_LIMIT * math.sqrt(2 * math.log(2 * max(1, found.elements)) + 2) * found.noise,
         statistics=found,
@@ -233,7 +233,7 @@ def _mistrust(output: str, share: float) -> Finding | None:
     return Finding("degenerate", output, FindingCode.ILL_CONDITIONED, facts(share=float(share)))
 
 
-def _odd(name: str, found: Statistics, profile: DerivedTolerance) -> tuple[Note, ...]:
+def _odd(name: str, found: Statistics, profile: DerivedTolerance, samples: Sequence[_Sample]) -> tuple[Note, ...]:
     if profile.header.learnt or not 0.0 <= found.norm < _TINY_STATISTIC or not found.elements or found.noise == 0.0:
         return ()
     if (unit := profile.header.arithmetic.storage) > 2.0**-20:
@@ -245,7 +245,16 @@ def _odd(name: str, found: Statistics, profile: DerivedTolerance) -> tuple[Note,
         return (noted(NoteCode.CLOSER_THAN_TYPE, output=name, precision=precision, times=float(1 / found.norm)),)
     if found.norm == 0.0 or profile.header.jumps or profile.header.precision == "float64":
         return ()
-    return (noted(NoteCode.LITTLE_NOISE, output=name, share=float(found.norm)),)
+    share = _used_where_off(samples)
+    return (noted(NoteCode.LITTLE_NOISE, output=name, share=share),) if share < _TINY_STATISTIC else ()
+
+
+def _used_where_off(samples: Sequence[_Sample]) -> float:
+    """Error over allowed noise, of the elements that are off at all: one that is exact, as the positive side of a LeakyRelu, says
+    nothing of the noise of the others."""
+    energy = sum(float(np.sum(np.square(one.error))) for one in samples)
+    allowed = sum(float(np.sum(one.variance + one.floor, where=one.error != 0.0)) for one in samples)
+    return math.sqrt(energy / allowed) if allowed > 0.0 else math.inf
 
 
 def _over(name: str, found: Statistics, actual: list[Tensor], expected: list[Tensor]) -> tuple[Finding, ...]:

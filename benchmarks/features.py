@@ -1,0 +1,220 @@
+"""docs/features.md, row by row: each command is run in a folder of its own making, and has to end and to say as it should.
+
+python benchmarks/features.py FOLDER                  # all rows, in FOLDER, which is made: a line of a table for each
+python benchmarks/features.py FOLDER --rows 1-13,46   # some of them
+
+The output of each row is kept in FOLDER/logs. Suites are run in part (`more`). Exit code 1 where a row is not as it should be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "features.md"
+DIGITS = ROOT / "examples" / "digits"
+SUBMISSION = ROOT / "examples" / "zoo" / "models" / "digit-classifier" / "1.0"
+NAMES = {
+    "MODEL": "classifier.onnx",
+    "GOLDEN": "golden",
+    "NAME": "submissions/digit-classifier",
+    "WHO": "ann@example.org",
+    "WHY": "a-reason",
+    "FOLDER": "tuned",
+    "tools/": f"{ROOT}/tools/",
+}
+"""What stands in the page for a user's own names."""
+BLOCKED = """\
+[[model]]
+path = "classifier.onnx"
+golden = "golden"
+golden-of-another-model = true
+[flows]
+use = ["onnxruntime"]
+[alerts]
+[[alerts.target]]
+name = "team"
+url = "mailto://user:secret@mail.example.org?to=team@example.org"
+"""
+SET = "assay baseline set classifier.onnx --flow onnxruntime --measure-seconds 0.2 --reason"
+SMOKE = "--filter 'a*-float32-smoke-*'"
+LIMIT_S = 900.0
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How the commands of a row end, and words of what they say. `before` and `after` stand around them in the same shell, `more` behind
+    each command that has no share of its own. `test`: the test that the row names is run in place of what needs other machines."""
+
+    word: str
+    exit: int = 0
+    more: str = ""
+    before: str = "true"
+    after: str = "true"
+    test: str = ""
+
+
+CHECKED = Shown("PASS")
+ZOO = Shown("promote")
+ROWS = {
+    1: Shown("openvino-f32"),
+    2: Shown("tensorrt-fp32", exit=5),
+    3: CHECKED,
+    4: Shown("precision.int8"),
+    5: Shown("node"),
+    6: Shown("p99", after="grep -o -m1 'p99' r.html"),
+    7: Shown("Settled memory", after="grep -o -m1 -i 'settled memory' r.html"),
+    8: Shown("torch-inductor-cuda", exit=5),
+    9: Shown("PASS", before=f"{SET} first"),
+    10: Shown("PASS"),
+    11: Shown("release.html", before="assay check classifier.onnx --flow onnxruntime; assay check classifier.onnx --flow onnxruntime",
+              after="grep -c '<svg' release.html"),
+    12: Shown("[assay] blocked", exit=1),
+    13: Shown("rollback", before=f"{SET} first && {SET} second"),
+    14: Shown("0 fail", more="--shard 1/20"),
+    15: Shown("0 fail", more="--shard 1/100"),
+    16: Shown("0 fail", more="--shard 1/30"),
+    17: Shown("0 fail", more="--shard 1/60"),
+    18: Shown("tvm-llvm-o0"),
+    19: CHECKED,
+    20: Shown("operators", more="--filter 'matmul-float32-smoke-*'", after="grep -o -m1 roofline bench.html"),
+    21: Shown("operators", more="--filter 'matmul-float32-smoke-*'"),
+    22: Shown("iree-llvm-cpu", more=SMOKE),
+    23: Shown("expectations", before="assay run operators --flow ncnn-f32 --filter 'index-float32-smoke-*'"),
+    24: Shown("onnxruntime"),
+    25: Shown("onnx-node"),
+    26: Shown("executorch-xnnpack"),
+    27: Shown("undelegated", more="--shard 1/60"),
+    28: Shown("Delegated", more="--shard 1/60", after="head -1 r.csv"),
+    29: Shown("crash", exit=1),
+    30: Shown("operators", more="--shard 1/100"),
+    31: Shown("executorch-xnnpack-static-int8-per-channel"),
+    32: Shown("0 fail", more="--shard 1/40"),
+    33: Shown("PASS", more=SMOKE, before="for at in 2 3 4; do assay run operators --flow onnxruntime --shard $at/4 --save shard-$at.assay "
+              f"{SMOKE}; done"),
+    34: Shown("assay run operators --flow onnxruntime "),
+    35: Shown("passed", test="a step of a code host"),
+    36: ZOO, 37: ZOO, 38: ZOO, 39: ZOO, 40: ZOO, 44: ZOO,
+    41: Shown("rollback", before="assay zoo check submissions/digit-classifier"),
+    42: Shown("passed", test="a forge"),
+    43: Shown("passed", test="a table of a file, and a forge"),
+    45: Shown("nothing is stale", before="cd /"),
+    46: Shown("0 fail", more="--shard 1/60"),
+}  # fmt: skip
+
+
+def rows() -> dict[int, tuple[list[str], str, str]]:
+    """By number: the commands, what the cell says, and the test, of each row of the page."""
+    found = {}
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        if re.match(r"\| \d+ \|", line):
+            number, _, command, _, _, test = (cell.strip() for cell in line.strip("|").split(" | "))
+            path = re.search(r"\(\.\./([^)]+)\)", test)
+            assert path is not None, f"row {number} names no test"
+            found[int(number)] = re.findall(r"`((?:assay|python) [^`]+)`", command), command, path[1]
+    return found
+
+
+def line_of(number: int, commands: list[str], test: str) -> str:
+    """What the shell is given; its exit code is that of the last command of the row."""
+    shown = ROWS[number]
+    if shown.test:
+        return f"{sys.executable} -m pytest -q -p no:cacheprovider --rootdir {ROOT} {ROOT / test}"
+    named = []
+    for command in commands:
+        for name, own in NAMES.items():
+            command = re.sub(rf"(?<![A-Za-z-]){name}", own, command)
+        named.append(f"{command} {shown.more}" if command.startswith(("assay run", "assay check")) else command)
+    together = " && ".join(named)
+    return f"({shown.before}) >before.log 2>&1; {together}; code=$?; ({shown.after}); exit $code"
+
+
+def make(folder: Path, number: int) -> Path:
+    """The place of one row: a model, its golden, a zoo with a submission."""
+    place = folder / f"row-{number}"
+    place.mkdir(parents=True)
+    shutil.copy(DIGITS / "models" / "classifier.onnx", place)
+    shutil.copytree(DIGITS / "goldens" / "classifier", place / "golden")
+    if ROWS[number] is ZOO or number == 41:
+        sys.path.insert(0, str(ROOT / "examples" / "zoo"))
+        from build import make as make_zoo
+
+        make_zoo(place)
+        shutil.copytree(SUBMISSION, place / "submissions" / "digit-classifier")
+    if number == 12:
+        lose_weights(place / "classifier.onnx")
+        (place / "assay.toml").write_text(BLOCKED, encoding="utf-8")
+    return place
+
+
+def lose_weights(model: Path) -> None:
+    """The largest of them become zero: a release that went wrong."""
+    import onnx
+
+    sys.path.insert(0, str(ROOT / "examples" / "release"))
+    from release import lose_weights as lose
+
+    found = onnx.load(model)
+    lose(found)
+    onnx.save(found, model)
+
+
+def shown(folder: Path, number: int, commands: list[str], test: str) -> tuple[bool, str]:
+    """Whether the row is as it should be, and what the table says of it."""
+    wanted, place = ROWS[number], make(folder, number)
+    line = line_of(number, commands, test)
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    begin = time.monotonic()
+    log = folder / "logs" / f"{number:02}.log"
+    log.parent.mkdir(exist_ok=True)
+    with log.open("w", encoding="utf-8") as file:
+        file.write(f"$ {line}\n")
+        file.flush()
+        try:
+            code = subprocess.run(
+                ["bash", "-c", line], cwd=place, env=environment, stdout=file, stderr=file, timeout=LIMIT_S, check=False
+            ).returncode
+        except subprocess.TimeoutExpired:
+            code = -1
+    seconds, said = time.monotonic() - begin, log.read_text(encoding="utf-8").partition("\n")[2]
+    right = code == wanted.exit and wanted.word in said
+    trouble = "" if right else f"**wanted {wanted.exit} and {wanted.word!r}**"
+    note = f"its test, for it needs {wanted.test}" if wanted.test else wanted.more.strip()
+    return right, f"| {number} | {code} | {'yes' if wanted.word in said else 'no'} | {seconds:.0f} | {note} {trouble}|"
+
+
+def chosen(text: str, known: list[int]) -> list[int]:
+    """`1-13,46`; all where it is empty."""
+    ends = [part.partition("-")[::2] for part in text.split(",") if part]
+    return [one for one in known if not ends or any(int(a) <= one <= int(b or a) for a, b in ends)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--rows", default="")
+    asked = parser.parse_args()
+    asked.folder.mkdir(parents=True)
+    page = rows()
+    assert page.keys() == ROWS.keys(), "a row of the page is not here, or the other way round"
+    print("| row | exit code | the word | seconds | how |\n|--:|--:|---|--:|---|")
+    wrong = 0
+    for number in chosen(asked.rows, list(page)):
+        commands, _, test = page[number]
+        right, line = shown(asked.folder.absolute(), number, commands, test)
+        wrong += not right
+        print(line, flush=True)
+    print(f"{wrong} rows are not as they should be" if wrong else "every row is as it should be", file=sys.stderr)
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
