@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from assay.numerics.token_sketch import MOST_BYTES, Sketcher
+from assay.numerics.token_sketch import MOST_BYTES, TOP, Sketcher
 from assay.ports import Tensor
 
 VOCABULARY = 600
@@ -38,7 +38,7 @@ ERRORS: dict[str, Callable[[Random, Tensor, float], Tensor]] = {
     "all": lambda draw, logits, size: logits + draw.normal(0, size, len(logits)),
     "one": lambda draw, logits, size: _changed(draw, logits, _some(draw, 1), 10 * size),
     "few": lambda draw, logits, size: _changed(draw, logits, _some(draw, 20), size),
-    "tail": lambda draw, logits, size: _changed(draw, logits, np.argsort(-logits)[256:], size),
+    "tail": lambda draw, logits, size: _changed(draw, logits, np.argsort(-logits)[TOP:], size),
     "the least": lambda draw, logits, size: logits + size * (logits < np.quantile(logits, 0.3)),
     "one of the tail": lambda draw, logits, size: logits + 20 * size * (np.argsort(np.argsort(-logits)) == 400),
     "temperature": lambda draw, logits, size: logits / (1 + size),
@@ -75,7 +75,7 @@ def test_who_knows_the_signs_hides_from_them() -> None:
     """The control: an error that no sum sees is missed, so the bound is one of chance, and the test above can fail."""
     sketcher, draw = Sketcher(VOCABULARY, seed=3), np.random.default_rng(4)
     right = logs_of(draw.normal(0, 0.5, VOCABULARY))
-    rest = np.argsort(-right)[256:]
+    rest = np.argsort(-right)[TOP:]
     signs = sketcher._signs[:, rest].astype(float)
     error = draw.normal(0, 0.2, len(rest))
     for _ in range(2):  # twice: rounding
@@ -91,7 +91,7 @@ def test_who_knows_the_signs_hides_from_them() -> None:
 def test_a_fault_of_the_tail_alone_is_seen_where_the_most_probable_see_none() -> None:
     sketcher, draw = Sketcher(VOCABULARY, seed=3), np.random.default_rng(4)
     right = logs_of(draw.normal(0, 0.5, VOCABULARY))
-    rest = np.argsort(-right)[256:]
+    rest = np.argsort(-right)[TOP:]
     given = right.copy()
     given[rest[0]], given[rest[9]] = right[rest[9]] - 1, right[rest[0]]
     given[rest[20]] = np.log(np.exp(right[rest]).sum() - np.exp(np.delete(given[rest], 20)).sum())

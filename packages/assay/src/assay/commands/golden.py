@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 
 from assay import plugins
@@ -11,11 +13,12 @@ from assay.commands.sources import NamedModels
 from assay.config.data_options import data_of
 from assay.config.option_values import with_stated
 from assay.core.case import Inputs
-from assay.core.golden import GoldenLock
+from assay.core.golden import IDS, SKETCH, WHOLE, GoldenLock
 from assay.core.limits import Limits
 from assay.models.golden_checks import nan_notes
 from assay.models.goldens import read_golden
-from assay.options.golden import RecordOptions
+from assay.models.own_data.prompts.read_prompts import PROMPTS
+from assay.options.golden import REFERENCE, RecordOptions
 from assay.pipeline import golden
 from assay.pipeline.progress import SILENT, Progress
 from assay.reports.format import model_source
@@ -38,7 +41,14 @@ def record_golden(options: RecordOptions, progress: Progress = SILENT) -> tuple[
         if options.keep_outputs:
             lock, note = golden.keep(model, folder, recipe, reason, services, limits=Limits()), ""
         else:
-            flow = plugins.find_flow(options.flow)
-            lock, note = golden.record(model, folder, recipe, flow, reason, services, limits=Limits())
-    notes = [*nan_notes(read_golden(folder).outputs), note, *map(model_source, named.found)]
-    return lock, [*filter(None, notes)]
+            flow, form = plugins.find_flow(options.flow), _form(options)
+            lock, note = golden.record(model, folder, recipe, flow, reason, services, limits=Limits(), form=form)
+    outputs = read_golden(folder).outputs if lock.form == WHOLE else []
+    return lock, [*filter(None, [*nan_notes(outputs), note, *map(model_source, named.found)])]
+
+
+def _form(options: RecordOptions) -> str:
+    """What prompts are kept as, where nobody says it."""
+    if options.form or Path(options.inputs).suffix.lower() not in PROMPTS:
+        return options.form or WHOLE
+    return IDS if options.flow == REFERENCE else SKETCH

@@ -76,6 +76,7 @@ class FindingCode(enum.StrEnum):
     AT_SIZES = "at_sizes"
     BODY_DISAGREES = "body_disagrees"
     SCHEDULES_DISAGREE = "schedules_disagree"
+    SKETCH = "sketch"
     SERVED = "served"
     SERVICE_RULE = "service_rule"
     WRONG_BEFORE_USE = "wrong_before_use"

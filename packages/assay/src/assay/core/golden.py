@@ -12,9 +12,14 @@ REFERENCE = "reference of a check without goldens"
 GIVEN = "given"
 """The producer of outputs that a user brought with the inputs."""
 
+WHOLE, IDS, SKETCH = "whole", "ids", "sketch"
+FORMS = (WHOLE, IDS, SKETCH)
+"""What is kept of answers: all of them; of those to prompts nothing but the tokens, which the reference answers again; or a sketch of each
+token's probabilities."""
+
 
 class GoldenTensor(msgspec.Struct, frozen=True):
-    """One tensor of all samples stacked on axis 0. `role` is input, output or label; `sha256` that of its bytes in the file, by which it
+    """One tensor of all samples stacked on axis 0. `role` is input, output, label or sketch; `sha256` that of its bytes in the file, by which it
     can be read alone, "" where an earlier version did not say."""
 
     name: str
@@ -47,13 +52,14 @@ class GoldenRevision(msgspec.Struct, frozen=True):
 class GoldenLock(msgspec.Struct, frozen=True):
     """golden.lock. `samples` is the number of samples stacked on axis 0 of every tensor.
 
-    A *sample* is one run of the model at batch 1 (its batch axis removed where the model has one is NOT done: each
-    sample keeps the shape the model sees, so stored shape is (samples, *tensor shape)). `plan` is how the inputs were
-    chosen; None where they were given. With `state` (an output: the input of
-    the next call that it is fed into) samples are calls in order, and `sequences` says how many belong to each sequence;
-    every call is stored with the state that it was given. `library` is whose code the producer runs, "" where that is not known.
-    `kept`: somebody asked for these outputs; they are no reference that a check computed by itself. `refusals` are what those said who
-    were asked before the producer. `earlier` are the states that this one took the place of, oldest first.
+        A *sample* is one run of the model at batch 1 (its batch axis removed where the model has one is NOT done: each
+        sample keeps the shape the model sees, so stored shape is (samples, *tensor shape)). `plan` is how the inputs were
+        chosen; None where they were given. With `state` (an output: the input of
+        the next call that it is fed into) samples are calls in order, and `sequences` says how many belong to each sequence;
+        every call is stored with the state that it was given. `library` is whose code the producer runs, "" where that is not known.
+        `kept`: somebody asked for these outputs; they are no reference that a check computed by itself. `refusals` are what those said who
+        were asked before the producer. `earlier` are the states that this one took the place of, oldest first. In a `form` that is not
+    whole samples are prompts, with their tokens alone; `vocabulary` is how many tokens there are.
     """
 
     model_digest: str
@@ -74,6 +80,8 @@ class GoldenLock(msgspec.Struct, frozen=True):
     kept: bool = True
     refusals: str = ""
     earlier: tuple[GoldenRevision, ...] = ()
+    form: str = WHOLE
+    vocabulary: int = 0
 
     def revisions(self) -> tuple[GoldenRevision, ...]:
         """All states, oldest first; the last is this one."""

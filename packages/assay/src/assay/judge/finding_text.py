@@ -152,6 +152,10 @@ _TEXTS = {
         "the model itself answers a prompt otherwise when it is fed {fed}: in call {sample}, position {position}, the next token's "
         "probabilities differ by {divergence:.3g} nats from those of one call{also}; {suspect}, whatever runs it"
     ),
+    FindingCode.SKETCH: (
+        "after {length} tokens of a prompt, fed {fed} (call {call}), the next token's probabilities diverge by at least {least:.3g} nats "
+        "from the golden, and a correct flow's by at most {allowed:.3g}; all errors together are {mean:.3g} times what they may be"
+    ),
     FindingCode.SERVED: (
         "Asked {asked}, the service gives token {token} behind {length} tokens of prompt {prompt} the log-probability {actual:.7g} where "
         "{expected:.7g} is right: {used:.3g} times what a correct service may be off, at {count} of {places} places{also}; {suspect}."
@@ -198,6 +202,7 @@ _MADE: dict[FindingCode, Callable[[Values], dict[str, object]]] = {
         **SCHEDULES[str(of["schedule"])]._asdict(),
         "also": f" (as with {', '.join(map(str, listed(of['others'])))})" if of["others"] else "",
     },
+    FindingCode.SKETCH: lambda of: SCHEDULES[str(of["schedule"])]._asdict(),
     FindingCode.SERVED: lambda of: {
         **WAYS[str(of["way"])]._asdict(),
         "also": f" (and asked {', '.join(WAYS[str(one)].asked for one in listed(of['others']))})"

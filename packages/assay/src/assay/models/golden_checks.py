@@ -9,18 +9,31 @@ from pathlib import Path
 import numpy as np
 
 from assay.core.dtype import CONTAINERS
-from assay.core.golden import GoldenFile, GoldenLock, GoldenTensor
+from assay.core.golden import IDS, SKETCH, WHOLE, GoldenFile, GoldenLock, GoldenTensor
 from assay.core.model import Model, TensorSpec
 from assay.core.tensor_parts import whole_name
 from assay.models.files import file_digest, is_lfs_pointer
 from assay.models.golden_samples import Sample, holds_nan, model_name
 
 LOCK = "golden.lock"
-FILES = {"input": "inputs.safetensors", "output": "outputs.safetensors", "label": "labels.safetensors"}
+FILES = {
+    "input": "inputs.safetensors",
+    "output": "outputs.safetensors",
+    "label": "labels.safetensors",
+    "sketch": "sketches.safetensors",
+}
 
 
-def file_problems(folder: Path, lock: GoldenLock, roles: Sequence[str] = ("input", "output")) -> Iterator[str]:
-    """Every file the lock lists is there, whole and unchanged; one for each of `roles` at least."""
+ROLES = {WHOLE: ("input", "output"), IDS: ("input",), SKETCH: ("input", "sketch")}
+"""By its form, what a golden has at least."""
+
+
+def file_problems(folder: Path, lock: GoldenLock, roles: Sequence[str] = ()) -> Iterator[str]:
+    """Every file the lock lists is there, whole and unchanged; one for each of `roles` (those of its form) at least."""
+    if lock.form not in ROLES:
+        yield f"{folder / LOCK} is of form {lock.form!r}, which no golden has; record the golden again"
+        return
+    roles = roles or ROLES[lock.form]
     listed = {file.path for file in lock.files}
     for role in roles:
         if FILES[role] not in listed:
@@ -74,7 +87,9 @@ def model_problems(folder: Path, lock: GoldenLock, digest: str) -> Iterator[str]
 
 
 def signature_problems(folder: Path, lock: GoldenLock, model: Model) -> Iterator[str]:
-    """Names, dtypes and shapes of what is stored are those of the model; data are not read."""
+    """Names, dtypes and shapes of what is stored are those of the model; data are not read. Prompts alone are made into what it takes."""
+    if lock.form != WHOLE:
+        return
     tensors = [tensor for file in lock.files for tensor in file.tensors]
     for role, specs in (("input", model.inputs), ("output", model.outputs)):
         stored = [tensor for tensor in tensors if tensor.role == role]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from assay.core.golden import GoldenFile, GoldenLock, GoldenTensor
+from assay.core.golden import WHOLE, GoldenFile, GoldenLock, GoldenTensor
 from assay.core.input_plan import InputPlan
 from assay.core.model import Model
 from assay.errors import BadGolden, NotWritable
@@ -30,8 +30,9 @@ from assay.models.tensors import TensorFile, write_tensors
 
 __all__ = ["Golden", "diff_goldens", "read_golden", "read_lock", "verify_golden", "write_golden"]
 
-_VERSION = 2
-"""Since 2, samples may be calls of a sequence, a sample may have parts of a sequence or map that others lack, and outputs may be left
+_VERSION = 3
+"""Since 3, a golden may keep prompts and no answers.
+Since 2, samples may be calls of a sequence, a sample may have parts of a sequence or map that others lack, and outputs may be left
 out. What needs none of that is written as 1, so that an earlier assay reads it."""
 
 
@@ -73,6 +74,11 @@ def read_golden(folder: Path, model_digest: str | None = None, *, model: Model |
     are values like others: missing features of a tree, absent atoms, the logarithm of a negative number.
     """
     lock = read_lock(folder)
+    if lock.form != WHOLE:
+        raise BadGolden(
+            f"{folder} keeps the tokens of prompts, and no answers to compare with (form {lock.form}): give it with --inputs, or record a "
+            "golden with --form whole"
+        )
     digest = model_digest if model_digest is not None else model.digest if model is not None else None
     for problem in chain(file_problems(folder, lock), _model_problems(folder, lock, model, digest)):
         raise BadGolden(problem)
@@ -86,7 +92,7 @@ def read_inputs(folder: Path, model_digest: str | None = None) -> Golden:
         file_problems(folder, lock, roles=("input",)), _model_problems(folder, lock, None, model_digest)
     ):
         raise BadGolden(problem)
-    tensors = _tensors(folder, lock)
+    tensors = read_tensors(folder, lock)
     inputs = unpack(tensors["input"], lock.samples, "input", tuple(lock.state.values()))
     return Golden(lock, inputs, [], tensors["label"])
 
@@ -105,7 +111,7 @@ def verify_golden(folder: Path, model: Model | None = None) -> list[str]:
     ]
     if not broken:
         try:
-            _load(folder, lock)
+            _load(folder, lock) if lock.form == WHOLE else read_tensors(folder, lock)
         except BadGolden as error:
             problems.append(str(error))
     return problems
@@ -159,10 +165,11 @@ def write_golden(
         kept=kept,
         refusals=refusals,
     )
-    return _written(folder, lock, contents)
+    return write_contents(folder, lock, contents)
 
 
-def _written(folder: Path, lock: GoldenLock, contents: Mapping[str, dict[str, Array]]) -> GoldenLock:
+def write_contents(folder: Path, lock: GoldenLock, contents: Mapping[str, dict[str, Array]]) -> GoldenLock:
+    """Write or replace a golden, as `write_golden` does: the tensors of each role, and the lock without its files."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         files = tuple(_stage(folder, role, tensors) for role, tensors in contents.items())
@@ -208,7 +215,9 @@ def _version_of(lock: GoldenLock) -> int:
             if index is not None:
                 indices[tensor.role, name] = indices.get((tensor.role, name), 0) + 1
     whole = len(lock.files) > 1 and all(count == lock.samples for count in indices.values())
-    return 1 if whole and not lock.state else _VERSION
+    if lock.form != WHOLE:
+        return _VERSION
+    return 1 if whole and not lock.state else 2
 
 
 def _staged(folder: Path, name: str) -> Path:
@@ -256,7 +265,7 @@ def _model_problems(folder: Path, lock: GoldenLock, model: Model | None, digest:
 
 
 def _load(folder: Path, lock: GoldenLock) -> Golden:
-    tensors = _tensors(folder, lock)
+    tensors = read_tensors(folder, lock)
     if not tensors["output"]:
         raise BadGolden(f"{folder} holds no output: there is nothing to compare with; record the golden again")
     # Outputs first: a model may have no inputs, and then nothing else bounds how many samples are claimed.
@@ -269,9 +278,9 @@ def _load(folder: Path, lock: GoldenLock) -> Golden:
     )
 
 
-def _tensors(folder: Path, lock: GoldenLock) -> dict[str, dict[str, Array]]:
+def read_tensors(folder: Path, lock: GoldenLock) -> dict[str, dict[str, Array]]:
     """By role, as they are stored."""
-    tensors: dict[str, dict[str, Array]] = {"input": {}, "output": {}, "label": {}}
+    tensors: dict[str, dict[str, Array]] = {role: {} for role in FILES}
     for file in lock.files:
         role = next(role for role, name in FILES.items() if name == file.path)
         told = {tensor.name: (tensor.role, tensor.dtype, tensor.shape) for tensor in file.tensors}

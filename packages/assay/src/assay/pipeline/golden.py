@@ -11,31 +11,47 @@ import msgspec
 from assay.config.stated_inputs import check_stated
 from assay.config.validate_shapes import check_dims
 from assay.core.case import Case, Inputs
+from assay.core.data import Data
 from assay.core.flow import Flow
-from assay.core.golden import GoldenLock
-from assay.core.job import ReferenceJob
+from assay.core.golden import SKETCH, WHOLE, GoldenLock
+from assay.core.job import ReferenceJob, VerifyJob
 from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.errors import BadGolden, UsageError
 from assay.models.goldens import diff_goldens, read_golden, read_lock, verify_golden
+from assay.models.own_data.prompts.short_goldens import diff_short, shorten
+from assay.models.tolerances import read_tolerance
+from assay.numerics.tolerance.derived_tolerance import Samples
 from assay.pipeline.cross_check import cross_check
 from assay.pipeline.inspect_models import inspect_models
 from assay.pipeline.request import ModelRequest
 from assay.pipeline.services import Services
+from assay.pipeline.tolerances import with_tolerances
+from assay.plugins import find_flow
 
 LOCK = "golden.lock"
+_JUDGED = "onnxruntime"
+"""A flow in float32: what it may be off is kept beside sketches."""
 
 
 def record(
-    model: Path, folder: Path, inputs: Inputs, flow: Flow, why: str, services: Services, *, limits: Limits
+    model: Path,
+    folder: Path,
+    inputs: Inputs,
+    flow: Flow,
+    why: str,
+    services: Services,
+    *,
+    limits: Limits,
+    form: str = WHOLE,
 ) -> tuple[GoldenLock, str]:
     """A new golden in `folder`, and a note on who else gives these answers. Raises UsageError where one lies there already, the flow
-    cannot produce it, or other engines dispute what an oracle says."""
-    return services.jobs.complete(_record(model, folder, inputs, flow, why, services, limits))
+    cannot produce it, other engines dispute what an oracle says, or it cannot be kept in this form."""
+    return services.jobs.complete(_record(model, folder, inputs, flow, why, services, limits, form))
 
 
 async def _record(
-    model: Path, folder: Path, inputs: Inputs, flow: Flow, why: str, services: Services, limits: Limits
+    model: Path, folder: Path, inputs: Inputs, flow: Flow, why: str, services: Services, limits: Limits, form: str
 ) -> tuple[GoldenLock, str]:
     if (folder / LOCK).exists():
         raise BadGolden(f"{folder} holds a golden already; change it with assay golden update, or give another folder")
@@ -46,8 +62,25 @@ async def _record(
         staging = Path(name) / "golden"
         await _produce(case, staging, case.inputs, flow, why, services, limits)
         note = await cross_check(case, staging, flow, limits, services)
+        await _shortened(case, staging, form, limits, services)
         folder.mkdir(parents=True, exist_ok=True)
         return publish(staging, folder), note
+
+
+async def _shortened(case: Case, staging: Path, form: str, limits: Limits, services: Services) -> None:
+    """Kept in this form, with the noise of a correct flow beside sketches, where that can be derived."""
+    if form == WHOLE:
+        return
+    deviation: Samples = []
+    if form == SKETCH:
+        judged = msgspec.structs.replace(case, inputs=Inputs(golden=str(staging.absolute()), seed=case.inputs.seed))
+        (job,) = await with_tolerances([VerifyJob(judged, find_flow(_JUDGED), limits=limits)], services)
+        profile = read_tolerance(Path(job.tolerance_dir)) if job.tolerance_dir else None
+        deviation = profile.deviation if profile is not None else []
+    try:
+        shorten(staging, form, deviation)
+    except BadGolden as error:
+        raise UsageError(f"a golden of {case.name} cannot be kept as {form}: {error}") from None
 
 
 def keep(model: Path, folder: Path, inputs: Inputs, why: str, services: Services, *, limits: Limits) -> GoldenLock:
@@ -78,15 +111,35 @@ def propose(
 async def _propose(
     model: Path, folder: Path, flow: Flow, why: str, services: Services, limits: Limits, staging: Path
 ) -> list[str]:
+    lock = read_lock(folder)
+    if lock.form != WHOLE:
+        return await _propose_short(model, folder, lock, flow, why, services, limits, staging)
     old = read_golden(folder)
     case = await _case(model, (flow,), limits, services)
-    await _produce(
-        case, staging, Inputs(golden=str(folder.absolute()), seed=old.lock.seed), flow, why, services, limits
-    )
+    await _produce(case, staging, Inputs(golden=str(folder.absolute()), seed=lock.seed), flow, why, services, limits)
     lines = diff_goldens(old, read_golden(staging))
-    if old.lock.model_digest != case.model.digest:
-        lines.insert(0, f"model: {old.lock.model_digest[:12]} -> {case.model.digest[:12]}")
+    if lock.model_digest != case.model.digest:
+        lines.insert(0, f"model: {lock.model_digest[:12]} -> {case.model.digest[:12]}")
     return lines
+
+
+async def _propose_short(
+    model: Path,
+    folder: Path,
+    lock: GoldenLock,
+    flow: Flow,
+    why: str,
+    services: Services,
+    limits: Limits,
+    staging: Path,
+) -> list[str]:
+    """Of a golden that keeps prompts: these, answered again."""
+    for problem in verify_golden(folder):
+        raise BadGolden(problem)
+    case = await _case(model, (flow,), limits, services, Inputs(data=Data(str(folder.absolute())), seed=lock.seed))
+    await _produce(case, staging, case.inputs, flow, why, services, limits)
+    await _shortened(case, staging, lock.form, limits, services)
+    return diff_short(folder, staging)
 
 
 def publish(staging: Path, folder: Path) -> GoldenLock:

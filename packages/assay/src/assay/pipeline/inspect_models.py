@@ -19,7 +19,7 @@ from assay.core.result import InspectResult, Result
 from assay.errors import BadModel, UsageError, each
 from assay.models.sources import source_name
 from assay.pipeline.originals import original_of
-from assay.pipeline.own_data import put_in_place, staging_folder
+from assay.pipeline.own_data import check_prompts_of, put_in_place, staging_folder, with_prompts
 from assay.pipeline.request import ModelRequest
 from assay.pipeline.services import Services
 from assay.pipeline.validate_calibration import check_calibration
@@ -35,6 +35,7 @@ _PARSING_BYTES, _PER_BYTE = 8_000_000_000, 8
 async def inspect_models(wanted: Sequence[ModelRequest], limits: Limits, services: Services) -> list[Case]:
     """Each file opened and validated behind the wall: models are untrusted. Raises UsageError with the worker's sentence."""
     names = _names(wanted)
+    wanted = [with_prompts(one) for one in wanted]
     asked = [
         job for name, one in zip(names, wanted, strict=True) for job in _inspections(name, one, limits, services.folder)
     ]
@@ -46,6 +47,8 @@ async def inspect_models(wanted: Sequence[ModelRequest], limits: Limits, service
             strict=True,
         )
     )
+    for name, one in zip(names, wanted, strict=True):
+        check_prompts_of(one, models.get(f"{name}{_ORIGINAL}") or models[name])
     placed = {
         job.case.name.removesuffix(_ORIGINAL): put_in_place(job.case.inputs, job.data_dir, services.folder)
         for job in asked

@@ -50,7 +50,7 @@ def original_of(model: Model, asked: OriginalRequest, inputs: Inputs, original: 
 
 def _of_golden(lock: GoldenLock) -> Model:
     """What a golden says of the model that it was recorded for."""
-    specs: dict[str, list[TensorSpec]] = {"input": [], "output": [], "label": []}
+    specs: dict[str, list[TensorSpec]] = {"input": [], "output": [], "label": [], "sketch": []}
     for tensor in (one for file in lock.files for one in file.tensors):
         name, sample = model_name(tensor.name)
         if all(one.name != name for one in specs[tensor.role]):

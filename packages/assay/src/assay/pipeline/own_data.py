@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import uuid
 from pathlib import Path
@@ -9,11 +10,45 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from assay.core.case import Inputs
+from assay.core.data import Data
 from assay.core.digest import value_digest
+from assay.core.golden import IDS
+from assay.core.model import Model
+from assay.errors import BadGolden
 from assay.models.golden_checks import FILES
 from assay.models.goldens import read_lock
+from assay.pipeline.request import ModelRequest
 
 FOLDER = "data"
+
+
+def with_prompts(one: ModelRequest) -> ModelRequest:
+    """A golden that keeps the tokens of prompts alone is data: the reference answers them."""
+    if _form_of(one.inputs.golden) != IDS or (one.original is not None and one.original.path is None):
+        return one
+    return dataclasses.replace(
+        one, inputs=replace(one.inputs, golden="", data=Data(one.inputs.golden)), prompts_of_golden=True
+    )
+
+
+def check_prompts_of(one: ModelRequest, model: Model) -> None:
+    """Raises BadGolden where a golden that keeps prompts was recorded for another model: what that answered is not known."""
+    if not one.prompts_of_golden or one.inputs.data is None:
+        return
+    source = Path(one.inputs.data.source)
+    if (recorded := read_lock(source).model_digest) != model.digest:
+        raise BadGolden(
+            f"{source} was recorded for model {recorded[:12]}, but this model is {model.digest[:12]}; it keeps prompts and no answers: run "
+            "assay golden update if the change is intended, or judge this model by that one with --reference OLD"
+        )
+
+
+def _form_of(folder: str) -> str:
+    """ "" where there is none, or it is broken: whoever reads it says why."""
+    try:
+        return read_lock(Path(folder)).form if folder else ""
+    except BadGolden:
+        return ""
 
 
 def staging_folder(inputs: Inputs, history: Path) -> str:

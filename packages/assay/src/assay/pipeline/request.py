@@ -17,7 +17,7 @@ from assay.pipeline.originals import OriginalRequest
 class ModelRequest:
     """One model and the flows it is to go through. `name` empty: the file's own name; `random_samples`: that
     many random inputs beside its golden; `verified`: only that; `original` the model that this one is to be still, whose golden is
-    then that of `inputs`."""
+    then that of `inputs`. `prompts_of_golden`: its data are those of a golden that keeps prompts alone."""
 
     path: Path
     flows: tuple[Flow, ...]
@@ -27,6 +27,7 @@ class ModelRequest:
     random_samples: int = 0
     verified: bool = False
     original: OriginalRequest | None = None
+    prompts_of_golden: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

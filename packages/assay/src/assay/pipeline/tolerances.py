@@ -12,6 +12,7 @@ from typing import TypeVar
 import msgspec
 
 from assay.core.digest import sha256_bytes, value_digest
+from assay.core.golden import WHOLE
 from assay.core.job import (
     AnyJob,
     ChangeJob,
@@ -26,7 +27,9 @@ from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.core.result import Result
+from assay.errors import BadGolden
 from assay.models.companion_goldens import lock_of_companion
+from assay.models.goldens import read_lock
 from assay.models.tolerances import coarse_of, read_header
 from assay.numerics.tolerance.arithmetic import TIES, ties_of, with_ties
 from assay.numerics.tolerance.derived_tolerance import VERSION
@@ -182,8 +185,10 @@ def _placed(asked: _Job, history: Path) -> _Job:
     inputs = job.case.inputs
     lock = Path(inputs.golden) / "golden.lock" if inputs.golden else Path(job.reference_dir) / "golden.lock"
     try:
+        if inputs.golden and read_lock(Path(inputs.golden)).form != WHOLE:
+            return asked  # what it keeps is judged by a limit of its own
         told = sha256_bytes(lock.read_bytes() + lock_of_companion(lock.parent)) if inputs.golden else ""
-    except OSError:
+    except (OSError, BadGolden):
         return asked
     recipe = (told, inputs.seed, inputs.samples, inputs.fewer, inputs.batch, inputs.fill, Path(inputs.given).name)
     sizes = [inputs.dims] if inputs.dims else []

@@ -88,6 +88,8 @@ _METRICS = (
         (
             TaskFigure("kl_mean", "up", "mean divergence of the next token's probabilities from the reference", "nats"),
             TaskFigure("kl_max", "up", "the same at the worst position of the worst prompt", "nats"),
+            TaskFigure("kl_mean_least", "up", "kl_mean is at least that, where a golden keeps sketches", "nats"),
+            TaskFigure("kl_max_least", "up", "the same of kl_max", "nats"),
             TaskFigure("next_token_agreement", "down", "share of positions with the reference's most probable token"),
             TaskFigure("perplexity", "up", "of the tokens that followed", of_labels=True),
             TaskFigure("expected_perplexity", "up", "perplexity of the reference"),

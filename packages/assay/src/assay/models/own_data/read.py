@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from assay.core.data import Data
+from assay.core.golden import WHOLE
 from assay.core.model import Model
 from assay.errors import BadGolden
 from assay.models.golden_checks import LOCK
@@ -19,7 +20,8 @@ from assay.models.own_data.onnx_sets import read_set, sets_of
 from assay.models.own_data.polygraphy import read_json
 from assay.models.own_data.prompts.read_prompts import PROMPTS, read_prompts
 from assay.models.own_data.prompts.schedules import scheduled
-from assay.models.own_data.prompts.signature import signature_of
+from assay.models.own_data.prompts.short_goldens import read_prompt_tokens
+from assay.models.own_data.prompts.signature import Signature, signature_of
 from assay.models.own_data.raw import SINGLE, Group, Raw, numbered
 from assay.models.own_data.state import check_state, first_state, without_fed
 
@@ -48,7 +50,7 @@ def read_data(data: Data, model: Model) -> OwnData:
     if Path(data.source).suffix.lower() in PROMPTS:
         return _fed(data, model)
     if (path / LOCK).is_file():
-        return _golden(path, data)
+        return _golden(path, data, model)
     groups = _groups(path, data, model)
     fitted = [[(raw, list(calls_of(raw, model, data.state))) for raw in group] for group in groups]
     calls = [[call for _, found in group for call in found] for group in fitted]
@@ -69,17 +71,24 @@ def read_data(data: Data, model: Model) -> OwnData:
 def _fed(data: Data, model: Model) -> OwnData:
     """Prompts, each in several ways."""
     signature = signature_of(model, data.state)
-    found = scheduled(read_prompts(Path(data.source), data.tokenizer, signature.vocabulary), signature)
+    return _scheduled(read_prompts(Path(data.source), data.tokenizer, signature.vocabulary), signature)
+
+
+def _scheduled(prompts: Sequence[Sequence[int]], signature: Signature) -> OwnData:
+    found = scheduled(prompts, signature)
     calls = [call for sequence in found.calls for call in sequence]
     state = tuple(signature.state.items())
     return OwnData(calls, [], found.labels, tuple(map(len, found.calls)) if state else (), state)
 
 
-def _golden(path: Path, data: Data) -> OwnData:
+def _golden(path: Path, data: Data, model: Model) -> OwnData:
     """Of any model. States of later calls are those of the flow that recorded it: they are fed again."""
     from assay.models.golden_checks import FILES
 
     lock = read_lock(path)
+    if lock.form != WHOLE:
+        signature = signature_of(model, data.state or lock.state)
+        return _scheduled(read_prompt_tokens(path, signature.vocabulary), signature)
     answered = data.expected and any(file.path == FILES["output"] for file in lock.files)
     golden = read_golden(path) if answered else read_inputs(path)
     state = data.state or lock.state

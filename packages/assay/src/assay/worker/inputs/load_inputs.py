@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from assay.core.golden import GIVEN, GoldenLock
+from assay.core.golden import GIVEN, SKETCH, GoldenLock
 from assay.core.job import AnsweredJob, InspectJob
 from assay.core.job_base import FlowJob, InputsJob, Job
 from assay.core.model import Model
@@ -15,6 +15,9 @@ from assay.core.reference import Reference, ReferenceKind
 from assay.models.conversion import format_of
 from assay.models.goldens import Golden, read_golden, read_inputs, read_lock, write_golden
 from assay.models.own_data import read_data
+from assay.models.own_data.prompts.schedules import Scheduled, scheduled
+from assay.models.own_data.prompts.short_goldens import SketchedGolden, read_sketches
+from assay.models.own_data.prompts.signature import signature_of
 from assay.models.own_data.state import without_fed
 from assay.plugins import library_of
 from assay.ports import Tensor
@@ -32,14 +35,42 @@ class Source:
     sequences: tuple[int, ...] = ()
 
 
+def check_golden(folder: Path, model: Model) -> None:
+    """Raises BadGolden where it is broken, or not of this model."""
+    if read_lock(folder).form != SKETCH:
+        read_golden(folder, model_digest=model.digest, model=model)
+    else:
+        feed(read_sketches(folder, model.digest), model)
+
+
+def feed(golden: SketchedGolden, model: Model) -> tuple[Source, Scheduled]:
+    """Its prompts in every schedule, each on the cache that the engine gives itself."""
+    signature = signature_of(model, golden.lock.state)
+    found = scheduled(golden.prompts, signature)
+    calls = [call for sequence in found.calls for call in sequence]
+    sequences = tuple(map(len, found.calls)) if signature.state else ()
+    return Source(calls, found.labels, dict(signature.state), sequences), found
+
+
 def load_golden(job: InputsJob) -> Golden:
     """The golden of the case, or the one that the oracle recorded for this run; where nobody has answers inputs alone. Raises
     BadGolden."""
     if job.case.inputs.golden:
-        return read_golden(Path(job.case.inputs.golden), model_digest=job.case.model.digest)
+        return _stored(Path(job.case.inputs.golden), job.case.model)
     if why := no_reference_reason(job):
         return _inputs_alone(job, why)
     return read_golden(Path(job.reference_dir), model_digest=job.case.model.digest)
+
+
+def _stored(folder: Path, model: Model) -> Golden:
+    """Of one with sketches the inputs of calls that need no call before them."""
+    if read_lock(folder).form != SKETCH:
+        return read_golden(folder, model_digest=model.digest)
+    golden = read_sketches(folder, model.digest)
+    source, _ = feed(golden, model)
+    due = {one.name for one in model.inputs}
+    inputs = [call for call in source.inputs if due <= {*call}]
+    return Golden(golden.lock, inputs, [{} for _ in inputs], {})
 
 
 def reference_of(job: InputsJob, quantized: Path | None = None) -> Reference:

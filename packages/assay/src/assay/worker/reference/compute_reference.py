@@ -32,7 +32,7 @@ from assay.worker.engine.model_format import to_onnx
 from assay.worker.engine.sequences import run_calls
 from assay.worker.inputs.branch_search import BranchSearch
 from assay.worker.inputs.input_choice import Samples, chosen
-from assay.worker.inputs.load_inputs import Source, has_source, load_inputs, take_data
+from assay.worker.inputs.load_inputs import Source, check_golden, has_source, load_inputs, take_data
 from assay.worker.stages import Stages
 
 
@@ -48,7 +48,7 @@ def inspect(job: InspectJob, stages: Stages) -> InspectResult:
         if job.case.inputs.data is not None:
             take_data(job, model)
         elif job.case.inputs.golden:
-            read_golden(Path(job.case.inputs.golden), model_digest=model.digest, model=model)
+            check_golden(Path(job.case.inputs.golden), model)
         if job.case.original is not None:
             model = msgspec.structs.replace(model, coarse=coarse_types(Path(job.case.model.source)))
             if job.case.original.golden:

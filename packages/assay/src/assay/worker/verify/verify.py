@@ -15,6 +15,7 @@ from assay.core.empty_result import empty_result
 from assay.core.engine_info import EngineInfo
 from assay.core.evidence import blocking
 from assay.core.finding import Finding
+from assay.core.golden import SKETCH
 from assay.core.job import VerifyJob
 from assay.core.model_finding import Area, ModelFinding, Severity
 from assay.core.note import Note, NoteCode, noted
@@ -22,6 +23,7 @@ from assay.core.outcome import Outcome, Stage
 from assay.core.reference import Reference
 from assay.core.repeats import Repeats
 from assay.core.result import UntakenBranch, VerifyResult
+from assay.errors import UsageError
 from assay.models.examination.text import shown
 from assay.models.golden_checks import fits, format_shape
 from assay.models.goldens import Golden
@@ -56,6 +58,7 @@ from assay.worker.verify.reference_comparison import Compare, Samples, compare_a
 from assay.worker.verify.repeats import Asked, is_beyond, repeated
 from assay.worker.verify.saving import save
 from assay.worker.verify.schedules import is_scheduled
+from assay.worker.verify.sketched import verify_sketched
 
 
 def verify(job: VerifyJob, stages: Stages) -> VerifyResult:
@@ -68,6 +71,12 @@ def verify(job: VerifyJob, stages: Stages) -> VerifyResult:
     lowered = lower(job, stages)
     engine = load(lowered, job, stages)
     stages.inputs = input_facts(job.case.model, golden)
+    if golden.lock.form == SKETCH:
+        if isinstance(engine, ContinuesPrompts):
+            raise UsageError(
+                "a service is asked what the model itself says: give the prompts with --inputs, not a golden of sketches"
+            )
+        return verify_sketched(job, lowered, engine, stages)
     if isinstance(engine, ContinuesPrompts):
         return verify_service(job, lowered, engine, golden, load_tolerance(job, contract_of(job)), stages)
     with stages.enter(Stage.RUN):

@@ -32,11 +32,13 @@ class Feeding:
 
 @dataclass
 class Scheduled:
-    """`calls` are the sequences; `labels` have an entry for each call: the number of its schedule, and for each place of its answer
+    """`calls` are the sequences, `beginnings` the tokens up to each place, by number;
+    `labels` have an entry for each call: the number of its schedule, and for each place of its answer
     (batch, position) the number of the tokens up to it (`prefix`) and the token that follows (`next_token`), PADDED where there is none."""
 
     calls: list[list[Values]] = field(default_factory=list)
     labels: Values = field(default_factory=dict)
+    beginnings: list[tuple[int, ...]] = field(default_factory=list)
 
 
 def scheduled(prompts: Prompts, signature: Signature) -> Scheduled:
@@ -61,6 +63,7 @@ def scheduled(prompts: Prompts, signature: Signature) -> Scheduled:
             follows = np.array([[following.get(one, PADDED) for one in row] for row in prefixes])
             rows.append((NAMES.index(sequence.schedule), prefix, follows))
         found.calls.append(calls)
+    found.beginnings = [*numbers]
     shape = tuple(max(prefix.shape[axis] for _, prefix, _ in rows) for axis in (0, 1))
     found.labels = {
         "schedule": np.array([schedule for schedule, _, _ in rows]),

@@ -1,0 +1,174 @@
+"""Goldens of prompts that keep their tokens alone, or a sketch of the probabilities behind each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from assay.core.golden import SKETCH, WHOLE, GoldenLock
+from assay.core.schedules import NAMES
+from assay.errors import BadGolden
+from assay.models.golden_checks import file_problems, model_problems
+from assay.models.goldens import Golden, read_golden, read_lock, read_tensors, write_contents
+from assay.models.own_data.prompts.signature import IDS, LOGITS
+from assay.numerics.token_sketch import Sketcher, TokenSketch
+from assay.ports import Tensor
+from assay.task_metrics.language import log_probabilities
+
+Prompt = tuple[int, ...]
+_STORED = 2.0**-23
+"""Relative rounding of two logits that are stored in single, whose difference is what a log-probability is."""
+_FIELDS = ("ids", "logs", "sums")
+
+
+@dataclass(frozen=True)
+class SketchedGolden:
+    """What is known of the token behind each beginning of the `prompts`. `noise` is the mean square, by the model's probabilities, of
+    what a correct flow in float32 is off in a log-probability; not a number where no tolerance was derived."""
+
+    lock: GoldenLock
+    prompts: list[Prompt]
+    sketches: dict[Prompt, TokenSketch]
+    noise: dict[Prompt, float]
+
+    @property
+    def sketcher(self) -> Sketcher:
+        """With the signs that it was recorded by."""
+        return Sketcher(self.lock.vocabulary, seed=self.lock.seed)
+
+
+def prompts_of(golden: Golden) -> dict[int, Prompt]:
+    """Those that were fed in one call, by its number. Raises BadGolden where there are none."""
+    if "schedule" not in golden.labels or any(IDS not in sample for sample in golden.inputs):
+        raise BadGolden("its inputs are no prompts; keep it whole, or give prompts with --inputs FILE")
+    whole = NAMES.index("whole")
+    found = [number for number, schedule in enumerate(golden.labels["schedule"]) if schedule == whole]
+    return {number: tuple(map(int, golden.inputs[number][IDS][0])) for number in found}
+
+
+def is_of_prompts(folder: Path) -> bool:
+    """Whether a golden that is whole may be kept in another form."""
+    return "schedule" in {one.name for file in read_lock(folder).files for one in file.tensors if one.role == "label"}
+
+
+def shorten(folder: Path, form: str, deviation: Sequence[Mapping[str, Tensor]] = ()) -> GoldenLock:
+    """Keep a whole golden in this form. `deviation`: by call, the noise of a correct flow in float32 in each element."""
+    golden = read_golden(folder)
+    prompts = prompts_of(golden)
+    kind = golden.inputs[0][IDS].dtype
+    contents = {"input": {f"{IDS}@{at:05d}": np.array([ids], kind) for at, ids in enumerate(prompts.values())}}
+    lock = msgspec.structs.replace(golden.lock, form=form, samples=len(prompts), sequences=(), plan=None, files=())
+    if form == SKETCH:
+        logs = {
+            number: log_probabilities([golden.outputs[number]], LOGITS)[0][0]
+            for number in prompts
+            if np.isfinite(golden.outputs[number][LOGITS]).all()
+        }
+        if len(logs) < len(prompts):
+            raise BadGolden("its logits are not all finite, and no sketch is made of such; keep it whole")
+        lock = msgspec.structs.replace(lock, vocabulary=int(logs[next(iter(prompts))].shape[-1]))
+        noise = {number: _noise(deviation, number, one) for number, one in logs.items()}
+        contents["sketch"] = _sketched(Sketcher(lock.vocabulary, seed=lock.seed), prompts, logs, noise)
+    return write_contents(folder, lock, contents)
+
+
+def _noise(deviation: Sequence[Mapping[str, Tensor]], number: int, logs: Tensor) -> Tensor:
+    """Of each place: of the logit itself, and of the sum that all are divided by; and what storing it rounds."""
+    if number >= len(deviation) or LOGITS not in deviation[number]:
+        return np.full(len(logs), np.nan)
+    own, shares = np.asarray(deviation[number][LOGITS][0], np.float64), np.exp(logs)
+    whole = own + (shares * own).sum(axis=1, keepdims=True)
+    stored = _STORED * np.abs(logs).max(axis=1)
+    return np.asarray((shares * whole**2).sum(axis=1) + stored**2)
+
+
+def _sketched(
+    sketcher: Sketcher, prompts: Mapping[int, Prompt], logs: Mapping[int, Tensor], noise: Mapping[int, Tensor]
+) -> dict[str, Tensor]:
+    """One row for each beginning, in their order."""
+    rows: dict[Prompt, tuple[TokenSketch, float]] = {}
+    for number, prompt in prompts.items():
+        for at in range(len(prompt)):
+            if prompt[: at + 1] not in rows:
+                rows[prompt[: at + 1]] = sketcher.sketch(logs[number][at]), float(noise[number][at])
+    kept = [sketch for sketch, _ in rows.values()]
+    sums = np.array([(sketch.mass, sketch.squares, size) for sketch, size in rows.values()])
+    stacked = {name: np.stack([one.tensors()[name] for one in kept]) for name in _FIELDS}
+    return {**stacked, "mass": sums[:, 0], "squares": sums[:, 1], "noise": sums[:, 2]}
+
+
+def read_prompt_tokens(folder: Path, vocabulary: int) -> list[Prompt]:
+    """The prompts of a golden in one of their forms, for a model that knows so many tokens (0: it does not say). Raises BadGolden."""
+    _, prompts, _ = _read(folder, None)
+    odd = next((one for ids in prompts for one in ids if one < 0 or 0 < vocabulary <= one), None)
+    if odd is not None:
+        raise BadGolden(
+            f"{folder} has a token {odd}, and the model knows 0 to {vocabulary - 1}; is it of another model?"
+        )
+    return prompts
+
+
+def read_sketches(folder: Path, model_digest: str) -> SketchedGolden:
+    """Raises BadGolden where it is broken, or of another model."""
+    lock, prompts, tensors = _read(folder, model_digest)
+    beginnings = _beginnings(prompts)
+    broken = BadGolden(f"{folder} holds sketches that do not fit its prompts; record the golden again")
+    if {*tensors} != {*_FIELDS, "mass", "squares", "noise"} or lock.vocabulary < 1:
+        raise broken
+    if any(len(one) != len(beginnings) for one in tensors.values()) or not _sound(tensors, lock.vocabulary):
+        raise broken
+    sketches = {
+        one: TokenSketch(
+            tensors["ids"][row],
+            tensors["logs"][row],
+            tensors["sums"][row],
+            float(tensors["mass"][row]),
+            float(tensors["squares"][row]),
+        )
+        for row, one in enumerate(beginnings)
+    }
+    return SketchedGolden(lock, prompts, sketches, dict(zip(beginnings, map(float, tensors["noise"]), strict=True)))
+
+
+def diff_short(old: Path, new: Path) -> list[str]:
+    """What changed between two goldens of the same prompts, in lines for people. Of sketches by seed: the largest lower bound of the
+    divergence."""
+    before, after = read_lock(old), read_lock(new)
+    lines = []
+    if before.model_digest != after.model_digest:
+        lines.append(f"model: {before.model_digest[:12]} -> {after.model_digest[:12]}")
+    (_, _, mine), (_, _, theirs) = _read(old, None), _read(new, None)
+    for name in sorted({*mine} & {*theirs} - {"noise"}):
+        if not np.array_equal(mine[name], theirs[name]):
+            lines.append(f"sketch {name}: changed")
+    return lines
+
+
+def _sound(tensors: Mapping[str, Tensor], vocabulary: int) -> bool:
+    """Numbers that a sketch may have."""
+    shaped = all(tensors[name].ndim == 2 for name in _FIELDS) and tensors["ids"].shape == tensors["logs"].shape
+    finite = all(np.isfinite(tensors[name]).all() for name in ("logs", "sums", "mass", "squares"))
+    return shaped and finite and tensors["ids"].dtype.kind in "iu" and int(tensors["ids"].max(initial=0)) < vocabulary
+
+
+def _beginnings(prompts: Iterable[Prompt]) -> list[Prompt]:
+    return [*dict.fromkeys(prompt[: at + 1] for prompt in prompts for at in range(len(prompt)))]
+
+
+def _read(folder: Path, model_digest: str | None) -> tuple[GoldenLock, list[Prompt], dict[str, Tensor]]:
+    lock = read_lock(folder)
+    if lock.form == WHOLE:
+        return lock, [*prompts_of(read_golden(folder, model_digest)).values()], {}
+    problems = [*file_problems(folder, lock)]
+    problems += model_problems(folder, lock, model_digest) if model_digest is not None and not problems else ()
+    for problem in problems:
+        raise BadGolden(problem)
+    tensors = read_tensors(folder, lock)
+    prompts = [tuple(map(int, one.reshape(-1))) for _, one in sorted(tensors["input"].items())]
+    if len(prompts) != lock.samples or not all(prompts):
+        raise BadGolden(f"{folder} does not hold the {lock.samples} prompts that it tells of; record the golden again")
+    return lock, prompts, tensors["sketch"]

@@ -1,0 +1,215 @@
+"""Does the engine give the probabilities that a golden keeps a sketch of, in every schedule and on its own cache?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from assay.core.comparison import Comparison
+from assay.core.dtype import UNIT_ROUNDOFF, dtype_name
+from assay.core.empty_result import empty_result
+from assay.core.finding import Finding, FindingCode, facts
+from assay.core.job import VerifyJob
+from assay.core.note import Note, NoteCode, noted
+from assay.core.outcome import Outcome, Stage
+from assay.core.result import VerifyResult
+from assay.core.schedules import NAMES, PADDED
+from assay.models.own_data.prompts.short_goldens import Prompt, SketchedGolden, read_sketches
+from assay.models.own_data.prompts.signature import LOGITS
+from assay.ports import Engine, Tensor
+from assay.task_metrics.language import apart, log_probabilities
+from assay.worker.engine.lower import Lowered, delegation
+from assay.worker.engine.sequences import run_calls
+from assay.worker.inputs.load_inputs import feed, reference_of
+from assay.worker.stages import Stages
+from assay.worker.verify.reference_comparison import Samples
+
+_NORM, _ELEMENT = 4.0, 4.0
+"""Times the noise of a correct flow, as `assay.numerics.tolerance.judge` allows it."""
+_OTHERS = 32
+"""Places whose answers are held against the sketch of another, as a control."""
+
+
+@dataclass(frozen=True)
+class _Place:
+    """`least` and `most` bound the divergence from the golden, in nats; `allowed` is that of a correct flow."""
+
+    call: int
+    schedule: str
+    beginning: Prompt
+    least: float
+    most: float
+    allowed: float
+    agrees: bool
+
+    @property
+    def used(self) -> float:
+        """Of what is allowed of an error, whose square the divergence is."""
+        if math.isnan(self.allowed) and math.isfinite(self.least):
+            return 0.0
+        return math.sqrt(self.least / self.allowed) if self.allowed > 0.0 else math.inf if self.least else 0.0
+
+
+def verify_sketched(job: VerifyJob, lowered: Lowered, engine: Engine, stages: Stages) -> VerifyResult:
+    """By the divergence at each place: at least so much, and at most."""
+    golden = read_sketches(Path(job.case.inputs.golden), job.case.model.digest)
+    source, fed = feed(golden, job.case.model)
+    with stages.enter(Stage.RUN):
+        _, answers = run_calls(engine, lowered.rewritten, source, job.case.model)
+    facts_of_engine = lowered.facts(engine)
+    undelegated = delegation(facts_of_engine)
+    blank = msgspec.structs.replace(
+        empty_result(job, Outcome.UNDELEGATED if undelegated else Outcome.OK),
+        ended=undelegated,
+        facts=facts_of_engine,
+        reference=reference_of(job),
+    )
+    with stages.enter(Stage.COMPARE):
+        odd = _misshapen(answers, source.inputs, golden.lock.vocabulary)
+        if odd is not None:
+            return msgspec.structs.replace(blank, findings=(odd,))
+        logs = log_probabilities(answers, LOGITS)
+        ratio = _ratio(job.flow.precision)
+        places = [*_places(golden, fed.beginnings, fed.labels, logs, ratio)]
+        mean = _mean_used(places, golden, ratio)
+        own = {f"schedule_kl_{name}": size for name, (size, _, _) in apart(logs, fed.labels).items()}
+        return msgspec.structs.replace(
+            blank,
+            comparisons=(_comparison(places, mean, answers),),
+            findings=_findings(places, mean),
+            unproven=_unproven(job, golden, places, logs, fed.beginnings, fed.labels["prefix"]),
+            task_metrics=_metrics(places) | own,
+        )
+
+
+def _misshapen(answers: Samples, inputs: Samples, vocabulary: int) -> Finding | None:
+    for number, (answer, call) in enumerate(zip(answers, inputs, strict=True)):
+        if LOGITS not in answer:
+            return Finding("missing_output", LOGITS, FindingCode.MISSING_OUTPUT, facts(sample=number, output=LOGITS))
+        due = (*call["input_ids"].shape, vocabulary)
+        seen = np.shape(answer[LOGITS])
+        if seen != due:
+            shapes = facts(sample=number, output=LOGITS, seen=seen, due=due)
+            return Finding("shape", LOGITS, FindingCode.SHAPE, shapes)
+    return None
+
+
+def _ratio(precision: str) -> float:
+    """By how much its rounding is coarser than that of float32; not a number for a grid, of which nothing is known."""
+    return UNIT_ROUNDOFF.get(precision, math.nan) / UNIT_ROUNDOFF["float32"]
+
+
+def _places(
+    golden: SketchedGolden,
+    beginnings: Sequence[Prompt],
+    labels: dict[str, Tensor],
+    logs: Sequence[Tensor],
+    ratio: float,
+) -> Iterator[_Place]:
+    """Of a correct flow no log-probability is off by more than `_ELEMENT * sqrt(2 ln n)` times its noise, of n in all; the divergence is
+    then at most half the mean square of that, and a little more where it is large."""
+    sketcher = golden.sketcher
+    known = {}
+    count = int((labels["prefix"] != PADDED).sum()) * golden.lock.vocabulary
+    limit = _ELEMENT * math.sqrt(2 * math.log(max(2, count)))
+    for call, answer in enumerate(logs):
+        for row, column in np.argwhere(labels["prefix"][call] != PADDED):
+            beginning = beginnings[labels["prefix"][call][row, column]]
+            sketch, given = golden.sketches[beginning], answer[row, column]
+            key = beginning, given.tobytes()
+            if key not in known:
+                known[key] = sketcher.divergence(sketch, given)
+            size = limit * ratio * math.sqrt(golden.noise[beginning])
+            allowed = size**2 / 2 * math.exp(min(size, 700.0))
+            agrees = int(sketch.ids[0]) == int(given.argmax())
+            name = NAMES[int(labels["schedule"][call])]
+            yield _Place(call, name, beginning, max(0.0, known[key][0]), known[key][1], allowed, agrees)
+
+
+def _mean_used(places: Sequence[_Place], golden: SketchedGolden, ratio: float) -> float:
+    """Of what the errors of all places together may be."""
+    least = math.fsum(one.least for one in places)
+    noise = ratio**2 * math.fsum(golden.noise[one.beginning] for one in places)
+    return math.sqrt(2 * least / noise) / _NORM if noise > 0.0 else math.nan
+
+
+def _findings(places: Sequence[_Place], mean: float) -> tuple[Finding, ...]:
+    beyond = [one for one in places if one.used > 1.0]
+    if not (beyond or mean > 1.0):
+        return ()
+    simplest = min((NAMES.index(one.schedule) for one in beyond), default=None)  # it says most
+    worst = max((one for one in places if simplest in (None, NAMES.index(one.schedule))), key=lambda one: one.used)
+    seen = facts(
+        schedule=worst.schedule,
+        call=worst.call,
+        length=len(worst.beginning),
+        least=worst.least,
+        allowed=worst.allowed,
+        mean=mean,
+    )
+    return (Finding("values", LOGITS, FindingCode.SKETCH, seen),)
+
+
+def _unproven(
+    job: VerifyJob,
+    golden: SketchedGolden,
+    places: Sequence[_Place],
+    logs: Sequence[Tensor],
+    beginnings: Sequence[Prompt],
+    prefix: Tensor,
+) -> Note | None:
+    """Why these answers are not proved to be right."""
+    if any(math.isnan(one.allowed) for one in places):
+        return noted(NoteCode.SKETCH_WITHOUT_LIMIT, precision=job.flow.precision)
+    worst = max(places, key=lambda one: one.most / one.allowed if one.allowed else math.inf)
+    if worst.most > worst.allowed:
+        return noted(NoteCode.SKETCH_OPEN, least=worst.least, most=worst.most, allowed=worst.allowed)
+    return noted(NoteCode.SKETCH_BLIND) if _blind(golden, places, logs, beginnings, prefix) else None
+
+
+def _blind(
+    golden: SketchedGolden,
+    places: Sequence[_Place],
+    logs: Sequence[Tensor],
+    beginnings: Sequence[Prompt],
+    prefix: Tensor,
+) -> bool:
+    """Whether the answers of places would pass as those of others."""
+    allowed = {one.beginning: one.allowed for one in places}
+    firsts = {beginnings[prefix[call][0, column]]: answer[0, column] for call, answer in enumerate(logs) for column in
+              range(answer.shape[1]) if prefix[call][0, column] != PADDED}  # fmt: skip
+    names = [*firsts][:_OTHERS]
+    pairs = zip(names, names[1:] + names[:1], strict=True)
+    sketcher = golden.sketcher
+    return all(sketcher.divergence(golden.sketches[one], firsts[other])[0] <= allowed[one] for one, other in pairs)
+
+
+def _comparison(places: Sequence[_Place], mean: float, answers: Samples) -> Comparison:
+    used = max(max(one.used for one in places), mean)
+    shape = np.shape(answers[0][LOGITS])
+    return Comparison(
+        output=LOGITS,
+        dtype=dtype_name(answers[0][LOGITS].dtype),
+        shape=shape,
+        samples=len(answers),
+        elements=sum(one[LOGITS].size for one in answers),
+        metrics={"budget_used": used},
+        tolerance="derived",
+    )
+
+
+def _metrics(places: Sequence[_Place]) -> dict[str, float]:
+    """The divergence as it is at most: a goal that holds, holds. Beside it what it is at least."""
+    count = len(places)
+    return {
+        "kl_mean": math.fsum(one.most for one in places) / count,
+        "kl_max": max(one.most for one in places),
+        "kl_mean_least": math.fsum(one.least for one in places) / count,
+        "kl_max_least": max(one.least for one in places),
+        "next_token_agreement": sum(one.agrees for one in places) / count,
+    }

@@ -1,0 +1,169 @@
+"""Goldens of prompts: their tokens alone, or a sketch of each answer; a check with them is that of the model, and small."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+import assay
+from assay.core.outcome import Outcome
+from assay.core.result import VerifyResult
+from assay.errors import BadGolden, UsageError
+from assay.models.files import file_digest
+from assay.models.goldens import read_lock, write_contents
+from assay.models.own_data.prompts.short_goldens import read_sketches
+from assay.models.tensors import TensorFile
+from command_line import run_assay
+from language_model import write
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "language-model"
+PROMPTS = "[1, 2, 3, 4, 5, 6, 7]\n[3, 1, 4, 1, 5]\n[2, 7, 1]\n"
+SHOWS = {
+    "counts positions from each call's first": "on the cache",
+    "reads a batch mate": "beside other prompts in a batch",
+    "sees padding": "behind padding, beside longer prompts",
+}
+
+
+def _recorded(folder: Path, *words: str) -> Path:
+    (folder / "prompts.jsonl").write_text(PROMPTS, "utf-8")
+    write(folder / "lm.onnx")
+    record = ("golden", "record", "lm.onnx", "golden", "--inputs", "prompts.jsonl", "--reason", "a test")
+    done = run_assay(*record, *words, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "golden"
+
+
+def _checked(folder: Path) -> VerifyResult:
+    checked = assay.check(folder / "lm.onnx", golden=folder / "golden", measure=False, history=folder / ".assay")
+    (result,) = checked.results
+    assert isinstance(result, VerifyResult)
+    return result
+
+
+def test_tokens_alone_are_kept_where_the_reference_can_answer_again(tmp_path: Path) -> None:
+    golden = _recorded(tmp_path)
+    assert read_lock(golden).form == "ids"
+    assert sorted(one.name for one in golden.iterdir()) == ["golden.lock", "inputs.safetensors"]
+    with TensorFile(golden / "inputs.safetensors") as file:
+        stored = [file.read(name) for name in sorted(file.tensors)]
+    assert [one.tolist() for one in stored] == [[[1, 2, 3, 4, 5, 6, 7]], [[3, 1, 4, 1, 5]], [[2, 7, 1]]]
+    result = _checked(tmp_path)
+    assert result.outcome is Outcome.OK, result.detail
+    assert {name for name in result.task_metrics if name.startswith("schedule_kl_")} >= {
+        "schedule_kl_steps",
+        "schedule_kl_padding",
+    }
+
+
+@pytest.mark.parametrize("form", ["ids", "sketch"])
+def test_another_model_is_refused(tmp_path: Path, form: str) -> None:
+    _recorded(tmp_path, "--form", form)
+    write(tmp_path / "lm.onnx", "sees padding")
+    with pytest.raises(UsageError, match="was recorded for model"):
+        _checked(tmp_path)
+
+
+def test_a_sketch_proves_a_right_engine_right(tmp_path: Path) -> None:
+    _recorded(tmp_path, "--form", "sketch")
+    result = _checked(tmp_path)
+    assert result.outcome is Outcome.OK, result.detail
+    (comparison,) = result.comparisons
+    assert 0.0 < comparison.metrics["budget_used"] < 1.0
+    assert 0.0 <= result.task_metrics["kl_max_least"] <= result.task_metrics["kl_max"] < 1e-9
+    assert result.task_metrics["next_token_agreement"] == 1.0
+
+
+@pytest.mark.parametrize("fault", ["counts positions from each call's first", "reads a batch mate", "sees padding"])
+def test_an_engine_that_answers_otherwise_in_one_schedule_fails_by_a_sketch(tmp_path: Path, fault: str) -> None:
+    """Prompts that are fed whole are answered alike by all of them: the golden of the right model, given out as that of the wrong one."""
+    golden = _recorded(tmp_path, "--form", "sketch")
+    lock, contents = read_lock(golden), {}
+    for role, name in (("input", "inputs"), ("sketch", "sketches")):
+        with TensorFile(golden / f"{name}.safetensors") as file:
+            contents[role] = {one: file.read(one) for one in file.tensors}
+    wrong = write(tmp_path / "lm.onnx", fault)
+    write_contents(golden, msgspec.structs.replace(lock, model_digest=file_digest(wrong)), contents)
+    result = _checked(tmp_path)
+    assert result.outcome is Outcome.MISMATCH, result.detail
+    assert SHOWS[fault] in result.detail
+    assert "nats from the golden" in result.detail
+
+
+def test_a_sketch_that_was_changed_is_refused(tmp_path: Path) -> None:
+    golden = _recorded(tmp_path, "--form", "sketch")
+    data = bytearray((golden / "sketches.safetensors").read_bytes())
+    data[-1] ^= 1
+    (golden / "sketches.safetensors").write_bytes(bytes(data))
+    with pytest.raises(UsageError, match="sha256"):
+        _checked(tmp_path)
+
+
+def test_sketches_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    """Written with a digest of their own, as a hostile one would be."""
+    golden = _recorded(tmp_path, "--form", "sketch")
+    lock = read_lock(golden)
+    with TensorFile(golden / "sketches.safetensors") as file:
+        sketches = {name: file.read(name) for name in file.tensors}
+    with TensorFile(golden / "inputs.safetensors") as file:
+        tokens = {name: file.read(name) for name in file.tensors}
+    for broken in (
+        {**sketches, "mass": sketches["mass"][:-1]},
+        {**sketches, "ids": sketches["ids"] + np.uint32(16)},
+        {**sketches, "logs": np.full_like(sketches["logs"], np.nan)},
+        {name: one for name, one in sketches.items() if name != "noise"},
+    ):
+        write_contents(golden, lock, {"input": tokens, "sketch": broken})
+        with pytest.raises(BadGolden, match="do not fit its prompts"):
+            read_sketches(golden, lock.model_digest)
+
+
+def test_an_update_keeps_the_form(tmp_path: Path) -> None:
+    golden = _recorded(tmp_path, "--form", "sketch")
+    assert run_assay("golden", "diff", "golden", "lm.onnx", cwd=tmp_path).stdout == "nothing would change\n"
+    write(tmp_path / "lm.onnx", "sees the next token")
+    changed = run_assay("golden", "diff", "golden", "lm.onnx", cwd=tmp_path)
+    assert changed.returncode == 1
+    assert "model: " in changed.stdout
+    assert "sketch logs: changed" in changed.stdout
+    done = run_assay("golden", "update", "golden", "lm.onnx", "--yes", "--reason", "another", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert read_lock(golden).form == "sketch"
+    assert [one.reason for one in read_lock(golden).revisions()] == ["a test", "another"]
+
+
+def test_a_model_without_prompts_is_kept_whole(tmp_path: Path) -> None:
+    write(tmp_path / "lm.onnx")
+    record = ("golden", "record", "lm.onnx", "golden", "--samples", "2", "--reason", "a test")
+    done = run_assay(*record, "--form", "sketch", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "inputs are no prompts" in done.stderr
+    assert not (tmp_path / "golden").exists()
+
+
+@pytest.mark.slow
+def test_a_token_takes_less_than_four_kilobytes(tmp_path: Path) -> None:
+    """Of a vocabulary larger than what is stored as it is, the folder as a whole."""
+    tokens = 0
+    for form, most in (("ids", 40), ("sketch", 4000)):
+        golden = tmp_path / form
+        words = (
+            "golden",
+            "record",
+            str(EXAMPLE / "models" / "rotary.onnx"),
+            str(golden),
+            "--form",
+            form,
+            "--reason",
+            "t",
+        )
+        data = ("--inputs", str(EXAMPLE / "prompts.txt"), "--tokenizer", str(EXAMPLE / "tokenizer.json"))
+        done = run_assay(*words, *data, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        with TensorFile(golden / "inputs.safetensors") as file:
+            tokens = sum(file.read(name).size for name in file.tensors)
+        assert sum(one.stat().st_size for one in golden.iterdir()) <= most * tokens
+    assert tokens > 100
