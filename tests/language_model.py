@@ -77,6 +77,21 @@ FAULTS = {
             "value = Expand(first, batch)",
         ),
     ),
+    "counts positions back from the end of a row": (
+        "place = Gather(places, position_ids)",
+        (
+            "row_shape = Shape(attention_mask)",
+            "row = Gather<axis=0>(row_shape, one)",
+            "call_shape = Shape(input_ids)",
+            "fresh = Gather<axis=0>(call_shape, one)",
+            "start = Sub(row, fresh)",
+            "columns = Range(start, row, one)",
+            "read = ReduceSum(attention_mask, axis_one)",
+            "padded = Sub(read, row)",
+            "counted = Add(columns, padded)",
+            "place = Gather(places, counted)",
+        ),
+    ),
     "sees padding": ("known = Greater(attention_mask, zero)", ("known = GreaterOrEqual(attention_mask, zero)",)),
 }
 """By name, a line and what stands in its place."""

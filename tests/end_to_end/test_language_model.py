@@ -17,6 +17,7 @@ SHOWS = {
     "counts positions from each call's first": "in pieces, on the cache",
     "loses the newest of the cache": "in pieces, on the cache",
     "reads a batch mate": "beside other prompts in a batch",
+    "counts positions back from the end of a row": "before padding, beside longer prompts",
     "sees padding": "behind padding, beside longer prompts",
 }
 
@@ -35,7 +36,7 @@ def test_a_right_one_gives_one_answer_however_it_is_fed(tmp_path: Path) -> None:
     result = _check(tmp_path, "")
     assert result.outcome is Outcome.OK, result.detail
     schedules = {name: size for name, size in result.task_metrics.items() if name.startswith("schedule_kl_")}
-    assert len(schedules) == 5
+    assert len(schedules) == 6
     assert max(schedules.values()) < 1e-9
     assert result.task_metrics["kl_max"] < 1e-9
 

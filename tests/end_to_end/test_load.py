@@ -27,6 +27,7 @@ def _config(folder: Path, goal: str, more: str = "") -> Path:
 url = "http://127.0.0.1:{port}/v1"
 start = "{start}"
 health = "http://127.0.0.1:{port}/health"
+metrics = "http://127.0.0.1:{port}/metrics"
 
 [[policy.goal]]
 {goal}
@@ -66,6 +67,13 @@ def test_a_load_is_kept_and_compared_with_the_one_before(tmp_path: Path) -> None
     assert kept.points[0].metrics["requests"] > 5
     assert len(kept.points[0].resident) > 5
     assert all(size > 10e6 for _, size in kept.points[0].resident)
+    figures = kept.points[0].metrics
+    assert 10e6 < figures["memory_arena_mean_bytes"] <= figures["memory_arena_peak_bytes"]
+    assert figures["memory_arena_peak_bytes"] < figures["memory_peak_bytes"] <= figures["memory_high_water_bytes"]
+    assert 1e6 < figures["memory_live_peak_bytes"] < figures["memory_arena_peak_bytes"]
+    assert 0.0 < figures["memory_fragmentation_percent"] < 100.0
+    assert 0.0 < figures["cache_used_peak_percent"] <= 100.0
+    assert figures["batch_peak"] >= figures["batch_mean"] >= 0.0
     assert "load.ttft_mean_ms" in (tmp_path / "load.json").read_text()
 
 

@@ -71,11 +71,16 @@ WAYS = (_alone, _together, _generated, _texts, _seeds, _draws, _tokens, _chat)
 SHOWS: dict[str, tuple[Callable[[PromptService, Oracle], list[Finding]], str]] = {
     "head-int8": (_alone, "one request at a time"),
     "stale-prefix": (_alone, "a beginning that an earlier prompt shares"),
+    "chunk-position": (_alone, "one request at a time"),
+    "batch-leak": (_together, "beside others at the same time"),
     "padding-leak": (_together, "beside others at the same time"),
     "cache-off-by-one": (_generated, "as a text goes on that it generates"),
+    "stale-slot": (_generated, "as a text goes on that it generates"),
     "draft-accepted": (_generated, "as a text goes on that it generates"),
     "draft-cache": (_generated, "as a text goes on that it generates"),
     "stop-kept": (_texts, "a stop string does not end the text where it should"),
+    "stream-last": (_texts, "the pieces of a stream do not join to the whole text"),
+    "text-space": (_texts, "its text is not that of its tokens"),
     "limit-one-more": (_texts, "asked for a number of tokens it generates another: expected 24, got 25"),
     "seed-ignored": (_seeds, "one seed gives two texts"),
     "sampler-temperature": (_draws, "as probable as at another temperature"),
@@ -86,6 +91,11 @@ SHOWS: dict[str, tuple[Callable[[PromptService, Oracle], list[Finding]], str]] =
 
 SLOW = (
     "head-int8",
+    "chunk-position",
+    "batch-leak",
+    "stale-slot",
+    "stream-last",
+    "text-space",
     "limit-one-more",
     "seed-ignored",
     "tokenizer-case",

@@ -18,7 +18,7 @@ from assay.judge.note_text import note_text
 from assay.models.goldens import Golden
 from assay.models.onnx_file import open_model
 from assay.worker.engine.transformed_model import TransformedModel
-from assay.worker.verify.own_cache import own_schedules_disagree
+from assay.worker.verify.own_cache import own_schedules
 from small_models import linear_model
 
 LOGITS = [{"logits": np.zeros((1, 1, 2))}] * 2
@@ -36,8 +36,9 @@ def test_a_golden_that_does_not_say_which_calls_follow_one_another(
     lock = GoldenLock("", "m", 2, 0, "", "", "", "", "", ())
     golden = Golden(lock, [{"x": np.zeros((2, 4), np.float32)}] * 2, LOGITS, labels)
     quantized = TransformedModel(path, standard=path)
-    findings, note = own_schedules_disagree(job, Reference().lower(path, job.flow), quantized, golden, LOGITS)
-    assert (findings, note and note.code) == ((), unasked)
+    found = own_schedules(job, Reference().lower(path, job.flow), quantized, golden, LOGITS)
+    note = found.unasked
+    assert (found.disagree, note and note.code, found.figures) == ((), unasked, {} if unasked else None)
     assert note is None or note_text(note) == (
         "own cache not asked: the golden does not say which calls follow one another; a check of this model without --reference asks it"
     )

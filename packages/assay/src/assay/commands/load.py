@@ -86,7 +86,7 @@ def _measured(
         mix = _mix(options, running, service)
 
         def load(rate: float) -> LoadSummary:
-            found = _at_rate(options, mix, rate, objectives, running, say)
+            found = _at_rate(options, mix, rate, objectives, running, service.metrics, say)
             if not running.alive:
                 raise EndpointFailed(
                     f"service {service.name!r} ended at {rate:g} requests a second: start it by hand and read what it says"
@@ -153,14 +153,15 @@ def _at_rate(
     rate: float,
     objectives: Mapping[str, float],
     running: Started,
+    gauges: str,
     say: Callable[[str], None],
 ) -> LoadSummary:
     say(f"{rate:g} requests a second for {options.seconds:g} s")
     times = arrivals(options.arrivals, rate, options.seconds, seed=options.seed, trace=options.trace)
-    with watched_memory(running, options.seconds) as readings:
+    with watched_memory(running, options.seconds, gauges) as readings:
         load = generate(mix, times, timeout_s=options.timeout_s)
-    found = summarize(load, objectives)
-    return replace(found, metrics=found.metrics | growth(readings), resident=tuple(readings))
+    found, resident = summarize(load, objectives), readings.resident
+    return replace(found, metrics=found.metrics | growth(resident) | readings.metrics(), resident=resident)
 
 
 def _compared(options: LoadOptions, objectives: dict[str, float], say: Callable[[str], None]) -> Loaded:

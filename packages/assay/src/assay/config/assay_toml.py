@@ -96,7 +96,7 @@ def load_config(path: Path) -> Config:
             for name, one in parsed.environments.items()
         ),
         services=tuple(
-            Service(name, one.url, one.start, one.health, one.stop, one.model, one.ready_s)
+            Service(name, one.url, one.start, one.health, one.stop, one.model, one.ready_s, one.metrics)
             for name, one in parsed.service.items()
         ),
         limits=changed_limits(Limits(), options_in(LimitOptions, "limits", parsed.limits)),

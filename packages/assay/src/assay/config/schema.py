@@ -81,6 +81,7 @@ class ServiceFile(_Table):
     health: str = ""
     stop: str = ""
     model: str = ""
+    metrics: Annotated[str, Field(pattern=r"^(https?://.+)?$")] = ""
     ready_s: Annotated[float, Field(gt=0)] = 60.0
 
 

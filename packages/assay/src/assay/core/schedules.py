@@ -21,6 +21,9 @@ SCHEDULES = {
     ),
     "batch": Schedule("beside other prompts in a batch", "its rows are not independent of one another"),
     "padding": Schedule("behind padding, beside longer prompts", "it sees padding, or counts it as positions"),
+    "right-padding": Schedule(
+        "before padding, beside longer prompts", "it sees padding, or counts positions back from the end of a row"
+    ),
 }
 """By name, the simplest first. A golden keeps the number of a name."""
 NAMES = tuple(SCHEDULES)

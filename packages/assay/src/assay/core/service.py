@@ -7,7 +7,8 @@ import msgspec
 
 class Service(msgspec.Struct, frozen=True):
     """`start` is a command ("": it runs already), `health` an address that answers when it is ready ("": its list of models), `stop` a
-    command that ends it ("": its processes are ended). `ready_s` is how long it may take to answer."""
+    command that ends it ("": its processes are ended), `metrics` an address with its gauges in Prometheus' text ("": none is
+    read). `ready_s` is how long it may take to answer."""
 
     name: str
     url: str
@@ -16,3 +17,4 @@ class Service(msgspec.Struct, frozen=True):
     stop: str = ""
     model: str = ""
     ready_s: float = 60.0
+    metrics: str = ""

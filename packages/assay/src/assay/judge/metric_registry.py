@@ -58,6 +58,16 @@ _LOAD_FIGURES = (
     MetricSpec("memory_growth_percent", "%", "up", "growth of that in an hour (Sen's slope, behind the first quarter)"),
     MetricSpec("memory_growth_low_percent", "%", "up", "the least that it surely grows (99 %): above 0 it leaks"),
     MetricSpec("memory_growth_high_percent", "%", "up", "the most that it may grow (99 %)"),
+    MetricSpec("memory_high_water_bytes", "bytes", "up", "the most that its processes ever held, by the kernel"),
+    MetricSpec("memory_end_bytes", "bytes", "up", "resident memory when the last answer was there"),
+    MetricSpec("memory_arena_*_bytes", "bytes", "up", "memory of its allocators, without files: mean, peak"),
+    MetricSpec("memory_live_peak_bytes", "bytes", "up", "the most of it that the service says it uses"),
+    MetricSpec(
+        "memory_fragmentation_percent", "%", "up", "share of the allocators' memory that it says it does not use"
+    ),
+    MetricSpec("cache_used_*_percent", "%", "up", "how full its cache is, as it says: mean, peak"),
+    MetricSpec("batch_*", "", "down", "requests under way at once, as it says: mean, peak"),
+    MetricSpec("queue_*", "", "up", "requests that wait, as it says: mean, peak"),
 )
 """Of a load, at each rate."""
 

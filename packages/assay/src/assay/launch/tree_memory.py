@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 MACHINE_BYTES = os.sysconf("SC_PHYS_PAGES") * _PAGE_BYTES
@@ -47,9 +48,26 @@ def memory_files(processes: list[int]) -> int:
 
 def _mapped_bytes(pid: int) -> int:
     """Of such files, as far as they count as that process's own memory."""
+    return _status_bytes(pid, b"RssShmem:")
+
+
+class Parts(NamedTuple):
+    """What processes hold: `anonymous` memory, which allocators have (what is shared since a fork is counted in each), and the sum of the
+    most that each has ever held."""
+
+    anonymous: int
+    high_water: int
+
+
+def parts_of(processes: Sequence[int]) -> Parts:
+    """Of those that are there."""
+    return Parts(*(sum(_status_bytes(pid, name) for pid in processes) for name in (b"RssAnon:", b"VmHWM:")))
+
+
+def _status_bytes(pid: int, name: bytes) -> int:
     with suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/status", "rb") as file:
         for line in file:
-            if line.startswith(b"RssShmem:"):
+            if line.startswith(name):
                 return int(line.split()[1]) * 1024
     return 0
 

@@ -6,33 +6,104 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from statistics import fmean
 
 from assay.launch.process_tree import descendants
-from assay.launch.tree_memory import MACHINE_BYTES, tree_bytes
+from assay.launch.tree_memory import MACHINE_BYTES, Parts, parts_of, tree_bytes
+from assay.serving.gauges import CACHE_USED, LIVE_BYTES, RUNNING, WAITING, read_gauges
 from assay.serving.started import Started
 
 _READINGS = 400
 _SHORTEST_S = 0.1
-Readings = list[tuple[float, int]]
-"""Seconds from the start, and bytes of all processes of the service."""
+_SKIPPED = 4
+"""The first of so many parts of the readings is left out of means: caches fill."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """`second` from the start of the load; `resident` bytes of all processes of the service, and what they are made of; `told` is what
+    the service says of itself."""
+
+    second: float
+    resident: int
+    parts: Parts
+    told: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class Readings:
+    """As they come, about `_READINGS` of them; none of a service that Assay did not start, and that tells nothing."""
+
+    found: list[Reading] = field(default_factory=list)
+
+    @property
+    def resident(self) -> tuple[tuple[float, int], ...]:
+        """Seconds from the start, and bytes of all processes."""
+        return tuple((one.second, one.resident) for one in self.found if one.resident)
+
+    def metrics(self) -> dict[str, float]:
+        """What was held, and what of it was used, as far as anybody tells."""
+        return {**self._held(), **self._told()}
+
+    def _held(self) -> dict[str, float]:
+        own = [one for one in self.found if one.resident]
+        if not own:
+            return {}
+        settled = own[len(own) // _SKIPPED :]
+        figures = {
+            "memory_end_bytes": float(own[-1].resident),
+            "memory_high_water_bytes": float(max(one.parts.high_water for one in own)),
+            "memory_arena_mean_bytes": fmean(one.parts.anonymous for one in settled),
+            "memory_arena_peak_bytes": float(max(one.parts.anonymous for one in own)),
+        }
+        shares = [
+            1.0 - one.told[LIVE_BYTES] / one.parts.anonymous
+            for one in settled
+            if LIVE_BYTES in one.told and one.parts.anonymous
+        ]
+        if shares:
+            figures["memory_live_peak_bytes"] = max(one.told.get(LIVE_BYTES, 0.0) for one in own)
+            figures["memory_fragmentation_percent"] = 100.0 * fmean(shares)
+        return figures
+
+    def _told(self) -> dict[str, float]:
+        figures: dict[str, float] = {}
+        for name, figure, times in (
+            (CACHE_USED, "cache_used_{}_percent", 100.0),
+            (RUNNING, "batch_{}", 1.0),
+            (WAITING, "queue_{}", 1.0),
+        ):
+            if seen := [times * one.told[name] for one in self.found if name in one.told]:
+                figures[figure.format("mean")] = fmean(seen[len(seen) // _SKIPPED :])
+                figures[figure.format("peak")] = max(seen)
+        return figures
 
 
 @contextmanager
-def watched_memory(running: Started, seconds: float) -> Iterator[Readings]:
-    """Readings as they come, about `_READINGS` of them; none of a service that Assay did not start."""
-    found: Readings = []
-    if running.process is None:
+def watched_memory(running: Started, seconds: float, gauges: str = "") -> Iterator[Readings]:
+    """Readings of its processes, where it was started here, and of `gauges`, an address where it tells of itself."""
+    found = Readings()
+    pid = running.process.pid if running.process is not None else 0
+    if not pid and not gauges:
         yield found
         return
-    pid, over, began = running.process.pid, threading.Event(), time.monotonic()
+    over, began = threading.Event(), time.monotonic()
     every_s = max(_SHORTEST_S, seconds / _READINGS)
 
     def read() -> None:
-        while not over.wait(every_s):
-            if size := tree_bytes(pid, descendants(pid), MACHINE_BYTES):
-                found.append((time.monotonic() - began, size))
+        below = descendants(pid) if pid else []
+        size = tree_bytes(pid, below, MACHINE_BYTES) if pid else 0
+        told = read_gauges(gauges) if gauges else {}
+        if size or told:
+            found.found.append(Reading(time.monotonic() - began, size, parts_of([pid, *below]), told))
 
-    thread = threading.Thread(target=read, daemon=True)
+    def watch() -> None:
+        while not over.wait(every_s):
+            read()
+        read()
+
+    thread = threading.Thread(target=watch, daemon=True)
     thread.start()
     try:
         yield found

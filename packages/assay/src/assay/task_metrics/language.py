@@ -12,6 +12,7 @@ from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
 from assay.task_metrics.options import option
 
+SCHEDULE_FIGURE = "schedule_kl_"
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 
@@ -47,7 +48,15 @@ def language(
     if "next_token" in labels and (followed >= 0).any():
         figures["perplexity"] = _perplexity(got, followed)
         figures["expected_perplexity"] = _perplexity(wanted, followed)
-    return figures | {f"schedule_kl_{one}": size for one, (size, _, _) in apart(ours, labels).items()}
+    return figures | schedule_figures(actual, labels, name)
+
+
+def schedule_figures(
+    answers: Sequence[Tensors], labels: Mapping[str, Tensor], output: str = "logits"
+) -> dict[str, float]:
+    """`schedule_kl_NAME` of calls, each on the cache that they carry."""
+    found = apart(log_probabilities(answers, output), labels)
+    return {f"{SCHEDULE_FIGURE}{name}": size for name, (size, _, _) in found.items()}
 
 
 def log_probabilities(samples: Sequence[Tensors], name: str) -> list[Tensor]:

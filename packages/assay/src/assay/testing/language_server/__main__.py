@@ -27,6 +27,8 @@ def main() -> None:
     said.add_argument("--step", type=float, default=0.0, help="seconds that each step takes longer")
     said.add_argument("--extra", type=float, default=0.0, help="share of each step that it works besides")
     said.add_argument("--draft", type=int, default=0, help="tokens that are guessed and verified in one step")
+    said.add_argument("--leak", type=int, default=0, help="bytes that each request leaves behind")
+    said.add_argument("--held", type=int, default=0, help="bytes that are held besides, as weights would be")
     said.add_argument("--for", type=float, default=3600.0, dest="seconds", help="seconds until it ends by itself")
     asked = said.parse_args()
     import uvicorn
@@ -42,6 +44,8 @@ def main() -> None:
         step_s=asked.step,
         extra=asked.extra,
         drafted=asked.draft,
+        leak_bytes=asked.leak,
+        held_bytes=asked.held,
     )
     server = uvicorn.Server(
         uvicorn.Config(application(settings), host="127.0.0.1", port=asked.port, log_level="critical", access_log=False)

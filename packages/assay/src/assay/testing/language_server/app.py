@@ -45,6 +45,8 @@ class Settings:
     extra: float = 0.0
     drafted: int = 0
     prefixes: bool = True
+    leak_bytes: int = 0
+    held_bytes: int = 0
 
 
 @dataclass
@@ -56,7 +58,8 @@ class Service:
     network: Network
     batcher: Batcher
     asked: int = 0
-    ended: list[int] = field(default_factory=list)
+    held: bytearray = field(default_factory=bytearray)
+    leaked: list[bytes] = field(default_factory=list)
 
     @property
     def faults(self) -> frozenset[str]:
@@ -85,10 +88,12 @@ def application(settings: Settings) -> Starlette:
         drafted=settings.drafted or (4 if faults & DRAFT.keys() else 0),
     )
     service = Service(settings, Words(settings.tokenizer, faults), network, batcher)
+    service.held = bytearray(b"\1") * settings.held_bytes
     routes = _Routes(service)
     return Starlette(
         routes=[
             Route("/health", routes.health),
+            Route("/metrics", routes.metrics),
             Route("/v2", routes.health),
             Route("/v2/health/ready", routes.health),
             Route("/v1/models", routes.models),
@@ -108,6 +113,16 @@ class _Routes:
 
     async def health(self, _: Request) -> Response:
         return _json({"live": True, "ready": True})
+
+    async def metrics(self, _: Request) -> Response:
+        from starlette.responses import PlainTextResponse
+
+        use = self._service.batcher.use
+        live = use.bytes + self._service.network.bytes + len(self._service.held)
+        return PlainTextResponse(
+            f"assay_requests_running {use.running}\nassay_requests_waiting {use.waiting}\n"
+            f"assay_cache_used {use.cache_used}\nassay_memory_live_bytes {live}\n"
+        )
 
     async def models(self, _: Request) -> Response:
         name, longest = self._service.settings.name, self._service.network.context
@@ -145,6 +160,7 @@ async def _answer(service: Service, request: Request, *, chat: bool) -> Response
     try:
         said = await request.json()
         service.asked += 1
+        service.leaked += [bytes(service.settings.leak_bytes)] if service.settings.leak_bytes else []
         await _trouble(service)
         answer = _accepted(service, said, chat=chat)
     except Refused as error:

@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,6 +42,15 @@ class Generation:
     late: Array | None = None
 
 
+class Use(NamedTuple):
+    """`bytes` of caches, of requests under way and of prompts that are kept; `cache_used` is the share of those that may be kept."""
+
+    running: int
+    waiting: int
+    bytes: int
+    cache_used: float
+
+
 class Batcher:
     """One thread that steps all requests together, `most` at a time; the first waits `delay_s` for others."""
 
@@ -62,6 +72,7 @@ class Batcher:
         self._wake = threading.Condition()
         self._known: OrderedDict[tuple[int, ...], list[Array]] = OrderedDict()
         self._left_behind: Array | None = None
+        self._active: list[Generation] = []
         self._closed = False
         self._thread = threading.Thread(target=self._work, name="batcher", daemon=True)
         self._thread.start()
@@ -71,6 +82,14 @@ class Batcher:
         with self._wake:
             self._waiting.append(sequence)
             self._wake.notify()
+
+    @property
+    def use(self) -> Use:
+        """What it holds now."""
+        active, known = list(self._active), list(self._known.values())
+        caches = [*(one.cache for one in active), *known]
+        size = sum(part.nbytes for cache in caches for part in cache)
+        return Use(len(active), len(self._waiting), size, len(known) / _KEPT)
 
     def close(self) -> None:
         """After the step that is under way."""
@@ -93,7 +112,7 @@ class Batcher:
                 admitted, self._waiting = self._waiting[:free], self._waiting[free:]
             for sequence in admitted:
                 self._begin(sequence)
-            active += admitted
+            self._active = active = [*active, *admitted]
             active = [one for one in active if not self._stepped(one)] if len(active) == 1 else self._both(active)
 
     def _both(self, active: Sequence[Generation]) -> list[Generation]:

@@ -37,6 +37,11 @@ class Network:
         return int(self.output.shape[0])
 
     @property
+    def bytes(self) -> int:
+        """Of its weights."""
+        return sum(one.nbytes for one in self.weights.values())
+
+    @property
     def context(self) -> int:
         """How many positions there may be."""
         learned = self.weights.get("positions.weight")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -15,6 +15,7 @@ from assay.errors import Lowering
 from assay.models.goldens import Golden
 from assay.models.own_data.state import without_fed
 from assay.ports import Engine
+from assay.task_metrics.language import schedule_figures
 from assay.worker.describe_exception import reason_of
 from assay.worker.engine.sequences import run_calls
 from assay.worker.engine.transformed_model import TransformedModel
@@ -27,17 +28,27 @@ from assay.worker.verify.schedules import is_scheduled, schedules_disagree
 _STEPS = NAMES.index("steps")
 
 
-def own_schedules_disagree(
+@dataclass(frozen=True)
+class OwnSchedules:
+    """`disagree`: the model contradicts itself. `unasked` says why that is not known. `figures` are how far the engine is from itself, by
+    how a prompt is fed; None where those of the compared calls are the same."""
+
+    disagree: tuple[Finding, ...]
+    unasked: Note | None = None
+    figures: dict[str, float] | None = None
+
+
+def own_schedules(
     job: VerifyJob, engine: Engine, rewritten: TransformedModel, golden: Golden, actual: Samples
-) -> tuple[tuple[Finding, ...], Note | None]:
-    """Whether the model contradicts itself on its own cache, and why that could not be asked (None where it could). Where the calls
-    carry another model's cache, the model and the engine are asked again, each on the cache that it gives itself."""
+) -> OwnSchedules:
+    """Whether the model contradicts itself on its own cache. Where the calls carry another model's cache, the model and the engine are
+    asked again, each on the cache that it gives itself."""
     if not is_scheduled(golden) or (job.case.original is None and rewritten.standard is None):
-        return schedules_disagree(golden, actual), None
+        return OwnSchedules(schedules_disagree(golden, actual))
     try:
         calls = _own_calls(job, golden)
         if not calls.state:  # no cache is handed on
-            return schedules_disagree(golden, actual), None
+            return OwnSchedules(schedules_disagree(golden, actual))
         model, oracles = Path(job.case.model.source), ORACLES
         judged = TransformedModel(model)
         if rewritten.standard is not None:
@@ -46,8 +57,9 @@ def own_schedules_disagree(
         expected = ask(model, lambda evaluator: run_calls(evaluator, judged, calls, signature)[1], oracles=oracles)
         given = run_calls(engine, rewritten, calls, signature)[1]
     except Lowering as error:
-        return (), noted(NoteCode.OWN_CACHE_NOT_ASKED, error=reason_of(error))
-    return schedules_disagree(replace(golden, outputs=expected), given), None
+        return OwnSchedules((), noted(NoteCode.OWN_CACHE_NOT_ASKED, error=reason_of(error)), {})
+    disagree = schedules_disagree(replace(golden, outputs=expected), given)
+    return OwnSchedules(disagree, figures=schedule_figures(given, golden.labels))
 
 
 def _own_calls(job: VerifyJob, golden: Golden) -> Source:

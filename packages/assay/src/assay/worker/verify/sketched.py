@@ -22,7 +22,7 @@ from assay.core.schedules import NAMES, PADDED
 from assay.models.own_data.prompts.short_goldens import Prompt, SketchedGolden, read_sketches
 from assay.models.own_data.prompts.signature import LOGITS
 from assay.ports import Engine, Tensor
-from assay.task_metrics.language import apart, log_probabilities
+from assay.task_metrics.language import log_probabilities, schedule_figures
 from assay.worker.engine.lower import Lowered, delegation
 from assay.worker.engine.sequences import run_calls
 from assay.worker.inputs.load_inputs import feed, reference_of
@@ -77,7 +77,7 @@ def verify_sketched(job: VerifyJob, lowered: Lowered, engine: Engine, stages: St
         ratio = _ratio(job.flow.precision)
         places = [*_places(golden, fed.beginnings, fed.labels, logs, ratio)]
         mean = _mean_used(places, golden, ratio)
-        own = {f"schedule_kl_{name}": size for name, (size, _, _) in apart(logs, fed.labels).items()}
+        own = schedule_figures(answers, fed.labels)
         return msgspec.structs.replace(
             blank,
             comparisons=(_comparison(places, mean, answers),),

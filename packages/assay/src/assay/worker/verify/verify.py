@@ -33,6 +33,7 @@ from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.plugins import library_of
 from assay.ports import Engine
 from assay.ports.prompts import ContinuesPrompts
+from assay.task_metrics.language import SCHEDULE_FIGURE
 from assay.task_metrics.registry import is_against_labels, score
 from assay.worker.engine.calibration import evaluation_split
 from assay.worker.engine.handover import leave
@@ -53,7 +54,7 @@ from assay.worker.verify.input_sensitivity import check_sensitivity
 from assay.worker.verify.numeric_defaults import tried
 from assay.worker.verify.output_statistics import with_statistics
 from assay.worker.verify.overflow_underflow import excuse_overflow
-from assay.worker.verify.own_cache import own_schedules_disagree
+from assay.worker.verify.own_cache import own_schedules
 from assay.worker.verify.reference_comparison import Compare, Samples, compare_at_shapes, compare_to_reference
 from assay.worker.verify.repeats import Asked, is_beyond, repeated
 from assay.worker.verify.saving import save
@@ -90,12 +91,20 @@ def verify(job: VerifyJob, stages: Stages) -> VerifyResult:
             save(job, ran.golden, ran.actual, facts.backend_version)
         stages.reached = Stage.COMPARE  # a verdict on the answers speaks of where they were judged
     coarser = find_lower_precision(job.flow.precision, facts, lambda: model_precision(_lowered_from(job, lowered)))
-    disagree, unasked = own_schedules_disagree(job, engine, lowered.rewritten, ran.golden, ran.actual)
-    found = seen.findings + ran.unlike + coarser + disagree
-    seen = replace(seen, findings=found, unproven=seen.unproven or unasked)
+    own = own_schedules(job, engine, lowered.rewritten, ran.golden, ran.actual)
+    found = seen.findings + ran.unlike + coarser + own.disagree
+    seen = replace(seen, findings=found, unproven=seen.unproven or own.unasked)
     if seen.is_open:
         leave(job, lowered.folder, lowered.rewritten, stages.built, lowered.notes, lowered.warned)
-    return _recorded(job, lowered.rewritten, ran, facts, seen)
+    return _on_its_own_cache(_recorded(job, lowered.rewritten, ran, facts, seen), own.figures)
+
+
+def _on_its_own_cache(result: VerifyResult, figures: dict[str, float] | None) -> VerifyResult:
+    """Figures of schedules speak of the engine alone: on another model's cache they would tell how far the two models are."""
+    if figures is None or not result.task_metrics:
+        return result
+    others = {name: one for name, one in result.task_metrics.items() if not name.startswith(SCHEDULE_FIGURE)}
+    return msgspec.structs.replace(result, task_metrics=others | figures)
 
 
 @dataclass(frozen=True)
