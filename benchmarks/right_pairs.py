@@ -3,8 +3,8 @@
 python benchmarks/right_pairs.py [--models N] [--first SEED] [--flow NAME ...] [--servers N]
 
 Each seed draws the weights of a small model (rotary or learned positions), prompts, and the settings of servers, some of which compute in
-a shorter type and say so. Engines, libraries that generate (of rotary models those that read checkpoints, too) and services are checked as
-a user does it. No time is measured: any machine will do.
+a shorter type and say so. Engines, libraries that generate (of rotary models those that read checkpoints and exported programs, too) and
+services are checked as a user does it. No time is measured: any machine will do.
 """
 
 from __future__ import annotations
@@ -40,9 +40,15 @@ CHECKPOINTS = {
     "transformers-brain": ("bfloat16", "eager"),
 }
 """Type and attention of transformers on a folder."""
+GENERATING = ("genai", "openvino-genai", "openvino-genai-bf16")
+"""Libraries that read any of these models."""
+EXPORTED = ("exported-eager", "exported-inductor", "exported-executorch", "transformers-compiled")
+"""Programs of a checkpoint; all but the first take half a minute and more to build."""
 SERVED = (*("",) * 10, *("float16",) * 3, *("bfloat16",) * 3)
 """The precisions of the servers: "" is float32."""
 _DRAWS = 60
+_SLOW = 8
+"""One seed of so many has the programs that take long to build."""
 Random = np.random.Generator
 
 
@@ -83,6 +89,12 @@ def toml(model: Path, named: Sequence[str], addresses: dict[str, tuple[str, str]
     for flow, (dtype, attention) in CHECKPOINTS.items():
         options = f"checkpoint = '{folder}', dtype = '{dtype}', attention = '{attention}', draws = {_DRAWS}"
         parts.append(f"[flow.{flow}]\nbackend = 'transformers'\nprecision = '{dtype}'\noptions = {{ {options} }}\n")
+    for flow in EXPORTED:
+        kind = flow.partition("-")[2]
+        backend, said = (
+            ("transformers", "compiled = true") if kind == "compiled" else ("exported-decoder", f"compiler = '{kind}'")
+        )
+        parts.append(f"[flow.{flow}]\nbackend = '{backend}'\noptions = {{ {said}, checkpoint = '{folder}' }}\n")
     for flow, (address, precision) in addresses.items():
         options = f"url = '{address}/v1', tokenizer = '{TOKENIZER}', chat_template = '{TEMPLATE}', draws = {_DRAWS}"
         said = f"precision = '{precision}'\n" if precision else ""
@@ -91,14 +103,14 @@ def toml(model: Path, named: Sequence[str], addresses: dict[str, tuple[str, str]
     return f"[[model]]\npath = '{model}'\n[flows]\nuse = [{use}]\n" + "\n".join(parts)
 
 
-def libraries(name: str, weights: dict[str, np.ndarray[Any, Any]], folder: Path) -> tuple[str, ...]:
+def libraries(name: str, weights: dict[str, np.ndarray[Any, Any]], folder: Path, slow: bool) -> tuple[str, ...]:
     """Flows of those that generate, where this model can be had as they read it."""
     if name != "rotary":
-        return ("genai",)
+        return GENERATING
     from checkpoints import write_folder
 
     write_folder(weights, folder)
-    return ("genai", *CHECKPOINTS)
+    return (*GENERATING, *CHECKPOINTS, *(EXPORTED if slow else EXPORTED[:1]))
 
 
 def pairs(seed: int, folder: Path, flows: Sequence[str], servers: int) -> list[tuple[str, str, str, float]]:
@@ -124,7 +136,7 @@ def pairs(seed: int, folder: Path, flows: Sequence[str], servers: int) -> list[t
             )
             addresses[f"served-{number}"] = (stack.enter_context(running(settings)), precision)
         config = folder / "assay.toml"
-        flows = (*flows, *libraries(name, weights, folder / "checkpoint"))
+        flows = (*flows, *libraries(name, weights, folder / "checkpoint", slow=seed % _SLOW == 0))
         config.write_text(toml(model, flows, addresses, folder / "checkpoint"), "utf-8")
         found = assay.check(
             model,
