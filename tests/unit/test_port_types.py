@@ -12,6 +12,7 @@ from assay.backends.executorch import ExecuTorch, ExecuTorchEngine
 from assay.backends.exported_decoder import ExportedDecoder
 from assay.backends.iree import IREE, IREEEngine
 from assay.backends.litert import LiteRt, LiteRtEngine
+from assay.backends.llama_cpp import LlamaCpp
 from assay.backends.local_prompts import DecodingEngine
 from assay.backends.mnn import MNN, MNNEngine
 from assay.backends.ncnn import Ncnn, NcnnEngine
@@ -53,13 +54,13 @@ from assay.transforms.vulkan_int8 import VulkanInt8
 from assay.transforms.xnnpack_int8 import XnnpackInt8
 
 BACKENDS: list[type[ports.Backend]] = [
-    ExecuTorch, ExportedDecoder, Faulty, IREE, LiteRt, MNN, Miscompiler, Ncnn, OnnxRuntime, OnnxRuntimeGenai, OnnxRuntimeQnn, OpenVINO,
-    OpenVinoGenai,
+    ExecuTorch, ExportedDecoder, Faulty, IREE, LiteRt, LlamaCpp, MNN, Miscompiler, Ncnn, OnnxRuntime, OnnxRuntimeGenai, OnnxRuntimeQnn,
+    OpenVINO, OpenVinoGenai,
     PromptEndpoint, Reference, TVM, TensorEndpoint, TensorRT, Torch, Transformers, Trtexec,
 ]  # fmt: skip
 DYNAMIC: list[type[ports.Dynamic]] = [
-    ExecuTorch, ExportedDecoder, Faulty, IREE, LiteRt, MNN, Miscompiler, Ncnn, OnnxRuntime, OnnxRuntimeGenai, OnnxRuntimeQnn, OpenVINO,
-    OpenVinoGenai,
+    ExecuTorch, ExportedDecoder, Faulty, IREE, LiteRt, LlamaCpp, MNN, Miscompiler, Ncnn, OnnxRuntime, OnnxRuntimeGenai, OnnxRuntimeQnn,
+    OpenVINO, OpenVinoGenai,
     PromptEndpoint, Reference, TVM, TensorEndpoint, TensorRT, Torch, Transformers, Trtexec,
 ]  # fmt: skip
 SIZED: list[type[ports.BuiltForSizes]] = [ExecuTorch, LiteRt, Ncnn, OnnxRuntimeQnn, TensorRT, Trtexec]
@@ -73,7 +74,7 @@ NAMED: list[type[ports.NamesLibrary]] = [
 ]
 PLATFORMS: list[type[ports.NamesPlatforms]] = [ExecuTorch, IREE]
 INTEGERS: list[type[ports.DeclaresIntegers]] = [Ncnn]
-SHIPPING: list[type[ports.ShipsEnvironment]] = [ExecuTorch, LiteRt, OnnxRuntimeQnn]
+SHIPPING: list[type[ports.ShipsEnvironment]] = [ExecuTorch, LiteRt, LlamaCpp, OnnxRuntimeQnn]
 FORKABLE: list[type[ports.Forkable]] = [ExecuTorch]
 LESS: list[type[ports.LoadsWithLess]] = [ExecuTorch]
 SWITCHING: list[type[ports.SwitchesPasses]] = [ExecuTorch, Miscompiler, OnnxRuntime, TVM]

@@ -75,6 +75,7 @@ def test_a_cell_is_where_its_flow_runs() -> None:
         "openvino-genai",
         "transformers",
         "exported-eager",
+        "llama-cpp",
     } & set(cells)
 
 

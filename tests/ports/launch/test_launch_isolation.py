@@ -42,6 +42,7 @@ OWN = {
     "executorch": {"executorch"},
     "iree": {"iree"},
     "litert": {"ai_edge_litert"},
+    "llama-cpp": {"llama_cpp"},
     "ncnn": {"ncnn"},
     "mnn": {"MNN"},
     "tensorrt": {"tensorrt"},
@@ -63,7 +64,7 @@ BESIDES = {
 }
 """By flow: what it may import besides. It need not."""
 NO_TORCH = ("onnxruntime", "openvino", "iree", "mnn", "reference", "faulty", "tensorrt", "trtexec", "oip", "openai")
-ADDRESSED = ("oip", "openai", "onnxruntime-genai", "openvino-genai", "transformers", "exported-decoder")
+ADDRESSED = ("oip", "openai", "onnxruntime-genai", "openvino-genai", "transformers", "exported-decoder", "llama-cpp")
 """They answer where there is a service alone, or continue prompts."""
 MINUTES = ("executorch", "torch-inductor", "torch-aot-inductor", "openvino-int8")
 """How the names of flows begin that take so long on a busy machine; of each backend one is tried all the same."""

@@ -1,0 +1,155 @@
+"""Sequences in a context of llama.cpp. https://github.com/ggml-org/llama.cpp/blob/master/include/llama.h"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.backends.local_prompts import Decoded, Prompt, Sampling, shared
+from assay.errors import InvalidModel
+from assay.ports import Tensor
+
+_ROWS = 16
+"""Sequences of one batch, at most."""
+_CHUNK = 512
+"""Tokens of one step."""
+_FLOAT32, _FLOAT16 = 0, 1
+"""Types of ggml."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`whole_cache`: keys and values in float32."""
+
+    path: Path
+    whole_cache: bool
+    flash: bool
+    context: int
+    threads: int
+
+
+@dataclass
+class _Row:
+    """A sequence under way: the tokens that it is to read, how many it has read, and what it made of them."""
+
+    left: list[int]
+    past: int
+    sampler: Any
+    logits: list[Tensor]
+    made: list[int]
+    over: bool = False
+
+
+class Sequences:
+    """Sequence 0 keeps the last prompt that stood alone. Raises InvalidModel for a file that llama.cpp does not open."""
+
+    def __init__(self, settings: Settings) -> None:
+        import llama_cpp
+
+        self._library: Any = llama_cpp
+        llama_cpp.llama_log_set(_SILENT, ctypes.c_void_p(0))
+        llama_cpp.llama_backend_init()
+        given = llama_cpp.llama_model_default_params()
+        given.n_gpu_layers = 0
+        self._model = llama_cpp.llama_model_load_from_file(str(settings.path).encode(), given)
+        if not self._model:
+            raise InvalidModel(f"llama.cpp does not open {settings.path}: is it a GGUF file of a model that it knows?")
+        self._context = self._opened(settings)
+        self._vocabulary = llama_cpp.llama_model_get_vocab(self._model)
+        self._count = int(llama_cpp.llama_vocab_n_tokens(self._vocabulary))
+        self._memory = llama_cpp.llama_get_memory(self._context)
+        self._held: Prompt = ()
+
+    def _opened(self, settings: Settings) -> Any:
+        library = self._library
+        given = library.llama_context_default_params()
+        given.n_ctx = settings.context
+        given.n_batch = given.n_ubatch = _CHUNK
+        given.n_seq_max = _ROWS
+        given.n_threads = given.n_threads_batch = settings.threads
+        given.type_k = given.type_v = _FLOAT32 if settings.whole_cache else _FLOAT16
+        given.kv_unified = True
+        given.flash_attn_type = 1 if settings.flash else 0
+        context = library.llama_init_from_model(self._model, given)
+        if not context:
+            raise InvalidModel(f"llama.cpp makes no context for {settings.path} with these options")
+        return context
+
+    @property
+    def described(self) -> str:
+        """What the file says of itself: architecture, size, types of its weights."""
+        buffer = ctypes.create_string_buffer(256)
+        self._library.llama_model_desc(self._model, buffer, len(buffer))
+        return buffer.value.decode("utf-8", "replace")
+
+    def generate(self, rows: Sequence[Prompt], tokens: int, sampling: Sampling, *, keep: bool) -> list[Decoded]:
+        """All sequences are stepped together, each behind its own tokens: nothing is padded."""
+        same = shared(rows[0], self._held) if keep and len(rows) == 1 else 0
+        for number in range(_ROWS):
+            self._library.llama_memory_seq_rm(self._memory, number, same if number == 0 else 0, -1)
+        self._held = ()
+        going = [_Row([*row[same:]], same, self._sampler(sampling), [], []) for row in rows]
+        try:
+            while any(one.left for one in going):
+                self._step(going, tokens)
+        finally:
+            for one in going:
+                self._library.llama_sampler_free(one.sampler)
+        if len(rows) == 1:
+            self._held = (*rows[0], *going[0].made[:-1])
+        return [Decoded(tuple(one.made), np.array(one.logits), over=one.over) for one in going]
+
+    def _step(self, going: Sequence[_Row], tokens: int) -> None:
+        """Reads as many tokens as one step takes; each sequence that has read all chooses its next."""
+        fed = [
+            (number, place, token) for number, one in enumerate(going) for place, token in enumerate(one.left, one.past)
+        ]
+        fed = fed[:_CHUNK]
+        ends = {}
+        batch = self._library.llama_batch_init(len(fed), 0, 1)
+        try:
+            batch.n_tokens = len(fed)
+            for at, (number, place, token) in enumerate(fed):
+                one = going[number]
+                batch.token[at], batch.pos[at] = token, place
+                batch.n_seq_id[at], batch.seq_id[at][0] = 1, number
+                batch.logits[at] = last = place == one.past + len(one.left) - 1
+                if last:
+                    ends[number] = at
+            if code := self._library.llama_decode(self._context, batch):
+                raise RuntimeError(f"llama_decode gave {code}: the prompts may be longer than the context")
+        finally:
+            self._library.llama_batch_free(batch)
+        for number, one in enumerate(going):
+            count = sum(other == number for other, _, _ in fed)
+            one.left, one.past = one.left[count:], one.past + count
+        for number, at in ends.items():
+            self._choose(going[number], at, tokens)
+
+    def _choose(self, one: _Row, at: int, tokens: int) -> None:
+        found = self._library.llama_get_logits_ith(self._context, at)
+        one.logits.append(np.ctypeslib.as_array(found, shape=(self._count,)).astype(np.float64))
+        token = int(self._library.llama_sampler_sample(one.sampler, self._context, at))
+        one.made.append(token)
+        one.over = bool(self._library.llama_vocab_is_eog(self._vocabulary, token))
+        one.left = [] if one.over or len(one.made) >= tokens else [token]
+
+    def _sampler(self, sampling: Sampling) -> Any:
+        library = self._library
+        chain = library.llama_sampler_chain_init(library.llama_sampler_chain_default_params())
+        if sampling.temperature:
+            library.llama_sampler_chain_add(chain, library.llama_sampler_init_temp(sampling.temperature))
+            library.llama_sampler_chain_add(chain, library.llama_sampler_init_dist(sampling.seed % 2**32))
+        else:
+            library.llama_sampler_chain_add(chain, library.llama_sampler_init_greedy())
+        return chain
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)  # type: ignore[untyped-decorator]
+def _SILENT(level: int, text: bytes, data: object) -> None:
+    """What it prints of each tensor is not kept."""
