@@ -4,24 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
-
-from assay.backends.artifact import read_record
 from assay.backends.availability import installed
+from assay.backends.checkpoint_model import Checkpoint, saved_checkpoint
 from assay.backends.llama_cpp_sequences import Sequences, Settings
 from assay.backends.local_prompts import DRAWS, LOGPROBS, DecodingEngine
 from assay.backends.options import positive, resolve_options
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
-from assay.errors import Unsupported
-from assay.models.checkpoints.provenance import checkpoint_of
+from assay.errors import InvalidModel, Unsupported
+from assay.models.checkpoints.provenance import checkpoint_digest, checkpoint_of
 from assay.ports import Availability, OptionSpec
-
-_ARTIFACT = "gguf.json"
-
-
-class _File(msgspec.Struct, frozen=True):
-    path: str
 
 
 class LlamaCpp:
@@ -68,22 +60,36 @@ class LlamaCpp:
         options = resolve_options(self.options, flow)
         positive(options, "threads", flow)
         positive(options, "context", flow)
-        path = str(options["gguf"]) or checkpoint_of(model, "gguf")
-        if not path:
+        origin = None if options["gguf"] else checkpoint_of(model, "gguf")
+        if not options["gguf"] and origin is None:
             raise Unsupported(
                 "llama.cpp runs GGUF files, and this model was read from none: check the file itself, or name it with --option gguf=FILE",
                 cause="other",
             )
-        return _opened(Path(path), options)
+        named = (
+            Checkpoint(str(origin.place), origin.digest)
+            if origin is not None
+            else Checkpoint(str(options["gguf"]), None)
+        )
+        return _opened(named, options)
 
     def load(self, folder: Path, flow: Flow) -> DecodingEngine:
         """The same file."""
-        return _opened(Path(read_record(folder / _ARTIFACT, _File).path), resolve_options(self.options, flow))
+        return _opened(saved_checkpoint(folder), resolve_options(self.options, flow))
 
 
-def _opened(path: Path, options: dict[str, Option]) -> DecodingEngine:
+def _opened(checkpoint: Checkpoint, options: dict[str, Option]) -> DecodingEngine:
     import llama_cpp
 
+    path = Path(checkpoint.folder)
+    try:
+        found = checkpoint_digest(path)
+    except OSError as error:
+        raise InvalidModel(
+            f"the file {path} cannot be read ({error.strerror}): name another with --option gguf=FILE"
+        ) from None
+    if checkpoint.digest is not None and found != checkpoint.digest:
+        raise InvalidModel(f"the file {path} has changed since the model was read: check it again")
     settings = Settings(
         path,
         whole_cache=options["cache"] == "float32",
@@ -92,12 +98,10 @@ def _opened(path: Path, options: dict[str, Option]) -> DecodingEngine:
         threads=int(options["threads"]),
     )
     sequences = Sequences(settings)
-
-    def keep(into: Path) -> None:
-        (into / _ARTIFACT).write_bytes(msgspec.json.encode(_File(str(path.resolve()))))
+    kept = Checkpoint(str(path.resolve()), found)
 
     def told() -> EngineInfo:
         said = {name: str(value) for name, value in options.items()}
         return EngineInfo(backend_version=str(llama_cpp.__version__), options=said | {"weights": sequences.described})
 
-    return DecodingEngine(sequences, options, keep=keep, told=told)
+    return DecodingEngine(sequences, options, keep=kept.save, told=told)

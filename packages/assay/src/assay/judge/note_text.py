@@ -26,7 +26,6 @@ _NONE_IN_DOUBLE = (
     "because the model has none in double ({error}): a mistake that both make is not seen, and a golden of your own would be "
     "better"
 )
-_ASK = "check its prompts with --inputs, and the reference is asked"
 _NO_OUTPUT = "no tolerance could be derived for output '{output}': "
 _RESTORE = "restore it, or approve a new one with assay baseline set"
 _TEXTS = {
@@ -38,11 +37,8 @@ _TEXTS = {
         "the answers differ, and those of the new model are of {new}, those of the model that it is compared with of {old}: not the models "
         "alone may differ; give inputs that both can be evaluated on in double, with --golden or --dim"
     ),
-    NoteCode.SKETCH_WITHOUT_LIMIT: "how far {precision} may be off is not known of the golden's sketches: " + _ASK,
-    NoteCode.SKETCH_OPEN: "{least:.3g} to {most:.3g} nats from the golden's sketch, and {allowed:.3g} are allowed: "
-    + _ASK,
-    NoteCode.SKETCH_BLIND: "the answers to other prompts would pass, too: nothing is proved by these",
-    NoteCode.NO_LOGITS_TOLERANCE: "no tolerance was derived for its logits, and answers of a service need one",
+    NoteCode.SKETCH_OPEN: "{least:.3g} to {most:.3g} nats off its sketch, {allowed:.3g} allowed: check its prompts with --inputs",
+    NoteCode.NO_LOGITS_TOLERANCE: "no tolerance was derived for its logits, and answers of a service, or sketches, need one",
     NoteCode.TOKENS_UNKNOWN: "the service says neither which tokens it generates nor their log-probabilities",
     NoteCode.ANSWERS_EMPTY: "{empty} of {answers} empty",
     NoteCode.NO_TOLERANCE: "no tolerance could be derived for this model ({error}): " + _UNIT_ROUNDOFF,

@@ -82,7 +82,7 @@ def verify_sketched(job: VerifyJob, lowered: Lowered, engine: Engine, stages: St
             blank,
             comparisons=(_comparison(places, mean, answers),),
             findings=_findings(places, mean),
-            unproven=_unproven(job, golden, places, logs, fed.beginnings, fed.labels["prefix"]),
+            unproven=_unproven(golden, places, logs, fed.beginnings, fed.labels["prefix"]),
             task_metrics=_metrics(places) | own,
         )
 
@@ -156,7 +156,6 @@ def _findings(places: Sequence[_Place], mean: float) -> tuple[Finding, ...]:
 
 
 def _unproven(
-    job: VerifyJob,
     golden: SketchedGolden,
     places: Sequence[_Place],
     logs: Sequence[Tensor],
@@ -165,11 +164,15 @@ def _unproven(
 ) -> Note | None:
     """Why these answers are not proved to be right."""
     if any(math.isnan(one.allowed) for one in places):
-        return noted(NoteCode.SKETCH_WITHOUT_LIMIT, precision=job.flow.precision)
+        return noted(NoteCode.NO_LOGITS_TOLERANCE)
     worst = max(places, key=lambda one: one.most / one.allowed if one.allowed else math.inf)
     if worst.most > worst.allowed:
         return noted(NoteCode.SKETCH_OPEN, least=worst.least, most=worst.most, allowed=worst.allowed)
-    return noted(NoteCode.SKETCH_BLIND) if _blind(golden, places, logs, beginnings, prefix) else None
+    return (
+        noted(NoteCode.OTHER_PROMPTS_PASS, ways=("alone",))
+        if _blind(golden, places, logs, beginnings, prefix)
+        else None
+    )
 
 
 def _blind(
