@@ -79,9 +79,15 @@ CASES: dict[str, tuple[Callable[[Path], object], Model, str]] = {
         "restore it or record the golden again",
     ),
     "lock of a newer version": (
-        spoiled("golden.lock", lambda lock: b'{"version": 3, "other": "fields"}'),
+        spoiled("golden.lock", lambda lock: b'{"version": 4, "other": "fields"}'),
         MODEL,
-        "{g}/golden.lock has version 3, this assay knows 2; upgrade assay",
+        "{g}/golden.lock has version 4, this assay knows 3; upgrade assay",
+    ),
+    "another form": (
+        spoiled("golden.lock", lambda lock: lock.replace(b'"form": "whole"', b'"form": "ids"')),
+        MODEL,
+        "{g} keeps the tokens of prompts, and no answers to compare with (form ids): give it with --inputs, or record a golden with "
+        "--form whole",
     ),
     "no samples": (
         spoiled("golden.lock", lambda lock: lock.replace(b'"samples": 3', b'"samples": 0')),
