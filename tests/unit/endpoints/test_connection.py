@@ -81,13 +81,36 @@ def test_a_stream_that_is_cut_off() -> None:
     assert "events" in _sentence(error) or "went away" in _sentence(error)
 
 
-def test_a_certificate_that_nobody_trusts(tmp_path: Path) -> None:
-    with _tls_server(tmp_path) as port, pytest.raises(EndpointFailed) as error:
+@pytest.mark.parametrize(
+    ("host", "age_days", "trusted", "sentence"),
+    [
+        (
+            "127.0.0.1",
+            0,
+            False,
+            "its certificate is not trusted (self-signed certificate): name the file of its authority in SSL_CERT_FILE",
+        ),
+        ("127.0.0.1", 30, True, "its certificate has expired (certificate has expired): have it renewed"),
+        ("127.0.0.1", -30, True, "its certificate is not valid yet (certificate is not yet valid): set the clock"),
+        ("127.0.0.9", 0, True, "its certificate is for another host (IP address mismatch"),
+    ],
+)
+def test_a_certificate_that_is_none_for_us(
+    host: str, age_days: int, trusted: bool, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if trusted:
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
+    with _tls_server(tmp_path, host, age_days) as port, pytest.raises(EndpointFailed) as error:
         Connection(f"https://127.0.0.1:{port}/v1").get("/models")
-    assert (
-        "its certificate is not trusted (self-signed certificate): name the authority's file in SSL_CERT_FILE"
-        in _sentence(error)
-    )
+    assert sentence in _sentence(error)
+
+
+def test_a_certificate_that_is_trusted_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: the same server, of the right host and day."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
+    with _tls_server(tmp_path, "127.0.0.1", 0) as port, pytest.raises(EndpointFailed) as error:
+        Connection(f"https://127.0.0.1:{port}/v1").get("/models")
+    assert "certificate" not in _sentence(error)
 
 
 def test_no_tokenizer(tmp_path: Path) -> None:
@@ -138,18 +161,21 @@ def _answering(content: bytes) -> Iterator[int]:
 
 
 @contextmanager
-def _tls_server(folder: Path) -> Iterator[int]:
+def _tls_server(folder: Path, host: str, age_days: int) -> Iterator[int]:
+    """Valid for a day, which began so long ago; it goes away behind the handshake."""
     import datetime
     import ssl
+    from ipaddress import ip_address
 
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
 
     key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
-    today = datetime.datetime.now(datetime.UTC)
+    today = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=age_days)
     built = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key()).serial_number(1)
     built = built.not_valid_before(today).not_valid_after(today + datetime.timedelta(days=1))
+    built = built.add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address(host))]), critical=True)
     (folder / "cert.pem").write_bytes(built.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
     private = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()

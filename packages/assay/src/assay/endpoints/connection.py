@@ -149,9 +149,7 @@ class Connection:
                 connection.request(method, self._parts.path.rstrip("/") + path, content, self._headers)
                 return connection.getresponse()
             except ssl.SSLCertVerificationError as error:
-                raise EndpointFailed(
-                    f"{self.address}: its certificate is not trusted ({error.verify_message}): name the authority's file in SSL_CERT_FILE"
-                ) from None
+                raise EndpointFailed(f"{self.address}: {certificate_trouble(error)}") from None
             except TimeoutError:
                 self._close()
                 raise self._late() from None
@@ -205,9 +203,30 @@ class Connection:
             return EndpointBroke(
                 f"{self.address} went away after {self._answered} answers ({reason}): read the log of the service"
             )
+        if isinstance(error, ssl.SSLError):
+            return EndpointFailed(f"{self.address} does not speak TLS ({reason}): is it an address of http://?")
         return EndpointFailed(
             f"nothing answers at {self.address} ({reason}): start the service, or correct its address"
         )
+
+
+def certificate_trouble(error: ssl.SSLCertVerificationError) -> str:
+    """What is wrong with a certificate, and what to do."""
+    what, then = _CERTIFICATES.get(
+        error.verify_code, ("is not trusted", "name the file of its authority in SSL_CERT_FILE")
+    )
+    return f"its certificate {what} ({error.verify_message.rstrip('.')}): {then}"
+
+
+_OTHER_HOST = ("is for another host", "ask for the service by the name that it is made out to")
+_CERTIFICATES = {
+    9: ("is not valid yet", "set the clock of this machine, or have another made"),
+    10: ("has expired", "have it renewed"),
+    23: ("was revoked", "have another made"),
+    62: _OTHER_HOST,
+    64: _OTHER_HOST,
+}
+"""By OpenSSL's code (X509_V_ERR_*)."""
 
 
 def _parts_of(address: str) -> SplitResult | None:

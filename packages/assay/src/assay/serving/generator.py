@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import selectors
 import ssl
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -20,7 +22,11 @@ from assay.serving.requests import Mix
 MOST_OPEN = 400
 """Requests under way: beyond, one counts as an error, and the service as overrun."""
 _BUFFER = 65_536
+_MOST_BYTES = 2**26
+"""Of one answer: a service that never ends one is not waited for with all memory."""
 _END = b"0\r\n\r\n"
+_UNKNOWN, _CHUNKED = -1, -2
+"""How many bytes of an answer are left: its head is not read yet, or it does not say."""
 
 
 @dataclass
@@ -53,9 +59,7 @@ class _Connection(asyncio.BufferedProtocol):
         self.buffer = bytearray(_BUFFER)
         self.transport: asyncio.Transport | None = None
         self.now: Sent | None = None
-        self.left = -1
-        self.tail = b""
-        """The last bytes of an answer in chunks, of which nobody says how long it is."""
+        self.left, self.tail, self.size = _UNKNOWN, b"", 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -70,22 +74,29 @@ class _Connection(asyncio.BufferedProtocol):
             return
         data = bytes(memoryview(self.buffer)[:nbytes])
         now.parts.append((self.clock.time(), data))
+        self.size += len(data)
         if self._whole(now, data):
             self._end("")
+        elif self.size > _MOST_BYTES and self.transport is not None:
+            self._end(f"an answer of more than {_MOST_BYTES // 2**20} MiB")
+            self.transport.abort()
 
     def _whole(self, now: Sent, data: bytes) -> bool:
         """Whether the answer is all there: its chunks end with an empty one, or it is as long as it said."""
-        if self.tail:
-            self.tail = self.tail[-len(_END) :] + data[-len(_END) :]
-            return self.tail.endswith(_END)
-        if self.left < 0:
+        if self.left == _CHUNKED:
+            self.tail = (self.tail + data)[-len(_END) :]
+            return self.tail == _END
+        if self.left == _UNKNOWN:
             head, found, rest = b"".join(part for _, part in now.parts).partition(b"\r\n\r\n")
             if not found:
                 return False
             length = head.lower().partition(b"content-length:")[2].split(b"\r\n")[0].strip()
             if not length:
-                self.tail = b"\r\n\r\n" + rest
-                return rest.endswith(_END)
+                self.left, self.tail = _CHUNKED, rest[-len(_END) :]
+                return self.tail == _END
+            if not length.isdigit():
+                self._end("an answer whose length is no number")
+                return False
             self.left = int(length) - len(rest)
         else:
             self.left -= len(data)
@@ -97,7 +108,7 @@ class _Connection(asyncio.BufferedProtocol):
 
     def _end(self, error: str) -> None:
         if (now := self.now) is not None:
-            self.now, self.left, self.tail = None, -1, b""
+            self.now, self.left, self.tail, self.size = None, _UNKNOWN, b"", 0
             now.ended, now.error = self.clock.time(), error
             self.clock.done(self)
 
@@ -125,7 +136,8 @@ class _Clock:
 
 
 def generate(mix: Mix, times: Sequence[float], *, timeout_s: float = 30.0) -> Load:
-    """Sends all of them, and waits at most `timeout_s` for the last. Nothing is raised for what the service does."""
+    """Sends all of them, and waits at most `timeout_s` for the last. Nothing is raised for what the service does. Where this process may,
+    its thread is scheduled before all others for as long: it takes little, and what else runs here does not make it late."""
     loop = asyncio.SelectorEventLoop(selectors.SelectSelector())
     requests = [Sent(due) for due in times]
     contents = [mix.request(number) for number in range(len(times))]
@@ -133,13 +145,30 @@ def generate(mix: Mix, times: Sequence[float], *, timeout_s: float = 30.0) -> Lo
     gc.disable()
     cpu, began = time.process_time(), time.perf_counter()
     try:
-        loop.run_until_complete(_run(mix, requests, contents, timeout_s))
+        with _before_others():
+            loop.run_until_complete(_run(mix, requests, contents, timeout_s))
     finally:
         gc.enable()
         spent = Load(requests, time.process_time() - cpu, time.perf_counter() - began, mix.key)
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
     return spent
+
+
+@contextmanager
+def _before_others() -> Iterator[None]:
+    """This thread in real time (sched(7)), where the machine has that, and lets it."""
+    try:
+        before = os.sched_getscheduler(0), os.sched_getparam(0)
+        os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+    except (AttributeError, OSError):
+        yield
+        return
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.sched_setscheduler(0, *before)
 
 
 class _Sending:
