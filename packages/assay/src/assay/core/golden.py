@@ -19,8 +19,8 @@ token's probabilities."""
 
 
 class GoldenTensor(msgspec.Struct, frozen=True):
-    """One tensor of all samples stacked on axis 0. `role` is input, output, label or sketch; `sha256` that of its bytes in the file, by which it
-    can be read alone, "" where an earlier version did not say."""
+    """One tensor of all samples stacked on axis 0. `role` is input, output, label or sketch; `sha256` that of its bytes in the file, by
+    which it can be read alone, "" where an earlier version did not say."""
 
     name: str
     role: str

@@ -68,13 +68,19 @@ def test_what_a_call_takes() -> None:
     assert first["past_key_values.0.key"].shape == (1, 2, 0, 4)
     assert first["past_key_values.0.key"].dtype == np.float16
     assert not any(name.startswith("past") for name in second)
-    padded = found.calls[-1][0]
+    (right,) = found.calls[-1]
+    lengths = right["attention_mask"].sum(axis=1)
+    assert [row.tolist() for row in right["attention_mask"]] == [
+        [1] * one + [0] * (max(lengths) - one) for one in lengths
+    ]
+    assert len(set(lengths)) > 1
+    padded = found.calls[-2][0]
     assert padded["attention_mask"].tolist()[2][:-1] == [0] * (padded["attention_mask"].shape[1] - 1)
     assert padded["past_key_values.0.key"].shape == (3, 2, 0, 4)
 
 
 def test_a_model_is_asked_what_it_can_take() -> None:
-    assert _names(_scheduled(_model(cached=False))) == {"whole", "prefix", "batch", "padding"}
-    assert "padding" not in _names(_scheduled(_model(masked=False)))
+    assert _names(_scheduled(_model(cached=False))) == {"whole", "prefix", "batch", "padding", "right-padding"}
+    assert not {"padding", "right-padding"} & _names(_scheduled(_model(masked=False)))
     assert _names(_scheduled(_model(batch=1))) == {"whole", "prefix", "chunks", "steps"}
     assert _names(_scheduled(_model(), [[3, 4, 5, 6]])) == set(NAMES)  # beside its own beginning
