@@ -23,7 +23,6 @@ from assay.core.outcome import Outcome, Stage
 from assay.core.reference import Reference
 from assay.core.repeats import Repeats
 from assay.core.result import UntakenBranch, VerifyResult
-from assay.errors import UsageError
 from assay.models.examination.text import shown
 from assay.models.golden_checks import fits, format_shape
 from assay.models.goldens import Golden
@@ -72,11 +71,7 @@ def verify(job: VerifyJob, stages: Stages) -> VerifyResult:
     lowered = lower(job, stages)
     engine = load(lowered, job, stages)
     stages.inputs = input_facts(job.case.model, golden)
-    if golden.lock.form == SKETCH:
-        if isinstance(engine, ContinuesPrompts):
-            raise UsageError(
-                "a service is asked what the model itself says: give the prompts with --inputs, not a golden of sketches"
-            )
+    if golden.lock.form == SKETCH and not isinstance(engine, ContinuesPrompts):
         return verify_sketched(job, lowered, engine, stages)
     if isinstance(engine, ContinuesPrompts):
         return verify_service(job, lowered, engine, golden, load_tolerance(job, contract_of(job)), stages)
