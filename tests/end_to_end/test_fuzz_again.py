@@ -12,7 +12,7 @@ from assay.core.flow import Flow
 from assay.core.screening import Use
 from assay.fuzz.corpus import Corpus
 from assay.fuzz.screening import Rescreen
-from assay.generators.files import keep_case, read_case
+from assay.generators.files import keep_case, operators_of, read_case
 from assay.ports.generator import GeneratedCase
 
 GRAPH = '<ir_version: 8, opset_import: ["" : 17]> g (float[n, 2] x) => (float[n, 2] y) { y = Neg(x) }'
@@ -35,3 +35,22 @@ def test_the_use_that_ends_the_process_is_found_again(tmp_path: Path) -> None:
     left = read_case(place)
     assert (left.uses, left.others) == ((Use.AGAIN,), ())
     assert [one.name for one in tmp_path.iterdir() if one.name.startswith("again")] == []
+
+
+def test_a_node_that_ends_the_process_alone_is_found(tmp_path: Path) -> None:
+    """At the size at which it was asked last, as a model of one node with that size."""
+    graph = """<ir_version: 8, opset_import: ["" : 17]>
+      g (float[n, 2] x) => (float[n, 2] y, float[n, 2] z) { y = Neg(x) z = Exp(x) }"""
+    model = parser.parse_model(graph).SerializeToString()
+    case = GeneratedCase(model, {"x": np.ones((2, 2), np.float32)}, others=({"x": np.ones((0, 2), np.float32)},))
+    place = tmp_path / "suspects" / "used-engines-4-7-13"
+    keep_case(case, place.parent, place.name)
+    with open_services(str(tmp_path / "history"), workers=1) as services:
+        again = Rescreen(Corpus(tmp_path), services)
+        assert not again.node_that_ends(place, Flow(name="faulty", backend="faulty"))
+        assert read_case(place).model == model
+        dies = Flow(name="faulty", backend="faulty", options={"fault": "segfault"})
+        assert again.node_that_ends(place, dies)
+    left = read_case(place)
+    assert operators_of(place.with_name(f"{place.name}.onnx")) == ("Neg",)
+    assert (left.others, next(iter(left.inputs.values())).shape) == ((), (0, 2))

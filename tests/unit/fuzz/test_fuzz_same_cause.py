@@ -55,6 +55,10 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
         (_bucket("GRU", "GRU.layout"), _bucket("RNN", "RNN.clip"), DIFFERENT),
         (_bucket("GRU", "GRU.layout"), _bucket("Conv", "Conv.layout"), DIFFERENT),
         (_bucket("Neg"), _bucket("Abs"), DIFFERENT),
+        (_bucket("ReduceSum", "ReduceSum.axes"), _bucket("ReduceSum", "ReduceSum~input~axes"), SAME),
+        (_bucket("ReduceSum", "ReduceSum.axes"), _bucket("ReduceSum", "-ReduceSum~input~axes"), DIFFERENT),
+        (_bucket("ReduceSum", "ReduceSum.axes"), _bucket("ReduceSum", "-inputs"), UNDECIDED),  # it may be an input
+        (_bucket("ReduceSum", "ReduceSum.keepdims"), _bucket("ReduceSum", "-inputs"), DIFFERENT),
         (_bucket("Neg"), _bucket("Neg", kind="shape"), UNDECIDED),
         (_bucket("Neg", "-inputs"), _bucket("Neg", "-inputs", kind="shape"), SAME),
         (_bucket("Neg", "inputs"), _bucket("Neg", kind="shape"), DIFFERENT),

@@ -46,7 +46,16 @@ def test_optional_inputs_are_left_out_one_at_a_time() -> None:
     left = {
         name: list(onnx.load_from_string(found[name].model).graph.node[0].input) for name in found if "input " in name
     }
-    assert left == {"Clip input 1": ["x", "", "high"], "Clip input 2": ["x", "low"]}
+    assert left == {"Clip input min": ["x", "", "high"], "Clip input max": ["x", "low"]}
+
+
+def test_sizes_follow_from_an_input_that_is_left_out() -> None:
+    model = parser.parse_model("""<ir_version: 8, opset_import: ["" : 18]>
+      g (float[3,2] x) => (float[3,1] y) <int64[1] axes = {-1}> { y = ReduceSum(x, axes) }""")
+    cases = [*ablations(GeneratedCase(model.SerializeToString(), {"x": np.ones((3, 2), np.float32)}))]
+    shaped = [CaseValues(case) for name, case in cases if name == "ReduceSum input axes"]
+    assert [one.declared["y"] for one in shaped] == [(3, 1), (1, 1)]
+    assert shaped[1].is_valid()
 
 
 def test_a_case_is_read_as_it_was_kept(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from assay.core.result import ScreenResult
 from assay.core.screening import CaseId, Suspect
 from assay.fuzz.corpus import Bucket, Corpus, Session
 from assay.fuzz.same_cause import Relation, pattern, relation
-from assay.fuzz.screening import KEPT, KEPT_VERSION, screen_kept
+from assay.fuzz.screening import KEPT, KEPT_VERSION, reached, screen_kept
 from assay.pipeline.services import Services
 from assay.triage.findings import PLACE, findings
 
@@ -46,10 +46,11 @@ def refer(flow: Flow, corpus: Corpus, session: Session, services: Services) -> i
             right |= {*result.right}
             first = result.done if result.done > first else len(cases)
             continue
-        ended = _reached(folder, first, len(cases))
-        if ended is None:  # the worker ended before any case
+        under_way = reached(folder / "progress")
+        if under_way is None:  # the worker ended before any case
             first += 1
             continue
+        ended = min(max(first, under_way), len(cases) - 1)
         screened = True
         if ended > first:  # what came before it was lost with it
             before = screen_kept(places[:ended], first, flow, folder, services)
@@ -107,11 +108,3 @@ def _operators(place: Path) -> tuple[str, ...]:
     from assay.generators.files import operators_of
 
     return operators_of(place.with_name(f"{place.name}.onnx"))
-
-
-def _reached(folder: Path, first: int, count: int) -> int | None:
-    """The index that was under way; None where none was."""
-    try:
-        return min(max(first, int((folder / "progress").read_text())), count - 1)
-    except (OSError, ValueError):
-        return None

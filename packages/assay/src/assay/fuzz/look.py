@@ -86,14 +86,12 @@ class Look:
             job, result = jobs[name], results[name]
             used = self._path(one, ".uses").exists()
             status = status_of(one, result, used=used)
-            if status == "in_use":
-                smaller = self._again.smallest(self._path(one, ""), flows[one.flow])
-                status = status if smaller else "not_repeated"
-                one = replace(one, suspect=replace(one.suspect, detail=smaller)) if smaller else one
             cause = None
-            if status in SEARCHED and time.monotonic() < deadline:
+            if status == "in_use":
+                status, one = self._again_in_use(one, flows[one.flow])
+            elif status in SEARCHED and time.monotonic() < deadline:
                 cause = self._cause(job, result, min(TRIAGE_S, max(5.0, deadline - time.monotonic())))
-            named = self._named(one) if status == "in_use" else one
+            named = self._named(one) if used else one
             yield one, self._bucket(named, flows[one.flow], status, cause, result)
 
     def asked_before(self, one: Waiting, flow: Flow, session: Session) -> Bucket | None:
@@ -109,6 +107,16 @@ class Look:
 
     def _path(self, one: Waiting, ending: str) -> Path:
         return self._corpus.suspects.absolute() / f"{one.suspect.case}{ending}"
+
+    def _again_in_use(self, one: Waiting, flow: Flow) -> tuple[str, Waiting]:
+        """What ended its worker in use, alone: one node at one size where that is enough, which is a crash as any other, else by what is
+        done with the engine."""
+        smaller = self._again.smallest(self._path(one, ""), flow)
+        if not smaller:
+            return "not_repeated", one
+        if self._again.node_that_ends(self._path(one, ""), flow):
+            return "timeout" if one.suspect.kind == Outcome.TIMEOUT.value else "crash", one
+        return "in_use", replace(one, suspect=replace(one.suspect, detail=smaller))
 
     def _named(self, one: Waiting) -> Waiting:
         """With the operators of its model: of a case that ended its worker nobody has told them, and they part causes."""

@@ -23,8 +23,8 @@ ANSWERS = frozenset(("values", "shape"))
 """Kinds of failure that one cause may have, as sizes happen to be."""
 EXACT = frozenset(("shape", "type", "missing", "crash", "timeout", "out_of_memory", "failed", *Use))
 """Kinds that are never taken for one another; the rest is about values."""
-AS_KIN = "as "
-"""Before the name of the operator that was put into the place of another one that is made alike."""
+AS_KIN, INPUT = "as ", " input "
+"""Before the name of the operator that was put into the place of another one that is made alike, and of the input that was left out."""
 ENDED = frozenset(("crash", "timeout", "out_of_memory"))
 """Those that their process did not outlive."""
 
@@ -160,8 +160,8 @@ def cures(one: Bucket) -> set[str]:
 
 
 def _unsigned(name: str) -> str:
-    """With or without a sign, a quantizer has so many bits."""
-    return name.replace("type uint", "type int")
+    """With or without a sign, a quantizer has so many bits; an attribute that became an input is the same one ("ReduceSum input axes")."""
+    return name.replace("type uint", "type int").replace(INPUT, ".")
 
 
 def _leaves_wrong(name: str, other: Bucket) -> bool | None:
@@ -173,9 +173,19 @@ def _leaves_wrong(name: str, other: Bucket) -> bool | None:
         return not told[name]
     operator, dot, attribute = name.partition(".")
     stated = {full.partition("=")[0] for full in other.attributes}
-    if dot and attribute and f"{operator}.{attribute}" not in stated:
+    if dot and attribute and f"{operator}.{attribute}" not in stated and not _is_input(operator, attribute):
         return True  # it is wrong without
     return None
+
+
+def _is_input(operator: str, name: str) -> bool:
+    """Whether it is an input in the newest form of the operator: then what a case states of it is not among its attributes."""
+    from assay.generators.schemas import LATEST, NotMade, schema_at
+
+    try:
+        return name in {one.name for one in schema_at(operator, LATEST).inputs}
+    except NotMade:
+        return False
 
 
 def _kin_without_one_attribute(one: Bucket, other: Bucket) -> bool:

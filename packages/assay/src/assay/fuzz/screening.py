@@ -49,6 +49,10 @@ def screen_kept(
     return services.jobs.complete(services.jobs.run(job))
 
 
+ENDED = (Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY)
+"""Of a worker that did not outlive its case."""
+
+
 class Rescreen:
     """Of what ended its worker in use: once more, in a fresh one."""
 
@@ -68,16 +72,53 @@ class Rescreen:
         with TemporaryDirectory(prefix="again-", dir=self._corpus.folder.absolute()) as folder:
             return self._first_that_ends([*parts, whole], place, flow, Path(folder))
 
+    def node_that_ends(self, place: Path, flow: Flow) -> bool:
+        """Whether a node of the case ends a process alone, at one of its sizes: the files at `place` are then those of that node. All
+        nodes are tried in one job, which ends at the first that does."""
+        from assay.generators.files import keep_case, read_case
+        from assay.generators.parts import nodes_alone
+
+        whole = read_case(place)
+        sizes = [*whole.others[::-1], whole.inputs]
+        parts = [one for inputs in sizes for one in nodes_alone(GeneratedCase(whole.model, inputs))]
+        if not parts:
+            return False
+        with TemporaryDirectory(prefix="node-", dir=self._corpus.folder.absolute()) as name:
+            folder = Path(name)
+            for number, one in enumerate(parts):
+                keep_case(one, folder, str(number))
+            places = [folder / str(number) for number in range(len(parts))]
+            ended = screen_kept(places, 0, flow, folder / "suspects", self._services)
+            at = reached(folder / "suspects" / "progress")
+        if ended.outcome not in ENDED or at is None:
+            return False
+        _replace(place, parts[at])
+        return True
+
     def _first_that_ends(self, cases: Sequence[GeneratedCase], place: Path, flow: Flow, folder: Path) -> str:
         from assay.generators.files import keep_case
 
         for number, one in enumerate(cases):
             keep_case(one, folder, name := f"{place.name}-{number}")
             ended = screen_kept([folder / name], 0, flow, folder / "suspects", self._services)
-            if ended.outcome not in (Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY):
+            if ended.outcome not in ENDED:
                 continue
-            for old in place.parent.glob(f"{place.name}.*"):
-                old.unlink()
-            keep_case(one, place.parent, place.name)
+            _replace(place, one)
             return ", ".join([*([Use.OTHER_SIZES] if one.others else []), *one.uses])
         return ""
+
+
+def _replace(place: Path, case: GeneratedCase) -> None:
+    from assay.generators.files import keep_case
+
+    for old in place.parent.glob(f"{place.name}.*"):
+        old.unlink()
+    keep_case(case, place.parent, place.name)
+
+
+def reached(progress: Path) -> int | None:
+    """The index that was under way; None where none was."""
+    try:
+        return int(progress.read_text())
+    except (OSError, ValueError):
+        return None

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from assay.core.dtype import dtype_name
 from assay.core.screening import Screened
-from assay.generators.narrowing import Run, Trial, fails_alike
+from assay.generators.narrowing import Run, Trial, fails_alike, with_inferred_shapes
 from assay.generators.operators import forms
 from assay.generators.schemas import LATEST, NotMade, schema_at
 from assay.ports import Tensor
@@ -34,7 +34,7 @@ PLAIN: dict[int, int] = {
 }
 """By an element type the one that every engine has more use of."""
 TYPED = ("to", "dtype", "output_dtype")
-AS_KIN = "as "
+AS_KIN, INPUT = "as ", " input "
 MOST_KIN = 10
 """Where more operators are made alike, their being alike says little."""
 MOST_WHOLE = 100
@@ -46,6 +46,8 @@ def ablate(trial: Trial, run: Run) -> dict[str, bool]:
     What leads to no valid case, or to one that nobody can judge, is not named."""
     found = {}
     for name, case in ablations(trial.case):
+        if name in found:  # another form of the same, for cases in which the first says nothing
+            continue
         tried = run(dataclasses.replace(case, uses=trial.case.uses))
         if tried.became is Screened.RIGHT or fails_alike(tried, trial):
             found[name] = tried.became is Screened.RIGHT
@@ -99,7 +101,7 @@ def _fed(case: GeneratedCase) -> GeneratedCase:
 
 
 def _without_optional(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
-    """Each optional input of a node left out ("LSTM input 7")."""
+    """Each optional input of a node left out ("LSTM input P"); with the sizes that the case declares, then with those that follow."""
     model = onnx.load_from_string(case.model)
     opset = next(one.version for one in model.opset_import if one.domain == "")
     for number, node in enumerate(model.graph.node):
@@ -113,7 +115,9 @@ def _without_optional(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]
                 del without.graph.node[number].input[:]
                 without.graph.node[number].input.extend(kept)
                 del without.graph.value_info[:]
-                yield f"{node.op_type} input {place}", dataclasses.replace(case, model=_bytes(without))
+                name = f"{node.op_type}{INPUT}{known[place].name}"
+                yield name, dataclasses.replace(case, model=_bytes(without))
+                yield name, dataclasses.replace(case, model=_bytes(with_inferred_shapes(without)))
 
 
 def _as_kin(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:

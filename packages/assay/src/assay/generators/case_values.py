@@ -75,14 +75,14 @@ class CaseValues:
         if any(name not in self.wide for name in self.outputs):
             raise Lowering("an output is no tensor of numbers")
 
-    def has_numbers(self) -> bool:
-        """Whether all is finite and of a size in which differences show; an output of no elements shows none."""
+    def has_numbers(self, *, empty: bool = False) -> bool:
+        """Whether all is finite and of a size in which differences show; an output of no elements shows none (`empty`: its shape)."""
         real = [one for one in self.wide.values() if one.dtype.kind == "f"]
         if not all(bool(np.isfinite(one).all()) and float(np.abs(one).max(initial=0.0)) <= LARGE for one in real):
             return False
         if not all(self._is_held(name, one) for name, one in self.wide.items() if one.dtype.kind == "f" and one.size):
             return False
-        return any(self.wide[name].size for name in self.outputs)
+        return empty or any(self.wide[name].size for name in self.outputs)
 
     def _is_held(self, name: str, value: Tensor) -> bool:
         """By its type: neither too large for it, nor so small that nothing is left."""

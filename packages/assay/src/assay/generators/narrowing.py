@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import onnx
 
@@ -84,8 +85,12 @@ def without_attribute(case: GeneratedCase, place: int, name: str, *, fixed: bool
     del node.attribute[:]
     node.attribute.extend(kept)
     del model.graph.value_info[:]
-    if not fixed:  # sizes may depend on it: where they cannot be inferred, the case is not valid
-        for one in model.graph.output:
-            one.type.tensor_type.ClearField("shape")
-        model = onnx.shape_inference.infer_shapes(model, data_prop=True)
+    model = model if fixed else with_inferred_shapes(model)
     return dataclasses.replace(case, model=model.SerializeToString(deterministic=True))
+
+
+def with_inferred_shapes(model: Any) -> Any:
+    """Outputs have the sizes that follow from what was changed: where they cannot be inferred, the case is not valid."""
+    for one in model.graph.output:
+        one.type.tensor_type.ClearField("shape")
+    return onnx.shape_inference.infer_shapes(model, data_prop=True)

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from onnx import helper
 
+from assay.errors import Lowering
 from assay.generators.case_values import CaseValues
+from assay.generators.schemas import NotMade
 from assay.ports import Tensor
 from assay.ports.generator import GeneratedCase
 
@@ -21,6 +23,18 @@ def single_nodes(values: CaseValues) -> Iterator[GeneratedCase]:
             part = part_of(values, [place], [name for name in node.output if name])
             if part is not None:
                 yield part
+
+
+def nodes_alone(case: GeneratedCase) -> list[GeneratedCase]:
+    """Each node at the sizes of these inputs, the whole where there is but one. None where nobody can evaluate it."""
+    try:
+        values = CaseValues(case)
+        values.evaluate()
+    except (Lowering, NotMade):
+        return []
+    parts = [*single_nodes(values)]
+    whole = None if len(values.model.graph.node) > 1 else part_of(values, [0], [*values.outputs])
+    return [*parts, *([whole] if whole is not None else [])]
 
 
 def shorter(values: CaseValues, output: str) -> Iterator[GeneratedCase]:

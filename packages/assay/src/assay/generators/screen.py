@@ -125,7 +125,8 @@ class _Screener:
         case = self._generator.make(self._job.seed, index)
         if case is None:
             return Screened.NOT_MADE
-        found = self._trial(case, derive=bool(self._job.derive_each) and index % self._job.derive_each == 0)
+        derive = bool(self._job.derive_each) and index % self._job.derive_each == 0
+        found = self._trial(case, derive=derive, empty=bool(self._job.kept))
         if found.became is Screened.REFUSED:
             self._refused[f"{'+'.join(found.values.operators)} {found.detail}"] += 1
         elif found.became in (Screened.RIGHT, Screened.FAILED, Screened.SUSPECT):
@@ -135,7 +136,11 @@ class _Screener:
             self._keep(index, *((found, {}) if at_sizes else self._narrowed(found)))
         return found.became
 
-    def _trial(self, case: GeneratedCase, *, derive: bool = False) -> Trial:
+    def _part(self, case: GeneratedCase) -> Trial:
+        """Of a suspect whose shape is wrong: so may be that of what has no elements."""
+        return self._trial(case, empty=True)
+
+    def _trial(self, case: GeneratedCase, *, derive: bool = False, empty: bool = False) -> Trial:
         values = CaseValues(case)
         if not values.is_valid():
             return Trial(case, values, Screened.INVALID)
@@ -143,7 +148,7 @@ class _Screener:
             values.evaluate()
         except Lowering:
             return Trial(case, values, Screened.NO_ORACLE)
-        if not values.has_numbers():
+        if not values.has_numbers(empty=empty):
             return Trial(case, values, Screened.NO_NUMBERS)
         self._model.write_bytes(case.model)
         try:
@@ -242,9 +247,10 @@ class _Screener:
         return None
 
     def _narrowed(self, trial: Trial) -> tuple[Trial, dict[str, bool]]:
-        best, ablated = simplified(localized(trial, self._trial), self._trial)
+        run = self._part if trial.far.kind == "shape" else self._trial
+        best, ablated = simplified(localized(trial, run), run)
         swallowed = self._swallowed(best)
-        return (swallowed, {}) if swallowed else (best, ablated | ablate(best, self._trial))
+        return (swallowed, {}) if swallowed else (best, ablated | ablate(best, run))
 
     def _swallowed(self, trial: Trial) -> Trial | None:
         """The case as one that fails, where an engine with two threads raises what one with a single thread does not tell."""
