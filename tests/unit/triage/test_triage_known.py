@@ -6,6 +6,7 @@ import math
 import shutil
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 
 from assay.core.job import VerifyJob
@@ -98,11 +99,12 @@ def test_a_finding_that_is_told_again_is_told_by_its_own_script(tmp_path: Path) 
     assert found.known_as == "docs/findings/one.py"
 
 
-def test_a_search_that_ended_early_is_made_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("doubt", [Doubt.OUT_OF_TIME, Doubt.NOT_REPEATED, Doubt.NO_VALUES])
+def test_a_search_that_ended_early_is_made_again(doubt: Doubt, tmp_path: Path) -> None:
     job, result = make_job(), make_result()
     assert isinstance(job, VerifyJob)
     known = KnownCauses(tmp_path)
-    known.keep(job, result, [cause(tmp_path / "page", Doubt.OUT_OF_TIME)])
+    known.keep(job, result, [cause(tmp_path / "page", doubt)])
     assert not known.of_verdict(job, result)
 
 

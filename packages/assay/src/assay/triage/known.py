@@ -17,6 +17,8 @@ from assay.triage.graph import Graph, Places
 
 MOST = 64
 """Places at which one pattern is tried."""
+_OPEN = {Doubt.OUT_OF_TIME, Doubt.NOT_REPEATED, Doubt.NO_VALUES}
+"""What the next time may end otherwise: with more time, more luck, or a file that is there again."""
 LARGEST = 24
 """Nodes of a pattern that is worth looking for: between grids each takes three."""
 
@@ -50,7 +52,7 @@ class KnownCauses:
 
     def _write(self, key: str, causes: Sequence[Cause]) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
-        if causes and not any({Doubt.OUT_OF_TIME, Doubt.NOT_REPEATED} & {*one.doubts} for one in causes):
+        if causes and not any(_OPEN & {*one.doubts} for one in causes):
             (self._folder / f"{key}.json").write_bytes(to_json(causes))
 
     def patterns(self, backend: str) -> list[Pattern]:

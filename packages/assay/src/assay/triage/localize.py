@@ -6,7 +6,7 @@ moved by half a window. No window has an output that the whole graph does not ne
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from assay.core.outcome import Outcome
@@ -16,6 +16,10 @@ from assay.triage.prober import Prober
 from assay.triage.symptom import Symptom
 
 WIDTHS = (1, 2, 4, 8, 16, 32)
+
+
+LEAST_GATHERED = 8
+"""Nodes of a window around one that joins values: fewer lie beside one another in the order."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,9 @@ async def _by_width(graph: Graph, prober: Prober, avoid: Places) -> list[Suspect
         if width > len(order) and width > 1:
             break
         halves = [0] if width == 1 else [0, width // 2]
-        routes = [wrong_windows(graph, prober, windows_of(graph, order, width, start)) for start in halves]
+        windows = [windows_of(graph, order, width, start) for start in halves]
+        windows += [gathered(graph, order, width)] if width >= LEAST_GATHERED else []
+        routes = [wrong_windows(graph, prober, one) for one in windows]
         found = [one for each in await prober.services.jobs.all_of(routes) for one in each]
         if found:
             return sorted(found, key=lambda one: -(one.symptom.budget or one.symptom.size))
@@ -62,6 +68,45 @@ def windows_of(graph: Graph, order: Sequence[int], width: int, start: int) -> li
     if start:
         pieces.append(order[:start])
     return [graph.closed(piece) for piece in pieces if piece]
+
+
+def gathered(graph: Graph, order: Sequence[int], width: int) -> list[Places]:
+    """Around each node that joins values: the nearest that these are computed by, and the nearest that read it, half of the width each. In
+    no order of the graph do branches of different lengths lie beside what joins them."""
+    within = set(order)
+    joins = [place for place in order if len(_computed(graph, place, within)) > 1]
+    found = {_around(graph, place, width, within): None for place in joins}
+    return list(dict.fromkeys(graph.closed(one) for one in found))
+
+
+def _around(graph: Graph, place: int, width: int, within: set[int]) -> Places:
+    behind = _nearest([place], lambda one: _computed(graph, one, within), width // 2)
+    ahead = _nearest([place], lambda one: _reading(graph, one, within), width // 2)
+    return frozenset(behind) | frozenset(ahead)
+
+
+def _nearest(start: list[int], beside: Callable[[int], Sequence[int]], most: int) -> list[int]:
+    found = dict.fromkeys(start)
+    for place in (queue := list(start)):
+        for one in beside(place):
+            if one not in found and len(found) <= most:
+                found[one] = None
+                queue.append(one)
+    return list(found)
+
+
+def _reading(graph: Graph, place: int, within: set[int]) -> list[int]:
+    return [one for name in graph.nodes[place].writes for one in graph.readers.get(name, ()) if one in within]
+
+
+def _computed(graph: Graph, place: int, within: set[int]) -> list[int]:
+    """The nodes that what it reads is computed by, weights between grids apart."""
+    before = [graph.producer[name] for name in graph.nodes[place].reads if name in graph.producer]
+    return [
+        one
+        for one in dict.fromkeys(before)
+        if one in within and any(name in graph.known for name in graph.nodes[one].reads)
+    ]
 
 
 async def wrong_windows(graph: Graph, prober: Prober, windows: Sequence[Places]) -> list[Suspect]:

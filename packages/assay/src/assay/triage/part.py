@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -21,12 +23,12 @@ from assay.triage.graph import Places
 from assay.triage.known import pattern_of
 from assay.triage.localize import Suspect
 from assay.triage.origin import Origin, origin_of
-from assay.triage.passes import Brought, Cure, changed, find_cures
+from assay.triage.passes import Brought, Cure, changed, find_cures, is_right
 from assay.triage.prober import OutOfTime, Prober
 from assay.triage.reduce import minimize, shortest_prefix
 from assay.triage.shrink import Edits, shrink
 from assay.triage.sites import wrong_sites
-from assay.triage.symptom import Symptom
+from assay.triage.symptom import WITHIN, Symptom
 
 EDITED = 64.0
 """As `symptom.WITHIN`, where sizes and numbers change and a cure says whether it is the same failure."""
@@ -146,7 +148,12 @@ class Part:
 
     async def _brought(self, places: Places) -> Brought:
         async def ask(flow: Flow, *, listed: bool = False, after: Flow | None = None) -> RegionResult:
-            return await self.whole.prober.ask([places], flow, outputs=(self.output,), list_passes=listed, after=after)
+            asked = partial(self.whole.prober.ask, [places], flow, outputs=(self.output,), after=after)
+            plain = await asked(derive=False) if self.symptom.kind == "values" and not listed else None
+            if plain is not None and plain.outcome is Outcome.OK and end_error(plain) >= self.symptom.size / 2:
+                # As wrong as before: that needs no tolerance, which costs more than the engine.
+                return replace(plain, errors=tuple(replace(one, kind="values") for one in plain.errors))
+            return await asked(list_passes=listed)
 
         context = self.whole.context
         return await find_cures(context.backend, context.job.flow, ask, self._is_like)
@@ -167,7 +174,9 @@ class Part:
     async def _fewest(self, brought: Brought) -> None:
         """Fails as before with the least that fails, and is right under the cure: the same defect."""
         graph, prober = self.whole.graph, self.whole.prober
-        cure = _cured(brought)
+        cure = brought.cured
+        if self.symptom.kind == "values" and math.isfinite(self.symptom.size):
+            prober.screen(max(prober.job.screen, self.symptom.size / WITHIN))
 
         async def right(places: Places, output: str) -> bool:
             if cure is None:
@@ -194,7 +203,7 @@ class Part:
 
     async def _saved(self, places: Places, brought: Brought, folder: Path) -> None:
         """The small model, and a simpler one where that fails as well; left in `folder`."""
-        prober, outputs, cure = self.whole.prober, (self.output,), _cured(brought)
+        prober, outputs, cure = self.whole.prober, (self.output,), brought.cured
         raw = folder / "reduced"
         first = await prober.ask([places], brought.flow, outputs=outputs, save_dir=str(raw))
         smaller = prober.on(str(raw))
@@ -283,15 +292,3 @@ class Part:
             seconds=time.monotonic() - context.begin,
             asked=self.whole.prober.asked,
         )
-
-
-def _cured(brought: Brought) -> Flow | None:
-    """The failing flow with its first cure."""
-    if not brought.cures:
-        return None
-    return replace(brought.flow, options={**brought.flow.options, **brought.cures[0].options})
-
-
-def is_right(result: RegionResult) -> bool:
-    """Whether the part gave what float64 gives."""
-    return result.outcome is Outcome.OK and not any(one.kind for one in result.errors)

@@ -42,6 +42,11 @@ class Brought:
     kernel: bool = False
     tried: int = 0
 
+    @property
+    def cured(self) -> Flow | None:
+        """The failing flow with its first cure."""
+        return replace(self.flow, options={**self.flow.options, **self.cures[0].options}) if self.cures else None
+
 
 async def find_cures(backend: Backend, flow: Flow, ask: Asks, fails: Callable[[RegionResult], bool]) -> Brought:
     """Whether passes can be switched is the backend's matter; the values of its options are tried in any case."""
@@ -72,7 +77,7 @@ async def _by_passes(
         if fails(result):
             break
         # What fails in another way, as a level that refuses an option of the flow, proves nothing.
-        if _is_right(result):
+        if is_right(result):
             right.append(level)
     else:
         return Brought(flow)
@@ -83,7 +88,7 @@ async def _by_passes(
     alone = []
     for name in names:
         without = backend.without_passes(lowest, [name])
-        if _is_right(await ask(without)):
+        if is_right(await ask(without)):
             alone.append(Cure("pass", (name,), changed(lowest, without)))
     alone = [await _with_culprit(backend, lowest, names, one, ask, fails) for one in alone] if alone[1:] else alone
     died = (await ask(lowest)).outcome is not Outcome.OK
@@ -122,11 +127,11 @@ async def _with_culprit(
 async def _together(backend: SwitchesPasses, flow: Flow, names: Sequence[str], ask: Asks) -> tuple[str, ...]:
     """The smallest set found without which the part is right, where two passes do the same; () where there is none."""
     left = list(names)
-    if not left or not _is_right(await ask(backend.without_passes(flow, left))):
+    if not left or not is_right(await ask(backend.without_passes(flow, left))):
         return ()
     for name in names:
         fewer = [one for one in left if one != name]
-        if fewer and _is_right(await ask(backend.without_passes(flow, fewer))):
+        if fewer and is_right(await ask(backend.without_passes(flow, fewer))):
             left = fewer
     return tuple(left)
 
@@ -140,7 +145,7 @@ async def _by_options(backend: Backend, flow: Flow, ask: Asks, done: Collection[
         nonlocal tried
         tried += 1
         options = {spec.name: _joined(spec, flow, value)}
-        right = _is_right(await ask(replace(flow, options={**flow.options, **options})))
+        right = is_right(await ask(replace(flow, options={**flow.options, **options})))
         return (
             Cure("hardware" if spec.of_processor else "option", (f"{spec.name}={value}",), options) if right else None
         )
@@ -183,5 +188,6 @@ def changed(flow: Flow, other: Flow) -> dict[str, Option]:
     return {name: value for name, value in other.options.items() if flow.options.get(name) != value}
 
 
-def _is_right(result: RegionResult) -> bool:
+def is_right(result: RegionResult) -> bool:
+    """Whether the part gave what float64 gives."""
     return result.outcome is Outcome.OK and not any(one.kind for one in result.errors)

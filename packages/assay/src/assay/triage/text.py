@@ -27,6 +27,8 @@ _DOUBTS = {
 }
 
 
+NODES_NAMED = 24
+"""Of a combination; of more its ends."""
 PLACES_NAMED = 3
 """Of the places where the same nodes are wrong."""
 _KINDS = {
@@ -119,8 +121,14 @@ def where(cause: Cause) -> str:
         case Where.NODE:
             return f"the node {cause.nodes[0]} is wrong on its own inputs{_iteration(cause)}{share}"
         case Where.COMBINATION:
-            return f"a combination: {', '.join(cause.nodes)} are wrong together{share}"
+            return f"a combination: {_named_nodes(cause.nodes)} are wrong together{share}"
     return "the whole model: no smaller part was found"
+
+
+def _named_nodes(nodes: tuple[str, ...]) -> str:
+    if len(nodes) <= NODES_NAMED:
+        return ", ".join(nodes)
+    return f"{len(nodes)} nodes, from {nodes[0]} to {nodes[-1]},"
 
 
 def _elsewhere(nodes: tuple[str, ...]) -> str:

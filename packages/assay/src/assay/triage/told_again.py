@@ -9,8 +9,8 @@ import msgspec
 from msgspec.structs import replace
 
 from assay.triage.cause import Cause, from_json
-from assay.triage.part import Part, is_right
-from assay.triage.passes import Brought
+from assay.triage.part import Part
+from assay.triage.passes import Brought, is_right
 
 
 async def told_again(part: Part, number: int) -> Cause | None:
@@ -40,7 +40,6 @@ def _page(folder: Path) -> Cause | None:
 
 async def _is_cured(part: Part, brought: Brought) -> bool:
     """Whether the first cure of then is one here; of a kernel there is none."""
-    if not brought.cures:
+    if brought.cured is None:
         return True
-    flow = replace(brought.flow, options={**brought.flow.options, **brought.cures[0].options})
-    return is_right(await part.whole.prober.ask([part.places], flow, outputs=(part.output,)))
+    return is_right(await part.whole.prober.ask([part.places], brought.cured, outputs=(part.output,)))
