@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,14 @@ def test_without_a_registry_what_uv_keeps_is_at_hand(tmp_path: Path, monkeypatch
     monkeypatch.setattr(releases, "_uv_cache", lambda: tmp_path)
     assert releases_at_hand("engine") == ["1.9.0", "1.10.0"]
     assert releases_at_hand("Engine") == ["1.9.0", "1.10.0"], "a name as its project writes it"
+
+
+def test_a_registry_that_cannot_be_reached_is_no_package_that_there_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{closed.getsockname()[1]}/simple")
+    with pytest.raises(EnvironmentFailed, match=r"of engine cannot be listed: the registry cannot be reached$"):
+        releases.list_releases("engine")
 
 
 def test_a_python_that_cannot_be_had_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

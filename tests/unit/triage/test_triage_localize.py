@@ -34,3 +34,8 @@ def test_what_a_long_branch_keeps_apart_is_gathered_around_what_joins_it() -> No
 def test_a_weight_between_grids_joins_nothing() -> None:
     nodes = (GraphNode("weight", "DequantizeLinear", ("w",), ("d",)), GraphNode("conv", "Conv", ("x", "d"), ("y",)))
     assert gathered(Graph(RegionGraph(nodes, ("x",), ("y",), ("x", "d", "y"))), [0, 1], 8) == []
+
+
+def test_the_ends_of_a_window_are_what_nothing_in_it_reads() -> None:
+    graph = branched()
+    assert graph.ends({0, 1, LONG + 1}) == ["j", "b1"]

@@ -9,7 +9,7 @@ import pytest
 
 from assay.core.region import GraphNode, RegionGraph
 from assay.triage.graph import Graph, Places
-from assay.triage.reduce import minimize, shortest_prefix
+from assay.triage.reduce import earliest, minimize, shortest_prefix
 
 
 def chain(length: int, operators: dict[int, str] | None = None) -> Graph:
@@ -74,3 +74,14 @@ def test_constants_are_never_cut_off_and_do_not_count() -> None:
     assert graph.closed({1}) == {0, 1}
     assert graph.size({0, 1}) == 1
     assert graph.labels({0, 1}) == ["m (Mul)"]
+
+
+def test_what_only_hands_the_error_on_is_left_out() -> None:
+    graph = chain(12)
+
+    async def fails_at(value: str, places: Places) -> bool:
+        return bool(value) and {3, 4} <= places
+
+    output, places = finished(earliest(graph, "v11", frozenset(range(3, 12)), fails_at))
+    assert (output, places) == ("v4", {3, 4})
+    assert finished(earliest(graph, "v4", frozenset({3, 4}), fails_at)) == ("v4", {3, 4})

@@ -27,6 +27,8 @@ NEWER_PYTHONS = 3
 """So many after this one may have releases that are no longer made for it."""
 NEAR = 2
 """Releases that are named on each side of one that there is not."""
+_UNREACHED = re.compile(r"Retrying \(|Could not fetch URL")
+"""What pip says of a registry that does not answer; in the end it says that there is no such package."""
 _PLAIN = re.compile(r"\d+(\.\d+)*(\.post\d+)?")
 COMPANIONS: tuple[tuple[str, ...], ...] = (("numpy", "onnx"), ("numpy<2", "onnx<1.17"))
 """What is installed beside a release, in the order tried: old ones say that they take any numpy, and take none of today."""
@@ -42,13 +44,15 @@ class ScriptRun(msgspec.Struct, frozen=True):
 def list_releases(package: str, python: str = "") -> list[str]:
     """Those with a wheel for this Python, or that minor version (`3.9`), and this machine, oldest first. Raises EnvironmentFailed where
     the registry cannot be asked."""
-    command = [sys.executable, "-m", "pip", "index", "versions", package, "--only-binary=:all:"]
+    command = [sys.executable, "-m", "pip", "index", "versions", package, "--only-binary=:all:", "--retries", "1"]
     command += ["--python-version", python] if python else []
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=LIST_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
         raise EnvironmentFailed(f"the releases of {package} cannot be listed: the registry does not answer") from None
     found = re.search(r"Available versions: (.*)", done.stdout)
+    if found is None and _UNREACHED.search(done.stderr):
+        raise EnvironmentFailed(f"the releases of {package} cannot be listed: the registry cannot be reached")
     if done.returncode != 0 or found is None:
         last = (done.stderr.strip().splitlines() or ["no reason was given"])[-1]
         raise EnvironmentFailed(f"the releases of {package} cannot be listed: {last}")

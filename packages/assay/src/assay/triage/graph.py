@@ -79,6 +79,12 @@ class Graph:
             todo += [self.producer[name] for name in self.nodes[place].reads if name in self.producer]
         return frozenset(found)
 
+    def ends(self, places: Collection[int]) -> list[str]:
+        """Values that nothing within reads, the last first."""
+        read = {name for place in places for name in self.nodes[place].reads}
+        made = [name for place in sorted(places, reverse=True) for name in self.nodes[place].writes]
+        return [name for name in made if name not in read and name in self.known]
+
     def size(self, places: Iterable[int]) -> int:
         """Nodes, constants apart."""
         return sum(self.nodes[place].operator != _CONSTANT for place in places)

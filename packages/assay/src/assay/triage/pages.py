@@ -8,7 +8,8 @@ from pathlib import Path
 import msgspec
 
 from assay.triage.cause import Cause, to_json
-from assay.triage.text import brought, doubts, known, since, size, title_of, where, workaround
+from assay.triage.since_text import since
+from assay.triage.text import brought, doubts, known, size, title_of, where, workaround
 
 
 def write_pages(cause: Cause) -> list[Path]:
@@ -38,7 +39,7 @@ def _rows(cause: Cause) -> list[tuple[str, str]]:
         ("right when one of these is an output", ", ".join(cause.healing_taps)),
         ("brought by", brought(cause)),
         ("workaround", workaround(cause) or "none known"),
-        ("since", since(cause)),
+        ("since", since(cause.since)),
         ("known", known(cause)),
         ("lowest level that fails", _options(cause)),
         ("versions", versions),

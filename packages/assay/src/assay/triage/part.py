@@ -25,7 +25,7 @@ from assay.triage.localize import Suspect
 from assay.triage.origin import Origin, origin_of
 from assay.triage.passes import Brought, Cure, changed, find_cures, is_right
 from assay.triage.prober import OutOfTime, Prober
-from assay.triage.reduce import minimize, shortest_prefix
+from assay.triage.reduce import earliest, minimize, shortest_prefix
 from assay.triage.shrink import Edits, shrink
 from assay.triage.sites import wrong_sites
 from assay.triage.symptom import WITHIN, Symptom
@@ -36,6 +36,8 @@ MOST_TAPS = 12
 """Inner values that are tried as outputs."""
 LEFT = 0.2
 """Of the end's error: with more left, another cause is looked for, and the same one at other places before."""
+MOST_ENDS = 4
+"""Of a suspect whose wrong value is right when it is the only output."""
 NAMED = 6
 """Nodes that are named to a person who waits; of more their number."""
 
@@ -63,16 +65,16 @@ class Part:
 
     @classmethod
     async def of(cls, whole: Whole, suspect: Suspect) -> Part | None:
-        """Of a suspect, with the one output alone where that fails, too; None where it does not fail again."""
-        output = suspect.symptom.output
-        if not output:
+        """Of a suspect, with the one output alone where that fails, too, or with one of its ends: an inner value may be wrong only because
+        it is an output beside others. None where none fails again."""
+        if not suspect.symptom.output:
             return cls(whole, whole.graph.outputs[0], suspect.places, suspect.symptom, None)
-        places = whole.graph.before(output, suspect.places)
-        again = whole.prober.symptom_of(await whole.prober.ask([places], outputs=(output,)))
-        if again is None:
-            return None
-        explains = await explained(whole, places)
-        return cls(whole, output, places, again, explains)
+        for output in dict.fromkeys((suspect.symptom.output, *whole.graph.ends(suspect.places)[:MOST_ENDS])):
+            places = whole.graph.before(output, suspect.places)
+            again = whole.prober.symptom_of(await whole.prober.ask([places], outputs=(output,)))
+            if again is not None:
+                return cls(whole, output, places, again, await explained(whole, places))
+        return None
 
     @property
     def first_sentence(self) -> str:
@@ -191,12 +193,13 @@ class Part:
             seen = prober.symptom_of(await prober.ask([places], brought.flow, outputs=(value,)))
             return seen is not None and seen.kind == self.symptom.kind and await right(places, value)
 
-        if graph.size(self.small) > 1:
-            output, best = await shortest_prefix(graph, self.output, self.places, fails_at)
-            symptom = prober.symptom_of(await prober.ask([best], brought.flow, outputs=(output,)))
-            if symptom is not None:
-                self.output, self.small, self.symptom = output, best, symptom
-        self.small = await minimize(graph, self.output, self.small, fails, self._keep)
+        for shortened in (shortest_prefix, earliest):
+            if graph.size(self.small) > 1:
+                output, best = await shortened(graph, self.output, self.small, fails_at)
+                symptom = prober.symptom_of(await prober.ask([best], brought.flow, outputs=(output,)))
+                if symptom is not None:
+                    self.output, self.small, self.symptom = output, best, symptom
+            self.small = await minimize(graph, self.output, self.small, fails, self._keep)
 
     def _keep(self, places: Places) -> None:
         self.small = places

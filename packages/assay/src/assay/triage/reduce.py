@@ -12,9 +12,7 @@ FailsAt = Callable[[str, Places], Awaitable[bool]]
 Fails = Callable[[Places], Awaitable[bool]]
 
 
-async def shortest_prefix(
-    graph: Graph, output: str, places: Places, fails_at: Callable[[str, Places], Awaitable[bool]]
-) -> tuple[str, Places]:
+async def shortest_prefix(graph: Graph, output: str, places: Places, fails_at: FailsAt) -> tuple[str, Places]:
     """The earliest value found by bisection that is wrong already, and the nodes before it. Nothing makes that monotone: what it returns
     fails, and may not be the earliest."""
     chain = [place for place in graph.order if place in places]
@@ -29,6 +27,16 @@ async def shortest_prefix(
         else:
             low = middle + 1
     return best
+
+
+async def earliest(graph: Graph, output: str, places: Places, fails_at: FailsAt) -> tuple[str, Places]:
+    """The first value of a small set that is wrong already, asked one by one: what is behind it only hands the error on."""
+    for place in (one for one in graph.order if one in places):
+        for value in (name for name in graph.nodes[place].writes if name in graph.known):
+            before = graph.before(value, places)
+            if graph.size(before) < graph.size(places) and await fails_at(value, before):
+                return value, before
+    return output, places
 
 
 async def minimize(graph: Graph, output: str, places: Places, fails: Fails, keep: Callable[[Places], None]) -> Places:

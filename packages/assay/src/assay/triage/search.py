@@ -6,6 +6,7 @@ every value in float64 -> does the whole fail again? -> suspects -> (a part: cur
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -149,17 +150,26 @@ async def _known_part(whole: Whole, avoid: Places) -> Part | None:
     """Where the nodes of an earlier cause stand and are wrong alone, and that explains the error: at all these places together."""
     whole.prober.screen(min(SCREEN, SHARE * whole.error))
     for sites in await wrong_sites(whole, whole.context.patterns, avoid):
-        part = await Part.of(whole, sites.suspects[0])
+        part, others = await _first_part(whole, sites.suspects)
         if part is None or sites.pattern.symptom not in ("", part.symptom.kind):
             continue
         part.pattern = sites.pattern
-        if part.explains is not None and part.explains < 1.0 - LEFT and sites.suspects[1:]:
-            await part.stands_also(sites.suspects[1:])
+        if part.explains is not None and part.explains < 1.0 - LEFT and others:
+            await part.stands_also(others)
         # A model that gives no answer has no share that a part explains.
         died = part.explains is None and sites.pattern.symptom == whole.context.end.kind
         if died or (part.explains is not None and part.explains >= 1.0 - LEFT):
             return part
     return None
+
+
+async def _first_part(whole: Whole, suspects: Sequence[Suspect]) -> tuple[Part | None, list[Suspect]]:
+    """The first that is wrong alone, and the others."""
+    for suspect in suspects[:MOST_SUSPECTS]:
+        part = await Part.of(whole, suspect)
+        if part is not None:
+            return part, [one for one in suspects if one is not suspect]
+    return None, []
 
 
 def _unlocated(context: Context, graph: Graph, doubt: Doubt, detail: str = "") -> Cause:

@@ -14,7 +14,7 @@ from assay.triage.localize import Suspect, wrong_windows
 
 @dataclass(frozen=True)
 class Sites:
-    """What stands as one pattern has it, the gravest first."""
+    """What stands as the patterns of one defect have it, the gravest first; `pattern` is one of them."""
 
     pattern: Pattern
     suspects: tuple[Suspect, ...]
@@ -26,24 +26,21 @@ class Sites:
 
 
 async def wrong_sites(whole: Whole, patterns: Sequence[Pattern], avoid: Places) -> list[Sites]:
-    """All that is wrong, apart from what touches `avoid`; each place is of the pattern that says most of it."""
+    """All that is wrong, apart from what touches `avoid`; each place is of the pattern that says most of it. A defect may have several."""
     stands: dict[Places, list[Pattern]] = {}
     for pattern in patterns:
         for one in occurrences(whole.graph, pattern):
             places = whole.graph.closed(one)
             if not places & avoid:
                 stands.setdefault(places, []).append(pattern)
-    found: list[tuple[Pattern, list[Suspect]]] = []
+    found: dict[tuple[str, str], tuple[Pattern, list[Suspect]]] = {}
     for suspect in await wrong_windows(whole.graph, whole.prober, list(stands)):
         fit = [one for one in stands[suspect.places] if one.symptom in ("", suspect.symptom.kind)]
         if not fit:
             continue
         pattern = narrowest(fit)
-        known = next((one for told, one in found if told is pattern), None)
-        if known is None:
-            found.append((pattern, known := []))
-        known.append(suspect)
-    return [Sites(pattern, tuple(sorted(each, key=_gravity))) for pattern, each in found]
+        found.setdefault((pattern.folder, pattern.title), (pattern, []))[1].append(suspect)
+    return [Sites(pattern, tuple(sorted(each, key=_gravity))) for pattern, each in found.values()]
 
 
 def _gravity(suspect: Suspect) -> float:

@@ -9,7 +9,7 @@ from assay.judge.operator_regressions import Change, describe
 from assay.triage.cause import Cause, Doubt, Where
 from assay.triage.origin import Origin, Stage
 from assay.triage.passes import Cure
-from assay.triage.since import History, State
+from assay.triage.since_text import since
 from assay.triage.speed import Speed
 from assay.triage.symptom import SLOW, TOO_SLOW, Symptom
 
@@ -94,7 +94,7 @@ def lines(cause: Cause) -> Iterator[str]:
         yield f"  workaround: {told}"
     if cause.healing_taps:
         yield f"  right when one of these is an output: {', '.join(cause.healing_taps)}"
-    if told := since(cause):
+    if told := since(cause.since):
         yield f"  since: {told}"
     if cause.script:
         yield f"  script: {cause.script}"
@@ -260,38 +260,6 @@ def _cost(cause: Cause) -> str:
         case Speed.UNKNOWN:
             return f", and takes {cause.cost:.2f} times as long, which may be chance"
     return f", and takes {cause.cost:.2f} times as long"
-
-
-def since(cause: Cause) -> str:
-    """The first bad release and the first good one again; "" where no other release was tried."""
-    history = cause.since
-    tried = [one for one in history.states if history.states[one] is not State.UNTESTABLE]
-    if len(tried) < 2:
-        return (
-            "not known: the registry could not be reached, and no other release is at hand" if history.at_hand else ""
-        )
-    parts = [f"{history.first_bad} is the first bad {history.unit}" if history.first_bad else _always(history, tried)]
-    if history.good_again:
-        parts.append(f"{history.good_again} is right again")
-    if not history.is_monotone:
-        parts.append("it came and went")
-    lost = [one for one, state in history.states.items() if state is State.UNTESTABLE]
-    if lost:
-        parts.append(f"{len(lost)} could not be tested ({', '.join(lost[:4])}{' ...' if lost[4:] else ''})")
-    if history.at_hand:
-        parts.append("the registry could not be reached, so that only releases at hand were tried")
-    if not history.complete:
-        parts.append("the time was over before all were tried")
-    return "; ".join(parts)
-
-
-def _always(history: History, tried: list[str]) -> str:
-    wrong = [one for one in tried if history.states[one] is State.WRONG]
-    return (
-        f"wrong in all {len(wrong)} {history.unit}s that were tested, {wrong[0]} to {wrong[-1]}"
-        if wrong
-        else "right in all"
-    )
 
 
 def doubts(cause: Cause) -> list[str]:
