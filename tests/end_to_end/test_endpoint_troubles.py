@@ -16,7 +16,7 @@ from alert_servers import free_port
 from assay.core.note import NoteCode
 from assay.core.outcome import Outcome
 from assay.core.result import VerifyResult
-from served_model import MODEL, PROMPTS, TOKENIZER, WEIGHTS, serving
+from served_model import MODEL, TOKENIZER, WEIGHTS, serving
 
 SEEN = {
     "right": (Outcome.OK, ""),
@@ -81,7 +81,7 @@ def _flow(name: str, address: str, **options: object) -> str:
 
 
 def test_each_trouble_has_its_outcome_and_its_sentence(tmp_path: Path) -> None:
-    (tmp_path / "prompts.jsonl").write_text(PROMPTS, "utf-8")
+    (tmp_path / "prompts.jsonl").write_text("[51, 71, 68, 220]\n", "utf-8")
     with ExitStack() as stack:
         flows = [
             _flow(

@@ -98,16 +98,16 @@ def test_a_pushed_branch_becomes_a_model_of_the_zoo(running: tuple[Repository, R
 def test_a_broken_one_is_declined_with_its_reason_on_every_side(running: tuple[Repository, Robot]) -> None:
     repository, robot = running
     before = repository.shown("main", "manifest.json")
-    sha = repository.submit("pickled", "pickle", name=OTHER)
+    sha = repository.submit("cut-off", "model-is-cut-off", name=OTHER)
     found = robot.decided(sha)
     assert found["answer"] == "decline"
     status = robot.until(
         "the status", lambda: repository.status(sha, OTHER) if repository.status(sha, OTHER).get("answer") else {}
     )
     assert status["answer"] == "decline"
-    assert [one["name"] for one in status["checks"] if one["outcome"] == "failed"] == ["files.pickles"]
-    assert "state.pkl" in repository.shown("assay-status", f"{OTHER}/{sha}.md")
-    assert "state.pkl" in robot.get(f"/submissions/{found['id']}").text
+    assert [one["name"] for one in status["checks"] if one["outcome"] == "failed"] == ["files.readable"]
+    assert "model.onnx" in repository.shown("assay-status", f"{OTHER}/{sha}.md")
+    assert "model.onnx" in robot.get(f"/submissions/{found['id']}").text
     assert repository.shown("main", "manifest.json") == before
 
 
@@ -115,7 +115,7 @@ def test_a_new_push_takes_the_place_of_the_one_before(running: tuple[Repository,
     repository, robot = running
     first = repository.submit("again", "pickle", extra="first")
     robot.until("the first to be seen", lambda: [one for one in robot.queue() if one["sha"] == first])
-    second = repository.submit("again", "data-is-html", extra="second")
+    second = repository.submit("again", "model-is-cut-off", extra="second")
     found = robot.decided(second)
     assert found["answer"] == "decline"
     assert robot.decided(first)["state"] in ("superseded", "decided")

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 SOURCE = Path(__file__).parents[2] / "packages"
 
@@ -59,3 +63,51 @@ def test_no_test_is_called_by_a_word_that_was_replaced() -> None:
     tests = Path(__file__).parents[1]
     left = ("test_faces_", "told", "test_own_figure")
     assert not sorted(path.name for path in tests.rglob("*.py") if path.stem.startswith(left))
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+IN_SENTENCES = re.compile(r"\b(told|mend(s|ed)?|fights?|duels?|yardsticks?|bless(ed|es)?|unheard)\b", re.IGNORECASE)
+"""No manual says so: reported, fixed, compared, approved."""
+
+
+def test_no_page_of_the_documentation_uses_a_word_that_was_replaced() -> None:
+    root = DOCS.parent
+    pages = [*DOCS.rglob("*.md"), root / "README.md", root / "CHANGELOG.md"]
+    assert len(pages) > 50
+    found = [
+        f"{page.relative_to(root)}:{number}: {word[0]}"
+        for page in pages
+        for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1)
+        if (word := IN_SENTENCES.search(line))
+    ]
+    assert not found
+
+
+def _said(source: str) -> Iterator[str]:
+    """The texts of a source, but for docstrings, which a user does not see: a help text is one, and is asked for by itself."""
+    tree = ast.parse(source)
+    silent = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in silent
+            and " " in node.value
+        ):
+            yield node.value
+
+
+def test_no_text_that_a_user_reads_uses_a_word_that_was_replaced() -> None:
+    found = [
+        f"{path.relative_to(SOURCE)}: {text}"
+        for path in SOURCE.glob("*/src/**/*.py")
+        for text in _said(path.read_text(encoding="utf-8"))
+        if IN_SENTENCES.search(text) and "import " not in text
+    ]
+    assert not found
+
+
+@pytest.mark.parametrize("text", ["It is told once.", "Mended since.", "two engines fight"])
+def test_such_a_word_is_found(text: str) -> None:
+    assert IN_SENTENCES.search(text)
+    assert list(_said(f'"""The module is told."""\nsay("{text}")')) == [text]

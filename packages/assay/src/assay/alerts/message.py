@@ -25,7 +25,7 @@ _WORDS = {
 }
 _FIRST = {
     AlertKind.BLOCK: "This blocks.",
-    AlertKind.CHANGE: "More jobs show what was told before.",
+    AlertKind.CHANGE: "More jobs show what was reported before.",
     AlertKind.INCONCLUSIVE: "Twice in a row this was neither right nor wrong.",
     AlertKind.TREND: "The metric left its level; no limit was broken by that alone.",
     AlertKind.RECOVERY: "No job shows it any more.",
@@ -126,7 +126,7 @@ def digest(alerts: Sequence[Alert], link: str = "", sender: str = "assay") -> Me
     title = f"{len(alerts)} further causes in the same run"
     lines = [(one.id, harmless(one.headline)) for one in alerts]
     commands = [("See them", "assay alert list")]
-    first = "Each is an alert of its own, and is told when it recovers."
+    first = "Each is an alert of its own, and its recovery is reported."
     kind = AlertKind.BLOCK
     return Message(
         kind,

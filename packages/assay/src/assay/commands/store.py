@@ -68,7 +68,7 @@ def read_tensor(history: str, folder: str, name: str) -> Array:
         if part.sha256 != tensor.sha256:
             raise BlobLost(
                 f"the tensor {name!r} of {folder} has other bytes in the store than its lock says: `assay store push --verify` on the "
-                "machine that has it mends that"
+                "machine that has it repairs that"
             )
         return part.array
 

@@ -149,21 +149,7 @@ def _place(path: Path, said: str) -> str:
 
 
 def _policy(parsed: PolicyFile) -> Policy:
-    goals = tuple(
-        Goal(
-            g.metric,
-            g.max,
-            g.min,
-            g.max_degradation,
-            g.percent_max_degradation,
-            g.flow,
-            g.case,
-            g.against or "run",
-            g.equal,
-            g.noise,
-        )
-        for g in parsed.goal
-    )
+    goals = tuple(Goal(**one.model_dump(exclude_none=True)) for one in parsed.goal)
     if parsed.mutation.kill_rate is not None:
         goals += (Goal("mutation.kill_rate", min=parsed.mutation.kill_rate.min),)
     expectations = tuple(

@@ -31,7 +31,7 @@ from assay.config.value_types import (
     Weeks,
 )
 from assay.core.alert import TREND_METRICS, AlertKind
-from assay.core.policy import Policy
+from assay.core.policy import ABSOLUTE, LIMITS, Policy
 from assay.core.speed import SpeedRule, interim_looks
 from assay.models.cache_eviction import MOST_BYTES
 
@@ -125,16 +125,15 @@ class GoalFile(_Table):
 
     @model_validator(mode="after")
     def _one_limit(self) -> GoalFile:
-        names = ("max", "min", "equal", "max_degradation", "percent_max_degradation")
-        given = [_kebab(name) for name in names if getattr(self, name) is not None]
+        given = [_kebab(name) for name in LIMITS if getattr(self, name) is not None]
         if len(given) != 1:
             what = f"has both {' and '.join(given)}" if given else "has no limit"
-            raise ValueError(f"{what}: give exactly one of {', '.join(map(_kebab, names))}")
-        if self.against and given[0] in names[:3]:
+            raise ValueError(f"{what}: give exactly one of {', '.join(map(_kebab, LIMITS))}")
+        if self.against and given[0] in ABSOLUTE:
             raise ValueError(
                 f"{given[0]} is absolute, against has no effect on it: remove against, or limit a degradation"
             )
-        if self.noise and given[0] in names[:3]:
+        if self.noise and given[0] in ABSOLUTE:
             raise ValueError(f"{given[0]} is absolute, noise has no effect on it: remove noise, or limit a degradation")
         return self
 

@@ -7,6 +7,12 @@ import msgspec
 from assay.core.outcome import FAILS_BY_DEFAULT
 from assay.core.speed import SpeedRule
 
+ABSOLUTE = {"max": "at most", "min": "at least", "equal": "exactly"}
+"""Limits of a goal in the metric's own unit, each with its words."""
+RELATIVE = {"max_degradation": "worse by at most", "percent_max_degradation": "worse in percent by at most"}
+"""Limits against a baseline."""
+LIMITS = ABSOLUTE | RELATIVE
+
 
 class Goal(msgspec.Struct, frozen=True):
     """A limit over one recorded metric, for the cells that the globs match.
@@ -29,6 +35,11 @@ class Goal(msgspec.Struct, frozen=True):
     equal: float | None = None
     noise: float = 0.0
     option: str = ""
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """Those that it states, by name."""
+        return {name: limit for name in LIMITS if (limit := getattr(self, name)) is not None}
 
     @property
     def place(self) -> str:

@@ -9,19 +9,16 @@ import math
 from collections.abc import Mapping
 
 from assay.core.comparison import Direction, StatedMetric
-from assay.core.policy import Goal
+from assay.core.policy import ABSOLUTE, LIMITS, Goal
 from assay.core.verdict import VerdictStatus
 from assay.errors import BadPolicy
 from assay.judge.draft_verdict import Violation, quantity
 from assay.judge.metric_registry import direction
 
-ABSOLUTE = ("max", "min", "equal")
-LIMITS = (*ABSOLUTE, "max_degradation", "percent_max_degradation")
-
 
 def needs_baseline(goal: Goal) -> bool:
     """Whether the goal is relative. Raises BadPolicy unless the goal has exactly one limit."""
-    given = [name for name in LIMITS if getattr(goal, name) is not None]
+    given = [*goal.limits]
     if len(given) != 1:
         raise BadPolicy(
             f"the goal over '{goal.metric}' has {len(given)} limits: give exactly one of {', '.join(LIMITS)}"
@@ -41,11 +38,11 @@ def limit_of(goal: Goal) -> tuple[str, float]:
 def absolute(goal: Goal, observed: float, stated: Mapping[str, StatedMetric] = {}) -> Violation | None:
     """`stated` is what plug-ins say of their metrics. None where `observed` keeps the goal's max, min or equal. NaN keeps nothing."""
     if goal.max is not None and not observed <= goal.max:
-        return _beyond(goal, observed, goal.max, "at most", "bring it down", stated)
+        return _beyond(goal, observed, goal.max, ABSOLUTE["max"], "bring it down", stated)
     if goal.min is not None and not observed >= goal.min:
-        return _beyond(goal, observed, goal.min, "at least", "bring it up", stated)
+        return _beyond(goal, observed, goal.min, ABSOLUTE["min"], "bring it up", stated)
     if goal.equal is not None and observed != goal.equal:
-        return _beyond(goal, observed, goal.equal, "exactly", "bring it there", stated)
+        return _beyond(goal, observed, goal.equal, ABSOLUTE["equal"], "bring it there", stated)
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.core.policy import Goal, Policy
+from assay.core.policy import LIMITS, RELATIVE, Goal, Policy
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
@@ -120,16 +120,10 @@ def _policy_line(policy: Policy) -> str:
 
 
 def _goal(goal: Goal) -> str:
-    limits = {
-        "at most": goal.max,
-        "at least": goal.min,
-        "worse by at most": goal.max_degradation,
-        "worse in percent by at most": goal.percent_max_degradation,
-    }
-    told = " and ".join(f"{words} {value:g}" for words, value in limits.items() if value is not None)
-    against = f", against {goal.against}" if goal.max_degradation or goal.percent_max_degradation else ""
+    limits = " and ".join(f"{LIMITS[name]} {limit:g}" for name, limit in goal.limits.items())
+    against = f", against {goal.against}" if goal.limits.keys() & RELATIVE.keys() else ""
     where = f" for case {goal.case}, flow {goal.flow}" if (goal.case, goal.flow) != ("*", "*") else ""
-    return one_line(f"{goal.metric} {told}{against}{where}")
+    return one_line(f"{goal.metric} {limits}{against}{where}")
 
 
 def _expectations(policy: Policy) -> list[str]:
