@@ -259,7 +259,13 @@ def _ours_first(points: dict[str, metadata.EntryPoint]) -> list[str]:
 
 
 def _is_ours(point: metadata.EntryPoint) -> bool:
-    return point.dist is not None and point.dist.name == "assay"
+    return point.dist is not None and _name_of(point.dist) == "assay"
+
+
+@lru_cache(maxsize=1024)
+def _name_of(distribution: metadata.Distribution) -> str:
+    """Read once: its metadata are parsed whole for it, and each look at a flow asks for that of twenty backends."""
+    return distribution.name
 
 
 @lru_cache(maxsize=2)
