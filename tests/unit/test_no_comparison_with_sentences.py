@@ -19,6 +19,8 @@ SENTENCES = {"detail", "message", "note", "observed_detail", "reason", "remark",
 SEARCHES = {
     "count", "endswith", "find", "index", "partition", "removeprefix", "removesuffix", "rfind", "rindex", "rpartition", "startswith",
 }  # fmt: skip
+PATTERNS = {"findall", "finditer", "fullmatch", "match", "search", "split", "sub", "subn"}
+"""Of `re`, or of a pattern: what they are given is read."""
 OF_OTHERS = (
     "backends/", "transforms/", "models/", "onnx_to_torch/", "environments/", "pipeline/provenance.py", "robot/sources/",
     "robot/mirror.py", "robot/webhook_payloads.py",
@@ -28,6 +30,7 @@ BY_DESIGN = {
     "testing/act_checks.py": "it checks what is said",
     "compliance/waivers.py": "a waiver of zoo.toml quotes the sentence that it waives",
     "triage/upgrade_text.py": "the way of an upgrade is a code of several words: go with options",
+    "execution.py": "Python's own words for an exception of a notebook: which module it lacks, and whether the runtime refused the model",
     "functionality.py": "the sentence of a data set begins with its file",
 }
 """Files that read a sentence all the same."""
@@ -51,6 +54,15 @@ def decided_by_words(source: str) -> Iterator[int]:
                     continue
             case ast.Call(func=ast.Attribute(value=subject, attr=search), args=[first, *_]) if search in SEARCHES:
                 asked, known = _is_sentence(subject), set(_texts(first))
+            case ast.Call(func=ast.Attribute(attr=search), args=[*_, _] as given) if search in PATTERNS:
+                asked, known = any(map(_is_sentence, given)), set()
+            case ast.Match(subject=subject, cases=cases):
+                values = [
+                    one.value for case in cases for one in ast.walk(case.pattern) if isinstance(one, ast.MatchValue)
+                ]
+                asked, known = _is_sentence(subject), {text for value in values for text in _texts(value)}
+            case ast.Subscript(value=ast.Dict(), slice=place):
+                asked, known = _is_sentence(place), set()
             case _:
                 continue
         if (asked and not (known and known <= LAYOUT)) or any(map(SEVERAL_WORDS.search, known)):
@@ -82,6 +94,11 @@ def _is_sentence(node: ast.expr) -> bool:
         '"out of memory" in text',
         "result.node not in result.detail",
         '"memory" in result.detail',
+        're.search(r"memory|disk", result.detail)',
+        "_FULL.match(one.reason)",
+        'match result.detail:\n    case "no room": pass',
+        'match text:\n    case "out of memory": pass',
+        '{"no room": 1}[one.reason]',
     ],
 )
 def test_it_is_found(line: str) -> None:
@@ -90,7 +107,14 @@ def test_it_is_found(line: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ['result.detail == ""', 'detail.partition("\\n")', 'name.startswith("budget_")', "code in CODES", 'reason != ""'],
+    [
+        'match result.detail:\n    case "": pass',
+        'result.detail == ""',
+        'detail.partition("\\n")',
+        'name.startswith("budget_")',
+        "code in CODES",
+        'reason != ""',
+    ],
 )
 def test_what_reads_no_words_is_right(line: str) -> None:
     assert not list(decided_by_words(line))
