@@ -14,7 +14,7 @@ _BEATS = 4
 
 
 class LeaseRenewal:
-    """`with Held(outbox, due, lease_s) as held:` around the delivery; `held.due` afterwards is what to report as done. A lease
+    """`with LeaseRenewal(outbox, due, lease_s) as held:` around the delivery; `held.due` afterwards is what to report as done. A lease
     that is lost is not asked for again: whoever has it now delivers, and every delivery is right however often it is made."""
 
     def __init__(self, outbox: Outbox, due: DueEntry, lease_s: float) -> None:

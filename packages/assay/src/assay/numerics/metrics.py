@@ -17,7 +17,7 @@ def metrics(account: Accumulator, reference: ReferenceStats, total: int) -> dict
     """Metrics by name for `total` elements, over the pairs that are finite on both sides; what each is says the judge's table of metrics.
     One without a meaning is left out; infinite where dB of no error, or an error where none is allowed.
 
-    Quantiles are exact for outputs of at most `partial.EXACT` elements, else within an eighth (interpolated in a bin).
+    Quantiles are exact for outputs of at most `accumulator.EXACT` elements, else within an eighth (interpolated in a bin).
     """
     if not total:
         return {}

@@ -58,7 +58,7 @@ class TurnPipe:
         os.write(self._out, data)
 
     def read(self, count: int) -> bytes:
-        """Raises OtherFailed where the other does not answer, or is no more."""
+        """Raises PeerFailed where the other does not answer, or is no more."""
         if not select.select([self._in], [], [], PATIENCE_S)[0]:
             raise PeerFailed(noted(NoteCode.PEER_LATE, seconds=PATIENCE_S))
         data = os.read(self._in, count)

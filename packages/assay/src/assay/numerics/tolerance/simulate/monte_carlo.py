@@ -253,7 +253,7 @@ class NoiseSimulation(NoisyEvaluation):
         spread: Spread,
     ) -> Spread:
         """The last draw in double and as it is: amplified noise, divided again, is too small where a root or a logarithm
-        at its end, or chaos, bends it. Raises Bent where two of two lie elsewhere than the others."""
+        at its end, or chaos, bends it. Raises NonlinearNoise where two of two lie elsewhere than the others."""
         for turn in (self.draws - 1, self.draws):
             noisy = self.evaluated(self.wide, inputs, self.draw_of((number, turn), 1.0, recorder, pool))
             if spread.is_continued(noisy, sample.values, [*self.outputs, *self.taps]):
