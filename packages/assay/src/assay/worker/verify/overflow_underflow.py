@@ -29,8 +29,8 @@ def excuse_overflow(
     compare: Callable[..., Compared],
     plain: Callable[..., Compared],
 ) -> ReferenceComparison:
-    """The comparison; what the model itself gives within its own types counts as what is expected, and is reported. Where only flushing to zero
-    explains it, that proves nothing."""
+    """The comparison; what the model itself gives within its own types counts as what is expected, and is reported. Where only flushing to
+    zero explains it, that proves nothing."""
     held = before = compare_to_reference(actual, golden, rewritten, compare, plain)
     if judging.profile is None or rewritten.standard is not None or not held.given[1]:
         return held
