@@ -28,7 +28,7 @@ OF_OTHERS = (
 """What a third party says: a library, git, a forge, the kernel."""
 BY_DESIGN = {
     "testing/act_checks.py": "it checks what is said",
-    "compliance/waivers.py": "a waiver of zoo.toml quotes the sentence that it waives",
+    "waivers.py": "a waiver of zoo.toml quotes the sentence that it waives",
     "triage/upgrade_text.py": "the way of an upgrade is a code of several words: go with options",
     "execution.py": "Python's own words for an exception of a notebook: which module it lacks, and whether the runtime refused the model",
     "functionality.py": "the sentence of a data set begins with its file",

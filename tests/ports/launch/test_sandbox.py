@@ -6,6 +6,8 @@ import contextlib
 import gc
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -124,6 +126,40 @@ def test_an_old_bubblewrap_is_refused(tmp_path: Path) -> None:
     here = Bubblewrap(str(program)).available()
     assert (here.available, here.version) == (False, "0.4.1")
     assert here.reason == "bubblewrap 0.4.1 is too old, the sandbox needs 0.8 or newer"
+
+
+_UNDER = """
+import resource, sys, tempfile
+from pathlib import Path
+from assay.core.sandbox import SandboxLimits
+from assay.launch.sandbox import Bubblewrap
+resource.setrlimit(getattr(resource, sys.argv[1]), (int(sys.argv[2]),) * 2)
+output, limits = Path(tempfile.mkdtemp(dir=sys.argv[4])), SandboxLimits(seconds=300.0)
+ended = Bubblewrap().run(["python", "-c", sys.argv[3]], inputs={}, output=output, limits=limits)
+print(ended.ending, ended.sentence)
+"""
+_LOWER = {
+    "RLIMIT_AS": (2_000_000_000, "bytearray(3_000_000_000)"),
+    "RLIMIT_DATA": (1_000_000_000, "bytearray(3_000_000_000)"),
+    "RLIMIT_NOFILE": (200, "list(map(open, ['/dev/null'] * 400))"),
+    "RLIMIT_NPROC": (900, "raise BlockingIOError(11, 'x')"),
+    "RLIMIT_FSIZE": (1_000_000, "open('x', 'wb').write(bytes(2_000_000))"),
+    "RLIMIT_CPU": (10**6, "raise ValueError('a wrong shape')"),
+}
+"""Less than the sandbox promises, and code that needs more."""
+
+
+@pytest.mark.parametrize("name", _LOWER)
+def test_under_a_lower_hard_limit_code_that_fits_runs_and_what_does_not_fit_is_not_blamed(
+    sandbox: Bubblewrap, tmp_path: Path, name: str
+) -> None:
+    del sandbox
+    most, code = _LOWER[name]
+    words = ([sys.executable, "-c", _UNDER, name, str(most), one, str(tmp_path)] for one in ("print(1)", code))
+    told = [subprocess.run(each, capture_output=True, text=True, check=True).stdout.strip() for each in words]
+    assert told[0] == "ok ended by itself"
+    assert told[1].startswith("infrastructure "), told[1]
+    assert f"(hard limits: {name} {most}): raise them" in told[1]
 
 
 def test_descriptors_are_given_back(cell: Cell) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -14,7 +13,6 @@ from assay.core.result import Result
 from assay.errors import HarnessError
 from assay.plugins import find_flow
 from assay_zoo.check import Check, CheckOutcome
-from assay_zoo.compliance.waivers import apply_waivers
 from assay_zoo.functionality_inputs import inputs_check
 from assay_zoo.functionality_judge import batch_check, flow_check
 from assay_zoo.functionality_messages import SIZES, Data, DataRequest, GoldenAnswer, GoldenRequest
@@ -28,11 +26,6 @@ _TOLD = 5
 
 def check_functionality(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
     """`functionality.data`, `.inputs`, `.golden`, one check for each flow, and `.dynamic-batch`. Raises HarnessError, UnknownName."""
-    checks = _checks(place, tools)
-    return apply_waivers(checks, place.policy.waivers, _name(place), "functionality", datetime.now(UTC).date())
-
-
-def _checks(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
     flows = [find_flow(name) for name in place.policy.flows]
     goldens = tools.scratch / "goldens"
     data = _read(place, goldens)

@@ -21,7 +21,6 @@ from assay.pipeline.provenance import git_commit, this_machine, versions
 from assay_zoo.artifacts.meta import LONGEST_BYTES
 from assay_zoo.check import EXECUTING, GROUPS, Check, CheckOutcome
 from assay_zoo.check_order import NOTEBOOKS, drop_consequential_failures, waits_for
-from assay_zoo.compliance.waivers import apply_waivers
 from assay_zoo.decision import Decision, decide
 from assay_zoo.intake import take_in
 from assay_zoo.manifest import current_folder
@@ -29,6 +28,7 @@ from assay_zoo.metadata import Metadata
 from assay_zoo.policy import ZooPolicy
 from assay_zoo.repository import METADATA, read_policy, read_scenarios, submission_folder
 from assay_zoo.submission import SubmissionContext, SubmissionServices
+from assay_zoo.waivers import apply_waivers
 
 _RECORDED = ("assay", "numpy", "onnx", "onnxruntime", "nbclient", "detect-secrets")
 _WHERE = {
@@ -96,7 +96,7 @@ def inspect(
             progress(group, None)
             held = replace(place, notebooks_wait_for=waits_for(NOTEBOOKS, checks, place.metadata))
             found = _closed(group, checks, place) or drop_consequential_failures(_run(group, held, tools), checks)
-            found = _waived(group, found, place)
+            found = apply_waivers(found, policy.waivers, name, group, datetime.now(UTC).date())
             checks += found
             progress(group, found)
         assert place.intake is not None
@@ -135,12 +135,6 @@ def _metadata(path: Path) -> Metadata | None:
         return read(path).validate(Metadata)
     except (BadPolicy, OSError):
         return None  # the checks of artifacts say what is wrong with it
-
-
-def _waived(group: str, checks: list[Check], place: SubmissionContext) -> list[Check]:
-    if group == "compliance":
-        return checks  # that group does it itself
-    return apply_waivers(checks, place.policy.waivers, place.name, group, datetime.now(UTC).date())
 
 
 def _closed(group: str, before: Sequence[Check], place: SubmissionContext) -> list[Check]:

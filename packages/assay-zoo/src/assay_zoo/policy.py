@@ -44,7 +44,7 @@ class Waiver(_Table):
 
     model: str
     check: str
-    match: str
+    match: Annotated[str, Field(min_length=1)]
     reason: Annotated[str, Field(min_length=1)]
     signed: Annotated[str, Field(min_length=1)]
     expires: date

@@ -19,7 +19,6 @@ import msgspec
 from assay.config.toml_errors import nearest, read
 from assay.errors import UsageError
 from assay.models.files import flush_to_disk
-from assay_zoo.compliance.waivers import waives
 from assay_zoo.conflicts import conflicts, other_contents
 from assay_zoo.decision import Answer
 from assay_zoo.facts import read_facts
@@ -40,6 +39,7 @@ from assay_zoo.manifest import (
 from assay_zoo.manifest_metrics import accuracy_of, performance_of
 from assay_zoo.metadata import Metadata
 from assay_zoo.repository import INDEX, MANIFEST, METADATA, MODELS, SUBMISSIONS, read_policy
+from assay_zoo.waivers import waives
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,11 +9,11 @@ import msgspec
 
 from assay.errors import NotWritable, UsageError
 from assay_zoo.check import Check
-from assay_zoo.compliance.waivers import apply_waivers, expired
 from assay_zoo.decision import decide
 from assay_zoo.inspect import Inspection
 from assay_zoo.manifest import replace_file
 from assay_zoo.policy import ZooPolicy
+from assay_zoo.waivers import apply_waivers, expired
 
 FOLDER = Path(".assay") / "zoo"
 _DIGITS = 16

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from datetime import date, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -17,29 +16,16 @@ from assay.testing.broken_models.craft import relu, text, with_weight
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.compliance import check_compliance, subprocess_check
 from assay_zoo.compliance.subprocess_check import ChildLimits
-from assay_zoo.compliance.waivers import apply_waivers
-from assay_zoo.policy import Waiver, ZooPolicy
+from assay_zoo.policy import ZooPolicy
 from assay_zoo.submission import SubmissionContext, SubmissionServices
 
 TOOLS = cast(SubmissionServices, SimpleNamespace())
 AREAS = ["compliance.model", "compliance.graph", "compliance.node", "compliance.attribute", "compliance.function"]
 
 
-TODAY = date.today()
-"""Once for all tests of a run, which may go on past midnight."""
-
-
-def place(folder: Path, *waivers: Waiver) -> SubmissionContext:
-    return SubmissionContext(folder=folder, root=folder, policy=ZooPolicy(name="zoo", waivers=waivers), metadata=None)
-
-
-def checked(folder: Path, *waivers: Waiver, limits: ChildLimits = ChildLimits()) -> list[Check]:
-    return check_compliance(place(folder, *waivers), TOOLS, limits=limits)
-
-
-def waiver(model: str, match: str, *, days: int = 30, check: str = "compliance.graph") -> Waiver:
-    expires = TODAY + timedelta(days)
-    return Waiver(model=model, check=check, match=match, reason="a known mask", signed="ada", expires=expires)
+def checked(folder: Path, limits: ChildLimits = ChildLimits()) -> list[Check]:
+    place = SubmissionContext(folder=folder, root=folder, policy=ZooPolicy(name="zoo"), metadata=None)
+    return check_compliance(place, TOOLS, limits=limits)
 
 
 def test_a_sound_model_passes_every_part(tmp_path: Path) -> None:
@@ -100,38 +86,3 @@ def test_a_child_that_dies_before_it_begins_blames_nobody(tmp_path: Path, monkey
     (one,) = checked(tmp_path)
     assert one.outcome is CheckOutcome.INFRASTRUCTURE
     assert "could not be started" in one.sentence
-
-
-def test_a_waiver_in_force_waives_and_gives_its_reason(tmp_path: Path) -> None:
-    built("nan_weights", tmp_path)
-    checks = checked(tmp_path, waiver(tmp_path.name, "NaN"))
-    (waived,) = [one for one in checks if one.outcome is CheckOutcome.WAIVED]
-    assert "by ada: a known mask" in waived.sentence
-    assert not [one for one in checks if one.outcome is CheckOutcome.FAILED]
-
-
-def test_an_expired_waiver_does_nothing_and_says_so(tmp_path: Path) -> None:
-    built("nan_weights", tmp_path)
-    (failed,) = [one for one in checked(tmp_path, waiver(tmp_path.name, "NaN", days=-1)) if one.outcome == "failed"]
-    assert "a waiver signed by ada expired on" in failed.sentence
-
-
-FAILED = Check(name="compliance.graph", outcome=CheckOutcome.FAILED, sentence="w holds NaN", executed=1)
-
-
-@pytest.mark.parametrize(
-    ("one", "outcome", "told"),
-    [
-        (waiver("m", "NaN"), CheckOutcome.WAIVED, 1),
-        (waiver("m", "NaN", days=0), CheckOutcome.WAIVED, 1),
-        (waiver("m", "infinite"), CheckOutcome.FAILED, 2),
-        (waiver("m", "NaN", check="compliance.node"), CheckOutcome.FAILED, 2),
-        (waiver("other", "NaN"), CheckOutcome.FAILED, 1),
-        (waiver("m", "NaN", check="functionality.golden"), CheckOutcome.FAILED, 1),
-    ],
-)
-def test_what_a_waiver_speaks_of(one: Waiver, outcome: CheckOutcome, told: int) -> None:
-    checks = apply_waivers([FAILED], [one], "m", "compliance", TODAY)
-    assert checks[0].outcome is outcome
-    assert len(checks) == told
-    assert told == 1 or "nothing of the kind was found; remove the waiver" in checks[1].sentence

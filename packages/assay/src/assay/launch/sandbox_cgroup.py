@@ -9,12 +9,13 @@ Linux 6.18, to exit it waits for locks of libc's pages, which 500 processes that
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+
+from assay.launch.cgroup import make, members, remove
 
 _PREFIX = "assay-sandbox-"
 _LEAVING_S = 30.0
@@ -43,7 +44,7 @@ class PidsGroup:
     def kill(self) -> None:
         """Every process in it, until there is none: those that die are counted meanwhile, so that no more can come."""
         end = time.monotonic() + _LEAVING_S
-        while self.folder is not None and (pids := _members(self.folder)) and time.monotonic() < end:
+        while self.folder is not None and (pids := members(self.folder)) and time.monotonic() < end:
             for pid in pids:
                 _kill(pid, self.folder.name)
             time.sleep(0.01)
@@ -51,43 +52,18 @@ class PidsGroup:
     def close(self) -> None:
         """Remove it; its processes must have been killed."""
         end = time.monotonic() + _LEAVING_S
-        while self.folder is not None:
-            try:
-                self.folder.rmdir()
-            except OSError as error:
-                if error.errno == errno.EBUSY and time.monotonic() < end:
-                    time.sleep(0.01)
-                    continue
-            self.folder = None
+        while self.folder is not None and not remove(self.folder) and time.monotonic() < end:
+            time.sleep(0.01)
+        self.folder = None
 
 
 def _make(place: Path, pid: int, most: int) -> Path | None:
-    """Those of a harness that was killed are swept first. The process is the last thing to enter: it may start others."""
+    """Those of a harness that was killed are swept first."""
     for old in place.glob(f"{_PREFIX}*"):
         if not Path("/proc", old.name.split("-")[2]).exists():
-            with contextlib.suppress(OSError):
-                old.rmdir()
+            remove(old)
     folder = place / f"{_PREFIX}{os.getpid()}-{pid}"
-    try:
-        folder.mkdir()
-    except OSError:
-        return None
-    try:
-        # Never created: in a folder without the controller, and in one that is no cgroup, there is no such file.
-        for name, value in (("pids.max", most), ("cgroup.procs", pid)):
-            with (folder / name).open("r+") as file:
-                file.write(str(value))
-    except OSError:
-        folder.rmdir()
-        return None
-    return folder
-
-
-def _members(folder: Path) -> list[int]:
-    try:
-        return [int(line) for line in (folder / "cgroup.procs").read_text().split()]
-    except OSError:
-        return []
+    return folder if make(folder, pid, {"pids.max": most}) else None
 
 
 def _kill(pid: int, group: str) -> None:

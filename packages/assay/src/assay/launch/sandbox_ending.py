@@ -23,6 +23,10 @@ def describe_exit(seen: SandboxProcess, limits: SandboxLimits, left_out: tuple[s
     """What `watch` saw, as a value."""
     stdout, stderr = (_plain(seen.tails[name]) for name in ("stdout", "stderr"))
     ending, sentence = _ending(seen, limits, stderr)
+    if seen.lowered and not seen.stopped and ending not in (Ending.OK, Ending.INFRASTRUCTURE):
+        less = ", ".join(f"RLIMIT_{name} {most}" for name, most in seen.lowered.items())
+        sentence += f"; and this machine allows it less than the sandbox does (hard limits: {less}): raise them, then look again"
+        ending = Ending.INFRASTRUCTURE
     outlived = "some of its processes were killed and have not ended yet" if seen.outlived else ""
     notes = tuple(filter(None, (_left_behind(seen.left_behind), outlived, describe_left_out(left_out))))
     return Sandboxed(

@@ -29,6 +29,7 @@ THREADS_PER_PROCESS = 16
 OPEN_FILES = 1024
 DISK_EDGE_BYTES = 16 * 1024
 MANY = 1000
+_NO_LIMIT = resource.RLIM_INFINITY
 
 
 class SandboxProcess:
@@ -46,6 +47,8 @@ class SandboxProcess:
         self.exit_code: int | None = None
         self.started = False
         self.left_behind: tuple[str, ...] = ()
+        self.lowered: dict[str, int] = {}
+        """Hard limits of the machine that are lower than what the sandbox promises (setrlimit(2), RLIMIT_ left out): they hold instead."""
         self.outlived = False
         """Whether some of its processes live on, although they were killed."""
         self.peak = Usage()
@@ -67,15 +70,22 @@ class SandboxProcess:
         """What the kernel counts itself; the rest is watched. Inherited by all that the first process starts."""
         pid = self._first_process()
         most_tasks = limits.processes * THREADS_PER_PROCESS
-        for what, most in (
-            (resource.RLIMIT_CORE, 0),
-            (resource.RLIMIT_NOFILE, OPEN_FILES),
-            (resource.RLIMIT_NPROC, most_tasks),
-            (resource.RLIMIT_DATA, 2 * limits.memory_bytes),
-            (resource.RLIMIT_FSIZE, limits.disk_bytes + DISK_EDGE_BYTES),
-            (resource.RLIMIT_MSGQUEUE, 0),
+        for name, most in (
+            ("CORE", 0),
+            ("MSGQUEUE", 0),
+            ("NOFILE", OPEN_FILES),
+            ("NPROC", most_tasks),
+            ("DATA", 2 * limits.memory_bytes),
+            ("FSIZE", limits.disk_bytes + DISK_EDGE_BYTES),
+            ("AS", _NO_LIMIT),
+            ("CPU", _NO_LIMIT),
         ):
-            resource.prlimit(pid, what, (most, most))
+            what = getattr(resource, f"RLIMIT_{name}")
+            hard = resource.prlimit(pid, what)[1]
+            given = min((one for one in (most, hard) if one != _NO_LIMIT), default=_NO_LIMIT)
+            resource.prlimit(pid, what, (given, given))
+            if given != most and most:
+                self.lowered[name] = given
         self._group = PidsGroup(pid, most_tasks)
         os.setpriority(os.PRIO_PROCESS, pid, min(os.getpriority(os.PRIO_PROCESS, 0) + NICENESS, 19))
 

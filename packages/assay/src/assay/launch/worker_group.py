@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from assay.launch.cgroup import make, members, remove
 from assay.launch.process_tree import is_gone, own_name
 
 _PREFIX = "assay-worker-"
@@ -21,11 +22,13 @@ class WorkerGroup:
 
     def __init__(self, pid: int) -> None:
         place = _place()
-        self.folder = _made(place / f"{_PREFIX}{own_name()}-{pid}", pid) if place else None
+        folder = place / f"{_PREFIX}{own_name()}-{pid}" if place else None
+        # Before Linux 5.14 nothing can end all of a group at once.
+        self.folder = folder if folder and make(folder, pid, needs="cgroup.kill") else None
 
     def members(self) -> list[int]:
         """All of them that have not ended, the worker too."""
-        return _members(self.folder) if self.folder else []
+        return members(self.folder) if self.folder else []
 
     def kill(self) -> None:
         """All of them, and what they start meanwhile. Waits for nothing."""
@@ -34,7 +37,7 @@ class WorkerGroup:
 
     def close(self) -> bool:
         """Whether all have ended, after `kill`. Then it is removed."""
-        if self.folder and not _remove(self.folder):
+        if self.folder and not remove(self.folder):
             return False
         self.folder = None
         return True
@@ -46,7 +49,7 @@ def remove_left_groups() -> None:
     for folder in place.glob(f"{_PREFIX}*") if place else ():
         if is_gone(folder.name.removeprefix(_PREFIX).rpartition("-")[0]):
             _kill(folder)
-            _remove(folder)
+            remove(folder)
 
 
 @cache
@@ -66,36 +69,6 @@ def _place() -> Path | None:
 os.register_at_fork(after_in_child=_place.cache_clear)
 
 
-def _made(folder: Path, pid: int) -> Path | None:
-    with suppress(OSError):
-        folder.mkdir()
-        # Never created: before Linux 5.14, and in a folder that is no cgroup, there is no such file.
-        if (folder / "cgroup.kill").exists():
-            with suppress(OSError), (folder / "cgroup.procs").open("r+") as file:
-                file.write(str(pid))
-                file.flush()
-                return folder
-        folder.rmdir()
-    return None
-
-
-def _members(folder: Path) -> list[int]:
-    """Also of groups that a driver below has made in it."""
-    found: list[int] = []
-    for place, _, _ in os.walk(folder):
-        with suppress(OSError):
-            found += map(int, Path(place, "cgroup.procs").read_text().split())
-    return found
-
-
 def _kill(folder: Path) -> None:
     with suppress(OSError):
         (folder / "cgroup.kill").write_text("1")
-
-
-def _remove(folder: Path) -> bool:
-    """Whether it is gone. The kernel keeps what is not empty."""
-    for place, _, _ in os.walk(folder, topdown=False):
-        with suppress(OSError):
-            os.rmdir(place)
-    return not folder.exists()

@@ -10,8 +10,10 @@ import msgspec
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.policy import Waiver
 
-UNTIL = "waived_until"
-"""The metric of a waived check that says until when: judged again later, it fails."""
+UNTIL, WAS = "waived_until", "waived_was"
+"""Figures of a waived check: until when, and what it was before. Judged again later, it is that again."""
+_OPEN = (CheckOutcome.FAILED, CheckOutcome.UNDECIDED)
+"""What a person can decide."""
 
 
 def waives(waivers: Sequence[Waiver], model: str, check: str, sentence: str, today: date) -> bool:
@@ -26,15 +28,15 @@ def expired(check: Check, today: date) -> Check:
     until = str(check.figures.get(UNTIL, ""))
     if check.outcome is not CheckOutcome.WAIVED or not until or until >= today.isoformat():
         return check
-    words = f"{check.sentence}, which is over"
-    return msgspec.structs.replace(check, outcome=CheckOutcome.FAILED, sentence=words)
+    was = CheckOutcome(check.figures.get(WAS, CheckOutcome.FAILED))
+    return msgspec.structs.replace(check, outcome=was, sentence=f"{check.sentence}, which is over")
 
 
 def apply_waivers(
     checks: Sequence[Check], waivers: Sequence[Waiver], model: str, group: str, today: date
 ) -> list[Check]:
-    """The same checks; a failure that a waiver in force speaks of becomes WAIVED. What a waiver did not do is told: that it
-    expired, at the failure it was for; that nothing matched it, as a check of its own."""
+    """The same checks; a failure, or a question to a person, that a waiver in force speaks of becomes WAIVED. What a waiver did not do is
+    told: that it expired, at the finding it was for; that nothing matched it, as a check of its own."""
     own = [one for one in waivers if one.model == model and one.check.partition(".")[0] == group]
     told = [_waived(check, own, today) for check in checks]
     idle = [one for one in own if not any(_speaks_of(one, check) for check in checks)]
@@ -46,7 +48,7 @@ def _waived(check: Check, waivers: Sequence[Waiver], today: date) -> Check:
     for one in fitting:
         if one.expires >= today:
             words = f"{check.sentence} (waived until {one.expires} by {one.signed}: {one.reason})"
-            figures = {**check.figures, UNTIL: one.expires.isoformat()}
+            figures = {**check.figures, UNTIL: one.expires.isoformat(), WAS: check.outcome.value}
             return msgspec.structs.replace(check, outcome=CheckOutcome.WAIVED, sentence=words, figures=figures)
     for one in fitting:
         words = f"{check.sentence} (a waiver signed by {one.signed} expired on {one.expires})"
@@ -55,7 +57,7 @@ def _waived(check: Check, waivers: Sequence[Waiver], today: date) -> Check:
 
 
 def _speaks_of(waiver: Waiver, check: Check) -> bool:
-    return check.outcome is CheckOutcome.FAILED and check.name == waiver.check and waiver.match in check.sentence
+    return check.outcome in _OPEN and check.name == waiver.check and waiver.match in check.sentence
 
 
 def _unmatched(waiver: Waiver, group: str) -> Check:
