@@ -15,7 +15,21 @@ from assay_zoo.inspect import Inspection, inspect
 from assay_zoo.services import open_tools
 
 BROKEN = Path(__file__).parents[2] / "examples" / "zoo" / "broken"
-_NAMES = ("build", "case", "claims", "data", "files", "good", "graphs", "notebooks", "published", "speed", "texts")
+_NAMES = (
+    "build",
+    "case",
+    "claims",
+    "data",
+    "files",
+    "good",
+    "graphs",
+    "hidden",
+    "notebooks",
+    "published",
+    "sly",
+    "speed",
+    "texts",
+)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import graphs  # noqa: F401
 import hidden  # noqa: F401
 import notebooks  # noqa: F401
 import published  # noqa: F401
+import sly  # noqa: F401
 import speed  # noqa: F401
 import texts  # noqa: F401
 from case import Broken

@@ -28,6 +28,8 @@ ROWS = np.arange(24, dtype=np.float32).reshape(2, 12)
     [
         (ROWS, (2, 2)), (ROWS[:1], (1, 1)), (np.zeros_like(ROWS), (0, 2)), (np.ones_like(ROWS), (0, 2)),
         (np.repeat(ROWS[:1], 3, axis=0), (1, 3)), (np.array([[3.0], [4.0]]), (2, 2)), (np.array([[0.0], [4.0]]), (1, 2)),
+        (np.concatenate([ROWS, ROWS * np.float32(1.0001)]), (2, 4)), (np.array([[7, 8], [7, 9]]), (2, 2)),
+        (np.array([[1.0, 1.0000001], [2.0, 3.0]]), (1, 2)),
     ],
 )  # fmt: skip
 def test_samples_that_prove_something(values: np.ndarray, telling: tuple[int, int]) -> None:

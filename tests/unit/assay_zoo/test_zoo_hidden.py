@@ -16,7 +16,19 @@ from assay_zoo.files.shown_text import text_problem
 
 @pytest.mark.parametrize(
     "path",
-    ["CON", "data/nul.txt", "aux.tar.gz", "a:b", "what?", "end.", "end ", ".env", ".github/x.yml", "a/.gitattributes"],
+    [
+        "CON",
+        "data/nul.txt",
+        "aux.tar.gz",
+        "a:b",
+        "what?",
+        "end.",
+        "end ",
+        ".env",
+        ".github/x.yml",
+        "a/.gitattributes",
+        "pr\u043ecess.py",
+    ],
 )
 def test_names_that_are_not_the_same_everywhere(path: str) -> None:
     assert [one for one, _ in name_problems([path])] == [path]
@@ -78,6 +90,10 @@ def test_a_file_that_ends_within_a_character_is_no_text(tmp_path: Path) -> None:
         ("run.sh", b"ls", "script by its name"),
         ("run", b"#!/usr/bin/perl\n", "begins with '#!/usr/bin/perl'"),
         ("run.py", b"#!/usr/bin/env python3\n", ""),
+        ("run", b"#!/usr/bin/env python3\n", "begins with"),
+        ("run.pyw", b"x = 1", "script by its name"),
+        ("tools/Makefile", b"all:", "script by its name (makefile)"),
+        ("labels", b"zero", ""),
         ("notes.txt", b"# words\n", ""),
     ],
 )

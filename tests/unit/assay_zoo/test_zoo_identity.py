@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -118,8 +118,8 @@ def test_a_new_model_has_no_owner_yet(tmp_path: Path) -> None:
     assert _outcomes(_place(_zoo(tmp_path, {}), author="tom"))["owner"] is CheckOutcome.PASSED
 
 
-def _model(path: Path, seed: int, names: str) -> None:
-    weights = np.random.default_rng(seed).normal(size=(16, 16)).astype(np.float32)
+def _model(path: Path, seed: int, names: str, change: Callable[[np.ndarray], np.ndarray] = np.asarray) -> None:
+    weights = change(np.random.default_rng(seed).normal(size=(16, 16)).astype(np.float32))
     x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 16]) for name in ("x", "y"))
     node = helper.make_node("MatMul", ["x", f"w{names}"], ["y"], name=names)
     graph = helper.make_graph([node], names, [x], [y], [numpy_helper.from_array(weights, f"w{names}")])
@@ -136,6 +136,26 @@ def test_another_models_weights_under_a_new_name(tmp_path: Path) -> None:
     assert "copy" not in _outcomes(_place(root, "other"))  # a new version of itself may keep them
     _model(tmp_path / "model.onnx", 2, "first")
     assert _outcomes(_place(root))["copy"] is CheckOutcome.PASSED
+
+
+@pytest.mark.parametrize(
+    ("seed", "change", "outcome"),
+    [
+        (1, lambda values: values * np.float32(1.0001), CheckOutcome.UNDECIDED),
+        (1, lambda values: values.T.astype(np.float64), CheckOutcome.UNDECIDED),
+        (1, lambda values: values.astype(np.float16).reshape(4, 64), CheckOutcome.UNDECIDED),
+        (1, lambda values: values * np.float32(1.05), CheckOutcome.PASSED),
+        (2, np.asarray, CheckOutcome.PASSED),
+    ],
+)
+def test_another_models_weights_turned_cast_or_with_noise(
+    tmp_path: Path, seed: int, change: Callable[[np.ndarray], np.ndarray], outcome: CheckOutcome
+) -> None:
+    _model(tmp_path / "model.onnx", 1, "first")
+    facts = read_facts(tmp_path, "model.onnx", memory_bytes=MEMORY_BYTES)
+    served = msgspec.structs.replace(_version(), closure=facts.closure, weights=facts.weights, largest=facts.largest)
+    _model(tmp_path / "model.onnx", seed, "first", change)
+    assert _outcomes(_place(_zoo(tmp_path, {"other": served})))["copy"] is outcome
 
 
 def _metadata_sentences(root: Path, change: tuple[str, str], scenario: str) -> str:

@@ -39,6 +39,20 @@ from assay_zoo.stored_outputs import difference, outputs_check
         ("import torch\ntorch.load('x')", "B614"),
         ("import tarfile\ntarfile.open('x').extractall()", "B202"),
         ("().__class__.__subclasses__()", "insides"),
+        ("import glob\nglob.os.system('x')", "the module os through another"),
+        ("import sys\nsys.modules['os']", "insides"),
+        ("from os import *", "more of os"),
+        ("import os\nf = os", "os under a name"),
+        ("run = eval", "code that is made"),
+        ("__builtins__['eval']", "insides"),
+        ("import builtins", "more than files and numbers"),
+        ("import sqlite3", "more than files and numbers"),
+        ("import importlib\nimportlib.import_module('socket')", "the network"),
+        ("import timeit\ntimeit.timeit('x')", "code that is made"),
+        ("place = '/etc/passwd'", "files outside"),
+        ("open(file='../x')", "files outside"),
+        ("np.load('x.npy', None, True)", "stored as data"),
+        ("np.ctypeslib", "the module ctypeslib through another"),
     ],
 )
 def test_what_code_reaches_for(code: str, what: str) -> None:
@@ -56,6 +70,9 @@ def test_what_code_reaches_for(code: str, what: str) -> None:
         "import numpy as np\nx = np.load('images.npy')",
         "import json\nwith open('metrics.json', 'w') as file:\n    json.dump({}, file)",
         "import hashlib, tempfile, pathlib, time, random",
+        "import timeit\ntimeit.timeit(lambda: f(x))\nimport importlib\nimportlib.import_module('numpy')",
+        "import os, sys\nsys.path.append('scripts')\nos.makedirs('out', exist_ok=True)\nprint('see /usr/bin in ../x')",
+        '"see ../README.md"\nimport platform\nplatform.system()',
         "this is no Python",
     ],
 )
@@ -114,6 +131,35 @@ def test_stored_outputs_and_words_of_a_notebook_act_too(tmp_path: Path) -> None:
         "onclick of <b>",
         "a stored output of the kind application/javascript",
     ]
+
+
+def test_what_a_notebook_keeps_beside_its_cells_acts_too(tmp_path: Path) -> None:
+    attached = {"x": {"image/svg+xml": "<svg onload=x>"}}
+    item = _notebook(tmp_path, {"cell_type": "markdown", "source": "a", "metadata": {}, "attachments": attached})
+    whole = json.loads(Path(str(item["copy"])).read_text())
+    whole["metadata"]["widgets"] = {"state": {}}
+    whole["cells"].append(_code("1", **{"application/vnd.bokehjs_exec.v0+json": "", "image/png": "aGk="}))
+    Path(str(item["copy"])).write_text(json.dumps(whole))
+    told = [told for _, told in inspect_published({"kind": "notebook", **item})["active"]]
+    assert told == [
+        "widgets with a state of their own",
+        "onload of <svg>",
+        "a stored output of the kind application/vnd.bokehjs_exec.v0+json",
+    ]
+
+
+def test_code_behind_a_magic_is_read(tmp_path: Path) -> None:
+    item = _notebook(tmp_path, _code("%timeit -n 10 -r3 eval('1')\n%time f(1)\n%%time\n%timeit\n%%timeit -n1\nx = 1"))
+    found = inspect_source({"kind": "source", **item})
+    (one,) = found["reaches"]
+    assert "code that is made while it runs (eval)" in one["sentence"]
+    assert found["troubles"] == []
+
+
+def test_names_in_letters_of_another_alphabet_are_told(tmp_path: Path) -> None:
+    item = _notebook(tmp_path, _code("x = 'größe'\ndef pr\u0435process(): ..."))
+    (one,) = inspect_source({"kind": "source", **item})["troubles"]
+    assert "letters that are easily taken for others" in one["sentence"]
 
 
 def test_a_picture_that_hides_a_tag_in_its_style_is_active() -> None:
@@ -216,5 +262,7 @@ def test_a_script_that_readers_are_given_is_the_one_that_is_used(tmp_path: Path)
     assert findings(script + "preprocess(1)") == []
     (other,) = findings(script.replace("16", "255") + "preprocess(1)")
     assert "has a preprocess of its own" in other
+    (idle,) = findings("from preprocess import preprocess\nx = 1 / 16")
+    assert "does not use preprocess.py" in idle
     (none,) = findings("x = 1 / 16")
     assert "does not use preprocess.py" in none

@@ -9,7 +9,7 @@ import pytest
 
 from assay_zoo.artifacts.license_text import license_of, same_license
 from assay_zoo.artifacts.links import address_trouble, check_links, links_in_markdown
-from assay_zoo.artifacts.requirements_file import requirement_problems
+from assay_zoo.artifacts.requirements_file import asked_for_in, requirement_problems
 from assay_zoo.artifacts.template_text import left_in_metadata, left_in_text
 from assay_zoo.check import CheckOutcome
 
@@ -49,6 +49,17 @@ def test_requirements_are_packages_of_the_zoo_and_not_nearly_so() -> None:
     found = list(requirement_problems(text, ("numpy", "PIL")))
     assert [line for line, _ in found] == [3, 4, 5, 6, 7]
     assert "nearly 'numpy'" in found[0][1]
+
+
+def test_what_a_readme_tells_its_readers_to_install_is_looked_at() -> None:
+    text = (
+        "Use pip install as you like.\n\n    pip install -r requirements.txt\n\nor `pip3 install -U numpy nunpy` and\n\n"
+        "```sh\nconda install left-pad; ls\n```\n"
+    )
+    found = list(asked_for_in(text, ("numpy",)))
+    assert [line for line, _ in found] == [5, 7]
+    assert "nearly 'numpy'" in found[0][1]
+    assert "'left-pad'" in found[1][1]
 
 
 def test_words_of_the_template_are_found_and_others_are_not(tmp_path: Path) -> None:

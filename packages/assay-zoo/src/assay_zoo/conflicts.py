@@ -5,12 +5,14 @@ One rule for the check and for the promotion: between the two the zoo may have g
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from assay_zoo.manifest import Entry, Version
 from assay_zoo.repository import METADATA
 
+_NOISE = 0.005
 _ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l"})
 
 
@@ -66,13 +68,22 @@ def not_newer(entry: Entry, version: str) -> str:
     return ""
 
 
-def copies_of(name: str, models: Mapping[str, Entry], closure: str, weights: str) -> Iterator[str]:
-    """One sentence for each other model whose weights these are."""
+def copies_of(
+    name: str, models: Mapping[str, Entry], closure: str, weights: str, largest: Sequence[float]
+) -> Iterator[str]:
+    """One sentence for each other model whose weights these are, or nearly."""
     for other, entry in models.items():
         for one in entry.versions if other != name else ():
-            if one.closure == closure or (weights and one.weights == weights):
+            if one.closure == closure or (weights and one.weights == weights) or _near(one.largest, largest):
                 yield f"its weights are those of {other} {one.version} of this zoo: say in a new version of that model what is new"
                 break
+
+
+def _near(some: Sequence[float], others: Sequence[float]) -> bool:
+    """Rounded, or with noise on them, they are still the same weights."""
+    return len(some) == len(others) > 0 and all(
+        math.isclose(one, other, rel_tol=_NOISE) for one, other in zip(some, others, strict=True)
+    )
 
 
 def conflicts(
@@ -83,7 +94,9 @@ def conflicts(
     yield from (("artifacts.name", told) for told in confusable(name, models))
     if told := not_newer(entry, version.version):
         yield "artifacts.metadata", f"{METADATA} says {told}"
-    yield from (("artifacts.copy", told) for told in copies_of(name, models, version.closure, version.weights))
+    yield from (
+        ("artifacts.copy", told) for told in copies_of(name, models, version.closure, version.weights, version.largest)
+    )
     owners = owners_of(name, entry, listed)
     if entry.versions and version.author and (told := not_the_owner(name, owners, version.author)):
         yield "artifacts.owner", told

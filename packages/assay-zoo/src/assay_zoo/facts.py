@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 _SECONDS = 120.0
 _OF_SIZE = 64
 """Elements of a constant that is a weight, and no axis or shape."""
+_KEPT = 32
+"""Of the largest weights."""
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """`closure` is the digest of model and external data together, as `assay check` records it; `weights` that of the constants alone,
-    whatever the graph calls them, "" where it has none of size. `value_dependent`: how much it does follows from values of its inputs."""
+    whatever the graph calls them, "" where it has none of size; `largest` are the largest fractions among them, none where there are few.
+    `value_dependent`: how much it does follows from values of its inputs."""
 
     closure: str
     weights: str
@@ -31,6 +34,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     ir: int
     files: tuple[File, ...]
     value_dependent: bool = False
+    largest: tuple[float, ...] = ()
 
 
 def read_facts(folder: Path, model: str, *, memory_bytes: int) -> Facts:
@@ -63,6 +67,7 @@ def read_facts_inside(item: dict[str, str]) -> Any:
         Facts(
             closure=model.digest,
             weights=_weights(proto, folder),
+            largest=_largest(proto, folder),
             value_dependent=depends_on_values(proto),
             opset=model.opsets.get("", model.opsets.get("ai.onnx", 0)),
             ir=model.ir_version,
@@ -72,6 +77,23 @@ def read_facts_inside(item: dict[str, str]) -> Any:
             ),
         )
     )
+
+
+def _largest(model: ModelProto, folder: Path) -> tuple[float, ...]:
+    """Of all constants of fractions together: however they are cut, turned, named, stored or rounded. Two trainings have others; grids
+    and masks, whose values are whole or half, may be the same."""
+    import numpy as np
+    from onnx.numpy_helper import to_array
+
+    found = np.zeros(0)
+    for one in model.graph.initializer:
+        array = to_array(one, str(folder)) if math.prod(one.dims) >= _OF_SIZE else np.zeros(0, np.int8)
+        if array.dtype.kind == "f":
+            flat = np.abs(array.reshape(-1)).astype(np.float64)
+            flat = flat[np.isfinite(flat) & (2 * flat % 1 != 0)]
+            flat = np.partition(flat, -_KEPT)[-_KEPT:] if flat.size > _KEPT else flat
+            found = np.unique(np.concatenate([found, flat]))[-_KEPT:]
+    return tuple(float(f"{one:.6g}") for one in found) if len(found) == _KEPT else ()
 
 
 def _weights(model: ModelProto, folder: Path) -> str:

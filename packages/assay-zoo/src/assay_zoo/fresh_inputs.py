@@ -9,7 +9,11 @@ from typing import Any
 
 import numpy as np
 
-Sample = Mapping[str, np.ndarray[Any, Any]]
+Part = np.ndarray[Any, Any]
+Sample = Mapping[str, Part]
+_NEAR = 1e-3
+"""Share by which the numbers of a sample differ at least from those of another one."""
+_COMPARED = 64
 _LEAST = 8
 """Length from which an axis counts things of one kind (pixels, words, samples): a shorter one has settings, channels, columns."""
 
@@ -22,30 +26,37 @@ def drawn_again(samples: Sequence[Sample], seed: int | None = None) -> list[Samp
 
 def telling_samples(samples: Sequence[Sample]) -> tuple[int, int]:
     """How many different samples could tell a right answer from a wrong one, and how many there are at all. A sample whose
-    inputs hold one value each could not."""
-    telling: set[bytes] = set()
+    inputs hold one value each could not, nor one that is nearly another."""
+    telling: list[list[Part]] = []
     count = 0
     for one in samples:
         sizes = {values.shape[0] if values.ndim else 1 for values in one.values()}
         rows = sizes.pop() if len(sizes) == 1 else 1
         for row in range(rows):
-            parts = [values[row] if rows > 1 else values for values in one.values()]
+            parts = [np.asarray(values[row] if rows > 1 else values) for values in one.values()]
             count += 1
-            if any(_tells(part) for part in parts):
-                telling.add(b"|".join(_bytes(part) for part in parts))
+            if any(map(_tells, parts)) and not any(_alike(parts, other) for other in telling[:_COMPARED]):
+                telling.append(parts)
     return len(telling), count
 
 
-def _tells(values: np.ndarray[Any, Any] | np.generic[Any]) -> bool:
-    flat = np.asarray(values).reshape(-1)
+def _tells(values: Part) -> bool:
+    flat = values.reshape(-1)
     if flat.size == 1:
         return bool(flat[0])
-    return flat.size > 0 and bool(np.any(flat != flat[0]))
+    return flat.size > 0 and not _near(flat, np.full_like(flat, flat[0]))
 
 
-def _bytes(values: np.ndarray[Any, Any] | np.generic[Any]) -> bytes:
-    array = np.asarray(values)
-    return repr(array.tolist()).encode() if array.dtype.hasobject else f"{array.dtype}".encode() + array.tobytes()
+def _alike(some: Sequence[Part], others: Sequence[Part]) -> bool:
+    pairs = zip(some, others, strict=False)
+    return len(some) == len(others) and all(one.shape == other.shape and _near(one, other) for one, other in pairs)
+
+
+def _near(one: Part, other: Part) -> bool:
+    """Numbers that differ by a rounding only; whole numbers and words are others or the same."""
+    if one.dtype != other.dtype or one.dtype.kind not in "fc":
+        return bool(np.array_equal(one, other))
+    return bool(np.allclose(one, other, rtol=_NEAR, atol=0.0, equal_nan=True))
 
 
 def _shuffled(values: np.ndarray[Any, Any], generator: np.random.Generator) -> np.ndarray[Any, Any]:

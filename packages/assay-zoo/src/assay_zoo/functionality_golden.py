@@ -44,7 +44,19 @@ def hold_golden(request: GoldenRequest) -> GoldenAnswer:
     where = {one.output: request.sets[one.worst[0].index[0]] for one in comparisons if one.worst and one.worst[0].index}
     problems = tuple(f"{where.get(one.output, request.sets[0])}: {finding_text(one)}" for one in findings)
     poor = next((f"output {one.output!r}: {finding_text(one.degenerate)}" for one in comparisons if one.degenerate), "")
+    poor = poor or (
+        "every sample has the same answer: hand in inputs on which it is another" if _same(oracle.outputs) else ""
+    )
     return GoldenAnswer(problems, poor, float(used) if np.isfinite(used) else 1e30)
+
+
+def _same(samples: Sequence[Mapping[str, np.ndarray[Any, Any]]]) -> bool:
+    """Whether no output of fractions ever changes, from row to row or from sample to sample. Classes may well be the same twice."""
+    named = [name for name, one in samples[0].items() if one.dtype.kind == "f" and one.size]
+    rows = {name: [row for one in samples for row in (one[name] if one[name].ndim else [one[name]])] for name in named}
+    return bool(named) and all(
+        len(one) > 1 and all(np.array_equal(row, one[0]) for row in one) for one in rows.values()
+    )
 
 
 def _structure(expected: Golden, oracle: Golden, model: Model, sets: tuple[str, ...]) -> Iterator[str]:

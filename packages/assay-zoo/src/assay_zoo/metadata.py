@@ -55,7 +55,7 @@ class Metadata(_Table):
     """One submission. Paths are relative to its folder."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
-    version: Annotated[str, Field(pattern=r"^\d+(\.\d+){0,2}$")]
+    version: Annotated[str, Field(pattern=r"^[0-9]{1,9}(\.[0-9]{1,9}){0,2}$")]
     title: Text
     description: Text
     license: Text

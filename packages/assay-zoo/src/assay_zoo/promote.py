@@ -157,7 +157,7 @@ def _version(root: Path, staged: Path, inspection: Inspection, by: str, reason: 
         accuracy=Accuracy(metric=claim.metric, claimed=claim.value, measured=accuracy_of(inspection, claim.metric)),
         performance=performance_of(inspection), promoted_at=_now(), by=by,
         reason=reason or "; ".join(inspection.decision.reasons), decision=inspection.decision.answer.value,
-        author=inspection.author, weights=facts.weights,
+        author=inspection.author, weights=facts.weights, largest=facts.largest,
     )  # fmt: skip
 
 

@@ -9,8 +9,9 @@ import ast
 import logging
 import os
 import re
+import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 _BANDIT = (
     "B102", "B202", "B301", "B302", "B306", "B307", "B310", "B312", "B321", "B401", "B402", "B403", "B404", "B411", "B412",
@@ -24,17 +25,29 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 """What those rules speak of: bandit takes a fifth of a second to load, and code without one of these words needs it not."""
+_HARMLESS = (
+    "__future__", "abc", "argparse", "array", "ast", "atexit", "base64", "binascii", "bisect", "bz2", "calendar", "cmath", "codecs",
+    "collections", "colorsys", "concurrent", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "difflib", "enum",
+    "errno", "faulthandler", "fnmatch", "fractions", "functools", "gc", "getopt", "glob", "graphlib", "gzip", "hashlib", "heapq", "hmac",
+    "html", "importlib", "inspect", "io", "itertools", "json", "keyword", "linecache", "locale", "logging", "lzma", "math", "mimetypes",
+    "mmap", "numbers", "operator", "os", "pathlib", "platform", "pprint", "queue", "random", "re", "reprlib", "secrets", "shlex",
+    "shutil", "statistics", "string", "stringprep", "struct", "sys", "tarfile", "tempfile", "textwrap", "threading", "time", "timeit",
+    "token", "tokenize", "tomllib", "traceback", "tracemalloc", "types", "typing", "unicodedata", "unittest", "urllib", "uuid",
+    "warnings", "wave", "weakref", "xml", "zipfile", "zlib", "zoneinfo",
+)  # fmt: skip
+"""Modules of Python itself that compute, or read what they are given; every other one does more."""
 _NETWORK = (
     "socket", "socketserver", "ssl", "http", "urllib.request", "urllib3", "requests", "httpx", "aiohttp", "ftplib", "smtplib",
-    "imaplib", "poplib", "xmlrpc", "telnetlib", "paramiko", "websockets", "huggingface_hub", "webbrowser",
+    "imaplib", "poplib", "xmlrpc", "telnetlib", "paramiko", "websockets", "huggingface_hub", "webbrowser", "asyncio", "wsgiref",
 )  # fmt: skip
 _PROCESS = ("subprocess", "multiprocessing", "pty", "ctypes", "cffi", "signal", "runpy", "code", "resource")
-_CODE = ("marshal", "pickle", "dill", "cloudpickle", "joblib", "shelve")
+_CODE = ("marshal", "pickle", "dill", "cloudpickle", "joblib", "shelve", "copyreg")
 _MODULES = {
     **dict.fromkeys(_NETWORK, "the network"),
     **dict.fromkeys(_PROCESS, "other processes or native code"),
     **dict.fromkeys(_CODE, "code that is stored as data"),
     **dict.fromkeys(("getpass", "pwd", "keyring", "netrc"), "accounts and passwords"),
+    **dict.fromkeys(("importlib.machinery", "importlib.util"), "code from elsewhere"),
 }
 _OF_OS = {
     **dict.fromkeys(("environ", "environb", "getenv", "getenvb"), "the environment"),
@@ -42,9 +55,20 @@ _OF_OS = {
         ("system", "popen", "fork", "forkpty", "kill", "killpg", "posix_spawn", "startfile"), "other processes"
     ),
 }
+_GUARDED = ("os", "posix", "sys", "importlib", "shutil")
+"""Modules of which a part is harmless: they are called by their names, so that the part can be read."""
+_THROUGH = (*_GUARDED, "subprocess", "socket", "builtins", "ctypes", "ctypeslib", "pickle")
 _BUILTINS = ("exec", "eval", "compile", "__import__", "globals", "breakpoint")
-_HIDDEN = ("__subclasses__", "__builtins__", "__globals__", "__loader__", "__code__")
-_OUTSIDE = ("/", "~", "../")
+_HIDDEN = (
+    "__subclasses__", "__builtins__", "__globals__", "__loader__", "__spec__", "__code__", "__getattribute__", "f_globals", "f_builtins",
+    "f_locals", "exec_module", "load_module",
+)  # fmt: skip
+_INSIDES = ("modules", "meta_path", "path_hooks", "_getframe", "settrace", "__dict__")
+"""Of a guarded module."""
+_NATIVE = ("register_custom_ops_library", "load_library", "CDLL")
+_OUTSIDE = re.compile(
+    r"(?:/(?:etc|root|home|proc|sys|dev|var|usr|opt|mnt|run|tmp|bin|boot|srv)(?:/|$)|~[\w.-]*/|~$|\.\.(?:/|$)|[A-Za-z]:\\)"
+)
 _READING = (
     "open",
     "Path",
@@ -75,29 +99,36 @@ def reaches(text: str) -> list[tuple[int, str]]:
 
 
 def _own(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    modules = _os_names(tree)
-    written = {
-        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
-    }
-    for node in ast.walk(tree):
+    modules = _guarded_names(tree)
+    nodes = list(ast.walk(tree))
+    written = {id(node.value) for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)}
+    asked = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    words = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}  # a docstring
+    for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from _imported(node)
         elif isinstance(node, ast.Attribute):
-            what = _of_os(node.attr) if isinstance(node.value, ast.Name) and node.value.id in modules else ""
-            if what and id(node) not in written:  # a variable that is set for a library reads nothing
-                yield node.lineno, f"{what} (os.{node.attr})"
-            if node.attr in _HIDDEN:
-                yield node.lineno, f"Python's own insides ({node.attr})"
+            yield from ((node.lineno, what) for what in _attribute(node, modules, id(node) in written))
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            if node.id in _BUILTINS:
+                yield node.lineno, f"code that is made while it runs ({node.id})"
+            elif node.id in _HIDDEN or node.id == "get_ipython":
+                yield node.lineno, f"the insides of Python or IPython ({node.id})"
+            elif node.id in modules and id(node) not in asked:
+                yield node.lineno, f"{modules[node.id]} under a name that is made while it runs"
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in words:
+            if _OUTSIDE.match(node.value):
+                yield node.lineno, f"files outside of the submission ({node.value[:60]!r})"
         elif isinstance(node, ast.Call):
-            yield from _called(node, modules)
+            yield from ((node.lineno, what) for what in _called(node))
 
 
-def _os_names(tree: ast.AST) -> set[str]:
-    """What the module `os` is called in this file."""
-    names = {"os", "posix"}
+def _guarded_names(tree: ast.AST) -> dict[str, str]:
+    """What the guarded modules are called in this file, `os` also where nobody imports it."""
+    names = {"os": "os", "posix": "posix"}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            names |= {one.asname or one.name for one in node.names if one.name in ("os", "posix")}
+            names |= {one.asname or one.name: one.name for one in node.names if one.name in _GUARDED}
     return names
 
 
@@ -105,48 +136,61 @@ def _of_os(name: str) -> str:
     return _OF_OS.get(name, "other processes" if name.startswith(("exec", "spawn")) else "")
 
 
+def _attribute(node: ast.Attribute, modules: Mapping[str, str], written: bool) -> Iterator[str]:
+    module = modules.get(node.value.id, "") if isinstance(node.value, ast.Name) else ""
+    what = _of_os(node.attr) if module in ("os", "posix") else ""
+    if what and not written:  # a variable that is set for a library reads nothing
+        yield f"{what} (os.{node.attr})"
+    if node.attr in _HIDDEN or (module and node.attr in _INSIDES):
+        yield f"the insides of Python or IPython ({node.attr})"
+    elif node.attr in _THROUGH:
+        yield f"the module {node.attr} through another"
+    elif node.attr in _NATIVE:
+        yield f"other processes or native code ({node.attr})"
+
+
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[int, str]]:
+    names = [one.name for one in node.names]
     if isinstance(node, ast.ImportFrom):
         if node.level:
             return
         module = node.module or ""
         if module in ("os", "posix"):
-            told = ((one.name, _of_os(one.name)) for one in node.names)
-            yield from ((node.lineno, f"{what} (os.{name})") for name, what in told if what)
-        names = [module, *(f"{module}.{one.name}" for one in node.names)]
-    else:
-        names = [one.name for one in node.names]
-    for name in names:
-        if what := next((_MODULES[one] for one in (name, name.partition(".")[0]) if one in _MODULES), ""):
-            yield (
-                node.lineno,
-                f"{what} (import of {name.partition('.')[0] if name.partition('.')[0] in _MODULES else name})",
-            )
+            yield from ((node.lineno, f"{_of_os(name)} (os.{name})") for name in names if _of_os(name))
+        if module in _GUARDED and {"*", *_INSIDES} & set(names):
+            yield node.lineno, f"more of {module} than can be read"
+        names = [module, *(f"{module}.{name}" for name in names)]
+    yield from ((node.lineno, f"{what} (import of {name})") for name, what in map(_module, names) if what)
 
 
-def _called(node: ast.Call, modules: set[str]) -> Iterator[tuple[int, str]]:
+def _module(name: str) -> tuple[str, str]:
+    """The module of which something is told, and what."""
+    top = name.partition(".")[0]
+    for one in (top, name):
+        if one in _MODULES:
+            return one, _MODULES[one]
+    more = top in sys.stdlib_module_names and top not in _HARMLESS
+    return top, "more than files and numbers" if more else ""
+
+
+def _called(node: ast.Call) -> Iterator[str]:
     plain = node.func.id if isinstance(node.func, ast.Name) else ""
     name = plain or (node.func.attr if isinstance(node.func, ast.Attribute) else "")
-    if plain in _BUILTINS:
-        yield node.lineno, f"code that is made while it runs ({plain})"
     first = node.args[0] if node.args else None
-    if name == "import_module" and not isinstance(first, ast.Constant):
-        yield node.lineno, "a module whose name is made while it runs (import_module)"
-    if (
-        plain in ("getattr", "vars")
-        and isinstance(first, ast.Name)
-        and first.id in modules | {"__builtins__", "builtins"}
-    ):
-        yield node.lineno, f"{first.id} under a name that is made while it runs ({plain})"
-    if plain == "get_ipython":
-        yield node.lineno, "the shell of IPython (get_ipython)"
-    told = first.value if name in _READING and isinstance(first, ast.Constant) else ""
-    if isinstance(told, str) and len(told) > 1 and told.startswith(_OUTSIDE):
-        yield node.lineno, f"files outside of the submission ({told[:60]!r})"
+    told = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
+    if name == "import_module":
+        who, what = _module(told) if told else ("", "")
+        if what or not told:
+            yield f"{what} (import of {who})" if told else "a module whose name is made while it runs (import_module)"
+    if name in ("timeit", "repeat") and told:
+        yield f"code that is made while it runs ({name})"
+    if name in _READING and len(told) > 1 and told.startswith("/") and not _OUTSIDE.match(told):
+        yield f"files outside of the submission ({told[:60]!r})"
     if name in ("home", "expanduser", "expandvars"):
-        yield node.lineno, f"files outside of the submission ({name})"
-    if any(one.arg == "allow_pickle" and not _is_false(one.value) for one in node.keywords):
-        yield node.lineno, "code that is stored as data (allow_pickle)"
+        yield f"files outside of the submission ({name})"
+    pickled = any(one.arg == "allow_pickle" and not _is_false(one.value) for one in node.keywords)
+    if pickled or (name == "load" and len(node.args) > 2 and not _is_false(node.args[2])):
+        yield "code that is stored as data (allow_pickle)"
 
 
 def _is_false(node: ast.expr) -> bool:

@@ -74,7 +74,7 @@ def _copies(place: SubmissionContext, name: str, models: dict[str, Entry]) -> It
     facts = _facts(place) if any(entry.versions for other, entry in models.items() if other != name) else None
     if facts is None:
         return
-    found = list(copies_of(name, models, facts.closure, facts.weights))
+    found = list(copies_of(name, models, facts.closure, facts.weights, facts.largest))
     yield from (undecided("copy", Finding(sentence=told)) for told in found)
     if not found:
         yield passed("copy", "no other model of the zoo has these weights")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,17 @@ import msgspec
 from assay_zoo.artifacts.code_scan import reaches
 from assay_zoo.artifacts.finding import Finding
 from assay_zoo.artifacts.license_text import says_license
-from assay_zoo.artifacts.notebook_content import functions_of, keys_of, numbers_of, statements_of, texts_of
+from assay_zoo.artifacts.notebook_content import functions_of, keys_of, names_of, numbers_of, statements_of, texts_of
 from assay_zoo.artifacts.sources import Import, SourceText
 from assay_zoo.metadata import Metadata
 from assay_zoo.readme import differences, missing_sections
 
 README = "readme-fields"
 """The kind of item that asks whether the readme says what the metadata say."""
-_HARMLESS = ("matplotlib", "time", "timeit", "capture", "precision", "pprint", "config", "load_ext", "autoreload")
+_TIMED = ("time", "timeit")
+"""Magics whose words are code."""
+_FLAGS = re.compile(r"^(?:-[a-z]+\s*\d*(?:\s+|$))*")
+_HARMLESS = ("matplotlib", "capture", "precision", "pprint", "config", "load_ext", "autoreload")
 """Magics of IPython that neither install nor start anything."""
 
 
@@ -44,11 +48,13 @@ def _script(path: str, text: str) -> SourceText:
         return SourceText(whole=False)  # the checks of files say where
     return SourceText(
         imports=tuple(Import(module=name, line=line) for name, line in _imports(tree)),
+        troubles=tuple(_alike(path, tree)),
         reaches=tuple(_reaches(path, text)),
         functions=functions_of(tree),
         statements=statements_of(tree),
         texts=texts_of(tree),
         keys=keys_of(tree),
+        names=names_of(tree),
         numbers=numbers_of(tree),
         license=tuple(says_license(text)),
     )
@@ -59,6 +65,17 @@ def _reaches(path: str, text: str, where: Sequence[int] = ()) -> Iterator[Findin
     for line, what in reaches(text):
         told = f"{path} reaches for {what}: code of a submission reads its own files and computes, nothing else"
         yield Finding(sentence=told, path=path, line=where[line - 1] if 0 < line <= len(where) else line)
+
+
+def _alike(path: str, tree: ast.AST, where: Sequence[int] = ()) -> Iterator[Finding]:
+    """The first name with letters that a reader takes for others (CVE-2021-42694)."""
+    for node in ast.walk(tree):
+        for name in (getattr(node, key, "") for key in ("id", "name", "attr", "arg")):
+            if isinstance(name, str) and not name.isascii():
+                line = getattr(node, "lineno", 0)
+                told = f"{path} has the name {name[:60]!a}, with letters that are easily taken for others: write names in ASCII"
+                yield Finding(sentence=told, path=path, line=where[line - 1] if 0 < line <= len(where) else line)
+                return
 
 
 def _imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
@@ -106,6 +123,7 @@ def _notebook(path: str, text: str) -> SourceText:
             unread += 1
             continue
         imports += [Import(module=name, line=where[line - 1]) for name, line in _imports(tree)]
+        troubles += _alike(path, tree, where)
         whole += plain[: len(where)]
         places += where[: len(plain)]
     code_of_all = "\n".join(whole)
@@ -113,7 +131,7 @@ def _notebook(path: str, text: str) -> SourceText:
     return SourceText(
         imports=tuple(imports), troubles=tuple(troubles), reaches=tuple(_reaches(path, code_of_all, places)),
         functions=functions_of(tree), statements=statements_of(tree), texts=texts_of(tree), keys=keys_of(tree),
-        numbers=numbers_of(tree), whole=not unread,
+        names=names_of(tree), numbers=numbers_of(tree), whole=not unread,
     )  # fmt: skip
 
 
@@ -138,12 +156,14 @@ def _without_magics(path: str, cell: int, code: list[str], where: list[int]) -> 
         if not asked.startswith(("%", "!")):
             plain.append(line)
             continue
-        plain.append(line[: len(line) - len(line.lstrip())] + "pass")
         words = asked.lstrip("%").split()
-        if asked.startswith("!") or not words or words[0] not in _HARMLESS:
+        timed = words[0] in _TIMED if words and asked.startswith("%") else False
+        code_of = _FLAGS.sub("", asked.lstrip("%").removeprefix(words[0]).strip()) if timed else ""
+        plain.append(line[: len(line) - len(line.lstrip())] + (code_of or "pass"))
+        if asked.startswith("!") or not words or words[0] not in (*_HARMLESS, *_TIMED):
             told = f"{path} asks a shell or IPython for {asked[:60]!r} in cell {cell}: a submission runs as it was handed in, without that"
             found.append(Finding(sentence=told, path=path, line=number))
-        if asked.startswith("%%") and words and words[0] not in _HARMLESS:
+        if asked.startswith("%%") and words and words[0] not in (*_HARMLESS, *_TIMED):
             plain += ["pass"] * (len(code) - len(plain))
             break
     return plain, found

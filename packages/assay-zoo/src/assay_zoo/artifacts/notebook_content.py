@@ -70,7 +70,13 @@ def processing_findings(read: Mapping[str, SourceText], metadata: Metadata) -> I
                 if body != ours[name]:
                     told = f"{where} has a {name} of its own, and it is not that of {script}: import the one that readers are given"
                     yield Finding(sentence=told, path=where)
-            if script == metadata.preprocessing and ours and script not in used and not ours.keys() & others.keys():
+            idle = not any(ours.keys() & set(read[one].names) for one in used if one != script)
+            if (
+                script == metadata.preprocessing
+                and ours
+                and (idle or script not in used)
+                and not ours.keys() & others.keys()
+            ):
                 told = f"{path} does not use {script}: what it shows was not made by the script that readers are given"
                 yield Finding(sentence=told, path=path)
 
@@ -114,6 +120,14 @@ def keys_of(tree: ast.AST, most: int = 500) -> tuple[str, ...]:
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
             found.append(key.value)
     return tuple(dict.fromkeys(found))[:most]
+
+
+def names_of(tree: ast.AST, most: int = 2000) -> tuple[str, ...]:
+    """What the code asks for by name, imports left out."""
+    loaded = (
+        node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+    )
+    return tuple(dict.fromkeys(node.id if isinstance(node, ast.Name) else node.attr for node in loaded))[:most]
 
 
 def numbers_of(tree: ast.AST, most: int = 500) -> tuple[float, ...]:

@@ -13,6 +13,7 @@ from assay_zoo.artifacts.license_text import NAMES as LICENSES
 from assay_zoo.artifacts.license_text import same_license
 from assay_zoo.artifacts.links import check_links
 from assay_zoo.artifacts.published import Published
+from assay_zoo.artifacts.requirements_file import INSTALLERS
 from assay_zoo.artifacts.requirements_file import NAMES as REQUIREMENTS
 from assay_zoo.artifacts.sources import SourceText
 from assay_zoo.artifacts.template_text import left_in_metadata
@@ -76,16 +77,15 @@ def published_items(place: SubmissionContext) -> Iterator[dict[str, Any]]:
 
 
 def _kind(path: Path) -> str:
+    if LICENSES.match(path.name) and len(path.parts) == 1 and path.suffix.lower() in ("", ".txt", ".rst", ".md"):
+        return "license"  # of data and of others' code, a folder below has its own
     if path.suffix.lower() in (".md", ".markdown"):
         return "readme"
     if path.suffix.lower() == ".ipynb":
         return "notebook"
     if path.suffix.lower() in (".svg", ".html", ".htm", ".xhtml"):
         return "markup"
-    if REQUIREMENTS.match(path.name):
-        return "requirements"
-    own = LICENSES.match(path.name) and len(path.parts) == 1  # of data and of others' code, a folder below has its own
-    return "license" if own and path.suffix.lower() in ("", ".txt", ".rst") else ""
+    return "requirements" if REQUIREMENTS.match(path.name) or INSTALLERS.match(path.name) else ""
 
 
 def _findings(place: SubmissionContext, path: str, one: Published) -> Iterator[tuple[str, Finding]]:

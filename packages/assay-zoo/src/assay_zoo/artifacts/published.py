@@ -12,10 +12,12 @@ import msgspec
 from assay_zoo.artifacts.license_text import license_of
 from assay_zoo.artifacts.links import links_in_markdown
 from assay_zoo.artifacts.markup import active_html, active_markdown
-from assay_zoo.artifacts.requirements_file import requirement_problems
+from assay_zoo.artifacts.requirements_file import INSTALLERS, NOT_READ, asked_for_in, requirement_problems
 from assay_zoo.artifacts.template_text import left_in_text
 
 _LONGEST_BYTES = 16 << 20
+_IDLE = ("text/plain", "text/latex", "application/json", "image/png", "image/jpeg", "image/gif", "image/webp")
+"""Kinds of outputs that no browser runs."""
 
 
 class Published(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,36 +44,56 @@ def inspect_published(item: dict[str, Any]) -> Any:
             active=tuple(active_markdown(text)),
             left=tuple(left_in_text(text, Path(item["root"]))),
             links=tuple(links_in_markdown(text)),
+            requirements=tuple(asked_for_in(text, item["packages"])),
         )
     elif kind == "markup":
         found = Published(active=tuple((line + 1, told) for line, told in active_html(text)))
     elif kind == "notebook":
         found = Published(active=tuple(_in_notebook(text)))
     elif kind == "requirements":
-        found = Published(requirements=tuple(requirement_problems(text, item["packages"])))
+        named = INSTALLERS.match(Path(item["path"]).name)
+        found = Published(
+            requirements=((0, NOT_READ),) if named else tuple(requirement_problems(text, item["packages"]))
+        )
     else:
-        found = Published(license=license_of(text))
+        shown = active_markdown(text) if item["path"].lower().endswith(".md") else ()
+        found = Published(license=license_of(text), active=tuple(shown))
     return msgspec.to_builtins(found)
 
 
 def _in_notebook(text: str) -> Iterator[tuple[int, str]]:
-    """Cells of words, and stored outputs, which a reader's browser shows."""
+    """Cells of words, stored outputs and what widgets keep, which a reader's browser shows."""
     try:
-        cells = json.loads(text)["cells"]
+        whole = json.loads(text)
+        cells = whole["cells"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return  # the checks of files say where
+    if isinstance(whole.get("metadata"), dict) and whole["metadata"].get("widgets"):
+        yield 0, "widgets with a state of their own"
     for cell in cells if isinstance(cells, list) else []:
-        if isinstance(cell, dict) and cell.get("cell_type") in ("markdown", "raw"):
+        if not isinstance(cell, dict):
+            continue
+        if cell.get("cell_type") in ("markdown", "raw"):
             yield from ((0, told) for _, told in active_markdown(_joined(cell.get("source", ""))))
-        for output in cell.get("outputs", []) if isinstance(cell, dict) else []:
-            data = output.get("data", {}) if isinstance(output, dict) else {}
+        shown = [*_tables(cell.get("attachments")), *(one.get("data") for one in _tables(cell.get("outputs")))]
+        for data in shown:
             for kind, value in data.items() if isinstance(data, dict) else []:
-                if "javascript" in kind:
-                    yield 0, f"a stored output of the kind {kind[:40]}"
-                elif kind in ("text/html", "image/svg+xml"):
-                    yield from ((0, told) for _, told in active_html(_joined(value)))
-                elif kind == "text/markdown":
-                    yield from ((0, told) for _, told in active_markdown(_joined(value)))
+                yield from _shown(str(kind).lower(), value)
+
+
+def _shown(kind: str, value: object) -> Iterator[tuple[int, str]]:
+    """One form of what a cell shows: text and pictures of points do nothing."""
+    if kind in ("text/html", "image/svg+xml"):
+        yield from ((0, told) for _, told in active_html(_joined(value)))
+    elif kind == "text/markdown":
+        yield from ((0, told) for _, told in active_markdown(_joined(value)))
+    elif kind not in _IDLE:
+        yield 0, f"a stored output of the kind {kind[:40]}"
+
+
+def _tables(value: object) -> list[dict[str, Any]]:
+    found = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+    return [one for one in found if isinstance(one, dict)]
 
 
 def _joined(value: object) -> str:

@@ -14,6 +14,29 @@ _DISTRIBUTIONS = {
 _ALSO = ("pip", "setuptools", "wheel", "ipykernel", "jupyter", "notebook", "nbclient", "jupyterlab")
 NAMES = re.compile(r"^(requirements|constraints)[^/]*\.(txt|in)$", re.IGNORECASE)
 
+INSTALLERS = re.compile(
+    r"^(environment|conda|pyproject|pipfile|poetry|uv|setup|pixi)[^/]*\.(ya?ml|toml|lock|cfg|py)$|^pipfile$",
+    re.IGNORECASE,
+)
+"""Where else people ask for packages."""
+NOT_READ = "asks for packages in a way that is not looked into: list them in requirements.txt"
+_ASKED = re.compile(r"\b(?:pip3?|conda|mamba|uv|poetry)\s+(?:install|add)\s+([^\n;&|#)]+)")
+_IDLE = ("-U", "--upgrade", "-q", "--quiet", "-y")
+_FILE = re.compile(r"(?:^|\s)(?:-r|--requirement|-c|--constraint)[\s=]+requirements[^\s]*")
+
+
+def asked_for_in(text: str, packages: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """As `requirement_problems`, of the commands in a readme."""
+    from markdown_it import MarkdownIt
+
+    for token in MarkdownIt("commonmark", {"maxNesting": 20}).parse(text):
+        line = token.map[0] + 1 if token.map else 0
+        for one in [token, *(token.children or [])]:
+            for command in _ASKED.findall(one.content) if one.type in ("fence", "code_block", "code_inline") else ():
+                words = _FILE.sub("", command).split()
+                asked = "\n".join(word.strip("'\"") for word in words if word not in _IDLE)
+                yield from ((line, told) for _, told in requirement_problems(asked, packages))
+
 
 def requirement_problems(text: str, packages: Sequence[str]) -> Iterator[tuple[int, str]]:
     """(line, what is wrong), the file's name left out."""

@@ -21,8 +21,9 @@ class Import(msgspec.Struct, frozen=True, kw_only=True):
 
 class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     """What one script or notebook says of others; `troubles` are whole findings about itself, `reaches` about what it reaches for.
-    `functions` are name and meaning, `texts`, `keys` and `numbers` the short texts, the keys of tables that it reads, and the
-    fractions in its code, `license` is (line, expression) as it says itself; `whole`: no part was left out because it is no Python."""
+    `functions` are name and meaning, `texts` the short texts, `keys` those of tables that it reads, `names` what it calls or hands on,
+    `numbers` the fractions in its code, `license` is (line, expression) as it says itself; `whole`: no part was left out because it is
+    no Python."""
 
     imports: tuple[Import, ...] = ()
     troubles: tuple[Finding, ...] = ()
@@ -31,6 +32,7 @@ class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     statements: int = 0
     texts: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
     numbers: tuple[float, ...] = ()
     license: tuple[tuple[int, str], ...] = ()
     whole: bool = True

@@ -38,7 +38,7 @@ _HOLDS = {
     "readable": "every file is what its name says",
     "external_data": "external data of models lie inside the submission and are long enough",
     "pickles": "no pickles",
-    "archives": "no archives in archives, none that unfolds without end",
+    "archives": "no archives, and no arrays that unfold without end",
     "programs": "no compiled code, and none that nothing here can look into",
     "secrets": "no passwords, tokens or private keys",
     "text": "every text is read in the order in which it is shown",

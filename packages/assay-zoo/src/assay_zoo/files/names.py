@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
 _REFUSED = re.compile(r'[<>:"|?*\\]|[. ]$')
+_RUN = (".py", ".ipynb", ".onnx")
+"""What is called by its name."""
 _HARMLESS = (".gitkeep", ".gitignore")
 
 
@@ -18,6 +20,8 @@ def name_problems(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
         first = seen.setdefault(unicodedata.normalize("NFC", path).casefold(), path)
         if first != path:
             yield path, f"{path} and {first} are one file on systems that ignore case: rename one of them"
+        if path.endswith(_RUN) and not path.isascii():
+            yield path, f"{path} has letters beyond ASCII, which are easily taken for others: rename it"
         for part in path.split("/"):
             if told := _problem(part):
                 yield path, f"{path} {told}"

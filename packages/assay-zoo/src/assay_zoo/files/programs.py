@@ -16,8 +16,20 @@ _MAGIC = {
 }
 _SCRIPTS = (
     ".sh", ".bash", ".zsh", ".fish", ".bat", ".cmd", ".ps1", ".vbs", ".js", ".mjs", ".ts", ".rb", ".pl", ".php", ".lua", ".scr", ".msi",
-    ".com", ".scpt", ".desktop", ".lnk",
+    ".com", ".scpt", ".desktop", ".lnk", ".pyw", ".pyx", ".pyi", ".r", ".jl", ".c", ".cc", ".cpp", ".cu", ".go", ".rs", ".java", ".cs",
+    ".swift", ".kt", ".scala", ".tcl", ".hta", ".wsf", ".jse", ".vbe", ".reg", ".mk", ".cmake", ".gradle",
 )  # fmt: skip
+_NAMES = (
+    "makefile",
+    "gnumakefile",
+    "dockerfile",
+    "containerfile",
+    "jenkinsfile",
+    "vagrantfile",
+    "cmakelists.txt",
+    "justfile",
+    "rakefile",
+)
 _SUFFIXES = (".so", ".dll", ".dylib", ".exe", ".pyc", ".pyd", ".whl", ".egg", ".jar", ".o", ".a")
 
 
@@ -38,8 +50,9 @@ def program_problem(item: Item, head: bytes) -> Finding | None:
 def _script(item: Item, head: bytes) -> Finding | None:
     """Python is read before it is published; a script of another language would be published unread."""
     first = head.partition(b"\n")[0][:200].decode("utf-8", "replace") if head.startswith(b"#!") else ""
-    if item.suffix not in _SCRIPTS and (not first or "python" in first):
+    name = item.path.rpartition("/")[2].lower()
+    if item.suffix not in _SCRIPTS and name not in _NAMES and (not first or item.suffix == ".py"):
         return None
-    what = f"begins with {first!r}" if first else f"is a script by its name ({item.suffix})"
-    told = f"{what}, and no other language than Python is looked into: write it in Python, or in words"
+    what = f"begins with {first!r}" if first else f"is a script by its name ({item.suffix or name})"
+    told = f"{what}, and nothing but Python in files called .py is looked into: write it so, or in words"
     return Finding(check="programs", sentence=told)
