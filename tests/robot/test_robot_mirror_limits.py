@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from unittest.mock import patch
 
@@ -121,3 +123,28 @@ def test_a_git_that_wants_more_than_it_may_have_is_stopped(zoo: Path) -> None:
         Git(zoo, output_bytes=1000).run("cat-file", "blob", wanted)
     with pytest.raises(GitFailed, match=r"git cat-file did not end within 0.2 s"):
         Git(zoo).run("cat-file", "--batch-command", "--buffer", told=b"contents HEAD\n" * 2_000_000, timeout_s=0.2)
+
+
+UNDER = """
+import os, resource, sys
+from pathlib import Path
+from assay_zoo.robot.git import Git, GitFailed
+what = getattr(resource, sys.argv[1])
+resource.setrlimit(what, (int(sys.argv[2]), int(sys.argv[2])))
+git = Git(Path(sys.argv[3]))
+print(git.text("rev-parse", "HEAD"))
+try:
+    git.run("hash-object", "-w", "--stdin", told=os.urandom(99_950) if sys.argv[1] == "RLIMIT_FSIZE" else b"x")
+    git.run("cat-file", "blob", sys.argv[4])
+except GitFailed as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.parametrize(("name", "most"), [("RLIMIT_AS", 1_200_000_000), ("RLIMIT_FSIZE", 100_000)])
+def test_under_a_lower_hard_limit_git_goes_on_and_no_commit_is_to_blame(zoo: Path, name: str, most: int) -> None:
+    put(zoo, REF, {"submissions/a/x": b"x"})
+    words = [sys.executable, "-c", UNDER, name, str(most), str(zoo), f"{REF}:submissions/a/x"]
+    told = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert len(told[0]) == 40
+    assert told[1:] == [] if name == "RLIMIT_AS" else "GitFailed" in told[1] and "raise the hard limit" in told[1]

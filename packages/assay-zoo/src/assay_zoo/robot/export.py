@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
-import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
 from assay_zoo.check import Check, CheckOutcome
-from assay_zoo.robot.git import Git, GitFailed, GitTooLarge
+from assay_zoo.robot.git import Git, GitTooLarge, Objects
 from assay_zoo.robot.tree_size import count_entries
 
-_CHUNK_BYTES = 1 << 20
 FOLDERS = 2
 """Entries that are counted for each file that is taken: folders are entries, too."""
 _FILE, _LINK = ("100644", "100755", "100664"), "120000"
@@ -50,7 +47,7 @@ def export(git: Git, commit: str, paths: Sequence[str], into: Path, *, most_byte
     ]
     if refused:
         return refused
-    with _blobs(git) as read:
+    with git.objects() as read:
         for one in entries:
             if one.mode in _FILE:
                 refused += _write(into, one, read)
@@ -75,7 +72,7 @@ def _safe(entry: _Entry) -> bool:
     return all(part not in (b"", b".", b"..") and part.lower() != b".git" for part in parts)
 
 
-def _write(into: Path, entry: _Entry, read: _Blobs) -> list[Check]:
+def _write(into: Path, entry: _Entry, read: Objects) -> list[Check]:
     path = os.path.join(os.fsencode(into), entry.path)
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -88,7 +85,7 @@ def _write(into: Path, entry: _Entry, read: _Blobs) -> list[Check]:
     return []
 
 
-def _link(into: Path, entry: _Entry, read: _Blobs) -> list[Check]:
+def _link(into: Path, entry: _Entry, read: Objects) -> list[Check]:
     path = os.path.join(os.fsencode(into), entry.path)
     target = b"".join(read.chunks(entry.blob))
     try:
@@ -117,40 +114,3 @@ def _refused(name: str, sentence: str, entry: _Entry | None = None) -> Check:
 def _shown(path: bytes) -> str:
     text = path.decode("utf-8", "backslashreplace")
     return "".join(c if c.isprintable() else "?" for c in text)[:200]
-
-
-class _Blobs:
-    """One `git cat-file --batch`, asked for one blob after another."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        self._ask, self._answer = process.stdin, process.stdout
-
-    def chunks(self, blob: str) -> Iterator[bytes]:
-        self._ask.write(blob.encode() + b"\n")
-        self._ask.flush()
-        header = self._answer.readline().split()
-        if len(header) != 3:
-            raise GitFailed(f"git has no object {blob}: fetch the repository again")
-        left = int(header[2])
-        while left:
-            chunk = self._answer.read(min(left, _CHUNK_BYTES))
-            if not chunk:
-                raise GitFailed(f"git stopped in the middle of object {blob}")
-            left -= len(chunk)
-            yield chunk
-        self._answer.read(1)
-
-
-@contextmanager
-def _blobs(git: Git) -> Iterator[_Blobs]:
-    process = git.open("cat-file", "--batch")
-    try:
-        yield _Blobs(process)
-    finally:
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                pipe.close()
-        process.kill()
-        process.wait()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import tempfile
@@ -32,6 +33,7 @@ _OPTIONS = (
     "pack.windowMemory=128m",
     "core.deltaBaseCacheLimit=64m",
 )
+_CHUNK_BYTES = 1 << 20
 _TOLD_MOST = 300
 _OF_MEMORY = ("out of memory", "cannot allocate memory", "malloc")
 _OF_CRASHES = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT)
@@ -68,6 +70,8 @@ class Git:
         self.folder, self.memory_bytes, self.file_bytes = folder, memory_bytes, file_bytes
         self.output_bytes = output_bytes
         self._credentials = credentials
+        self._memory_bytes = _allowed(resource.RLIMIT_AS, memory_bytes)
+        self._file_bytes = _allowed(resource.RLIMIT_FSIZE, file_bytes)
 
     def run(
         self,
@@ -91,9 +95,11 @@ class Git:
         if code != 0:
             said = _last_words(errors)
             if code == -signal.SIGXFSZ:
-                raise GitTooLarge(f"git {words[0]} writes a file of more than {self.file_bytes} bytes")
+                told = f"git {words[0]} writes a file of more than {self._file_bytes} bytes"
+                raise _too_large(told, self._file_bytes < self.file_bytes)
             if -code in _OF_CRASHES or any(one in said.lower() for one in _OF_MEMORY):
-                raise GitTooLarge(f"git {words[0]} needs more than {self.memory_bytes} bytes of memory: {said}")
+                told = f"git {words[0]} needs more than {self._memory_bytes} bytes of memory: {said}"
+                raise _too_large(told, self._memory_bytes < self.memory_bytes)
             if code < 0:
                 raise GitFailed(f"git {words[0]} was ended by signal {-code}")
             raise GitFailed(f"git {words[0]} failed: {said}")
@@ -142,49 +148,75 @@ class Git:
         )
 
     @contextmanager
-    def objects(self) -> Iterator[Callable[[str], bytes]]:
-        """Reads whole objects, one after the other, of at most `output_bytes`. The reader raises GitFailed."""
+    def objects(self) -> Iterator[Objects]:
+        """For reading objects, one after the other."""
         process = self.open("cat-file", "--batch")
-        assert process.stdin is not None
-        assert process.stdout is not None
-        ask, answer = process.stdin, process.stdout
-
-        def read(name: str) -> bytes:
-            try:
-                ask.write(name.encode() + b"\n")
-                ask.flush()
-            except OSError:
-                raise GitFailed(f"git stopped before object {name}") from None
-            header = answer.readline().split()
-            if len(header) != 3:
-                raise GitFailed(f"git has no object {name}: fetch the repository again")
-            if int(header[2]) > self.output_bytes:
-                raise GitTooLarge(f"object {name} has {int(header[2])} bytes")
-            data = answer.read(int(header[2]) + 1)[:-1]
-            if len(data) != int(header[2]):
-                raise GitFailed(f"git stopped in the middle of object {name}")
-            return data
-
         try:
-            yield read
+            yield Objects(process, self.output_bytes)
         finally:
             process.kill()
             process.wait()
-            for pipe in (ask, answer):
+            for pipe in (process.stdin, process.stdout):
                 with suppress(OSError):
+                    assert pipe is not None
                     pipe.close()
 
     def _command(self, words: Sequence[str]) -> list[str]:
         options = [word for option in _OPTIONS for word in ("-c", option)]
         git = ["git", f"--git-dir={self.folder}", *options, *words]
         # The shell's own limits hold from the first instruction on, and for all that git starts.
-        limits = f'ulimit -v {self.memory_bytes // 1024} && ulimit -f {self.file_bytes // 512} && exec "$@"'
+        limits = f'ulimit -v {self._memory_bytes // 1024} && ulimit -f {self._file_bytes // 512} && exec "$@"'
         return ["/bin/sh", "-c", limits, "sh", *git]
 
     def _environment(self, remote: bool) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         calm = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "true", "GIT_NO_REPLACE_OBJECTS": "1"}
         return {**kept, **calm, **(self._credentials() if remote else {})}
+
+
+class Objects:
+    """One `git cat-file --batch`, asked for one object after another. Raises GitFailed."""
+
+    def __init__(self, process: subprocess.Popen[bytes], most_bytes: int) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._ask, self._answer, self._most_bytes = process.stdin, process.stdout, most_bytes
+
+    def whole(self, name: str) -> bytes:
+        """One of at most `output_bytes`."""
+        return b"".join(self.chunks(name, self._most_bytes))
+
+    def chunks(self, name: str, most_bytes: int | None = None) -> Iterator[bytes]:
+        """One of any size, piece by piece."""
+        try:
+            self._ask.write(name.encode() + b"\n")
+            self._ask.flush()
+        except OSError:
+            raise GitFailed(f"git stopped before object {name}") from None
+        header = self._answer.readline().split()
+        if len(header) != 3:
+            raise GitFailed(f"git has no object {name}: fetch the repository again")
+        left = int(header[2])
+        if most_bytes is not None and left > most_bytes:
+            raise GitTooLarge(f"object {name} has {left} bytes")
+        while left:
+            chunk = self._answer.read(min(left, _CHUNK_BYTES))
+            if not chunk:
+                raise GitFailed(f"git stopped in the middle of object {name}")
+            left -= len(chunk)
+            yield chunk
+        self._answer.read(1)
+
+
+def _allowed(what: int, most: int) -> int:
+    """Where the machine itself allows less, a higher limit could not be set."""
+    hard = resource.getrlimit(what)[1]
+    return most if hard == resource.RLIM_INFINITY else min(most, hard)
+
+
+def _too_large(told: str, here: bool) -> GitFailed:
+    """`here`: by a limit of this machine, and no commit is to blame."""
+    return GitFailed(f"{told}: raise the hard limit of this machine (ulimit -H)") if here else GitTooLarge(told)
 
 
 def basic_authorization(address: str, user: str, token: str) -> dict[str, str]:

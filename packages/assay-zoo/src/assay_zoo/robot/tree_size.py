@@ -27,7 +27,7 @@ def count_entries(git: Git, commit: str, path: str, most: int) -> int:
     if git.text("cat-file", "-t", top) != "tree":
         return 1
     with git.objects() as read:
-        return _count(top, read, most)
+        return _count(top, read.whole, most)
 
 
 def _count(top: str, read: Callable[[str], bytes], most: int) -> int:

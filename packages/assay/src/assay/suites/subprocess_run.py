@@ -17,6 +17,8 @@ from assay.suites.cache import read_index
 
 START = (
     "import resource, runpy, signal, sys; signal.alarm(int(sys.argv.pop(1))); most = int(sys.argv.pop(1)) or -1; "
+    "hard = resource.getrlimit(resource.RLIMIT_DATA)[1]; "
+    "most = min((one for one in (most, hard) if one != resource.RLIM_INFINITY), default=resource.RLIM_INFINITY); "
     "resource.setrlimit(resource.RLIMIT_DATA, (most, most)); "
     "runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
 )

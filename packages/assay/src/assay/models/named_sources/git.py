@@ -125,7 +125,8 @@ def _git(folder: Path, wanted: Wanted, *arguments: str, given: bytes = b"", into
     """What it prints, which a file gets where one is given. It asks nobody for a password, runs nothing that a repository says, and writes
     no file that is too large."""
     command = ["git", *_SETTINGS, *arguments]
-    most = limits.MOST_BYTES
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    most = limits.MOST_BYTES if hard == resource.RLIM_INFINITY else min(limits.MOST_BYTES, hard)
     try:
         ended = subprocess.run(
             command,
