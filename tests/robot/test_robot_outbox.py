@@ -7,8 +7,7 @@ from queues import Clock, head
 
 from assay_zoo.robot.database import Database
 from assay_zoo.robot.deliveries import Deliveries, Hint
-from assay_zoo.robot.lease_renewal import LeaseRenewal
-from assay_zoo.robot.outbox import Outbox
+from assay_zoo.robot.outbox import LeaseRenewal, Outbox
 from assay_zoo.robot.queue import Queue
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay_zoo.artifacts.license_text import license_of, same_license
+from assay_zoo.artifacts.license import license_of, same_license
 from assay_zoo.artifacts.links import address_trouble, check_links, links_in_markdown
 from assay_zoo.artifacts.requirements_file import asked_for_in, requirement_problems
 from assay_zoo.artifacts.template_text import left_in_metadata, left_in_text

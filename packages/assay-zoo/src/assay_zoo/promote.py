@@ -36,7 +36,6 @@ from assay_zoo.manifest import (
     read_manifest,
     write_manifest,
 )
-from assay_zoo.manifest_metrics import accuracy_of, performance_of
 from assay_zoo.metadata import Metadata
 from assay_zoo.repository import INDEX, MANIFEST, METADATA, MODELS, SUBMISSIONS, read_policy
 from assay_zoo.waivers import waives
@@ -154,11 +153,37 @@ def _version(root: Path, staged: Path, inspection: Inspection, by: str, reason: 
         inputs=tuple(Port(name=one.name, dtype=one.dtype, shape=one.shape) for one in metadata.inputs),
         outputs=tuple(Port(name=one.name, dtype=one.dtype, shape=one.shape) for one in metadata.outputs),
         tags=metadata.tags, title=metadata.title, license=metadata.license, scenario=metadata.scenario,
-        accuracy=Accuracy(metric=claim.metric, claimed=claim.value, measured=accuracy_of(inspection, claim.metric)),
-        performance=performance_of(inspection), promoted_at=_now(), by=by,
+        accuracy=Accuracy(metric=claim.metric, claimed=claim.value, measured=_accuracy_of(inspection, claim.metric)),
+        performance=_performance_of(inspection), promoted_at=_now(), by=by,
         reason=reason or "; ".join(inspection.decision.reasons), decision=inspection.decision.answer.value,
         author=inspection.author, weights=facts.weights, largest=facts.largest,
     )  # fmt: skip
+
+
+def _accuracy_of(inspection: Inspection, metric: str) -> float | None:
+    """The metric as a check of accuracy saw it; None where none did."""
+    for one in inspection.checks:
+        value = one.figures.get(metric, one.figures.get("measured"))
+        if one.group == "accuracy" and isinstance(value, float | int):
+            return float(value)
+    return None
+
+
+def _performance_of(inspection: Inspection) -> dict[str, dict[str, float]]:
+    """By kind of machine, then by metric; metrics of another flow than the first have its name in front."""
+    found: dict[str, dict[str, float]] = {}
+    first = ""
+    for one in inspection.checks:
+        numbers = {name: float(value) for name, value in one.figures.items() if isinstance(value, float | int)}
+        if one.group != "performance" or not numbers or "machine" not in one.figures:
+            continue
+        machine = str(one.figures["machine"])
+        flow = str(one.figures.get("flow", ""))
+        first = first or flow
+        prefix = f"{flow}:" if flow and flow != first else ""
+        figures = found.setdefault(machine, {})
+        figures |= {f"{prefix}{name}": value for name, value in numbers.items()}
+    return found
 
 
 def _refusal(root: Path, name: str, manifest: Manifest, version: Version, reason: str) -> str:

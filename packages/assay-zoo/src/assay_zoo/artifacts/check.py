@@ -9,8 +9,7 @@ import msgspec
 
 from assay_zoo.artifacts.finding import Finding, failed, passed, undecided
 from assay_zoo.artifacts.identity import check_identity
-from assay_zoo.artifacts.inspect_part import TARGET
-from assay_zoo.artifacts.inspect_source import README
+from assay_zoo.artifacts.inspect_source import README, TARGET
 from assay_zoo.artifacts.license import license_findings
 from assay_zoo.artifacts.meta import metadata_findings, read_metadata_text
 from assay_zoo.artifacts.notebook_content import notebook_findings, processing_findings

@@ -1,4 +1,4 @@
-"""README, scripts and notebooks of a third party, parsed in a limited process."""
+"""Every file of a submission that is read as text, in one limited process: README, scripts and notebooks are parsed here."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ import msgspec
 
 from assay_zoo.artifacts.code_scan import reaches
 from assay_zoo.artifacts.finding import Finding
-from assay_zoo.artifacts.license_text import says_license
+from assay_zoo.artifacts.license import says_license
 from assay_zoo.artifacts.notebook_content import functions_of, keys_of, names_of, numbers_of, statements_of, texts_of
+from assay_zoo.artifacts.published import inspect_published
 from assay_zoo.artifacts.sources import Import, SourceText
 from assay_zoo.metadata import Metadata
 from assay_zoo.readme import differences, missing_sections
 
+TARGET = "assay_zoo.artifacts.inspect_source:inspect_part"
 README = "readme-fields"
 """The kind of item that asks whether the readme says what the metadata say."""
 _TIMED = ("time", "timeit")
@@ -28,8 +30,13 @@ _HARMLESS = ("matplotlib", "capture", "precision", "pprint", "config", "load_ext
 """Magics of IPython that neither install nor start anything."""
 
 
+def inspect_part(item: dict[str, Any]) -> Any:
+    """The target of `run_limited`: `kind` is readme-fields or source, else one of `published`."""
+    return (inspect_source if item["kind"] in (README, "source") else inspect_published)(item)
+
+
 def inspect_source(item: dict[str, Any]) -> Any:
-    """The target of `limited.look_at`: findings for a readme, a `SourceText` for a source."""
+    """Findings for a readme, a `SourceText` for a source."""
     path, text = item["path"], Path(item["copy"]).read_text(encoding="utf-8", errors="replace")
     if item["kind"] == README:
         claims = item["metadata"]

@@ -1,7 +1,8 @@
-"""The licence: an SPDX expression, every alternative of which the zoo's policy is asked about."""
+"""The licence: an SPDX expression that the zoo takes, and the same in every text that says one."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,6 +12,32 @@ from assay_zoo.repository import METADATA
 from assay_zoo.submission import SubmissionContext
 
 _LONGEST = 300
+_SAYS = re.compile(r"SPDX-License-Identifier:\s*([A-Za-z0-9.+() -]+)")
+_PHRASES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("AGPL-3.0", ("gnu affero general public license", "version 3")),
+    ("LGPL-3.0", ("gnu lesser general public license", "version 3")),
+    ("LGPL-2.1", ("gnu lesser general public license", "version 2.1")),
+    ("LGPL-2.0", ("gnu library general public license", "version 2")),
+    ("GPL-3.0", ("gnu general public license", "version 3")),
+    ("GPL-2.0", ("gnu general public license", "version 2")),
+    ("Apache-2.0", ("apache license", "version 2.0")),
+    ("MPL-2.0", ("mozilla public license", "2.0")),
+    ("EPL-2.0", ("eclipse public license", "2.0")),
+    ("BSD-3-Clause", ("redistribution and use in source and binary forms", "neither the name")),
+    ("BSD-2-Clause", ("redistribution and use in source and binary forms",)),
+    ("MIT", ("permission is hereby granted, free of charge", "the software is provided \"as is\"")),
+    ("ISC", ("permission to use, copy, modify, and/or distribute this software",)),
+    ("Unlicense", ("this is free and unencumbered software released into the public domain",)),
+    ("CC-BY-NC-4.0", ("attribution-noncommercial 4.0",)),
+    ("CC-BY-SA-4.0", ("attribution-sharealike 4.0",)),
+    ("CC-BY-ND-4.0", ("attribution-noderivatives 4.0",)),
+    ("CC-BY-4.0", ("attribution 4.0 international",)),
+    ("CC0-1.0", ("cc0 1.0 universal",)),
+    ("LicenseRef-all-rights-reserved", ("all rights reserved", "no part of")),
+)  # fmt: skip
+"""Of those that fit the one whose first words stand first in the text, for a licence may name others further on; of two at one place,
+the first of these."""
+NAMES = re.compile(r"^(licen[cs]e|copying|unlicense)([.-].*)?$", re.IGNORECASE)
 
 
 def license_findings(place: SubmissionContext, text: MetadataText) -> Iterator[Finding]:
@@ -43,3 +70,25 @@ def _taken(tree: Any, allowed: frozenset[str], licensing: Any) -> bool:
     if isinstance(tree, licensing.AND):
         return all(_taken(one, allowed, licensing) for one in tree.args)
     return str(tree) in allowed
+
+
+def license_of(text: str) -> str:
+    """The SPDX identifier of a licence's text, "" for one that is not known."""
+    words = " ".join(text.split()).casefold().replace("“", '"').replace("”", '"')
+    if found := _SAYS.search(text):
+        return found[1].strip()
+    fit = [(words.index(phrases[0]), name) for name, phrases in _PHRASES if all(one in words for one in phrases)]
+    return min(fit, key=lambda one: one[0], default=(0, ""))[1]
+
+
+def says_license(text: str) -> list[tuple[int, str]]:
+    """(line, expression) for each SPDX-License-Identifier in a script."""
+    found = ((number, _SAYS.search(line)) for number, line in enumerate(text.splitlines(), 1))
+    return [(number, match[1].strip()) for number, match in found if match]
+
+
+def same_license(one: str, expression: str) -> bool:
+    """Whether a licence is among those of an SPDX expression; GPL-3.0 is GPL-3.0-only and GPL-3.0-or-later, too."""
+    parts = {re.sub(r"-(only|or-later)$|\+$", "", part) for part in re.split(r"[\s()]+", expression) if part}
+    wanted = {re.sub(r"-(only|or-later)$|\+$", "", part) for part in re.split(r"[\s()]+", one) if part}
+    return bool((parts & wanted) - {"AND", "OR", "WITH"})

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from assay_zoo.artifacts.finding import Finding, failed, passed, skipped, undecided
-from assay_zoo.artifacts.license_text import NAMES as LICENSES
-from assay_zoo.artifacts.license_text import same_license
+from assay_zoo.artifacts.license import NAMES as LICENSES
+from assay_zoo.artifacts.license import same_license
 from assay_zoo.artifacts.links import check_links
 from assay_zoo.artifacts.published import Published
 from assay_zoo.artifacts.requirements_file import INSTALLERS

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from assay_zoo.artifacts.license_text import license_of
+from assay_zoo.artifacts.license import license_of
 from assay_zoo.artifacts.links import links_in_markdown
 from assay_zoo.artifacts.markup import active_html, active_markdown
 from assay_zoo.artifacts.requirements_file import INSTALLERS, NOT_READ, asked_for_in, requirement_problems
@@ -32,7 +32,7 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def inspect_published(item: dict[str, Any]) -> Any:
-    """The target of `run_limited`: `kind` is readme, notebook, markup, requirements or license."""
+    """`kind` is readme, notebook, markup, requirements or license."""
     with open(item["copy"], "rb") as file:
         data = file.read(_LONGEST_BYTES + 1)
     if len(data) > _LONGEST_BYTES:

@@ -16,7 +16,7 @@ from assay_zoo.compliance.allocation import check_allocation, check_declared_siz
 from assay_zoo.compliance.loops import check_loops, nested
 from assay_zoo.compliance.policy_rules import check_claims, check_domains, check_versions
 from assay_zoo.compliance.request import Request
-from assay_zoo.compliance.weights import check_values
+from assay_zoo.compliance.values import check_values
 
 if TYPE_CHECKING:
     from onnx import ModelProto

@@ -1,13 +1,19 @@
-"""NaN and infinity in stored tensors, read in blocks: weights may be larger than memory."""
+"""Weights that poison every answer: NaN and infinity, read in blocks, for weights may be larger than memory."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from assay.core.dtype import is_floating
+from assay.core.model_finding import Area, ModelFinding, Severity
+from assay.models.examination.tensors import tensors_of
+from assay.models.examination.text import shown
+from assay.models.examination.walk import NAN_IS_A_WORD, Scope, called, domain_of
 from assay.numerics.onnx_elements import element_name
 
 if TYPE_CHECKING:
@@ -18,7 +24,21 @@ _BLOCK = 1 << 22
 _BYTES = {"float16", "float32", "float64", "bfloat16", "complex64", "complex128"}
 
 
-def value_problem(tensor: TensorProto, folder: Path) -> str:
+def check_values(everything: Sequence[Scope], folder: Path) -> Iterator[ModelFinding]:
+    """NaN and infinity, in external data as well, which must have been found sound before."""
+    for held in tensors_of(everything):
+        problem = _problem(held.tensor, folder) if held.domain not in NAN_IS_A_WORD else ""
+        if problem:
+            yield ModelFinding(held.area, "not-finite", held.what, (problem,), Severity.RESTRICTED)
+    for scope in everything:
+        for index, node in enumerate(scope.graph.node):
+            for attribute in node.attribute if domain_of(node.domain) not in NAN_IS_A_WORD else ():
+                if any(map(math.isnan, (attribute.f, *attribute.floats))):
+                    about = f"attribute {shown(attribute.name)} of {called(node, index)}{scope.where}"
+                    yield ModelFinding(Area.ATTRIBUTE, "nan-attribute", about, (), Severity.RESTRICTED)
+
+
+def _problem(tensor: TensorProto, folder: Path) -> str:
     """What is wrong with the values, as the predicate of a sentence; "" for nothing, and for what cannot be NaN.
 
     Infinity is no fault where it stands for "no limit": a single value, or a mask (all else is zero or the lowest value).

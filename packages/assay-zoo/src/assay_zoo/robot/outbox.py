@@ -7,18 +7,24 @@ that stands for several, is right. Nothing is lost when the robot dies, the forg
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
 from collections.abc import Callable
 from enum import StrEnum
+from types import TracebackType
 
 import msgspec
 from sqlalchemy import Connection, and_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from assay.errors import StoreError
 from assay_zoo.robot.database import Database
 from assay_zoo.robot.tables import outbox
 
 LEASE_S = 60.0
+_BEATS = 4
+"""Renewals within one lease: some of them may fail."""
 
 
 class OutboxEntry(StrEnum):
@@ -103,3 +109,32 @@ class Outbox:
         mine = and_(outbox.c.id == due.id, outbox.c.lease_until == due.lease_until)
         with self._database.write() as connection:
             return connection.execute(update(outbox).where(mine).values(**values)).rowcount == 1
+
+
+class LeaseRenewal:
+    """`with LeaseRenewal(outbox, due, lease_s) as held:` around the delivery; `held.due` afterwards is what to report as done. A lease
+    that is lost is not asked for again: whoever has it now delivers, and every delivery is right however often it is made."""
+
+    def __init__(self, outbox: Outbox, due: DueEntry, lease_s: float) -> None:
+        self.due = due
+        self._outbox, self._pause_s = outbox, lease_s / _BEATS
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._beat, name=f"holding-{due.kind}", daemon=True)
+
+    def __enter__(self) -> LeaseRenewal:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _beat(self) -> None:
+        while not self._over.wait(self._pause_s):
+            with contextlib.suppress(StoreError):
+                renewed = self._outbox.renew(self.due)
+                if renewed is None:
+                    return
+                self.due = renewed

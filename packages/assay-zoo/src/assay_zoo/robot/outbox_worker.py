@@ -12,9 +12,8 @@ from assay.errors import HarnessError, StoreError, UsageError
 from assay_zoo.decision import Answer
 from assay_zoo.inspect import Inspection
 from assay_zoo.robot.alerting import Alerts
-from assay_zoo.robot.lease_renewal import LeaseRenewal
 from assay_zoo.robot.metrics import Metrics
-from assay_zoo.robot.outbox import LEASE_S, DueEntry, Outbox, OutboxEntry
+from assay_zoo.robot.outbox import LEASE_S, DueEntry, LeaseRenewal, Outbox, OutboxEntry
 from assay_zoo.robot.promotion import Promoter
 from assay_zoo.robot.queue import Queue
 from assay_zoo.robot.records import Level, Submission, Whole
