@@ -37,13 +37,18 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @cache
-def environment() -> Environment:
+def environment_of(templates: Path) -> Environment:
+    """Of a folder of templates, without filters of its own."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    made = Environment(
-        loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+    return Environment(
+        loader=FileSystemLoader(templates), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
+
+
+def environment() -> Environment:
+    made = environment_of(HERE / "templates")
     made.filters.update(FILTERS)
     made.globals.update(GLOBALS)
     return made

@@ -13,6 +13,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from assay.errors import StoreError
+from assay.web.render import data, respond
 from assay_zoo.robot.pages import badge, render
 from assay_zoo.robot.pages.views import PAGE, QueueView, groups, newest_decision, queue_view
 from assay_zoo.robot.queries import Queries
@@ -66,7 +67,7 @@ class _Pages:
             except StoreError as error:
                 _LOG.error("%s", error)
             if request.url.path.endswith(".json"):
-                return render.data({"error": AWAY}, 503)
+                return data({"error": AWAY}, 503)
             return self._without("Not now", AWAY, 503)
 
         return answered
@@ -76,7 +77,7 @@ class _Pages:
         return self._page("queue.html.j2", view=self._queue(before), before=before, page=PAGE)
 
     def queue_json(self, request: Request) -> Response:
-        return render.data(self._queue(_number(request.query_params.get("before", ""))))
+        return data(self._queue(_number(request.query_params.get("before", ""))))
 
     def submission(self, request: Request) -> Response:
         found = self._whole(request)
@@ -86,15 +87,15 @@ class _Pages:
 
     def submission_json(self, request: Request) -> Response:
         found = self._whole(request)
-        return render.data(found) if found else _no_data("there is no such submission")
+        return data(found) if found else _no_data("there is no such submission")
 
     def badge_svg(self, request: Request) -> Response:
         shown = self._badge(request)
-        return render.picture(badge.as_svg(shown), 200 if shown else 404)
+        return respond(badge.as_svg(shown), "image/svg+xml", code=200 if shown else 404)
 
     def badge_json(self, request: Request) -> Response:
         shown = self._badge(request)
-        return render.data(badge.as_json(shown), 200 if shown else 404)
+        return data(badge.as_json(shown), 200 if shown else 404)
 
     def _badge(self, request: Request) -> Submission | None:
         """What is served, where the zoo has the model: what somebody submits now does not change that, and a version that was
@@ -146,7 +147,7 @@ def _page_values(found: Whole) -> dict[str, object]:
 
 
 def _no_data(sentence: str) -> Response:
-    return render.data({"error": sentence}, 404)
+    return data({"error": sentence}, 404)
 
 
 def _number(text: str) -> int:
