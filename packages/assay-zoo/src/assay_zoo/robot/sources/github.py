@@ -14,6 +14,7 @@ from assay_zoo.robot.sanitize import sanitize
 from assay_zoo.robot.sources.forge_http import ForgeHttp
 from assay_zoo.robot.sources.github_auth import VERSION, App, TokenHolder
 from assay_zoo.robot.sources.github_checks import CheckRuns, Statuses
+from assay_zoo.robot.sources.source import understood
 
 
 class Github:
@@ -32,10 +33,12 @@ class Github:
             self._us = TokenHolder(secret, lambda: self._http)
             self._checks = Statuses(self._http, table.repository)
 
+    @understood
     def heads(self) -> list[Head]:
         pages = self._http.pages(f"/repos/{self.repository}/pulls", state="open", base=self._branch)
         return [_head(pull) for page in pages for pull in page if _sha(pull) and not pull.get("draft")]
 
+    @understood
     def head(self, branch: str, number: int) -> Head | None:  # noqa: ARG002 - a request is known by its number
         pull = self._pull(number)
         ready = pull and pull["state"] == "open" and _sha(pull) and not pull.get("draft")
@@ -46,6 +49,7 @@ class Github:
         """Those that it changes: other pull requests of the repository are none of ours."""
         return found
 
+    @understood
     def approved(self, head: Head) -> str:
         """By the last word of each reviewer who may push: an approving review of the newest commit."""
         last: dict[str, Any] = {}
@@ -61,6 +65,7 @@ class Github:
         found = self._http.find(f"/repos/{self.repository}/collaborators/{quote(login, safe='')}/permission")
         return found is not None and found["permission"] in ("admin", "write")
 
+    @understood
     def report(self, whole: Whole, page: str) -> None:
         self._checks.report(whole, page)
         one = whole.submission
@@ -78,6 +83,7 @@ class Github:
         elif mine["body"] != body["body"]:
             self._http.send("PATCH", f"/repos/{self.repository}/issues/comments/{int(mine['id'])}", body)
 
+    @understood
     def close(self, submission: Submission) -> None:
         pull = self._pull(submission.number)
         if pull and pull["state"] == "open" and _sha(pull) == submission.sha:

@@ -15,7 +15,7 @@ from assay_zoo.robot.sanitize import sanitize
 from assay_zoo.robot.sources.forge_http import ForgeHttp
 from assay_zoo.robot.sources.github_checks import check_name
 from assay_zoo.robot.sources.gitlab_discussions import Discussions
-from assay_zoo.robot.sources.source import SourceFailed
+from assay_zoo.robot.sources.source import SourceFailed, understood
 
 _DESCRIPTION_MOST = 255
 # GitLab has no state for what waits for a person: "failed" keeps the request from being merged past the robot.
@@ -31,10 +31,12 @@ class Gitlab:
         self._me = 0
         self._discussions = Discussions(self._http, self._at, self._who)
 
+    @understood
     def heads(self) -> list[Head]:
         pages = self._http.pages(f"{self._at}/merge_requests", state="opened", target_branch=self._branch)
         return [_head(one) for page in pages for one in page if one["sha"] and not one.get("draft")]
 
+    @understood
     def head(self, branch: str, number: int) -> Head | None:  # noqa: ARG002 - a request is known by its number
         one = self._request(number)
         wanted = (
@@ -50,10 +52,12 @@ class Gitlab:
         """Those that it changes: other merge requests of the project are none of ours."""
         return found
 
+    @understood
     def approved(self, head: Head) -> str:  # noqa: ARG002
         """An approval of GitLab names no commit: a maintainer says it to the robot, or in zoo.toml."""
         return ""
 
+    @understood
     def report(self, whole: Whole, page: str) -> None:
         one = whole.submission
         request = self._request(one.number)
@@ -71,6 +75,7 @@ class Gitlab:
             self._http.send("PUT", f"{notes}/{int(mine['id'])}", body)
         self._discussions.report(whole, request)
 
+    @understood
     def close(self, submission: Submission) -> None:
         one = self._request(submission.number)
         if one and one["state"] == "opened" and one["sha"] == submission.sha:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+import functools
+from collections.abc import Callable
+from typing import ParamSpec, Protocol, TypeVar
 
 from assay.errors import HarnessError
 from assay_zoo.robot.records import Head, Submission, Whole
+
+Told, Answer = ParamSpec("Told"), TypeVar("Answer")
 
 
 class SourceFailed(HarnessError):
@@ -14,6 +18,22 @@ class SourceFailed(HarnessError):
     def __init__(self, text: str, *, after_s: float = 0.0) -> None:
         super().__init__(text)
         self.after_s = after_s
+
+
+def understood(method: Callable[Told, Answer]) -> Callable[Told, Answer]:
+    """What a forge answers in another form than it documents (null, a page of HTML) is a failure of the forge, tried again later."""
+
+    @functools.wraps(method)
+    def asked(*told: Told.args, **named: Told.kwargs) -> Answer:
+        try:
+            return method(*told, **named)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            what = f"{type(error).__name__}: {error}"[:200]
+            raise SourceFailed(
+                f"the forge answers in a form that it does not document ({what}): look at what it sends"
+            ) from error
+
+    return asked
 
 
 class Source(Protocol):
