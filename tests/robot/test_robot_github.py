@@ -241,7 +241,9 @@ def test_heads_owners_and_authors_that_are_gone(fake: FakeGithub, github: Github
     assert len(fake.comments) == 2
 
 
-@pytest.mark.parametrize("answer", [b"<html>busy</html>", b"null", b'[{"number": null, "head": {"sha": "a"}}]', b"[1]", b""])
+@pytest.mark.parametrize(
+    "answer", [b"<html>busy</html>", b"null", b'[{"number": null, "head": {"sha": "a"}}]', b"[1]", b""]
+)
 def test_an_answer_of_another_form_is_a_failure_of_the_forge(fake: FakeGithub, github: Github, answer: bytes) -> None:
     fake.faults = [("GET", "/pulls", Response(answer, media_type="application/json"))]
     with pytest.raises(SourceFailed, match="in a form that it does not document"):

@@ -153,7 +153,7 @@ def test_code_behind_a_magic_is_read(tmp_path: Path) -> None:
     found = inspect_source({"kind": "source", **item})
     (one,) = found["reaches"]
     assert "code that is made while it runs (eval)" in one["sentence"]
-    assert found["troubles"] == []
+    assert not found["troubles"]
 
 
 def test_names_in_letters_of_another_alphabet_are_told(tmp_path: Path) -> None:

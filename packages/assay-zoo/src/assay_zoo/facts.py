@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SECONDS = 120.0
 _OF_SIZE = 64
 """Elements of a constant that is a weight, and no axis or shape."""
-_KEPT = 32
+_KEPT, _TAKEN = 32, 256
 """Of the largest weights."""
 
 
@@ -91,7 +91,9 @@ def _largest(model: ModelProto, folder: Path) -> tuple[float, ...]:
         if array.dtype.kind == "f":
             flat = np.abs(array.reshape(-1)).astype(np.float64)
             flat = flat[np.isfinite(flat) & (2 * flat % 1 != 0)]
-            flat = np.partition(flat, -_KEPT)[-_KEPT:] if flat.size > _KEPT else flat
+            flat = (
+                np.partition(flat, -_TAKEN)[-_TAKEN:] if flat.size > _TAKEN else flat
+            )  # some are one when they are rounded
             found = np.unique(np.concatenate([found, flat]))[-_KEPT:]
     return tuple(float(f"{one:.6g}") for one in found) if len(found) == _KEPT else ()
 
