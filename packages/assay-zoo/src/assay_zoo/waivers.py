@@ -28,7 +28,7 @@ def expired(check: Check, today: date) -> Check:
     until = str(check.figures.get(UNTIL, ""))
     if check.outcome is not CheckOutcome.WAIVED or not until or until >= today.isoformat():
         return check
-    was = CheckOutcome(check.figures.get(WAS, CheckOutcome.FAILED))
+    was = CheckOutcome(str(check.figures.get(WAS, CheckOutcome.FAILED.value)))
     return msgspec.structs.replace(check, outcome=was, sentence=f"{check.sentence}, which is over")
 
 

@@ -95,11 +95,11 @@ class Git:
         if code != 0:
             said = _last_words(errors)
             if code == -signal.SIGXFSZ:
-                told = f"git {words[0]} writes a file of more than {self._file_bytes} bytes"
-                raise _too_large(told, self._file_bytes < self.file_bytes)
+                much = f"git {words[0]} writes a file of more than {self._file_bytes} bytes"
+                raise _too_large(much, self._file_bytes < self.file_bytes)
             if -code in _OF_CRASHES or any(one in said.lower() for one in _OF_MEMORY):
-                told = f"git {words[0]} needs more than {self._memory_bytes} bytes of memory: {said}"
-                raise _too_large(told, self._memory_bytes < self.memory_bytes)
+                much = f"git {words[0]} needs more than {self._memory_bytes} bytes of memory: {said}"
+                raise _too_large(much, self._memory_bytes < self.memory_bytes)
             if code < 0:
                 raise GitFailed(f"git {words[0]} was ended by signal {-code}")
             raise GitFailed(f"git {words[0]} failed: {said}")

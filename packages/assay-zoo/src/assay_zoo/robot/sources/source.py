@@ -9,7 +9,8 @@ from typing import ParamSpec, Protocol, TypeVar
 from assay.errors import HarnessError
 from assay_zoo.robot.records import Head, Submission, Whole
 
-Told, Answer = ParamSpec("Told"), TypeVar("Answer")
+Told = ParamSpec("Told")
+Answer = TypeVar("Answer")
 
 
 class SourceFailed(HarnessError):
