@@ -262,7 +262,7 @@ def test_a_script_that_readers_are_given_is_the_one_that_is_used(tmp_path: Path)
     assert findings(script + "preprocess(1)") == []
     (other,) = findings(script.replace("16", "255") + "preprocess(1)")
     assert "has a preprocess of its own" in other
-    (idle,) = findings("from preprocess import preprocess\nx = 1 / 16")
+    (idle,) = findings("from preprocess import preprocess\nopen('model.onnx')\nx = 1 / 16")
     assert "does not use preprocess.py" in idle
     (none,) = findings("x = 1 / 16")
     assert "does not use preprocess.py" in none

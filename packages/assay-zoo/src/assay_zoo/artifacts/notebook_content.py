@@ -70,7 +70,8 @@ def processing_findings(read: Mapping[str, SourceText], metadata: Metadata) -> I
                 if body != ours[name]:
                     told = f"{where} has a {name} of its own, and it is not that of {script}: import the one that readers are given"
                     yield Finding(sentence=told, path=where)
-            idle = not any(ours.keys() & set(read[one].names) for one in used if one != script)
+            shows = any(_opens(read[one], metadata.model) for one in used)  # else that is what is told
+            idle = shows and not any(ours.keys() & set(read[one].names) for one in used if one != script)
             if (
                 script == metadata.preprocessing
                 and ours
