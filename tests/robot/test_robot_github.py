@@ -8,7 +8,7 @@ import pytest
 from fake_github import APP_ID, BOT, FakeGithub
 from github_keys import PEM, PUBLIC, REPOSITORY, with_token
 from live_server import serving
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from submissions import SHA, failed, whole
 
 from assay_zoo.robot.config_schema import AppTable, GithubTable, SecretPlace
