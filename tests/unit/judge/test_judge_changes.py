@@ -7,7 +7,7 @@ import datetime
 import pytest
 from msgspec.structs import replace
 
-from assay.core.changes import MetricDelta, RunChanges
+from assay.core.changes import CellChange, MetricDelta, RunChanges
 from assay.core.engine_info import EngineInfo, Placement
 from assay.core.native_warning import NativeWarning, WarningCode
 from assay.core.policy import Goal, Policy
@@ -134,3 +134,17 @@ def test_a_cell_that_is_new_says_once_that_there_is_nothing_to_compare_with() ->
     page = page_changes(RunChanges("run r", (change,)))
     assert page is not None
     assert page["cells"][0]["header"] == ["metric", "after", "change"]  # type: ignore[index]
+
+
+def test_pruned_weights_are_shown_and_a_divergence_of_nothing_is_not_worse() -> None:
+    deltas = (
+        MetricDelta("sparsity.zero_share", 0.0, 0.5),
+        MetricDelta("task.kl_divergence", 2e-14, 2e-13),
+        MetricDelta("task.top1_accuracy", 0.99, 0.97),
+    )
+    (cell,) = cells(RunChanges("run r", (CellChange("m", "f", deltas),)))
+    assert {line.label: line.worse for line in cell.lines} == {
+        "sparsity.zero_share": -1,
+        "task.kl_divergence": 0,
+        "task.top1_accuracy": 1,
+    }

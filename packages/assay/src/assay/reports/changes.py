@@ -50,6 +50,8 @@ _MORE = (
     "undelegated",
     "delegated",
     "memory.growth_low",
+    "memory.fragmentation",
+    "sparsity.",
     "load.rate",
     "load.knee",
 )
@@ -254,5 +256,7 @@ def _worse(one: MetricDelta) -> int:
 
 
 def _blur(metric: str) -> float:
-    """What a reading of resident memory is uncertain by."""
+    """What a reading of resident memory is uncertain by, and what is nothing in what users mean by the same answer."""
+    if metric.startswith("task."):
+        return 1e-6
     return RESIDENT_BLUR_BYTES if metric.startswith("memory.") else 0.0
