@@ -142,7 +142,7 @@ def test_pruned_weights_are_shown_and_a_divergence_of_nothing_is_not_worse() -> 
         MetricDelta("task.kl_divergence", 2e-14, 2e-13),
         MetricDelta("task.top1_accuracy", 0.99, 0.97),
     )
-    (cell,) = cells(RunChanges("run r", (CellChange("m", "f", deltas),)))
+    (cell,) = cells(RunChanges("run r", (CellChange("m", "f", deltas=deltas),)))
     assert {line.label: line.worse for line in cell.lines} == {
         "sparsity.zero_share": -1,
         "task.kl_divergence": 0,

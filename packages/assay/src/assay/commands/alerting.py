@@ -92,6 +92,7 @@ def alert_lines(checked: Checked, services: Services, rules: AlertRules, *, show
             return shown(told.messages)
         if _put(store, before, told.alerts):
             break
+    services.progress.doing("sending alerts")
     return delivery_lines(deliver(store, rules, send, datetime.now(UTC)))
 
 
