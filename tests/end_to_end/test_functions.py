@@ -12,14 +12,14 @@ from onnx import TensorProto, helper
 
 from assay.core.case import Case, Contract, Inputs, Tolerance
 from assay.core.job import VerifyJob
-from assay.core.model import Model
+from assay.core.model import Model, TensorSpec
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
 from assay.judge.note_text import note_text
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
 from assay.plugins import find_flow
-from assay.suites.onnx_functions import OnnxFunctions
+from assay.suites.onnx_functions import OnnxFunctions, paired
 from assay.suites.onnx_node import OnnxNode
 from assay.testing.suite_checks import check_suite
 from assay.worker.stages import Stages
@@ -112,12 +112,28 @@ def test_every_body_of_the_node_cases_is_paired_but_those_that_draw_at_random() 
     assert {name.partition("/")[2] for name in bodies} - paired == {
         "test_bernoulli_expanded", "test_bernoulli_double_expanded", "test_bernoulli_seed_expanded",
     }  # fmt: skip
+    contracts = {case.model.name: case.contract for case in OnnxFunctions().cases(seed=0)}
+    assert set(contracts["test_attention_4d_causal"].tolerances) == {"*"}
+    assert len(contracts["test_attention_4d_causal_bf16"].tolerances) == 2
+
+
+def _published(name: str, dtype: str) -> Case:
+    model = Model(name, "", "1", (), (TensorSpec("y", dtype, (2,)),))
+    return Case(f"onnx-node/{name}", model, Inputs(), Contract(tolerances={"*": Tolerance(1e-3, 1e-7)}, published=True))
 
 
 def test_two_roundings_of_bfloat16_are_no_disagreement() -> None:
-    cases = {case.model.name: case for case in OnnxFunctions().cases(seed=0)}
-    (allowed,) = [
-        one for name, one in cases["test_attention_4d_causal_bf16"].contract.tolerances.items() if name != "*"
+    names = [
+        ("test_a", "float32"),
+        ("test_a_bf16", "bfloat16"),
+        ("test_bernoulli", "float32"),
+        ("test_alone", "float32"),
     ]
-    assert allowed.rtol == 4 * 2.0**-8
-    assert set(cases["test_attention_4d_causal"].contract.tolerances) == {"*"}
+    known = [_published(name, dtype) for name, dtype in names]
+    bodies = [_published(f"{name}_expanded", dtype) for name, dtype in (*names[:3], ("test_of_nobody", "float32"))]
+    cases = {case.model.name: case for case in paired([*known, *bodies], seed=0)}
+    assert {name: case.body.name for name, case in cases.items() if case.body} == {
+        "test_a": "test_a_expanded", "test_a_bf16": "test_a_bf16_expanded",
+    }  # fmt: skip
+    assert cases["test_a_bf16"].contract.tolerances["y"].rtol == 4 * 2.0**-8
+    assert cases["test_a"].contract.tolerances == {"*": Tolerance(2e-3, 2e-7)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from assay.core.case import Case, Contract, Inputs, Tolerance
 from assay.core.dtype import UNIT_ROUNDOFF
@@ -25,17 +25,22 @@ class OnnxFunctions:
 
     def cases(self, *, seed: int) -> Iterator[Case]:
         """Named by the case of onnx that holds the body: `onnx-functions/test_softmax_axis_0_expanded`."""
-        known = {case.name: case for case in OnnxNode().cases(seed=seed)}
-        for case in known.values():
-            named = BODY.fullmatch(case.name)
-            operator = known.get(named["operator"]) if named else None
-            if operator is not None and RANDOM not in case.name:
-                yield _paired(operator, case, seed)
+        yield from paired(OnnxNode().cases(seed=seed), seed)
 
     def make(self, cases: Sequence[Case], *, workers: int) -> Iterator[tuple[Case, str]]:  # noqa: ARG002
         """Everything is there already."""
         for case in cases:
             yield case, ""
+
+
+def paired(cases: Iterable[Case], seed: int) -> Iterator[Case]:
+    """A case for each body whose operator is among them."""
+    known = {case.name: case for case in cases}
+    for case in known.values():
+        named = BODY.fullmatch(case.name)
+        operator = known.get(named["operator"]) if named else None
+        if operator is not None and RANDOM not in case.name:
+            yield _paired(operator, case, seed)
 
 
 def _paired(operator: Case, body: Case, seed: int) -> Case:
