@@ -59,10 +59,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, open_services(f"{name}/history") as services:
         job = planned(Path(name), arguments.flow, arguments.size, services)
         for number in range(arguments.runs):
-            for kind, fight in (("one worker", alone), ("fresh processes", apart)):
+            for kind, compare in (("one worker", alone), ("fresh processes", apart)):
                 again = replace(job, case=replace(job.case, name=f"{job.case.name}-{number}-{kind[:3]}"))
                 begin = time.monotonic()
-                result = fight(again, services)
+                result = compare(again, services)
                 took[kind].append(time.monotonic() - begin)
                 assert result.outcome is Outcome.OK, result.detail
                 assert result.speeds

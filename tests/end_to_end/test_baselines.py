@@ -50,7 +50,7 @@ def released(release: Path, tmp_path: Path) -> CheckOptions:
     return _options(Path(shutil.copytree(release, tmp_path / "release")))
 
 
-def _duel(checked: Checked) -> tuple[VerdictStatus, str]:
+def _speed_verdict(checked: Checked) -> tuple[VerdictStatus, str]:
     (found,) = [one for one in checked.judgement.verdicts if one.job_key.endswith("|compare_speed")]
     return found.word, found.reason
 
@@ -66,7 +66,7 @@ def test_the_same_engine_is_not_slower_than_its_baseline(options: CheckOptions) 
     assert (approved.case, approved.flow.name, approved.reason) == ("m", FLOW, "release 1")
     assert [one.reason for one in list_baselines(options.history)] == ["release 1"]
     checked = run_check(options)
-    word, reason = _duel(checked)
+    word, reason = _speed_verdict(checked)
     assert word in (VerdictStatus.PASS, VerdictStatus.INCONCLUSIVE)
     assert "the baseline of onnxruntime of 2" in reason
     (result,) = [one for one in checked.results if one.kind == "compare_speed"]
@@ -77,7 +77,7 @@ def test_the_same_engine_is_not_slower_than_its_baseline(options: CheckOptions) 
 def test_without_a_baseline_nothing_is_said_for_it_or_against_it(options: CheckOptions) -> None:
     checked = run_check(options)
     assert checked.judgement.exit_code == 3
-    word, reason = _duel(checked)
+    word, reason = _speed_verdict(checked)
     assert word is VerdictStatus.INCONCLUSIVE
     said, _, command = reason.partition("m has no baseline on onnxruntime; approve one here: `")
     assert said == "not comparable: "
@@ -90,7 +90,7 @@ def test_without_a_baseline_nothing_is_said_for_it_or_against_it(options: CheckO
 @pytest.mark.slow
 def test_the_command_that_is_proposed_approves_for_these_inputs_and_batches(options: CheckOptions) -> None:
     asked = replace(options, seed=3, batch=2, measure_batches=(4,))
-    command = _duel(run_check(asked))[1].partition("approve one here: `")[2]
+    command = _speed_verdict(run_check(asked))[1].partition("approve one here: `")[2]
     with pytest.raises(SystemExit) as ended:
         main(shlex.split(command.rstrip("`"))[1:])
     assert ended.value.code == 0
@@ -99,8 +99,8 @@ def test_the_command_that_is_proposed_approves_for_these_inputs_and_batches(opti
     record = json.loads(_file(options).read_bytes())
     _gone(record)
     _file(options).write_text(json.dumps(record))
-    assert "samples kept of the baseline" in _duel(run_check(asked))[1]
-    wider = _duel(run_check(replace(asked, measure_batches=(8,))))[1]
+    assert "samples kept of the baseline" in _speed_verdict(run_check(asked))[1]
+    wider = _speed_verdict(run_check(replace(asked, measure_batches=(8,))))[1]
     assert "the batch was 4 and now is 8" in wider
 
 
@@ -151,7 +151,7 @@ def test_a_baseline_that_cannot_be_compared_with(released: CheckOptions, change:
     record = json.loads(path.read_bytes())
     change(record)  # type: ignore[operator]
     path.write_text(json.dumps(record))
-    word, reason = _duel(run_check(released))
+    word, reason = _speed_verdict(run_check(released))
     assert word is VerdictStatus.INCONCLUSIVE
     assert re.search(sentence, reason), reason
 
@@ -169,12 +169,12 @@ def test_where_no_engine_is_left_the_samples_that_were_kept_are_compared(options
     record = json.loads(path.read_bytes())
     _gone(record)
     path.write_text(json.dumps(record))
-    word, reason = _duel(run_check(options))
+    word, reason = _speed_verdict(run_check(options))
     assert "samples kept of the baseline of onnxruntime of 2" in reason
     assert word is not VerdictStatus.ERROR
     record["samples"] = [seconds / 3 for seconds in record["samples"]]
     path.write_text(json.dumps(record))
-    word, reason = _duel(run_check(options))
+    word, reason = _speed_verdict(run_check(options))
     assert (word, reason.startswith("slower: +")) == (VerdictStatus.FAIL, True)
     assert "never measured side by side, so no less than 10 % counts" in reason
 
@@ -182,7 +182,7 @@ def test_where_no_engine_is_left_the_samples_that_were_kept_are_compared(options
 def test_an_artifact_changed_on_disk(released: CheckOptions) -> None:
     victim = next(one for one in (_file(released).parent / "artifact").rglob("*") if one.is_file())
     victim.write_bytes(victim.read_bytes() + b"x")
-    word, reason = _duel(run_check(released))
+    word, reason = _speed_verdict(run_check(released))
     assert (word, "has changed on disk" in reason) == (VerdictStatus.INCONCLUSIVE, True)
 
 
@@ -195,7 +195,7 @@ def test_one_of_another_machine(released: CheckOptions) -> None:
     cut = here.with_name("00-cut")
     cut.mkdir()
     (cut / "baseline.json").write_text("{")
-    word, reason = _duel(run_check(released))
+    word, reason = _speed_verdict(run_check(released))
     assert word is VerdictStatus.INCONCLUSIVE
     assert "approved on another machine (Another CPU" in reason
 
@@ -215,4 +215,4 @@ def test_a_second_blessing_replaces_the_first_and_removing_forgets_it(released: 
     assert list_baselines(released.history) == []
     with pytest.raises(UsageError, match="no baseline of 'm'"):
         remove_baseline("m", FLOW, released.history)
-    assert "m has no baseline on onnxruntime" in _duel(run_check(replace(released, only_kind="measure")))[1]
+    assert "m has no baseline on onnxruntime" in _speed_verdict(run_check(replace(released, only_kind="measure")))[1]

@@ -117,7 +117,7 @@ def test_other_inputs_cannot_be_compared(tmp_path: Path) -> None:
         run_compare(CompareOptions(models=(model, other), flows=("onnxruntime",), history=str(tmp_path / "h")))
 
 
-def _duel_job(options: CompareOptions, services: Services) -> Job:
+def _comparison_job(options: CompareOptions, services: Services) -> Job:
     run = services.jobs.complete(plan_comparison(compare_request(options), services))
     job = msgspec.structs.replace(run.jobs[0], rule=SpeedRule(looks=(4,)))
     assert services.jobs.complete(ensure_references([job], services)) == []
@@ -128,7 +128,7 @@ def _duel_job(options: CompareOptions, services: Services) -> Job:
 def test_two_processes_take_turns(tmp_path: Path) -> None:
     small, large = _chain(tmp_path / "small.onnx", 4), _chain(tmp_path / "large.onnx", 12)
     with open_services(str(tmp_path / "h")) as services:
-        job = _duel_job(CompareOptions(models=(large,), flows=("onnxruntime", "onnxruntime-basic")), services)
+        job = _comparison_job(CompareOptions(models=(large,), flows=("onnxruntime", "onnxruntime-basic")), services)
         result = services.jobs.complete(compare_in_two_processes(job, services))
         assert result.outcome is Outcome.OK, result.detail
         assert result.speeds
@@ -137,7 +137,8 @@ def test_two_processes_take_turns(tmp_path: Path) -> None:
         assert result.speeds[0].own_s > 0
         quick = services.jobs.complete(
             compare_in_two_processes(
-                _duel_job(CompareOptions(models=(small,), flows=("onnxruntime", "onnxruntime")), services), services
+                _comparison_job(CompareOptions(models=(small,), flows=("onnxruntime", "onnxruntime")), services),
+                services,
             )
         )
         assert quick.speeds
@@ -147,7 +148,7 @@ def test_two_processes_take_turns(tmp_path: Path) -> None:
 def test_a_side_that_dies_is_named_and_the_other_does_not_wait_for_ever(tmp_path: Path) -> None:
     model = _chain(tmp_path / "m.onnx", 2)
     with open_services(str(tmp_path / "h")) as services:
-        job = _duel_job(CompareOptions(models=(model,), flows=("faulty-segfault", "onnxruntime")), services)
+        job = _comparison_job(CompareOptions(models=(model,), flows=("faulty-segfault", "onnxruntime")), services)
         result = services.jobs.complete(compare_in_two_processes(job, services))
     assert result.outcome is Outcome.CRASH
     assert result.detail.startswith("faulty-segfault: ")
@@ -195,7 +196,7 @@ def test_a_machine_without_a_clock_of_cpu_time(tmp_path: Path, monkeypatch: pyte
     assert seen.trouble == noted(NoteCode.CPU_CLOCK_STOPPED)
 
 
-def test_time_that_runs_out_ends_a_duel_early(tmp_path: Path) -> None:
+def test_time_that_runs_out_ends_a_comparison_early(tmp_path: Path) -> None:
     backend = Faulty()
     flow = Flow("f", "faulty", {"model": "identity"})
     feed = {"x": np.ones(3, np.float32)}
@@ -210,7 +211,7 @@ def test_time_that_runs_out_ends_a_duel_early(tmp_path: Path) -> None:
     assert seen.out_of_time
 
 
-def test_a_sweep_over_batch_sizes_fights_at_each(tmp_path: Path) -> None:
+def test_a_sweep_over_batch_sizes_compares_at_each(tmp_path: Path) -> None:
     small = linear_model(tmp_path / "m.onnx")
     options = CompareOptions(
         models=(small,),

@@ -35,7 +35,7 @@ def _flow(**options: Option) -> Flow:
     return Flow("f", "faulty", {"model": "identity", **options})
 
 
-def _fought(own: Flow, rival: Flow, folder: Path, launches: int = 4) -> SpeedComparison:
+def _compared(own: Flow, rival: Flow, folder: Path, launches: int = 4) -> SpeedComparison:
     backend = Faulty()
     baseline = BaselineEngine("old", rival, make_job().case.model)
     job = replace(make_job(kind="compare_speed", baseline=baseline, rule=SpeedRule(looks=(launches,))), flow=own)
@@ -45,7 +45,7 @@ def _fought(own: Flow, rival: Flow, folder: Path, launches: int = 4) -> SpeedCom
 @three_tries
 def test_twice_the_work_of_the_device_is_twice_the_time(tmp_path: Path) -> None:
     """The host works as long in both, and longer than the device: by its CPU time the two are nearly the same."""
-    seen = _fought(
+    seen = _compared(
         _flow(device_sorts=2 * SORTS, work_s=HOST_S), _flow(device_sorts=SORTS, work_s=HOST_S), tmp_path, launches=4
     )
     assert seen.clock == "device"
@@ -57,19 +57,19 @@ def test_twice_the_work_of_the_device_is_twice_the_time(tmp_path: Path) -> None:
 
 @three_tries
 def test_what_the_host_does_besides_is_no_work_of_the_device(tmp_path: Path) -> None:
-    seen = _fought(_flow(device_sorts=SORTS, work_s=HOST_S), _flow(device_sorts=SORTS), tmp_path, launches=3)
+    seen = _compared(_flow(device_sorts=SORTS, work_s=HOST_S), _flow(device_sorts=SORTS), tmp_path, launches=3)
     assert seen.clock == "device"
     assert all(abs(one.cpu) < 0.3 for one in seen.launches)
     assert seen.own_s < HOST_S < seen.own_wall_s
 
 
 def test_one_that_does_not_tell_has_both_compared_by_the_callers_time(tmp_path: Path) -> None:
-    seen = _fought(_flow(device_sorts=SORTS), _flow(work_s=HOST_S), tmp_path, launches=2)
+    seen = _compared(_flow(device_sorts=SORTS), _flow(work_s=HOST_S), tmp_path, launches=2)
     assert seen.clock == "caller"
     waiting = _flow(wait_s=HOST_S)
-    seen = _fought(replace(waiting, device="cuda"), replace(waiting, device="cuda"), tmp_path, launches=2)
+    seen = _compared(replace(waiting, device="cuda"), replace(waiting, device="cuda"), tmp_path, launches=2)
     assert seen.clock == "caller"
-    seen = _fought(_flow(work_s=HOST_S), _flow(work_s=HOST_S), tmp_path, launches=2)
+    seen = _compared(_flow(work_s=HOST_S), _flow(work_s=HOST_S), tmp_path, launches=2)
     assert seen.clock in ("thread", "caller"), "the caller's where other threads of this process are at work"
 
 

@@ -97,7 +97,7 @@ def survives(folder: Path, kinds: list[str], kills: int, seed: int, seconds: flo
 
 def test_three_submissions_survive_two_kills(tmp_path: Path) -> None:
     """Of the robot and of a worker."""
-    survives(tmp_path, ["lfs-pointer", "data-is-html", "lfs-pointer"], 2, 7, 600.0)
+    survives(tmp_path, ["pickle", "data-is-html", "lfs-pointer"], 2, 7, 600.0)
 
 
 @pytest.mark.slow

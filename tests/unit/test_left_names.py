@@ -111,3 +111,23 @@ def test_no_text_that_a_user_reads_uses_a_word_that_was_replaced() -> None:
 def test_such_a_word_is_found(text: str) -> None:
     assert IN_SENTENCES.search(text)
     assert list(_said(f'"""The module is told."""\nsay("{text}")')) == [text]
+
+
+NOWHERE = re.compile(r"(?<![a-z])(duels?|fights?|fought|yardsticks?|unmoved)(?![a-z])", re.IGNORECASE)
+"""In no name, docstring or comment either, of tests and benchmarks as well."""
+
+
+def test_no_source_uses_a_word_of_nobodys_field() -> None:
+    root = SOURCE.parent
+    paths = [
+        path
+        for room in ("packages", "tests", "benchmarks", "examples", "tools")
+        for path in (root / room).rglob("*.py")
+    ]
+    found = [
+        f"{path.relative_to(root)}: {word[0]}"
+        for path in paths
+        if path != Path(__file__) and ".venv" not in path.parts
+        for word in NOWHERE.finditer(path.read_text(encoding="utf-8"))
+    ]
+    assert not found

@@ -235,7 +235,7 @@ def test_without_a_baseline_it_is_inconclusive_and_says_what_to_do() -> None:
     assert "name a run that has it as the baseline" in verdict.reason
 
 
-def test_without_a_approved_engine_only_the_duel_says_so() -> None:
+def test_without_an_approved_engine_only_the_comparison_says_so() -> None:
     goal = Goal("latency.median_ms", percent_max_degradation=20.0)
     lonely = make_result(
         kind="compare_speed",

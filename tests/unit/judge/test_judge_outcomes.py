@@ -66,7 +66,7 @@ def test_only_the_policy_turns_an_outcome_into_a_failure(
 @pytest.mark.parametrize(
     ("stage", "word"), [(Stage.LOWER, VerdictStatus.FAIL), (Stage.MEASURE, VerdictStatus.INCONCLUSIVE)]
 )
-def test_a_duel_that_the_machine_was_too_busy_for_is_undecided(stage: Stage, word: VerdictStatus) -> None:
+def test_a_comparison_that_the_machine_was_too_busy_for_is_undecided(stage: Stage, word: VerdictStatus) -> None:
     verdict = of(make_result(kind="compare_speed", outcome=Outcome.TIMEOUT, stage=stage, detail="no answer within 1 s"))
     assert verdict.word is word
     assert "no answer within 1 s" in verdict.reason

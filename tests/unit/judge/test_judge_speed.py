@@ -26,7 +26,7 @@ def _launches(cpu: float = 0.0, wall: float = 0.0, load: float = 0.0, count: int
     return tuple(PairedRun(cpu + 1e-3 * (n % 2), wall, load, 9, 1e-3, 1e-3) for n in range(count))
 
 
-def _duel(batch: int = 1, **changes: float) -> SpeedComparison:
+def _comparison(batch: int = 1, **changes: float) -> SpeedComparison:
     return SpeedComparison("old", _launches(**changes), "thread", 1e-3, 1e-3, batch)
 
 
@@ -37,10 +37,10 @@ def _opinion(result: Result) -> DraftVerdict:
 @pytest.mark.parametrize(
     ("seen", "word", "metric"),
     [
-        (_duel(), VerdictStatus.PASS, "speed.slowdown_percent"),
-        (_duel(cpu=0.05), VerdictStatus.FAIL, "speed.slowdown_percent"),
-        (_duel(wall=0.6), VerdictStatus.FAIL, "speed.wall_slowdown_percent"),
-        (_duel(load=0.7, count=8), VerdictStatus.FAIL, "speed.load_slowdown_percent"),
+        (_comparison(), VerdictStatus.PASS, "speed.slowdown_percent"),
+        (_comparison(cpu=0.05), VerdictStatus.FAIL, "speed.slowdown_percent"),
+        (_comparison(wall=0.6), VerdictStatus.FAIL, "speed.wall_slowdown_percent"),
+        (_comparison(load=0.7, count=8), VerdictStatus.FAIL, "speed.load_slowdown_percent"),
     ],
 )
 def test_each_kind_of_slower_has_its_figure(seen: SpeedComparison, word: VerdictStatus, metric: str) -> None:
@@ -88,7 +88,7 @@ def test_what_is_the_same_is_told_with_what_it_is_at_most_and_what_is_slower_wit
 
 
 def test_the_worst_batch_size_counts_and_is_told_first() -> None:
-    result = make_result(kind="compare_speed", speeds=(_duel(1), _duel(8, cpu=0.1), _duel(32)))
+    result = make_result(kind="compare_speed", speeds=(_comparison(1), _comparison(8, cpu=0.1), _comparison(32)))
     found = _opinion(result)
     assert (found.word, found.metric) == (VerdictStatus.FAIL, "speed.batch8.slowdown_percent")
     assert found.reason.startswith("at batch 8: slower: +10.6 %")
@@ -111,7 +111,7 @@ def test_a_slower_engine_says_which_operators_cost_more_and_what_changed() -> No
     after = (OperatorTime("conv", "Conv", 9e-4, "float32"), OperatorTime("cast_7", "Cast", 1e-4))
     result = make_result(
         kind="compare_speed",
-        speeds=(_duel(cpu=0.5),),
+        speeds=(_comparison(cpu=0.5),),
         operator_times=after,
         baseline_operator_times=before,
         facts=EngineInfo(placements=(Placement("Conv", "cpu", "float32", 1), Placement("Cast", "cpu", "", 2, "cast"))),

@@ -38,7 +38,7 @@ def test_latency_and_throughput_against_the_batch_size_with_the_knee() -> None:
     assert found["knee"] == 8
 
 
-def test_a_duel_shows_its_rival_beside_it() -> None:
+def test_a_comparison_shows_its_rival_beside_it() -> None:
     speeds = [
         SpeedComparison(
             "old", (PairedRun(0.1, 0, 0, 2),), "thread", 1e-3, 1e-3, batch, own_wall_s=1e-3, rival_wall_s=9e-4
@@ -81,7 +81,7 @@ def test_one_batch_size_is_no_sweep() -> None:
     assert sweep(make_result(kind="measure", measurements=(make_measurement(1),))) == ((), [])
 
 
-def test_markdown_tells_what_a_duel_found_and_its_batch_sizes() -> None:
+def test_markdown_says_what_a_comparison_found_and_its_batch_sizes() -> None:
     launches_ = tuple(PairedRun(0.001 * (n % 2), 0, 0, 9, 1e-3, 1e-3) for n in range(4))
     speeds = [SpeedComparison("old", launches_, "thread", 1e-3, 1e-3, batch, 1, "", 1e-3, 9e-4) for batch in (1, 8)]
     result = make_result("net", "onnxruntime", "compare_speed", speeds=tuple(speeds[:2]))

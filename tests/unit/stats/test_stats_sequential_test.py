@@ -63,7 +63,7 @@ def test_more_launches_are_proposed_where_they_would_help() -> None:
 
 
 @pytest.mark.parametrize(("mean", "spread"), [(0.0, 0.045), (0.02, 0.03), (0.01, 0.02)])
-def test_as_many_launches_as_are_proposed_decide_most_duels(mean: float, spread: float) -> None:
+def test_as_many_launches_as_are_proposed_decide_most_comparisons(mean: float, spread: float) -> None:
     rng = np.random.default_rng(20261123)
     decided = []
     while len(decided) < 100:

@@ -17,7 +17,7 @@ def test_quantiles_are_those_of_scipy(freedom: int, share: float) -> None:
     assert t_quantile(share, freedom) == pytest.approx(float(stdtrit(freedom, share)), rel=1e-9, abs=1e-12)
 
 
-def test_a_duel_is_decided_without_scipy() -> None:
+def test_a_comparison_is_decided_without_scipy() -> None:
     """Environments of flows hold what a worker needs, and scipy is not among it (`assay.environments.worker_requirements`)."""
     script = (
         "import sys; sys.modules['scipy'] = None\n"

@@ -54,7 +54,7 @@ class BaselineEngine(msgspec.Struct, frozen=True):
     it still has the `digest` that was approved (None: whatever it has).
 
     `name` is what reports call it; `trouble` says why there is nothing to be compared with ("" where there is). `stored`
-    are CPU seconds per call by launch, of a baseline that cannot be run again here: the candidate then fights with
+    are CPU seconds per call by launch, of a baseline that cannot be run again here: the candidate is then compared with
     itself, and its own launches are compared with those.
     """
 

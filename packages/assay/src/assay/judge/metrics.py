@@ -77,7 +77,7 @@ def _speeds(result: CompareSpeedResult) -> Iterable[tuple[str, float]]:
 
 
 def _speed(seen: SpeedComparison) -> Iterable[tuple[str, float]]:
-    """Nothing of engines that fought with themselves: those are compared with samples of another day."""
+    """Nothing of engines that were compared with themselves: those are compared with samples of another day."""
     if not seen.launches or seen.stored:
         return
     for name in ("cpu", "wall", "load"):

@@ -134,7 +134,7 @@ def judge_comparison(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
 
 
 def _against_stored(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
-    """The candidate's engines fought with one another: all of them are its own."""
+    """The candidate's engines were compared with one another: all of them are its own."""
     now = [seconds for one in seen.launches for seconds in (one.own_s, one.rival_s)]
     answer = decide_against_stored(now, seen.stored, rule)
     limit = 100.0 * rule.stored_min_slowdown

@@ -98,7 +98,7 @@ async def _set_baseline(request: Request, case: Case, flow: Flow, why: str, serv
 
 
 async def _samples(job: MeasureJob, digest: str, services: Services) -> tuple[float, ...]:
-    """CPU seconds per call of fresh engines, from a comparison of the engine with itself; none where it cannot be fought."""
+    """CPU seconds per call of fresh engines, from a comparison of the engine with itself; none where it cannot be compared."""
     itself = BaselineEngine("itself", job.flow, job.case.model, job.artifact_dir, digest)
     rule = SpeedRule(looks=(LAUNCHES,))
     asked = other_kind(job, CompareSpeedJob, baseline=itself, rule=rule, batches=job.measuring.batches[:1])

@@ -40,8 +40,8 @@ def sweep(result: Result) -> tuple[tuple[str, ...], Rows]:
         return (), []
     best = knee(seconds)
     if isinstance(result, CompareSpeedResult):
-        fought = {one.batch: one for one in result.speeds}
-        return COMPARED, [_fought(fought[batch], taken, best) for batch, taken in sorted(seconds.items())]
+        compared = {one.batch: one for one in result.speeds}
+        return COMPARED, [_compared_row(compared[batch], taken, best) for batch, taken in sorted(seconds.items())]
     slow = {one.batch: percentile(one.wall_s, 90.0) for one in measurements_of(result) if not one.layout}
     rows = [
         [str(batch), text.milliseconds(taken), text.milliseconds(slow[batch]), _rate(batch, taken), _mark(batch, best)]
@@ -50,7 +50,7 @@ def sweep(result: Result) -> tuple[tuple[str, ...], Rows]:
     return MEASURED, rows
 
 
-def _fought(seen: SpeedComparison, taken: float, best: int | None) -> list[str]:
+def _compared_row(seen: SpeedComparison, taken: float, best: int | None) -> list[str]:
     return [
         str(seen.batch),
         text.milliseconds(seen.rival_wall_s),

@@ -105,9 +105,9 @@ def _same(one: Tensor | None, other: Tensor | None) -> bool:
 
 
 def _at(one: Comparison) -> Comparison:
-    findings = tuple(_unmoved(finding) for finding in one.findings)
+    findings = tuple(_inputs_ignored(finding) for finding in one.findings)
     return msgspec.structs.replace(one, at=SHOWN_INPUTS, findings=findings)
 
 
-def _unmoved(finding: Finding) -> Finding:
+def _inputs_ignored(finding: Finding) -> Finding:
     return Finding(finding.kind, finding.output, FindingCode.INPUTS_IGNORED, about=finding)
