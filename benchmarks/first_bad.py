@@ -30,7 +30,6 @@ from assay.errors import UsageError
 from assay.options.run import RunOptions
 from assay.options.triage import TriageOptions
 from assay.plugins import find_flow
-from assay.suites.regressions.declare import tables
 from assay.triage.builds import Builds
 from assay.triage.cause import Cause, Doubt
 from assay.triage.other_releases import OtherReleases, with_builds
@@ -42,17 +41,15 @@ EACH_S = 60.0
 
 
 def of_findings(flow: str, pattern: str, most: int, folder: Path) -> Iterator[Cause]:
-    """A cause of each finding that its regression shows on the flow, with a script that fails."""
+    """A cause of each regression of a finding that the flow shows, with a script that fails."""
     history = str(folder / "history")
     filters = (pattern,) if pattern else ()
     checked = run_suites(RunOptions(suites=("regressions",), flows=(flow,), filters=filters, history=history))
-    found: set[str] = set()
-    finding_of = {one.name: one.finding for one in tables()}
+    found = 0
     red = [one.job_key for one in checked.judgement.verdicts if one.word in (VerdictStatus.FAIL, VerdictStatus.XFAIL)]
     for key in red:
-        finding = finding_of.get(key.partition("|")[0], key)
-        if finding in found or len(found) == most:
-            continue
+        if found == most:
+            break
         asked = TriageOptions(target="last", job=key, history=history, output=folder / flow, time_limit_s=EACH_S)
         try:
             causes = run_triage(asked).causes
@@ -60,7 +57,7 @@ def of_findings(flow: str, pattern: str, most: int, folder: Path) -> Iterator[Ca
             continue
         for cause in causes[:1]:
             if cause.script and Doubt.SCRIPT_UNCONFIRMED not in cause.doubts:
-                found.add(finding)
+                found += 1
                 yield cause
 
 

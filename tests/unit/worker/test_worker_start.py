@@ -23,6 +23,12 @@ def test_a_worker_that_derives_nothing_does_not_import_the_oracle() -> None:
     assert done.stdout.split() == []
 
 
+def test_a_part_of_a_graph_is_asked_for_without_torch() -> None:
+    said = "import sys; import assay.worker.regions.verify_region; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, timeout=600, check=True)
+    assert done.stdout.split() == ["False"]
+
+
 @pytest.mark.parametrize("task", _HANDLERS)
 def test_every_task_of_ours_is_a_function_of_this_package(task: type[Job]) -> None:
     assert _handler_of(task).__module__.startswith("assay.worker.")

@@ -11,7 +11,6 @@ import numpy as np
 
 from assay.errors import HarnessError
 from assay.models.program import Program, open_program
-from assay.onnx_to_torch.dtypes import to_numpy
 from assay.ports import Tensor
 from assay.worker.regions.describe_region import array_code
 
@@ -28,6 +27,8 @@ def save_program_code(folder: Path, program: Path, feeds: Mapping[str, Tensor], 
 def program_code(program: Program, feeds: Mapping[str, Tensor], outputs: Mapping[str, Tensor]) -> str:
     """Python that gives `model`, `inputs` and `expected`; "" for a program with bodies, with state that it changes, or whose weights numpy
     cannot hold."""
+    from assay.onnx_to_torch.dtypes import to_numpy
+
     exported = program.exported
     signature = exported.graph_signature
     if signature.buffers_to_mutate or any(_is_more(node) for node in exported.graph.nodes):
