@@ -19,25 +19,32 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+from msgspec.structs import replace
 from onnx import helper, numpy_helper
 
 from assay import plugins
+from assay.commands.composition import open_services
 from assay.commands.run import run_suites
 from assay.commands.triage import run_triage
+from assay.core.job import VerifyJob
+from assay.core.outcome import Outcome
 from assay.core.verdict import VerdictStatus
 from assay.environments.releases import release_key
-from assay.errors import UsageError
 from assay.options.run import RunOptions
 from assay.options.triage import TriageOptions
+from assay.pipeline.ensure_references import ensure_references
 from assay.plugins import find_flow
 from assay.triage.builds import Builds
-from assay.triage.cause import Cause, Doubt
+from assay.triage.cause import Cause, Where
+from assay.triage.context import Context, end_error, end_of, failing_sample
+from assay.triage.graph import Graph
 from assay.triage.other_releases import OtherReleases, with_builds
+from assay.triage.script import run_script, state_in, write_script
 from assay.triage.since import History, State
 
 FLOWS = ("onnxruntime", "openvino-f32", "ncnn-f32", "mnn-f32")
 EACH_S = 60.0
-"""Of triage, for one script."""
+"""For one script."""
 
 
 def of_findings(flow: str, pattern: str, most: int, folder: Path) -> Iterator[Cause]:
@@ -45,20 +52,46 @@ def of_findings(flow: str, pattern: str, most: int, folder: Path) -> Iterator[Ca
     history = str(folder / "history")
     filters = (pattern,) if pattern else ()
     checked = run_suites(RunOptions(suites=("regressions",), flows=(flow,), filters=filters, history=history))
+    red = {one.job_key for one in checked.judgement.verdicts if one.word in (VerdictStatus.FAIL, VerdictStatus.XFAIL)}
+    results = {one.job_key: one for one in checked.results}
     found = 0
-    red = [one.job_key for one in checked.judgement.verdicts if one.word in (VerdictStatus.FAIL, VerdictStatus.XFAIL)]
-    for key in red:
-        if found == most:
-            break
-        asked = TriageOptions(target="last", job=key, history=history, output=folder / flow, time_limit_s=EACH_S)
-        try:
-            causes = run_triage(asked).causes
-        except UsageError:
-            continue
-        for cause in causes[:1]:
-            if cause.script and Doubt.SCRIPT_UNCONFIRMED not in cause.doubts:
+    with open_services(history) as services:
+        for job in checked.run.jobs:
+            if found == most:
+                break
+            if not isinstance(job, VerifyJob) or job.key not in red:
+                continue
+            result = results[job.key]
+            place = (folder / flow / str(found)).absolute()
+            context = Context(job, end_of(result), failing_sample(result), services, place, time.monotonic() + EACH_S)
+            cause = services.jobs.complete(_whole(context))
+            if cause is not None and cause.script:
                 found += 1
                 yield cause
+
+
+async def _whole(context: Context) -> Cause | None:
+    """Of a model of a few nodes, as it is: what is asked here is since when."""
+    await ensure_references([context.job], context.services)
+    values = await context.values()
+    if values.outcome is not Outcome.OK:
+        return None
+    graph, prober = Graph(values.graph), context.prober()
+    asked = [frozenset(range(len(graph.nodes)))]
+    result = await prober.ask(asked, outputs=graph.outputs, save_dir=str(context.folder / "smallest"))
+    symptom = prober.symptom_of(result)
+    if symptom is None:
+        return None
+    job = context.job
+    cause = Cause(
+        job.key, job.case.name, job.flow.name, job.flow.backend, result.versions, Where.WHOLE, context.end, symptom,
+        small_error=end_error(result), folder=str(context.folder),
+    )  # fmt: skip
+    cause = replace(cause, script=write_script(cause, context.backend, job.flow, "first bad"))
+    if not cause.script:
+        return None
+    run = run_script(cause.script, context.services.interpreter(""), "fails")
+    return cause if state_in(run, symptom) is State.WRONG else None
 
 
 def compared(cause: Cause) -> dict[str, object]:

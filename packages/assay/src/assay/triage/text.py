@@ -202,6 +202,8 @@ def _by_backend(cause: Cause) -> str:
         return told
     if cause.tried:
         return f"no option of the backend matters ({cause.tried} were tried)"
+    if Doubt.OUT_OF_TIME in cause.doubts:
+        return "not known: the time was over"
     return "not known: the backend has no passes or options that can be switched"
 
 

@@ -78,7 +78,9 @@ def _finished(cause: Cause, context: Context) -> Cause:
         return cause
     found, failing = _with_script(cause, context)
     if not found.script:
-        return replace(found, doubts=(*found.doubts, Doubt.NO_SCRIPT))
+        # Without time there may be no small model yet, and that was said.
+        why = () if Doubt.OUT_OF_TIME in found.doubts else (Doubt.NO_SCRIPT,)
+        return replace(found, doubts=(*found.doubts, *why))
     doubts = [*found.doubts]
     if state_in(failing, found.symptom) is not State.WRONG:
         doubts.append(Doubt.SCRIPT_UNCONFIRMED)
