@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -17,7 +19,10 @@ from assay.worker.service.draws import draw_rules
 from assay.worker.service.oracle import Oracle
 from assay.worker.service.places import blind, budget, difference, judge_all
 from assay.worker.service.rules import chat_rules, seed_rules, text_rules, token_rules
+from language_model import FAULTS
 from served_model import MODEL, TEMPLATE, TOKENIZER, client, oracle, serving
+
+DOCS = Path(__file__).parents[4] / "docs"
 
 
 def _tokenizer() -> object:
@@ -152,3 +157,15 @@ def test_an_endless_answer_is_ended_and_told() -> None:
     with serving(troubles=("endless",)) as address:
         found = _texts(client(address), oracle())
     assert found[0].facts["rule"] == "limit"
+
+
+def test_each_control_of_the_docs_is_planted() -> None:
+    """What must change nothing has a fault that shows it: here, or in a graph (`language_model.FAULTS`)."""
+    text = (DOCS / "language-models.md").read_text("utf-8").split("## What must change nothing")[1].split("\n## ")[0]
+    controls = [line.rsplit("|", 2)[1] for line in text.splitlines() if line.startswith("| ")][1:]
+    assert len(controls) == 13
+    served = {one for cell in controls for one in re.findall("`([^`]+)`", cell)}
+    graphs = {one for cell in controls for one in re.findall('"([^"]+)"', cell)}
+    assert len(served) > 12
+    assert served <= SHOWS.keys()
+    assert graphs == FAULTS.keys() - {"", "sees the next token"}
