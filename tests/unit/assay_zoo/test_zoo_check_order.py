@@ -81,6 +81,8 @@ def test_what_a_broken_model_explains_is_no_second_fault() -> None:
 def test_what_wrong_test_data_explain_is_no_second_fault() -> None:
     agreement = made("accuracy.recomputed", path="test_data_set_0")
     assert _outcomes([agreement], made("functionality.golden")) == [CheckOutcome.SKIPPED]
+    unread = msgspec.structs.replace(made("files.readable"), path="test_data_set_0/input_0.pb")
+    assert _outcomes([agreement], unread) == [CheckOutcome.SKIPPED]
     assert _outcomes([made("accuracy.recomputed")], made("functionality.golden")) == [CheckOutcome.FAILED]
 
 

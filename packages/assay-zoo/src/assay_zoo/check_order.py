@@ -128,7 +128,7 @@ class _Causes:
             for one in failed
             if (one.group == "compliance" and one.path != METADATA) or (one.stops and one.group == "functionality")
         )
-        self._data = _name(one for one in failed if one.name in _OF_DATA)
+        self._data = _name(one for one in failed if one.name in _OF_DATA or _of_data(one))
 
     def of(self, one: Check) -> str:
         """The check whose finding is enough to explain this one; "" for a finding of its own."""
@@ -142,6 +142,10 @@ class _Causes:
             return self._model if one.of_runtime else ""
         ran_nothing = (one.group == "functionality" and one.stops) or (one.name in _OF_THE_MODEL and not one.executed)
         return self._model if ran_nothing else ""
+
+
+def _of_data(one: Check) -> bool:
+    return one.group == "files" and one.path.startswith("test_data_set")
 
 
 def _name(found: Iterable[Check]) -> str:

@@ -101,7 +101,8 @@ def _trouble(cells: _Cells, folder: Path) -> Trouble | None:
         return msgspec.structs.replace(cells.running, kind="dead", sentence=f"the kernel died{_cause(process)}")
     except Exception as error:  # noqa: BLE001 - the kernel is untrusted, and may answer anything
         told = f"{type(error).__name__}: {_one_line(str(error))}"
-        return msgspec.structs.replace(cells.running, kind="protocol", sentence=told)
+        kind = "start" if cells.running.kind == "start" else "protocol"  # on a busy machine it may be too late
+        return msgspec.structs.replace(cells.running, kind=kind, sentence=told)
 
 
 def _written(report: Report, out: Path) -> Report:

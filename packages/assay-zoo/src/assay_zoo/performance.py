@@ -56,7 +56,8 @@ def check_performance(place: SubmissionContext, tools: SubmissionServices) -> li
         fresh = with_data_sets(case, sets, tools.scratch / "fresh", place.policy.run, fresh=True)
         facts = read_facts(place.folder, place.metadata.model, memory_bytes=place.policy.run.memory_bytes)
     except (BadModel, BadGolden, UsageError) as error:
-        return [_check(ALL, CheckOutcome.FAILED, f"it cannot be measured: {error}")]
+        told = f"it cannot be measured: {error}".replace(f"{place.folder}/", "")
+        return [_check(ALL, CheckOutcome.FAILED, told)]
 
     @functools.cache
     def published() -> Case:

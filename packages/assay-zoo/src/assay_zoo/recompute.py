@@ -52,7 +52,8 @@ def recompute(place: SubmissionContext, tools: SubmissionServices) -> list[Check
         return [_on_test_sets(case, place, scenario, metadata.accuracy, tools)]
     except (BadModel, BadGolden, UsageError) as error:
         data = "" if scenario.dataset else next((one.name for one in data_set_folders(place.folder)), "")
-        return [msgspec.structs.replace(_made(CheckOutcome.FAILED, f"it cannot be computed again: {error}"), path=data)]
+        told = f"it cannot be computed again: {error}".replace(f"{place.folder}/", "")
+        return [msgspec.structs.replace(_made(CheckOutcome.FAILED, told), path=data)]
 
 
 def _on_data_set(
