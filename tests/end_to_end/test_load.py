@@ -70,7 +70,7 @@ def test_a_load_is_kept_and_compared_with_the_one_before(tmp_path: Path) -> None
     figures = kept.points[0].metrics
     assert 10e6 < figures["memory_arena_mean_bytes"] <= figures["memory_arena_peak_bytes"]
     assert figures["memory_arena_peak_bytes"] < figures["memory_peak_bytes"] <= figures["memory_high_water_bytes"]
-    assert 1e6 < figures["memory_live_peak_bytes"] < figures["memory_arena_peak_bytes"]
+    assert 1e5 < figures["memory_live_peak_bytes"] < figures["memory_arena_peak_bytes"]
     assert 0.0 < figures["memory_fragmentation_percent"] < 100.0
     assert 0.0 < figures["cache_used_peak_percent"] <= 100.0
     assert figures["batch_peak"] >= figures["batch_mean"] >= 0.0
