@@ -14,6 +14,7 @@ from assay.core.outcome import Outcome
 from assay.errors import BadGolden
 from assay.options.check import CheckOptions
 from assay.worker.reference.compute_reference import _as_declared
+from sentences import says
 from small_models import linear_model
 
 
@@ -45,6 +46,6 @@ def test_what_a_flow_in_double_recorded_is_checked(tmp_path: Path, monkeypatch: 
 
 def test_what_is_no_rounding_is_refused() -> None:
     with pytest.raises(
-        BadGolden, match="output 'y' came as int32 where the model says int64; record it by another flow than f"
+        BadGolden, check=says("output 'y' came as int32 where the model says int64; record it by another flow than f")
     ):
         _as_declared({"y": np.zeros(2, np.int32)}, {"y": "int64"}, "f")

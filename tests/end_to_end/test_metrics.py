@@ -82,7 +82,7 @@ def test_one_that_raises_blames_nobody_else(tmp_path: Path, installed: Installed
     checked = run_check(_options(tmp_path, "0.1"))
     (result,) = checked.results
     assert result.outcome is Outcome.INFRASTRUCTURE
-    assert "metric 'peak' fails on output 'y' (ValueError('no such thing')): fix it" in result.detail
+    assert "metric 'peak' fails on output 'y' (ValueError: no such thing): fix it" in result.detail
 
 
 def test_one_that_states_nothing_is_named(tmp_path: Path, installed: Installed) -> None:
