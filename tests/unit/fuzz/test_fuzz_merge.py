@@ -103,3 +103,12 @@ def test_the_same_cause_again_proves_no_other(services: Services, tmp_path: Path
         "a": ("one_witness", 1),
         "b": ("wrong", 2),
     }
+
+
+def test_suspects_of_a_flow_that_is_not_asked_wait_for_a_call_that_asks_it(services: Services, tmp_path: Path) -> None:
+    session = Session(seed=7, waiting=[Waiting("another", SUSPECT)])
+    Fuzzing(Corpus(tmp_path), session, [FLOW], services, lambda text: None, set(), lambda: 1.0).run(30.0, 1)
+    assert session.waiting == [Waiting("another", SUSPECT)]
+    kept = Corpus(tmp_path).read()
+    assert kept is not None
+    assert (kept.waiting, kept.processor_s) == (session.waiting, 1.0)

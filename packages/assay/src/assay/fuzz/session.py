@@ -80,9 +80,10 @@ class Fuzzing:
                 left = end - time.monotonic()
                 used = time.monotonic() - begin
                 arms = [one for one in self._arms() if one.next < self.ends.get(one.name, one.next + 1)]
-                enough = len(self.session.waiting) >= AT_ONCE or time.monotonic() - rested > REST_S or not arms
+                waiting = [one for one in self.session.waiting if one.flow in self.flows]
+                enough = len(waiting) >= AT_ONCE or time.monotonic() - rested > REST_S or not arms
                 share = (self.session.looking_s - looked) <= SHARE * used or not arms
-                if self.session.waiting and enough and share:
+                if waiting and enough and share:
                     self._look_into(left)
                     rested = time.monotonic()
                 elif arms:
@@ -174,7 +175,12 @@ class Fuzzing:
             known = self.session.looked.get(name, [])
             if len(known) >= LOOKS and one.suspect.kind not in ("crash", "timeout"):
                 self._counted(known[-1])
-            elif len(chosen) < AT_ONCE and not taken[name] and (not chosen or chosen[0].flow == one.flow):
+            elif (
+                one.flow in self.flows  # an earlier call had others, too
+                and len(chosen) < AT_ONCE
+                and not taken[name]
+                and (not chosen or chosen[0].flow == one.flow)
+            ):
                 chosen.append(one)
                 taken[name] += 1
             else:
