@@ -13,8 +13,8 @@ from assay.core.flow import Flow
 from assay.core.job import ScreenJob
 from assay.core.outcome import Outcome
 from assay.core.result import Result
-from assay.core.screening import CaseId
-from assay.fuzz.corpus import Arm, Corpus, Session
+from assay.core.screening import CaseId, Suspect
+from assay.fuzz.corpus import Arm, Corpus, Session, Waiting
 from assay.fuzz.learn import PAIRS, learn
 from assay.fuzz.look import made_again
 from assay.generators.near_misses import NearMisses
@@ -49,6 +49,7 @@ def test_a_file_of_pairs_that_the_session_does_not_draw_from_changes_no_case(tmp
     for index in range(12):
         due = generator.make(7, index)
         case = CaseId("near-misses", generator.version, 7, index)
-        assert made_again(case, corpus, Session(seed=7)) is (due is not None)
+        assert made_again(Waiting("flow", Suspect(case, "crash")), corpus, Session(seed=7)) is (due is not None)
         if due is not None:
-            assert (corpus.suspects / f"{case}.onnx").read_bytes() == due.model
+            assert (corpus.suspects("flow") / f"{case}.onnx").read_bytes() == due.model
+            assert not (corpus.suspects("another") / f"{case}.onnx").exists()

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from assay import plugins
+from assay.core.screening import Use
 from assay.fuzz.corpus import Corpus
 from assay.fuzz.known import INDEX, KnownCase
 from assay.ports import Suite
@@ -16,7 +17,7 @@ SUITE = "regressions"
 
 
 def keep_known(corpus: Corpus) -> None:
-    """Once for a corpus."""
+    """Once for a corpus. Some are right until their engine is saved and loaded again."""
     if (corpus.known / INDEX).exists():
         return
     from assay.generators.files import keep_case
@@ -28,6 +29,7 @@ def keep_known(corpus: Corpus) -> None:
     for case in suite.cases(seed=0):
         golden = read_golden(Path(case.inputs.golden))
         name = case.name.rpartition("/")[2]
-        keep_case(GeneratedCase(Path(case.model.source).read_bytes(), golden.inputs[0]), corpus.known, name)
+        model = Path(case.model.source).read_bytes()
+        keep_case(GeneratedCase(model, golden.inputs[0], uses=(Use.RELOADED,)), corpus.known, name)
         found.append(KnownCase(name, PLACE + golden.lock.who))
     (corpus.known / INDEX).write_bytes(msgspec.json.encode(found))

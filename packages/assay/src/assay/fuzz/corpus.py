@@ -138,10 +138,9 @@ class Corpus:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    @property
-    def suspects(self) -> Path:
-        """Models and inputs of cases that looked wrong."""
-        return self.folder / "suspects"
+    def suspects(self, flow: str) -> Path:
+        """Models and inputs of cases that looked wrong on that flow: what is left of one case is another on each."""
+        return self.folder / "suspects" / flow.replace("/", "-")
 
     @property
     def known(self) -> Path:

@@ -17,7 +17,7 @@ from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.core.result_parts import ComparedResult
-from assay.core.screening import CaseId, Unspecified, Use
+from assay.core.screening import Unspecified, Use
 from assay.errors import AssayError
 from assay.fuzz.corpus import Bucket, Corpus, Session, Waiting
 from assay.fuzz.same_cause import Relation, cures, nearest
@@ -60,7 +60,7 @@ class Look:
     ) -> Iterator[tuple[Waiting, Bucket]]:
         """A bucket for each, in their order."""
         deadline = time.monotonic() + left
-        known = [one for one in chosen if made_again(one.suspect.case, self._corpus, session)]
+        known = [one for one in chosen if made_again(one, self._corpus, session)]
         if not known:
             return
         requests = tuple(
@@ -106,7 +106,7 @@ class Look:
         return self._bucket(one, flow, UNCHECKED[one.suspect.kind], None)
 
     def _path(self, one: Waiting, ending: str) -> Path:
-        return self._corpus.suspects.absolute() / f"{one.suspect.case}{ending}"
+        return self._corpus.suspects(one.flow).absolute() / f"{one.suspect.case}{ending}"
 
     def _again_in_use(self, one: Waiting, flow: Flow) -> tuple[str, Waiting]:
         """What ended its worker in use, alone: one node at one size where that is enough, which is a crash as any other, else by what is
@@ -185,9 +185,10 @@ class Look:
         )
 
 
-def made_again(case: CaseId, corpus: Corpus, session: Session) -> bool:
+def made_again(one: Waiting, corpus: Corpus, session: Session) -> bool:
     """Whether its files are there: those of one that ended its worker are made from its numbers and what the session draws from."""
-    if (corpus.suspects / f"{case}.onnx").exists():
+    case, folder = one.suspect.case, corpus.suspects(one.flow)
+    if (folder / f"{case}.onnx").exists():
         return True
     from assay.generators.files import keep_case
     from assay.generators.open_generator import open_generator
@@ -196,7 +197,7 @@ def made_again(case: CaseId, corpus: Corpus, session: Session) -> bool:
     made = generator.make(case.seed, case.index) if generator.version == case.version else None
     if made is None:
         return False
-    keep_case(made, corpus.suspects, case)
+    keep_case(made, folder, case)
     return True
 
 

@@ -244,7 +244,7 @@ def screen_job(arm: Arm, flow: Flow, corpus: Corpus, session: Session, seconds: 
         first=arm.next,
         count=MOST,
         seconds=seconds,
-        corpus=str(corpus.suspects.absolute()),
+        corpus=str(corpus.suspects(flow.name).absolute()),
         progress=str(place / f"{arm.generator}-{arm.flow}".replace("/", "-")),
         near=corpus.near_of(session),
         learned=corpus.learned_of(session),
