@@ -84,7 +84,12 @@ FAST = {
     ),
 }
 INDEXES = {
-    "sqlite": ("CREATE INDEX ix_results_job_run ON results (job, run)", "ANALYZE", "PRAGMA journal_mode=WAL"),
+    "sqlite": (
+        "CREATE INDEX ix_results_job_run ON results (job, run)",
+        "PRAGMA analysis_limit=1000",
+        "ANALYZE",
+        "PRAGMA journal_mode=WAL",
+    ),
     "postgresql": (
         "CREATE INDEX ix_results_job_run ON results (job, run)",
         "ALTER TABLE results ADD CONSTRAINT uq_results_run_job UNIQUE (run, job)",

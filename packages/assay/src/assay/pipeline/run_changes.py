@@ -122,10 +122,13 @@ def commits_between(old: str, new: str, folder: Path | None = None) -> tuple[str
     first, last = old.removesuffix("-dirty"), new.removesuffix("-dirty")
     if not first or not last or first == last or first.startswith("-") or last.startswith("-"):
         return ()
+    here = folder or Path.cwd()
+    if not any((one / ".git").exists() for one in (here, *here.parents)):
+        return ()  # a dashboard is seldom in a checkout, and a process that says so takes as long as a page
     try:
         answer = subprocess.run(
             ["git", "log", "--format=%h %s", f"--max-count={COMMITS_SHOWN}", f"{first}..{last}", "--"],
-            cwd=folder or Path.cwd(),
+            cwd=here,
             capture_output=True,
             text=True,
             timeout=10,

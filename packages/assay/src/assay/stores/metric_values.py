@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, Connection, and_, distinct, func, select, true
+from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, true
 from sqlalchemy import case as either
 
 from assay.core.comparison import StatedMetric
@@ -154,14 +154,16 @@ def _machines(connection: Connection, jobs: Sequence[int], window: RunWindow | N
     """All that ever ran these jobs, with the number of their runs in the days of the window, and that of the newest of those runs. By the
     key of the numbers: of these jobs alone, and none is decoded."""
     asked, run = and_(true(), *_days(window)), runs.c
+    # Of one job each run is there once, and none need be told from the others.
+    of_cell = select(metric_values.c.run).where(metric_values.c.job.in_(jobs))
+    each = (of_cell if len(jobs) == 1 else of_cell.distinct()).subquery()
     query = (
         select(
             run.machine,
-            func.count(distinct(either((asked, run.number)))).label("count"),
+            func.count(either((asked, run.number))).label("count"),
             func.max(either((asked, run.id))).label("newest"),
         )
-        .join(metric_values, metric_values.c.run == run.number)
-        .where(metric_values.c.job.in_(jobs))
+        .join(each, each.c.run == run.number)
         .group_by(run.machine)
     )
     rows = connection.execute(query).all() if jobs else []
@@ -181,12 +183,15 @@ def _inside(
     ):
         return days
     run = runs.c
-    of_cell = select(run.number, run.id, run.machine).join(metric_values, metric_values.c.run == run.number)
-    each = of_cell.where(metric_values.c.job.in_(jobs), *days).distinct().subquery()
-    place = func.row_number().over(partition_by=each.c.machine, order_by=each.c.id.desc()).label("place")
-    placed = select(each.c.number, each.c.machine, place).subquery()
-    most = either((placed.c.machine == machine, window.runs), else_=window.beside)
-    return [run.number.in_(select(placed.c.number).where(placed.c.place <= most))]
+    of_cell = select(run.number).join(metric_values, metric_values.c.run == run.number)
+    of_cell = of_cell.where(metric_values.c.job.in_(jobs), *days).order_by(run.id.desc())
+    if len(jobs) > 1:
+        of_cell = of_cell.group_by(run.number, run.id)
+    # A window over all machines at once takes three times as long.
+    each = [
+        of_cell.where(run.machine == one).limit(window.runs if one == machine else window.beside) for one in machines
+    ]
+    return [or_(*(run.number.in_(one.subquery().select()) for one in each))]
 
 
 def _points(rows: Sequence[Any], names: dict[int, Names], metric: str) -> list[MetricPoint]:

@@ -20,13 +20,16 @@ _state, _before, _after = case_state.c, results.alias("before"), results.alias("
 
 def run_pair(connection: Connection, old: int, new: int) -> RunPair:
     """See `ports.Browsable.run_pair`. Of two runs with nothing in common every cell would be one that changed: none is read."""
-    every = select(func.count()).select_from(_every_cell(old, new).subquery())
-    both = select(func.count()).select_from(_both(old, new).subquery())
-    common, count = (int(connection.scalar(one) or 0) for one in (both, every))
+    common, before = (
+        int(connection.scalar(select(func.count()).select_from(one.subquery())) or 0)
+        for one in (_both(old, new), _of(old))
+    )
     if not common:
-        return RunPair((), count, 0)
-    cells = sorted({(row.case, row.flow) for row in connection.execute(_changed(old, new))})
-    return RunPair(tuple(_pairs(connection, old, new, cells)), count, common)
+        return RunPair((), _cells(connection, old, new), 0)
+    # Where the old run has no job of its own, none is gone, and every cell is one of the new run.
+    is_gone = common < before
+    cells = sorted({(row.case, row.flow) for row in connection.execute(_changed(old, new, is_gone=is_gone))})
+    return RunPair(tuple(_pairs(connection, old, new, cells)), _cells(connection, old if is_gone else new, new), common)
 
 
 def same_cells(
@@ -56,13 +59,14 @@ def previous_run(connection: Connection, run_id: str, number: int) -> str:
     return found or ""
 
 
-def _changed(old: int, new: int) -> Select[Any]:
+def _changed(old: int, new: int, *, is_gone: bool) -> Select[Any]:
     """Cells of which a job differs."""
     same = and_(_before.c.run == old, _before.c.job == _after.c.job)
     differs = or_(_before.c.job.is_(None), _before.c.outcome != _after.c.outcome, _before.c.word != _after.c.word)
     here = select(_after.c.job).outerjoin(_before, same).where(_after.c.run == new, differs)
     gone = select(_before.c.job).where(_before.c.run == old, ~_in(new, _before.c.job))
-    return select(_state.case, _state.flow).where(_state.number.in_(here.union_all(gone))).distinct()
+    jobs = here.union_all(gone) if is_gone else here
+    return select(_state.case, _state.flow).where(_state.number.in_(jobs)).distinct()
 
 
 def _in(run: int, job: ColumnElement[int]) -> ColumnElement[bool]:
@@ -74,9 +78,15 @@ def _both(old: int, new: int) -> Select[Any]:
     return select(_after.c.job).where(_after.c.run == new, _in(old, _after.c.job))
 
 
-def _every_cell(old: int, new: int) -> Select[Any]:
-    jobs = select(results.c.job).where(results.c.run.in_((old, new)))
-    return select(_state.case, _state.flow).where(_state.number.in_(jobs)).distinct()
+def _of(run: int) -> Select[Any]:
+    return select(results.c.job).where(results.c.run == run)
+
+
+def _cells(connection: Connection, *some: int) -> int:
+    """How many those runs have together."""
+    jobs = select(results.c.job).where(results.c.run.in_(set(some)))
+    cells = select(_state.case, _state.flow).where(_state.number.in_(jobs)).distinct()
+    return int(connection.scalar(select(func.count()).select_from(cells.subquery())) or 0)
 
 
 def _pairs(connection: Connection, old: int, new: int, cells: Sequence[tuple[str, str]]) -> list[JobPair]:

@@ -27,7 +27,9 @@ def with_past(site: Site, run: Run, cells: Sequence[CellChange]) -> tuple[CellCh
     """Each metric with its values in the runs before, oldest first. Latency and throughput only of runs that timed
     the same batch."""
     earlier = sorted(one.id for one in site.store.runs(LOOKED_AT, RunSearch(before=run.id)))
-    batch = {(cell.case, cell.flow): cell.batches[1] for cell in cells}
+    batch = {(cell.case, cell.flow): cell.batches[1] for cell in cells if cell.deltas}
+    if not batch:
+        return tuple(cells)
     seen: dict[tuple[str, str], dict[str, dict[str, float]]] = {}
     for one in site.store.run_metrics(earlier, list(batch)):
         of_run = seen.setdefault((one.case, one.flow), {})

@@ -99,12 +99,17 @@ def _axes(trends: Sequence[Trend], spreads: Sequence[Spread]) -> _Axes:
 
 def _series(one: Trend, label: str, spread: Spread, axes: _Axes) -> Series:
     points = one.points
-    behind = [(axes.x(point.run_id), tuple(map(axes.y, spread.get(point.run_id, ())))) for point in points]
+    across = [axes.x(point.run_id) for point in points]
+    behind = (
+        [(x, tuple(map(axes.y, spread.get(point.run_id, ())))) for x, point in zip(across, points, strict=True)]
+        if spread
+        else []
+    )
     alarms = [points[at] for at in one.alarms]
     changes = [(points[change.place].run_id, change.percent) for change in one.changes]
     return Series(
         label,
-        _dots((axes.x(point.run_id), axes.y(point.value)) for point in points),
+        _dots((x, axes.y(point.value)) for x, point in zip(across, points, strict=True)),
         _spread(behind, as_lines=axes.are_many),
         _levels(one, axes),
         tuple(Mark(axes.x(at.run_id), axes.y(at.value), at.run_id, f"alarm, {text.number(at.value)}") for at in alarms),
