@@ -12,6 +12,7 @@ from sqlalchemy import (
     Connection,
     bindparam,
     case,
+    column,
     exists,
     func,
     insert,
@@ -26,7 +27,7 @@ from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.errors import OtherRun
 from assay.stores.encoded_result import EncodedResult
 from assay.stores.payload import pack
-from assay.stores.statements import add_many, chunks, insert_for, next_numbers
+from assay.stores.statements import add_many, as_arrays, chunks, insert_for, next_numbers
 from assay.stores.tables import (
     case_state,
     metric_values,
@@ -175,6 +176,15 @@ def judge_run(connection: Connection, run: int, judgement: RunVerdict) -> None:
 
 def set_words(connection: Connection, run: int, said: Sequence[Mapping[str, Any]]) -> None:
     """`said` are the words of jobs of that run, by their numbers (`its`)."""
+    if connection.dialect.name == "postgresql":
+        columns = column("its", case_state.c.number.type), column("said", case_state.c.word.type)
+        each = as_arrays(columns, said).subquery()
+        connection.execute(
+            update(results).where(results.c.run == run, results.c.job == each.c.its).values(word=each.c.said)
+        )
+        state = update(case_state).where(case_state.c.number == each.c.its, case_state.c.run == run)
+        connection.execute(state.values(word=each.c.said))
+        return
     its: BindParameter[int] = bindparam("its")
     word: BindParameter[str] = bindparam("said")
     of_run = update(results).where(results.c.run == run, results.c.job == its)
@@ -202,6 +212,13 @@ def advance(connection: Connection, first: Sequence[dict[str, Any]]) -> None:
     known: ColumnElement[int] = literal_column(f"{case_state.name}.run")
     is_later = exists().where(runs.c.number == known, runs.c.id > this)
     statement = insert_for(connection, case_state)
+    # In one order for all: two writers that want the same two jobs must not wait for each other for ever.
+    ordered = sorted(first, key=lambda state: str(state["job_key"]))
+    at_once = connection.dialect.name == "postgresql"
+    if at_once:
+        statement = statement.from_select(
+            list(ordered[0]), as_arrays([case_state.c[name] for name in ordered[0]], ordered)
+        )
     old, now = case_state.c, statement.excluded
     same = old.outcome == now.outcome
     change = {
@@ -216,8 +233,7 @@ def advance(connection: Connection, first: Sequence[dict[str, Any]]) -> None:
         "last_ok": func.coalesce(now.last_ok, old.last_ok),
     }
     update_later = statement.on_conflict_do_update(index_elements=["job_key"], set_=change, where=~is_later)
-    # In one order for all: two writers that want the same two jobs must not wait for each other for ever.
-    connection.execute(update_later, sorted(first, key=lambda state: str(state["job_key"])))
+    connection.execute(update_later, *(() if at_once else (ordered,)))
 
 
 def first_state(run: int, row: Mapping[str, Any]) -> dict[str, Any]:

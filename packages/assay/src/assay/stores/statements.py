@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Table, insert, text
+from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, func, insert, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, OperationalError
 
@@ -40,6 +40,14 @@ def add_many(connection: Connection, table: Table, rows: Sequence[Mapping[str, A
     except psycopg.Error as error:
         kind = OperationalError if isinstance(error, psycopg.OperationalError) else DBAPIError
         raise kind(statement, None, error) from error
+
+
+def as_arrays(columns: Sequence[ColumnElement[Any]], rows: Sequence[Mapping[str, Any]]) -> Select[Any]:
+    """These rows as PostgreSQL makes them of one array for each column: one statement for all, where each would be a message."""
+    from sqlalchemy import ARRAY
+
+    arrays = (bindparam(f"every_{one.key}", [row[str(one.key)] for row in rows], ARRAY(one.type)) for one in columns)
+    return select(*(func.unnest(array).label(str(one.key)) for one, array in zip(columns, arrays, strict=True)))
 
 
 def next_numbers(connection: Connection, table: Table, count: int) -> list[int]:
