@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
@@ -123,7 +124,7 @@ def commits_between(old: str, new: str, folder: Path | None = None) -> tuple[str
     if not first or not last or first == last or first.startswith("-") or last.startswith("-"):
         return ()
     here = folder or Path.cwd()
-    if not any((one / ".git").exists() for one in (here, *here.parents)):
+    if "GIT_DIR" not in os.environ and not any((one / ".git").exists() for one in (here, *here.parents)):
         return ()  # a dashboard is seldom in a checkout, and a process that says so takes as long as a page
     try:
         answer = subprocess.run(
