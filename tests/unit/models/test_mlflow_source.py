@@ -39,6 +39,8 @@ class _Registry(http.server.BaseHTTPRequestHandler):
     wants = ""
     asked: list[str] = []
     hostile = ""
+    folders = 0
+    body = b""
 
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
@@ -54,6 +56,8 @@ class _Registry(http.server.BaseHTTPRequestHandler):
         file = unquote(parts.path.removeprefix("/api/2.0/mlflow-artifacts/artifacts/"))
         if file in FILES:
             return self._say(FILES[file])
+        if self.body:
+            return self._say(self.body)
         found = known[parts.path](query) if parts.path in known else None
         return self.send_error(404) if found is None else self._say(json.dumps(found).encode())
 
@@ -65,6 +69,8 @@ class _Registry(http.server.BaseHTTPRequestHandler):
         return found and {"artifact_uri": found}
 
     def _list(self, query: dict[str, str]) -> object:
+        if self.folders:
+            return {"files": [{"path": f"{at}", "is_dir": True} for at in range(self.folders)]}
         if self.hostile:
             return {"files": [{"path": self.hostile, "is_dir": self.hostile == "deeper"}]}
         below = {
@@ -140,6 +146,21 @@ def test_what_is_wrong_is_one_sentence(said: str, sentence: str) -> None:
 def test_a_listing_leads_nowhere_else(name: str, registry: type[_Registry], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "hostile", name)
     with pytest.raises(BadModel, match="which is no file of the model"):
+        to_file("models:/speech/1")
+
+
+def test_a_listing_ends(registry: type[_Registry], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "folders", 4_000)
+    with pytest.raises(BadModel, match="lists more than 10000 files and folders"):
+        to_file("models:/speech/1")
+    assert sum(one.endswith("/artifacts") for one in registry.asked) == 3
+
+
+def test_a_listing_that_is_deep_json_is_one_sentence(
+    registry: type[_Registry], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "body", b'{"files": ' + b"[" * 100_000)
+    with pytest.raises(BadModel, match="answers otherwise than a server of MLflow does"):
         to_file("models:/speech/1")
 
 

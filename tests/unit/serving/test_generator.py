@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,13 +31,14 @@ Script = list[tuple[float, bytes]]
 
 
 @contextmanager
-def answering(script: Script) -> Iterator[str]:
-    """A server that says the same to each request, one at a time on each connection."""
+def answering(*scripts: Script) -> Iterator[str]:
+    """A server that says the first to the first request, and the last to all that come later; one at a time on each connection."""
+    coming = iter(scripts)
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while await reader.readuntil(b"}"):
-                for wait, data in script:
+                for wait, data in next(coming, scripts[-1]):
                     await asyncio.sleep(wait)
                     if not data:
                         return
@@ -105,6 +109,37 @@ def test_a_trouble_is_counted(error: str) -> None:
     load = _load(TROUBLES[error], [0.0], timeout_s=0.2 if "0.2" in error else 5.0)
     assert [one.error for one in answers_of(load)] == [error]
     assert summarize(load).errors == {error: 1}
+
+
+@pytest.mark.parametrize("length", [b"many", b"-1", b"9" * 5000])
+def test_what_comes_behind_a_length_that_is_no_number_is_not_the_answer_to_the_next(length: bytes) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: " + length + b"\r\n\r\n"
+    with answering([(0.0, head), (0.3, HEAD + TOKEN + TOKEN + END)], [(0.0, HEAD + TOKEN + END)]) as address:
+        load = generate(Mix(address, "tiny", [[1, 2]], (3,)), [0.0, 0.15], timeout_s=2.0)
+    first, second = answers_of(load)
+    assert (first.error, second.error) == ("an answer whose length is no number", "")
+    assert second.tokens == 1
+
+
+_LOSES_THE_RIGHT = """
+import os
+from assay.serving.generator import _before_others
+with _before_others():
+    print(os.sched_getscheduler(0) & ~os.SCHED_RESET_ON_FORK == os.SCHED_RR)
+    if os.geteuid() == 0:
+        os.seteuid(65534)
+print(os.sched_getscheduler(0) & ~os.SCHED_RESET_ON_FORK == os.SCHED_OTHER)
+"""
+"""A user with RLIMIT_RTPRIO has no right at the end, either: of the flag that a thread took, only CAP_SYS_NICE frees it."""
+
+
+@pytest.mark.skipif(not hasattr(os, "SCHED_RR"), reason="no real time here")
+def test_a_thread_is_not_left_in_real_time_without_the_right_to_end_it() -> None:
+    ended = subprocess.run([sys.executable, "-c", _LOSES_THE_RIGHT], capture_output=True, text=True, check=True)
+    real_time, restored = ended.stdout.split()
+    if real_time == "False":
+        pytest.skip("needs root, or RLIMIT_RTPRIO")
+    assert restored == "True"
 
 
 def test_nothing_listens() -> None:

@@ -101,6 +101,25 @@ def test_segmentation_by_hand() -> None:
     assert figures["psnr_db"] == pytest.approx(10 * math.log10(1 / (2 / 12)))
 
 
+@pytest.mark.parametrize("garbage", [200_000, 2**40, 2**62])
+def test_one_pixel_of_a_garbage_class_costs_no_more_than_another(garbage: int) -> None:
+    expected = np.array([[[0, 0], [1, 1]]], np.int64)
+    actual = np.array([[[0, 0], [1, garbage]]], np.int64)
+    figures = score("segmentation", [{"y": actual}], [{"y": expected}], {"mask": expected}, {})
+    found = {name: value for name, value in figures.items() if name.startswith("iou_class")}
+    assert found == {"iou_class0": 1.0, "iou_class1": 0.5, f"iou_class{garbage}": 0.0}
+    assert figures["mean_iou"] == figures["mean_iou_agreement"] == 0.5
+
+
+def test_a_map_of_garbage_has_not_a_figure_for_each_pixel() -> None:
+    expected = np.zeros((1, 512, 512), np.int64)
+    actual = np.arange(expected.size).reshape(expected.shape)
+    figures = score("segmentation", [{"y": actual}], [{"y": expected}], {}, {})
+    assert figures["iou_agreement_class0"] == figures["pixel_agreement"] == 1 / expected.size
+    assert figures["mean_iou_agreement"] == pytest.approx(1 / expected.size**2)
+    assert len(figures) == 2 + 4096
+
+
 @pytest.mark.parametrize(
     ("task", "options", "words"),
     [

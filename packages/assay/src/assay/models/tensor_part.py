@@ -88,7 +88,7 @@ def _header(read: Read, size_bytes: int) -> tuple[dict[str, msgspec.Raw], int]:
 def _decoded(said: bytes | str, kind: Any) -> Any:
     try:
         return msgspec.json.decode(said, type=kind)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise _corrupt() from None
 
 

@@ -24,6 +24,7 @@ MOST_OPEN = 400
 _BUFFER = 65_536
 _MOST_BYTES = 2**26
 """Of one answer: a service that never ends one is not waited for with all memory."""
+_MOST_DIGITS = 18
 _END = b"0\r\n\r\n"
 _UNKNOWN, _CHUNKED = -1, -2
 """How many bytes of an answer are left: its head is not read yet, or it does not say."""
@@ -94,7 +95,9 @@ class _Connection(asyncio.BufferedProtocol):
             if not length:
                 self.left, self.tail = _CHUNKED, rest[-len(_END) :]
                 return self.tail == _END
-            if not length.isdigit():
+            if not length.isdigit() or len(length) > _MOST_DIGITS:
+                if self.transport is not None:
+                    self.transport.abort()  # the rest of it would be the answer to the next request
                 self._end("an answer whose length is no number")
                 return False
             self.left = int(length) - len(rest)
@@ -167,8 +170,13 @@ def _before_others() -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError):
-            os.sched_setscheduler(0, *before)
+        policy, priority = before
+        try:
+            os.sched_setscheduler(0, policy, priority)
+        except OSError:
+            # Without CAP_SYS_NICE the flag cannot be taken off again, and nothing is set where it would be.
+            with suppress(OSError):
+                os.sched_setscheduler(0, policy | os.SCHED_RESET_ON_FORK, priority)
 
 
 class _Sending:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -10,6 +11,10 @@ from assay.core.flow import Option
 from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
 from assay.task_metrics.options import joined, label, number, option, output_of
+
+
+_MOST_NAMED = 4096
+"""Classes with a figure of their own: a map of garbage has as many as pixels."""
 
 
 def segmentation(
@@ -24,7 +29,7 @@ def segmentation(
     pixel_agreement: share of pixels with the same class; mean_iou_agreement and iou_agreement_class<k>: intersection
     over union with the expected classes; mean_iou and iou_class<k>: with label `label` ("mask", (N, H, W)), without the pixels of which
     it says a number that is no class (255 and -1 are usual); psnr_db: of the scores, with the expected range as the peak (NaN for a
-    constant). Classes that occur on neither side are left out.
+    constant). Classes that occur on neither side are left out; beyond the first 4096, a class counts in the mean alone.
     """
     name = output_of(options, expected)
     got, wanted = joined(actual, name), joined(expected, name)
@@ -35,7 +40,7 @@ def segmentation(
         "pixel_agreement": float(np.mean(ours == theirs)),
         "mean_iou_agreement": _mean(agreement),
         **({"psnr_db": _psnr(got.astype(np.float64), wanted.astype(np.float64))} if _are_scores(got) else {}),
-        **{f"iou_agreement_class{k}": value for k, value in agreement.items()},
+        **_named("iou_agreement_class", agreement),
     }
     truth = label(labels, option(options, "label", "mask"), len(got))
     if truth is not None:
@@ -44,7 +49,7 @@ def segmentation(
                 f"the mask has shape {list(truth.shape)} and the classes of output '{name}' {list(ours.shape)}; give one for each pixel"
             )
         against = _iou(ours, np.asarray(truth).reshape(ours.shape), count)
-        figures |= {"mean_iou": _mean(against), **{f"iou_class{k}": value for k, value in against.items()}}
+        figures |= {"mean_iou": _mean(against), **_named("iou_class", against)}
     return figures
 
 
@@ -74,15 +79,26 @@ def _classes(tensor: Tensor, name: str, options: Mapping[str, Option]) -> Tensor
 
 
 def _iou(one: Tensor, other: Tensor, classes: int) -> dict[int, float]:
-    """Of each class that occurs, where `other` says a class."""
+    """Of each class that occurs, where `other` says a class. The time is that of the pixels, whatever the numbers of the classes are."""
     known = (other >= 0) & (other < classes)
+    one, other = one[known], other[known]
+    ours, theirs, both = _counts(one), _counts(other), _counts(other[one == other])
     found = {}
-    for index in range(classes):
-        a, b = known & (one == index), other == index
-        union = int(np.count_nonzero(a | b))
-        if union:
-            found[index] = int(np.count_nonzero(a & b)) / union
+    for index in sorted(ours.keys() | theirs.keys()):
+        if 0 <= index < classes and index == int(index):
+            common = both.get(index, 0)
+            found[int(index)] = common / (ours.get(index, 0) + theirs.get(index, 0) - common)
     return found
+
+
+def _counts(pixels: Tensor) -> dict[float, int]:
+    """How many pixels there are of each class."""
+    values, counts = np.unique(pixels, return_counts=True)
+    return dict(zip(values.tolist(), counts.tolist(), strict=True))
+
+
+def _named(prefix: str, values: Mapping[int, float]) -> dict[str, float]:
+    return {f"{prefix}{k}": value for k, value in islice(values.items(), _MOST_NAMED)}
 
 
 def _mean(values: Mapping[int, float]) -> float:

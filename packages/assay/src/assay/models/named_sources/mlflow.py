@@ -20,6 +20,8 @@ from assay.models.named_sources.wanted import Wanted, named_in
 
 _SAID = re.compile(r"models:/+(?P<name>[^/@:]+)(?:/(?P<version>\d+)|@(?P<alias>[^/@:]+))(?::(?P<file>.+))?")
 _MOST_ANSWER_BYTES = 10_000_000
+_MOST_LISTED = 10_000
+"""Files and folders of one version."""
 _DEEPEST = 8
 """Folders in one another in which files are looked for."""
 
@@ -76,7 +78,7 @@ def from_registry(wanted: Wanted, into: Path) -> Path:
 
 class _Registry:
     def __init__(self, wanted: Wanted) -> None:
-        self._wanted = wanted
+        self._wanted, self._listed = wanted, 0
         server = os.environ.get("MLFLOW_REGISTRY_URI") or os.environ.get("MLFLOW_TRACKING_URI", "")
         if not server.startswith(("http:", "https:")):
             raise BadModel(
@@ -103,6 +105,12 @@ class _Registry:
     def files(self, folder: str, below: str = "", depth: int = 0) -> Iterator[str]:
         """Of all folders below it, by their paths there."""
         listed = self._ask("mlflow-artifacts/artifacts", _Files, path=f"{folder}/{below}".rstrip("/"))
+        self._listed += len(listed.files)
+        if self._listed > _MOST_LISTED:
+            raise BadModel(
+                f"{self._wanted.said}: its server lists more than {_MOST_LISTED} files and folders: is it the folder of one version? "
+                "Fetch the model by hand, and give the file"
+            )
         for one in listed.files:
             path = f"{below}/{PurePosixPath(one.path).name}".lstrip("/")
             if _leaves(path) or (one.is_dir and depth == _DEEPEST):
@@ -125,7 +133,7 @@ class _Registry:
             body = answer.read(_MOST_ANSWER_BYTES)
         try:
             return msgspec.json.decode(body, type=kind)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise BadModel(f"{address} answers otherwise than a server of MLflow does ({error})") from None
 
 
