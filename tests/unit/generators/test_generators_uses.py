@@ -23,6 +23,7 @@ from assay.generators.case_values import CaseValues
 from assay.generators.screen import _Screener, screen
 from assay.generators.sweep import Sweep
 from assay.generators.used_engines import UsedEngines
+from assay.models.program import open_program
 from assay.ports import OptionSpec
 from assay.ports.generator import GeneratedCase
 from assay.testing.faulty_backend import Faulty, FaultyEngine
@@ -74,6 +75,25 @@ def test_an_engine_that_is_wrong_later_is_named_by_its_use(
 ) -> None:
     suspects, _ = _suspects(tmp_path, fault=fault, **options)
     assert use in {one.kind for one in suspects}
+
+
+class _OfPrograms(Faulty):
+    """It reads exported programs alone."""
+
+    accepts = "torch"
+
+    def lower(self, model: Path, flow: Flow) -> FaultyEngine:
+        open_program(model)
+        return super().lower(model.with_suffix(".onnx"), flow)
+
+
+def test_a_second_engine_reads_the_form_that_the_backend_reads(tmp_path: Path) -> None:
+    screener = _Screener(_job(tmp_path), _OfPrograms(), UsedEngines())
+    for index in range(12):
+        screener.one(index)
+    found = screener.result()
+    assert found.suspects == ()
+    assert found.counts[Use.SIDE_BY_SIDE] > 1
 
 
 class _FirstIsFaulty(Faulty):

@@ -26,7 +26,7 @@ from assay.generators.kept_cases import KeptCases
 from assay.generators.narrowing import Trial, localized, simplified
 from assay.generators.open_generator import open_generator
 from assay.generators.rewriting import change, rewritten_pair
-from assay.generators.uses import answers
+from assay.generators.uses import Maker, answers
 from assay.models.conversion import convert_to
 from assay.ports import Backend
 from assay.ports.engine import Engine
@@ -87,6 +87,7 @@ class _Screener:
     def __init__(self, job: ScreenJob, backend: Backend, generator: Generator) -> None:
         self._job, self._backend, self._generator = job, backend, generator
         self._model = Path(job.scratch) / "case.onnx"
+        self._maker = Maker(self._lower, lambda folder: backend.load(folder, job.flow), Path(job.scratch))
         self._counts: Counter[str] = Counter()
         """Of cases by what became of them, and of uses that were tried."""
         self._seen: Counter[str] = Counter()
@@ -234,7 +235,7 @@ class _Screener:
             return None
         self._counts[use.value] += 1
         try:
-            for given in answers(self._backend, engine, self._model, self._job.flow, case, use):
+            for given in answers(self._maker, engine, case, use):
                 far = compare(given, values)
                 if far.kind in ("values", "range"):
                     far = judge(given, values, far, self._job.flow, self._job.seed)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from assay.core.flow import Flow
 from assay.core.screening import Use
-from assay.ports import Backend, Tensor
+from assay.ports import Tensor
 from assay.ports.engine import Engine
 from assay.ports.generator import GeneratedCase
 
@@ -21,17 +21,23 @@ TURNS = 8
 """Calls of each of two engines beside each other."""
 
 
-def answers(
-    backend: Backend, engine: Engine, model: Path, flow: Flow, case: GeneratedCase, use: Use
-) -> Iterator[Outputs]:
+@dataclass(frozen=True)
+class Maker:
+    """How engines of one case are made: from its model, in the form that the backend reads, and from what one saved in a folder."""
+
+    lower: Callable[[], Engine]
+    load: Callable[[Path], Engine]
+    scratch: Path
+
+
+def answers(maker: Maker, engine: Engine, case: GeneratedCase, use: Use) -> Iterator[Outputs]:
     """What the engine, or one made from it, gives for the inputs of the case. Raises whatever a backend raises."""
     if use is Use.RELOADED:
-        with tempfile.TemporaryDirectory(dir=model.parent) as folder:
+        with tempfile.TemporaryDirectory(dir=maker.scratch) as folder:
             engine.save(Path(folder))
-            loaded = backend.load(Path(folder), flow)
-            yield _run(loaded, case.inputs)
+            yield _run(maker.load(Path(folder)), case.inputs)
     elif use is Use.SIDE_BY_SIDE:
-        yield from _beside(engine, backend.lower(model, flow), case.inputs)
+        yield from _beside(engine, maker.lower(), case.inputs)
     else:
         for _ in range(CALLS):
             yield _run(engine, case.inputs)
