@@ -14,7 +14,7 @@ ARGUMENTS = {
     "int8-dynamic": ("",),
     "int8-nncf": ("", "mixed"),
     "opset": ("21",),
-    "xnnpack-int8": XnnpackInt8.kinds,
+    "xnnpack-int8": XnnpackInt8.arguments,
     "vulkan-int8": ("",),
     "coreml-int8": ("",),
 }

@@ -39,7 +39,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return convert_to(tiny_model(folder / "tiny.onnx"), "torch", folder)
 
 
-@pytest.mark.parametrize("kind", XnnpackInt8.kinds[:2])
+@pytest.mark.parametrize("kind", XnnpackInt8.arguments[:2])
 def test_quantized_and_near_at_another_batch(tiny: Path, tmp_path: Path, kind: str) -> None:
     before = file_digest(tiny)
     written = XnnpackInt8().apply(tiny, tmp_path, kind, _samples(8))
@@ -107,7 +107,7 @@ def _words(folder: Path) -> tuple[torch.nn.Module, Path, list[Tensors]]:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", XnnpackInt8.kinds)
+@pytest.mark.parametrize("kind", XnnpackInt8.arguments)
 def test_whole_numbers_stay_whole(tmp_path: Path, kind: str) -> None:
     XnnpackInt8().prepare()
     net, words, (sample, *others) = _words(tmp_path)

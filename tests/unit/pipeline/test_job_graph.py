@@ -141,6 +141,41 @@ def test_what_is_raised_anywhere_is_raised_in_the_first_route_and_no_launch_stay
     assert not getattr(graph.workers, "open", False)
 
 
+def test_who_catches_what_one_of_several_raises_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_graph, "AT_ONCE", 2)
+    graph, _ = _graph()
+    begun: list[str] = []
+
+    async def one(name: str) -> None:
+        begun.append(name)
+        await graph.run(_job(name))
+        if name == "b":
+            raise HarnessError("the time is over")
+
+    async def first() -> str:
+        try:
+            await graph.all_of(map(one, "abcd"))
+        except HarnessError:
+            return (await graph.run(_job("last"))).case
+        return ""
+
+    assert graph.complete(first()) == "last"
+    assert begun == ["a", "b"]
+
+
+def test_who_catches_what_the_launcher_raises_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, _ = _graph()
+    monkeypatch.setattr(graph.workers, "launch", lambda source: _broken())
+
+    async def first() -> str:
+        try:
+            return (await graph.run(_job("a"))).case
+        except HarnessError:
+            return "best so far"
+
+    assert graph.complete(first()) == "best so far"
+
+
 def _broken() -> Generator[Result, None, None]:
     raise HarnessError("broken")
     yield

@@ -42,9 +42,10 @@ WrongShape is a ValueError that engines raise: fed what they do not take.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from assay.core.note import Note
+if TYPE_CHECKING:
+    from assay.core.note import Note
 
 Thing = TypeVar("Thing")
 Used = TypeVar("Used")
@@ -55,6 +56,8 @@ class AssayError(Exception):
     words."""
 
     def __init__(self, said: str | Note = "") -> None:
+        from assay.core.note import Note  # here, for a help text is there before anything else is imported
+
         self.note = said if isinstance(said, Note) else None
         super().__init__(said)
 

@@ -141,17 +141,26 @@ class JobGraph:
         return [await ends.next() for _ in jobs]
 
     async def all_of(self, routes: Iterable[Route[T]]) -> list[T]:
-        """What each of these routes returns. As many as `AT_ONCE` are under way at once."""
-        left, returned = enumerate(routes), dict[int, T]()
+        """What each of these routes returns. As many as `AT_ONCE` are under way at once. The first error of one of them is raised when
+        those that are under way have ended; no other is begun."""
+        left, returned, errors = enumerate(routes), dict[int, T](), list[Exception]()
 
         async def follow(number: int, route: Route[T]) -> None:
-            returned[number] = await route
-            for later, following in left:
-                returned[later] = await following
+            try:
+                returned[number] = await route
+                for later, following in left:
+                    if errors:
+                        following.close()
+                    else:
+                        returned[later] = await following
+            except Exception as error:  # noqa: BLE001  whatever it is, it is raised where these routes are waited for
+                errors.append(error)
 
         ends = [self._start(follow(number, route)) for number, route in islice(left, AT_ONCE)]
         for end in ends:
             await end
+        if errors:
+            raise errors[0]
         return [returned[number] for number in range(len(returned))]
 
     @asynccontextmanager
@@ -183,7 +192,11 @@ class JobGraph:
         except BaseException as error:
             if route in self._under_way:
                 del self._under_way[route]
-                route.throw(error)
+                try:
+                    route.throw(error)
+                except StopIteration as stop:  # it has an answer all the same
+                    returned.append(stop.value)
+                    return
             raise
         finally:
             for other in self._under_way:

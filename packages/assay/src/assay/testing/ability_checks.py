@@ -14,6 +14,7 @@ import numpy as np
 from assay.core.flow import Flow
 from assay.core.measurement import OperatorTime
 from assay.errors import NotRunnable, Unsupported
+from assay.judge.note_text import note_text
 from assay.ports import (
     Backend,
     BuiltForSizes,
@@ -114,8 +115,8 @@ def _trace(flow: Flow, engine: Engine, feeds: dict[str, Tensor]) -> None:
             files = [path for path in Path(place).rglob("*") if path.is_file()]
             assert files, f"{flow.name}: trace wrote no file."
             for path in files:
-                wrong = what_is_wrong(path.read_bytes()) if path.suffix == ".json" else ""
-                assert not wrong, f"{flow.name}: trace wrote {path.name}, which is no Chrome trace: {wrong}."
+                wrong = what_is_wrong(path.read_bytes()) if path.suffix == ".json" else None
+                assert not wrong, f"{flow.name}: trace wrote {path.name}, which is no Chrome trace: {note_text(wrong)}."
 
 
 _FORK = """
