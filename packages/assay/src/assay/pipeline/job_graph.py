@@ -141,26 +141,24 @@ class JobGraph:
         return [await ends.next() for _ in jobs]
 
     async def all_of(self, routes: Iterable[Route[T]]) -> list[T]:
-        """What each of these routes returns. As many as `AT_ONCE` are under way at once. The first error of one of them is raised when
-        those that are under way have ended; no other is begun."""
+        """What each of these routes returns, `AT_ONCE` at once. After an error no more are begun, and it is raised when all have ended."""
         left, returned, errors = enumerate(routes), dict[int, T](), list[Exception]()
 
         async def follow(number: int, route: Route[T]) -> None:
             try:
                 returned[number] = await route
-                for later, following in left:
-                    if errors:
-                        following.close()
-                    else:
-                        returned[later] = await following
+                while not errors and (following := next(left, None)):
+                    returned[following[0]] = await following[1]
             except Exception as error:  # noqa: BLE001  whatever it is, it is raised where these routes are waited for
                 errors.append(error)
 
         ends = [self._start(follow(number, route)) for number, route in islice(left, AT_ONCE)]
         for end in ends:
             await end
-        if errors:
-            raise errors[0]
+        for _, never in left if errors else ():
+            never.close()
+        for error in errors:
+            raise error
         return [returned[number] for number in range(len(returned))]
 
     @asynccontextmanager
@@ -178,8 +176,7 @@ class JobGraph:
     def complete(self, route: Route[T]) -> T:
         """Run jobs until this route returns. What is raised in another route, or while jobs run, is raised in this one, too."""
         returned: list[T] = []
-        for _ in self.steps(route, returned):
-            pass
+        deque(self.steps(route, returned), maxlen=0)
         return returned[0]
 
     def steps(self, route: Route[T], returned: list[T]) -> Iterator[None]:
@@ -195,8 +192,7 @@ class JobGraph:
                 try:
                     route.throw(error)
                 except StopIteration as stop:  # it has an answer all the same
-                    returned.append(stop.value)
-                    return
+                    return returned.append(stop.value)
             raise
         finally:
             for other in self._under_way:
