@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 
 from assay_zoo.artifacts.finding import Finding, failed, passed, skipped, undecided
+from assay_zoo.artifacts.install_commands import NAMES as REQUIREMENTS
 from assay_zoo.artifacts.license import NAMES as LICENSES
 from assay_zoo.artifacts.license import same_license
 from assay_zoo.artifacts.links import check_links
 from assay_zoo.artifacts.published import Published
 from assay_zoo.artifacts.requirements_file import INSTALLERS
-from assay_zoo.artifacts.requirements_file import NAMES as REQUIREMENTS
 from assay_zoo.artifacts.sources import SourceText
 from assay_zoo.artifacts.template_text import left_in_metadata
 from assay_zoo.check import Check, CheckOutcome

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import difflib
+import html
 import re
 from collections.abc import Iterator, Sequence
+
+from assay_zoo.artifacts.install_commands import installed_by
 
 _DISTRIBUTIONS = {
     "PIL": "pillow", "cv2": "opencv-python", "sklearn": "scikit-learn", "skimage": "scikit-image", "yaml": "pyyaml",
     "bs4": "beautifulsoup4", "google.protobuf": "protobuf", "onnxruntime": "onnxruntime",
 }  # fmt: skip
 """Where the name of the package that is imported is not that of what is installed."""
+_HTML_CODE = re.compile(
+    r"<(?:pre|code|kbd|samp|tt)\b[^>]*>(.*?)(?:</(?:pre|code|kbd|samp|tt)\s*>|\Z)", re.DOTALL | re.IGNORECASE
+)
+_TAG = re.compile(r"<[^>]*>")
 _ALSO = ("pip", "setuptools", "wheel", "ipykernel", "jupyter", "notebook", "nbclient", "jupyterlab")
-NAMES = re.compile(r"^(requirements|constraints)[^/]*\.(txt|in)$", re.IGNORECASE)
-
+_VARIANTS = {
+    "onnxruntime": ("onnxruntime-gpu", "onnxruntime-directml", "onnxruntime-openvino", "onnxruntime-qnn"),
+    "opencv-python": ("opencv-python-headless", "opencv-contrib-python", "opencv-contrib-python-headless"),
+    "tensorflow": ("tensorflow-cpu",),
+    "cupy": ("cupy-cuda11x", "cupy-cuda12x"),
+}
+"""Other builds of a package, by the same people: who may ask for the one may ask for them."""
 INSTALLERS = re.compile(
-    r"^(environment|conda|pyproject|pipfile|poetry|uv|setup|pixi)[^/]*\.(ya?ml|toml|lock|cfg|py)$|^pipfile$",
+    r"^(?:setup\.(?:py|cfg)|pyproject\.toml|pipfile(?:\.lock)?|(?:poetry|uv|pixi|pdm)\.(?:toml|lock)|pylock(?:\.[^/]+)?\.toml"
+    r"|(?:environments?|conda)(?:[-_.][^/]*)?\.(?:ya?ml|lock))$",
     re.IGNORECASE,
 )
 """Where else people ask for packages."""
 NOT_READ = "asks for packages in a way that is not looked into: list them in requirements.txt"
-_ASKED = re.compile(r"\b(?:pip3?|conda|mamba|uv|poetry)\s+(?:install|add)\s+([^\n;&|#)]+)")
-_IDLE = ("-U", "--upgrade", "-q", "--quiet", "-y")
-_FILE = re.compile(r"(?:^|\s)(?:-r|--requirement|-c|--constraint)[\s=]+requirements[^\s]*")
 
 
 def asked_for_in(text: str, packages: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -32,10 +42,16 @@ def asked_for_in(text: str, packages: Sequence[str]) -> Iterator[tuple[int, str]
     for token in MarkdownIt("commonmark", {"maxNesting": 20}).parse(text):
         line = token.map[0] + 1 if token.map else 0
         for one in [token, *(token.children or [])]:
-            for command in _ASKED.findall(one.content) if one.type in ("fence", "code_block", "code_inline") else ():
-                words = _FILE.sub("", command).split()
-                asked = "\n".join(word.strip("'\"") for word in words if word not in _IDLE)
-                yield from ((line, told) for _, told in requirement_problems(asked, packages))
+            for asked in installed_by(_code_of(one.type, one.content)):
+                yield from ((line, told) for _, told in requirement_problems("\n".join(asked), packages))
+
+
+def _code_of(kind: str, content: str) -> str:
+    """What a reader sees as code."""
+    if kind in ("fence", "code_block", "code_inline"):
+        return content
+    inside = _HTML_CODE.findall(content) if kind in ("html_block", "inline") else []
+    return "\n".join(html.unescape(_TAG.sub("", one)) for one in inside)
 
 
 def requirement_problems(text: str, packages: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -44,6 +60,7 @@ def requirement_problems(text: str, packages: Sequence[str]) -> Iterator[tuple[i
     from packaging.utils import canonicalize_name
 
     known = {canonicalize_name(_DISTRIBUTIONS.get(name, name)) for name in packages} | set(_ALSO)
+    known.update(*(_VARIANTS.get(name, ()) for name in tuple(known)))
     for number, line in enumerate(text.splitlines(), 1):
         asked = line.partition(" #")[0].strip()
         if not asked or asked.startswith("#"):

@@ -1,0 +1,117 @@
+"""Commands that install packages, as readmes have them, and files that do."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay_zoo.artifacts.install_commands import NAMES
+from assay_zoo.artifacts.requirements_file import INSTALLERS, asked_for_in
+
+PACKAGES = ("numpy", "onnxruntime", "onnx", "PIL", "matplotlib", "cv2")
+
+
+def _told(code: str) -> list[str]:
+    return [told for _, told in asked_for_in(f"Some words.\n\n```sh\n{code}\n```\n", PACKAGES)]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "pip install onnxruntime \\\n    numpy",
+        "pip install -r ./requirements.txt",
+        "pip install -r src/requirements-dev.txt -c constraints.txt",
+        "pip install -rrequirements.txt",
+        "pip install --user --no-cache-dir --pre -qq numpy",
+        "python3 -m pip --no-input install -Uq numpy  # arrays",
+        "conda install -y -c conda-forge onnxruntime",
+        "conda create -n zoo --channel=conda-forge python=3.11 numpy=1.26 opencv",
+        "mamba install conda-forge::numpy",
+        "pip install \"numpy>=1.26, <3\" 'onnx[reference]'",
+        "pip install onnxruntime-gpu opencv-python-headless pillow",
+        "$ uv pip install numpy && python try.py --model evil",
+        "(cd x; pip download -d wheels numpy)",
+        "pip uninstall -y evil; pip list; echo don't",
+        "pip is what I use to install it",
+    ],
+)
+def test_ordinary_commands_ask_for_packages_of_the_zoo(code: str) -> None:
+    assert _told(code) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "pip3.11 install evil",
+        "/usr/bin/pip install evil",
+        "pip --no-input install evil",
+        "pip --timeout 9 install evil",
+        "pip download evil",
+        "pip wheel evil",
+        "pipx install evil",
+        "pipx run evil",
+        "uvx evil",
+        "uv tool install evil",
+        "easy_install evil",
+        "numpy; pip install evil",
+        "echo don't; pip install evil",
+        "sh -c 'pip install evil'",
+        "$(pip install evil)",
+        "pip install numpy \\\n  evil",
+        "conda create -n zoo evil",
+        "pip install -n evil numppy",
+        "pip install -r https://evil/requirements.txt",
+        "pip install -r ../requirements.txt",
+        "pip install -r evil.txt",
+        "pip install --index-url=https://evil numpy",
+        "pip --index-url=https://evil install numpy",
+        "pip install -i https://evil numpy",
+        "conda install -c evil numpy",
+        "conda install -cevil numpy",
+        "pip install onnxruntime-gpuu",
+        "pip install cupy-cuda12x",
+    ],
+)
+def test_commands_that_take_something_else_are_found(code: str) -> None:
+    assert _told(code)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("a\n\n<pre>pip install evil</pre>\n", [3]),
+        ("a\n\n<pre><b>pip</b> install\n&#101;vil\n</pre>\n", []),
+        ("a\n\n<pre>\n<b>pip</b> install &#101;vil\n\nb</pre>\n", [3]),
+        ("Run <code>pip install evil</code> now.", [1]),
+        ("Run <code>pip install numpy</code>, and pip install what you like.", []),
+    ],
+)
+def test_code_that_html_shows_is_read_too(text: str, lines: list[int]) -> None:
+    assert [line for line, told in asked_for_in(text, PACKAGES) if "'evil'" in told] == lines
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "setup.py", "setup.cfg", "pyproject.toml", "Pipfile", "Pipfile.lock", "poetry.lock", "uv.lock", "pixi.toml", "pylock.dev.toml",
+        "environment.yml", "environment-gpu.yaml", "environments.yml", "conda.yaml", "conda-lock.yml", "conda-linux-64.lock",
+    ],
+)  # fmt: skip
+def test_files_that_install(name: str) -> None:
+    assert INSTALLERS.match(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "setup_inference.py",
+        "uv_map.py",
+        "uvnet.py",
+        "environment_map.py",
+        "setup_labels.toml",
+        "environment.py",
+        "uv.py",
+    ],
+)
+def test_files_whose_names_only_begin_so_install_nothing(name: str) -> None:
+    assert not INSTALLERS.match(name)
+    assert not NAMES.match(name)
