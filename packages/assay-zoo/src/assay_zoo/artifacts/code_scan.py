@@ -6,34 +6,26 @@ The rules for dangerous calls are bandit's. What bandit does not ask, because a 
 from __future__ import annotations
 
 import ast
-import logging
-import os
-import re
+import builtins
 import sys
-import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
+from types import FunctionType, ModuleType
 
-_BANDIT = (
-    "B102", "B202", "B301", "B302", "B306", "B307", "B310", "B312", "B321", "B401", "B402", "B403", "B404", "B411", "B412",
-    "B415", "B507", "B601", "B602", "B603", "B604", "B605", "B606", "B607", "B609", "B614", "B615",
-)  # fmt: skip
-"""exec, eval, pickle, marshal, archives unpacked anywhere, shells and processes, network clients, models loaded as code."""
-_WORDS = re.compile(
-    r"\b(exec\w*|eval|c?pickle|dill|shelve|jsonpickle|marshal|mktemp|temp?nam|urlopen|urlretrieve|urllib\w*|telnetlib|ftplib|xmlrpc\w*|"
-    r"pyghmi|wsgiref|twisted|paramiko|subprocess|popen\w*|system|spawn\w*|startfile|commands|shell|tarfile|extractall|torch|pandas|"
-    r"from_pretrained|load_dataset|hf_hub_download|snapshot_download|getoutput|fork\w*)\b",
-    re.IGNORECASE,
-)
-"""What those rules speak of: bandit takes a fifth of a second to load, and code without one of these words needs it not."""
+from assay_zoo.artifacts.code_names import bound_names, dotted, imported_by, in_python, local_names, names_of_star
+from assay_zoo.artifacts.dangerous_calls import dangerous_calls
+from assay_zoo.artifacts.outside_paths import divides_root, joined_text, outside_arguments, outside_text
+
 _HARMLESS = (
     "__future__", "abc", "argparse", "array", "ast", "atexit", "base64", "binascii", "bisect", "bz2", "calendar", "cmath", "codecs",
-    "collections", "colorsys", "concurrent", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "difflib", "enum",
-    "errno", "faulthandler", "fnmatch", "fractions", "functools", "gc", "getopt", "glob", "graphlib", "gzip", "hashlib", "heapq", "hmac",
-    "html", "importlib", "inspect", "io", "itertools", "json", "keyword", "linecache", "locale", "logging", "lzma", "math", "mimetypes",
-    "mmap", "numbers", "operator", "os", "pathlib", "platform", "pprint", "queue", "random", "re", "reprlib", "secrets", "shlex",
-    "shutil", "statistics", "string", "stringprep", "struct", "sys", "tarfile", "tempfile", "textwrap", "threading", "time", "timeit",
-    "token", "tokenize", "tomllib", "traceback", "tracemalloc", "types", "typing", "unicodedata", "unittest", "urllib", "uuid",
-    "warnings", "wave", "weakref", "xml", "zipfile", "zlib", "zoneinfo",
+    "collections", "colorsys", "concurrent", "configparser", "contextlib", "contextvars", "copy", "cProfile", "csv", "dataclasses",
+    "datetime", "decimal", "difflib", "enum", "errno", "faulthandler", "filecmp", "fileinput", "fnmatch", "fractions", "functools",
+    "gc", "genericpath", "getopt", "glob", "graphlib", "gzip", "hashlib", "heapq", "hmac", "html", "importlib", "inspect", "io",
+    "ipaddress", "itertools", "json", "keyword", "linecache", "locale", "logging", "lzma", "math", "mimetypes", "mmap", "ntpath",
+    "numbers", "operator", "optparse", "os", "pathlib", "platform", "plistlib", "posixpath", "pprint", "pstats", "queue", "quopri",
+    "random", "re", "reprlib", "sched", "secrets", "shlex", "shutil", "stat", "statistics", "string", "stringprep", "struct", "sys",
+    "tarfile", "tempfile", "textwrap", "threading", "time", "timeit", "token", "tokenize", "tomllib", "traceback", "tracemalloc",
+    "types", "typing", "unicodedata", "unittest", "urllib", "uuid", "warnings", "wave", "weakref", "xml", "zipfile", "zlib",
+    "zoneinfo",
 )  # fmt: skip
 """Modules of Python itself that compute, or read what they are given; every other one does more."""
 _NETWORK = (
@@ -47,9 +39,14 @@ _MODULES = {
     **dict.fromkeys(_PROCESS, "other processes or native code"),
     **dict.fromkeys(_CODE, "code that is stored as data"),
     **dict.fromkeys(("getpass", "pwd", "keyring", "netrc"), "accounts and passwords"),
-    **dict.fromkeys(("importlib.machinery", "importlib.util"), "code from elsewhere"),
+    **dict.fromkeys(("logging.handlers",), "the network"),
+    **dict.fromkeys(("concurrent.futures.process", "concurrent.futures.ProcessPoolExecutor"), "other processes"),
+    **dict.fromkeys(
+        ("importlib.machinery", "importlib.util", "logging.config", "unittest.mock"), "code from elsewhere"
+    ),
 }
 _OF_OS = {
+    "pardir": "files outside of the submission",
     **dict.fromkeys(("environ", "environb", "getenv", "getenvb"), "the environment"),
     **dict.fromkeys(
         ("system", "popen", "fork", "forkpty", "kill", "killpg", "posix_spawn", "startfile"), "other processes"
@@ -57,32 +54,22 @@ _OF_OS = {
 }
 _GUARDED = ("os", "posix", "sys", "importlib", "shutil")
 """Modules of which a part is harmless: they are called by their names, so that the part can be read."""
-_THROUGH = (*_GUARDED, "subprocess", "socket", "builtins", "ctypes", "ctypeslib", "pickle")
-_BUILTINS = ("exec", "eval", "compile", "__import__", "globals", "breakpoint")
+_THROUGH = (*_GUARDED, "subprocess", "socket", "builtins", "bltns", "ctypes", "ctypeslib", "pickle")
+_BUILTINS = ("exec", "eval", "compile", "__import__", "globals", "locals", "breakpoint")
+_BY_NAME = ("getattr", "vars", "operator.attrgetter", "importlib.import_module")
+"""These give what they are told by name, so they are called by their own."""
+_OF_IMPORTLIB = ("import_module", "reload", "metadata", "resources", "invalidate_caches")
 _HIDDEN = (
-    "__subclasses__", "__builtins__", "__globals__", "__loader__", "__spec__", "__code__", "__getattribute__", "f_globals", "f_builtins",
-    "f_locals", "exec_module", "load_module",
+    "__subclasses__", "__builtins__", "__globals__", "__loader__", "__spec__", "__code__", "__getattribute__", "__self__", "__import__",
+    "f_globals", "f_builtins", "f_locals", "f_back", "tb_frame", "gi_frame", "cr_frame", "ag_frame", "exec_module", "load_module",
+    "get_objects", "get_referrers", "get_referents", "currentframe", "getmembers", "getattr_static", "get_field", "get_type_hints",
+    "ForwardRef", "FunctionType", "CodeType", "EntryPoint", "EntryPoints", "entry_points", "loadTestsFromName", "loadTestsFromNames",
+    "runctx",
 )  # fmt: skip
-_INSIDES = ("modules", "meta_path", "path_hooks", "_getframe", "settrace", "__dict__")
+"""Names that lead from any value to modules, frames or code, or that make code of texts."""
+_INSIDES = ("modules", "meta_path", "path_hooks", "_getframe", "_current_frames", "settrace", "setprofile", "__dict__")
 """Of a guarded module."""
 _NATIVE = ("register_custom_ops_library", "load_library", "CDLL")
-_OUTSIDE = re.compile(
-    r"(?:/(?:etc|root|home|proc|sys|dev|var|usr|opt|mnt|run|tmp|bin|boot|srv)(?:/|$)|~[\w.-]*/|~$|\.\.(?:/|$)|[A-Za-z]:\\)"
-)
-_READING = (
-    "open",
-    "Path",
-    "PosixPath",
-    "read_text",
-    "load",
-    "loadtxt",
-    "imread",
-    "read_csv",
-    "listdir",
-    "scandir",
-    "glob",
-    "walk",
-)
 
 
 def reaches(text: str) -> list[tuple[int, str]]:
@@ -91,132 +78,192 @@ def reaches(text: str) -> list[tuple[int, str]]:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return []
-    found = dict.fromkeys(_own(tree))
+    found = dict.fromkeys(_Scan(tree).found())
     seen = {line for line, _ in found}
-    if _WORDS.search(text):
-        found.update(dict.fromkeys(one for one in _by_bandit(text) if one[0] not in seen))
+    found.update(dict.fromkeys(one for one in dangerous_calls(text) if one[0] not in seen))
     return sorted(found)
 
 
-def _own(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    modules = _guarded_names(tree)
-    nodes = list(ast.walk(tree))
-    written = {id(node.value) for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)}
-    asked = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
-    words = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}  # a docstring
-    for node in nodes:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            yield from _imported(node)
-        elif isinstance(node, ast.Attribute):
-            yield from ((node.lineno, what) for what in _attribute(node, modules, id(node) in written))
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            if node.id in _BUILTINS:
-                yield node.lineno, f"code that is made while it runs ({node.id})"
-            elif node.id in _HIDDEN or node.id == "get_ipython":
-                yield node.lineno, f"the insides of Python or IPython ({node.id})"
-            elif node.id in modules and id(node) not in asked:
-                yield node.lineno, f"{modules[node.id]} under a name that is made while it runs"
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in words:
-            if _OUTSIDE.match(node.value):
-                yield node.lineno, f"files outside of the submission ({node.value[:60]!r})"
-        elif isinstance(node, ast.Call):
-            yield from ((node.lineno, what) for what in _called(node))
+class _Scan:
+    """One file, with what its names stand for."""
 
+    def __init__(self, tree: ast.AST) -> None:
+        self._nodes = list(ast.walk(tree))
+        self._bound = bound_names(tree, _HARMLESS)
+        self._local = local_names(tree)
+        self._functions = {one.name for one in self._nodes if isinstance(one, ast.FunctionDef)}
+        self._written = {
+            id(one.value) for one in self._nodes if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store)
+        }
+        self._asked = {id(one.value) for one in self._nodes if isinstance(one, ast.Attribute)}
+        self._called = {id(one.func) for one in self._nodes if isinstance(one, ast.Call)}
+        self._words = {id(one.value) for one in self._nodes if isinstance(one, ast.Expr)}  # a docstring
 
-def _guarded_names(tree: ast.AST) -> dict[str, str]:
-    """What the guarded modules are called in this file, `os` also where nobody imports it."""
-    names = {"os": "os", "posix": "posix"}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {one.asname or one.name: one.name for one in node.names if one.name in _GUARDED}
-    return names
+    def found(self) -> Iterator[tuple[int, str]]:
+        of: dict[type, Callable[..., Iterator[str]]] = {
+            ast.Import: self._imported, ast.ImportFrom: self._imported, ast.Attribute: self._attribute, ast.Name: self._name,
+            ast.Constant: self._constant, ast.Call: self._call, ast.BinOp: self._joined, ast.MatchClass: self._matched,
+            ast.Subscript: self._subscript,
+        }  # fmt: skip
+        for node in self._nodes:
+            if type(node) in of:
+                yield from ((getattr(node, "lineno", 0), what) for what in of[type(node)](node))
+
+    def _imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+        names = [one.name for one in node.names]
+        if isinstance(node, ast.ImportFrom):
+            if node.level:
+                return
+            module = node.module or ""
+            if module in _GUARDED and "*" in names:
+                yield f"more of {module} than can be read"
+            brought = names_of_star(module, _HARMLESS) if "*" in names and module not in _GUARDED else []
+            for name in brought:
+                yield from _in_python(f"{module}.{name}")
+            for name in names:
+                yield from _of_module(module, name)
+            names = [module, *(f"{module}.{name}" for name in names)]
+        yield from (f"{what} (import of {name})" for name, what in map(_module, names) if what)
+
+    def _attribute(self, node: ast.Attribute) -> Iterator[str]:
+        module = "" if id(node.value) in self._local else dotted(node.value, self._bound)
+        if id(node) in self._written and module in ("os", "posix"):
+            return  # a variable that is set for a library reads nothing
+        yield from _of_module(module, node.attr)
+        if f"{module}.{node.attr}" in _BY_NAME and id(node) not in self._called:
+            yield f"what is named while it runs ({node.attr})"
+
+    def _name(self, node: ast.Name) -> Iterator[str]:
+        if not isinstance(node.ctx, ast.Load) or id(node) in self._local:
+            return
+        path = self._bound.get(node.id, "")
+        if node.id in _BUILTINS:
+            yield f"code that is made while it runs ({node.id})"
+        elif node.id in _HIDDEN or node.id == "get_ipython":
+            yield f"the insides of Python or IPython ({node.id})"
+        elif (path or node.id) in _BY_NAME and id(node) not in self._called:
+            yield f"what is named while it runs ({node.id})"
+        elif id(node) not in self._asked and (path in _GUARDED or isinstance(in_python(path, _HARMLESS), ModuleType)):
+            yield f"{path} under a name that is made while it runs"
+
+    def _constant(self, node: ast.Constant) -> Iterator[str]:
+        if id(node) not in self._words and outside_text(node):
+            yield f"files outside of the submission ({outside_text(node)[:60]!r})"
+
+    def _joined(self, node: ast.BinOp) -> Iterator[str]:
+        told = joined_text(node) or ("/" if divides_root(node, self._bound) else "")
+        if told:
+            yield f"files outside of the submission ({told[:60]!r})"
+
+    def _matched(self, node: ast.MatchClass) -> Iterator[str]:
+        for name in node.kwd_attrs:
+            yield from _of_module("", name)
+
+    def _subscript(self, node: ast.Subscript) -> Iterator[str]:
+        if isinstance(node.slice, ast.Constant) and node.slice.value in ("__builtins__", "__globals__", "__import__"):
+            yield f"the insides of Python or IPython ({node.slice.value})"
+
+    def _call(self, node: ast.Call) -> Iterator[str]:
+        path = dotted(node.func, self._bound)
+        plain = node.func.id if isinstance(node.func, ast.Name) else ""
+        name = path.rpartition(".")[2] or plain or (node.func.attr if isinstance(node.func, ast.Attribute) else "")
+        if name == "import_module":
+            yield from _import_module(imported_by(node))
+        if plain in ("getattr", "vars") or path == "operator.attrgetter":
+            yield from self._by_name(node, name)
+        if path in ("timeit.timeit", "timeit.repeat", "timeit.Timer"):
+            asked = [*node.args[:2], *(one.value for one in node.keywords if one.arg in ("stmt", "setup", None))]
+            if not all(map(self._is_function, asked)):
+                yield f"code that is made while it runs ({name})"
+        if name == "run" and len(node.args) == 1 and any(one.startswith("cProfile") for one in self._bound.values()):
+            yield "code that is made while it runs (run of cProfile)"
+        yield from (
+            f"files outside of the submission ({told[:60]!r})" for told in outside_arguments(node, name, self._bound)
+        )
+        if name in ("home", "expanduser", "expandvars"):
+            yield f"files outside of the submission ({name})"
+        pickled = any(one.arg == "allow_pickle" and not _is_false(one.value) for one in node.keywords)
+        unread = name == "load" and any(one.arg is None for one in node.keywords)
+        third = path == "numpy.load" and len(node.args) > 2 and not _is_false(node.args[2])
+        starred = path == "numpy.load" and any(isinstance(one, ast.Starred) for one in node.args)
+        if pickled or unread or third or starred:
+            yield "code that is stored as data (allow_pickle)"
+
+    def _by_name(self, node: ast.Call, name: str) -> Iterator[str]:
+        """What getattr, vars and attrgetter give."""
+        if name == "vars":
+            if not node.args or dotted(node.args[0], self._bound):
+                yield "the insides of Python or IPython (vars)"
+            return
+        names = node.args[1:2] if name == "getattr" else node.args
+        for one in names:
+            if not (isinstance(one, ast.Constant) and isinstance(one.value, str)):
+                yield f"what is named while it runs ({name})"
+                continue
+            base = dotted(node.args[0], self._bound) if name == "getattr" else ""
+            for part in one.value.split("."):
+                yield from _of_module(base, part)
+
+    def _is_function(self, node: ast.expr) -> bool:
+        partial = isinstance(node, ast.Call) and dotted(node.func, self._bound) == "functools.partial"
+        known = isinstance(node, ast.Name) and (node.id in self._functions or node.id in self._bound)
+        return partial or known or isinstance(node, ast.Lambda)
 
 
 def _of_os(name: str) -> str:
     return _OF_OS.get(name, "other processes" if name.startswith(("exec", "spawn")) else "")
 
 
-def _attribute(node: ast.Attribute, modules: Mapping[str, str], written: bool) -> Iterator[str]:
-    module = modules.get(node.value.id, "") if isinstance(node.value, ast.Name) else ""
-    what = _of_os(node.attr) if module in ("os", "posix") else ""
-    if what and not written:  # a variable that is set for a library reads nothing
-        yield f"{what} (os.{node.attr})"
-    if node.attr in _HIDDEN or (module and node.attr in _INSIDES):
-        yield f"the insides of Python or IPython ({node.attr})"
-    elif node.attr in _THROUGH:
-        yield f"the module {node.attr} through another"
-    elif node.attr in _NATIVE:
-        yield f"other processes or native code ({node.attr})"
+def _of_module(module: str, name: str) -> Iterator[str]:
+    """What `module.name` is, whether it is an attribute, imported, or told as a text; without a module: of any value."""
+    what = _of_os(name) if module in ("os", "posix") else ""
+    if what:
+        yield f"{what} (os.{name})"
+    if name in _HIDDEN or (name in _INSIDES and module in _GUARDED) or (name == "__dict__" and module):
+        yield f"the insides of Python or IPython ({name})"
+    elif name in _NATIVE:
+        yield f"other processes or native code ({name})"
+    elif name.lstrip("_") in _THROUGH and f"{module}.{name}" not in ("os.posix",):
+        yield f"the module {name} through another"
+    elif module == "importlib" and name not in _OF_IMPORTLIB:
+        yield f"code from elsewhere (importlib.{name})"
+    elif module and not what:
+        yield from _in_python(f"{module}.{name}")
 
 
-def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[int, str]]:
-    names = [one.name for one in node.names]
-    if isinstance(node, ast.ImportFrom):
-        if node.level:
-            return
-        module = node.module or ""
-        if module in ("os", "posix"):
-            yield from ((node.lineno, f"{_of_os(name)} (os.{name})") for name in names if _of_os(name))
-        if module in _GUARDED and {"*", *_INSIDES} & set(names):
-            yield node.lineno, f"more of {module} than can be read"
-        names = [module, *(f"{module}.{name}" for name in names)]
-    yield from ((node.lineno, f"{what} (import of {name})") for name, what in map(_module, names) if what)
+def _in_python(path: str) -> Iterator[str]:
+    """What a name of a module of Python gives that is another module, a builtin, or comes from a module that does more."""
+    value = in_python(path, _HARMLESS)
+    if isinstance(value, ModuleType):
+        name = value.__name__.lstrip("_")
+        if _module(path)[1]:
+            yield f"{_module(path)[1]} ({path})"
+        elif name in _THROUGH or _module(name)[1]:
+            yield f"the module {name} through another ({path})"
+    elif isinstance(value, FunctionType) and value.__name__.startswith("_"):
+        yield f"the insides of Python or IPython ({path})"
+    elif any(value is getattr(builtins, one) for one in _BUILTINS):
+        yield f"code that is made while it runs ({path})"
+    elif _module(path)[0] == path and _module(path)[1]:
+        yield f"{_module(path)[1]} ({path})"
+
+
+def _import_module(name: str) -> Iterator[str]:
+    if not name:
+        yield "a module whose name is made while it runs (import_module)"
+    elif _module(name)[1] or name in _GUARDED:
+        yield f"{_module(name)[1] or 'a module under a name that is made while it runs'} (import of {name})"
 
 
 def _module(name: str) -> tuple[str, str]:
     """The module of which something is told, and what."""
-    top = name.partition(".")[0]
-    for one in (top, name):
+    parts = name.split(".")
+    for one in (".".join(parts[: end + 1]) for end in range(len(parts))):
         if one in _MODULES:
             return one, _MODULES[one]
-    more = top in sys.stdlib_module_names and top not in _HARMLESS
-    return top, "more than files and numbers" if more else ""
-
-
-def _called(node: ast.Call) -> Iterator[str]:
-    plain = node.func.id if isinstance(node.func, ast.Name) else ""
-    name = plain or (node.func.attr if isinstance(node.func, ast.Attribute) else "")
-    first = node.args[0] if node.args else None
-    told = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
-    if name == "import_module":
-        who, what = _module(told) if told else ("", "")
-        if what or not told:
-            yield f"{what} (import of {who})" if told else "a module whose name is made while it runs (import_module)"
-    if name in ("timeit", "repeat") and told:
-        yield f"code that is made while it runs ({name})"
-    if name in _READING and len(told) > 1 and told.startswith("/") and not _OUTSIDE.match(told):
-        yield f"files outside of the submission ({told[:60]!r})"
-    if name in ("home", "expanduser", "expandvars"):
-        yield f"files outside of the submission ({name})"
-    pickled = any(one.arg == "allow_pickle" and not _is_false(one.value) for one in node.keywords)
-    if pickled or (name == "load" and len(node.args) > 2 and not _is_false(node.args[2])):
-        yield "code that is stored as data (allow_pickle)"
+    more = parts[0] in sys.stdlib_module_names and parts[0] not in _HARMLESS
+    return parts[0], "more than files and numbers" if more else ""
 
 
 def _is_false(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is False
-
-
-def _by_bandit(text: str) -> list[tuple[int, str]]:
-    """By bandit's own rules; what a comment of the submitter's would silence is told all the same."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # bandit 1.9.4 asks stevedore 5.10 in a way that is on its way out
-        return list(_issues(text))
-
-
-def _issues(text: str) -> Iterator[tuple[int, str]]:
-    from bandit.core.config import BanditConfig
-    from bandit.core.manager import BanditManager
-
-    logging.getLogger("bandit").setLevel(logging.CRITICAL)
-    descriptor = os.memfd_create("source")
-    try:
-        with open(descriptor, "wb", closefd=False) as file:
-            file.write(text.encode())
-        asked = BanditManager(BanditConfig(), "file", quiet=True, profile={"include": list(_BANDIT)}, ignore_nosec=True)
-        asked.discover_files([f"/proc/self/fd/{descriptor}"])
-        asked.run_tests()
-        for one in asked.get_issue_list():
-            yield one.lineno, f"something dangerous ({one.test_id}: {' '.join(str(one.text).split())[:120]})"
-    finally:
-        os.close(descriptor)

@@ -26,8 +26,11 @@ README = "readme-fields"
 _TIMED = ("time", "timeit")
 """Magics whose words are code."""
 _FLAGS = re.compile(r"^(?:-[a-z]+\s*\d*(?:\s+|$))*")
-_HARMLESS = ("matplotlib", "capture", "precision", "pprint", "config", "load_ext", "autoreload")
-"""Magics of IPython that neither install nor start anything."""
+_HARMLESS = ("matplotlib", "capture", "precision", "pprint", "autoreload")
+"""Magics of IPython that neither install nor start anything, whatever plain words they are given."""
+_PLAIN = re.compile(r"[\w\s.%-]*")
+"""IPython runs what stands in braces, and `module://` names a module that is imported."""
+_SETTING = re.compile(r"\w+\.\w+\s*=\s*(?P<value>.*)")
 
 
 def inspect_part(item: dict[str, Any]) -> Any:
@@ -117,7 +120,7 @@ def _notebook(path: str, text: str) -> SourceText:
         if not isinstance(cell, dict) or cell.get("cell_type") != "code":
             continue
         raw = cell.get("source", "")
-        code = (raw if isinstance(raw, str) else "".join(map(str, raw))).split("\n")
+        code = (raw if isinstance(raw, str) else "".join(map(str, raw))).splitlines() or [""]  # as IPython has lines
         where = [lines.of(line) for line in code]
         plain, found = _without_magics(path, number, code, where)
         troubles += found
@@ -167,13 +170,33 @@ def _without_magics(path: str, cell: int, code: list[str], where: list[int]) -> 
         timed = words[0] in _TIMED if words and asked.startswith("%") else False
         code_of = _FLAGS.sub("", asked.lstrip("%").removeprefix(words[0]).strip()) if timed else ""
         plain.append(line[: len(line) - len(line.lstrip())] + (code_of or "pass"))
-        if asked.startswith("!") or not words or words[0] not in (*_HARMLESS, *_TIMED):
+        if asked.startswith("!") or not words or not (timed or _is_harmless(asked)):
             told = f"{path} asks a shell or IPython for {asked[:60]!r} in cell {cell}: a submission runs as it was handed in, without that"
             found.append(Finding(sentence=told, path=path, line=number))
-        if asked.startswith("%%") and words and words[0] not in (*_HARMLESS, *_TIMED):
+        if asked.startswith("%%") and words and not (timed or _is_harmless(asked)):
             plain += ["pass"] * (len(code) - len(plain))
             break
     return plain, found
+
+
+def _is_harmless(magic: str) -> bool:
+    name, _, rest = magic.lstrip("%").strip().partition(" ")
+    rest = rest.strip()
+    if name == "load_ext":
+        return rest == "autoreload"
+    return _is_setting(rest) if name == "config" else name in _HARMLESS and bool(_PLAIN.fullmatch(rest))
+
+
+def _is_setting(words: str) -> bool:
+    """Whether `%config` is given a value that is written out: it runs what it is given as code."""
+    setting = _SETTING.fullmatch(words)
+    try:
+        tree = ast.parse(setting["value"] if setting else "", mode="eval")
+        ast.literal_eval(tree)
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        return False
+    texts = [one.value for one in ast.walk(tree) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    return not any(set(one) & set("{}$") for one in texts)
 
 
 class _Lines:

@@ -1,0 +1,68 @@
+"""Paths in the code of a submission that leave its own folder."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+
+from assay_zoo.artifacts.code_names import dotted
+
+_OUTSIDE = re.compile(
+    r"/(?:etc|root|home|proc|sys|dev|var|usr|opt|mnt|run|tmp|bin|boot|srv)(?:/|$)|~[\w.-]*/|(?s:.*[/\\])?\.\.(?:[/\\]|$)|[A-Za-z]:\\"
+)
+_TENSOR = re.compile(r"(?:/[\w.]+)*/[A-Z][A-Za-z0-9]*(?:_\d+)?_output_\d+")
+"""As the exporter of PyTorch names what a node gives."""
+_READING = (
+    "open", "Path", "PosixPath", "PurePath", "PurePosixPath", "joinpath", "read_text", "load", "loadtxt", "genfromtxt", "fromfile",
+    "memmap", "imread", "read_csv", "listdir", "scandir", "glob", "iglob", "walk", "chdir", "input", "FileInput", "copyfile", "copytree",
+)  # fmt: skip
+_NAMED = ("file", "path", "filename", "fname", "filepath_or_buffer", "top", "src", "dst", "pathname")
+_SEPARATORS = ("os.sep", "os.path.sep", "os.altsep", "posixpath.sep")
+
+
+def outside_text(node: ast.Constant) -> str:
+    """The text of a constant that is a path outside, wherever it stands."""
+    text = _text(node)
+    plain = re.sub(r"/(?:\.?/)+", "/", text)
+    return text if _OUTSIDE.match(plain) and not _TENSOR.fullmatch(plain) else ""
+
+
+def outside_arguments(call: ast.Call, name: str, bound: Mapping[str, str]) -> Iterator[str]:
+    """What a call that opens or builds a path begins at the root with."""
+    joins = name == "join" and len(call.args) > 1
+    if joins or name in _READING:
+        for one in (*call.args, *(key.value for key in call.keywords if key.arg in _NAMED)):
+            start = _start(one, bound)
+            plain = isinstance(one, ast.Constant) and outside_text(one)
+            if start.startswith("/") and not plain:  # that one is told as a text
+                yield start
+
+
+def divides_root(node: ast.BinOp, bound: Mapping[str, str]) -> bool:
+    """Whether it is `path / "/"`: it begins at the root again."""
+    return isinstance(node.op, ast.Div) and _start(node.right, bound) == "/"
+
+
+def joined_text(node: ast.BinOp) -> str:
+    """The path outside that texts are put together to, where none of them is one."""
+    if not isinstance(node.op, ast.Add):
+        return ""
+    text = _start(node, {})
+    parts = [one for one in ast.walk(node) if isinstance(one, ast.Constant)]
+    return text if outside_text(ast.Constant(text)) and not any(map(outside_text, parts)) else ""
+
+
+def _text(node: ast.AST) -> str:
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value.decode("latin-1") if isinstance(value, bytes) else value if isinstance(value, str) else ""
+
+
+def _start(node: ast.AST, bound: Mapping[str, str]) -> str:
+    """What the text begins with that an expression gives, as far as it is written there."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left = _start(node.left, bound)
+        return left + _start(node.right, bound) if left else ""
+    if isinstance(node, ast.JoinedStr) and node.values:
+        return _start(node.values[0], bound)
+    return "/" if dotted(node, bound) in _SEPARATORS else _text(node)

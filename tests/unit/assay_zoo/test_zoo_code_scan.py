@@ -1,0 +1,175 @@
+"""What code of a submission reaches for: each way to a module, a builtin or a file outside, and code that has none of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from assay_zoo.artifacts.code_scan import reaches
+from assay_zoo.artifacts.inspect_source import inspect_source
+
+
+@pytest.mark.parametrize(
+    ("code", "what"),
+    [
+        ("import socket", "the network"),
+        ("from urllib.request import urlopen", "the network"),
+        ("import subprocess as s", "other processes"),
+        ("import os as o\no.system('x')", "other processes"),
+        ("getattr(os, 'sys' + 'tem')('ls')", "os under a name"),
+        ("import os\nx = os.environ['TOKEN']", "the environment"),
+        ("from os import getenv", "the environment"),
+        ("eval(x)  # nosec", "code that is made"),
+        ("import importlib\nimportlib.import_module(x)", "a module whose name"),
+        ("open('/etc/passwd')", "files outside"),
+        ("Path.home()", "files outside"),
+        ("np.load('x.npy', allow_pickle=True)", "stored as data"),
+        ("import torch\ntorch.load('x')", "B614"),
+        ("import tarfile\ntarfile.open('x').extractall()", "B202"),
+        ("().__class__.__subclasses__()", "insides"),
+        ("import glob\nglob.os.system('x')", "the module os through another"),
+        ("import sys\nsys.modules['os']", "insides"),
+        ("from os import *", "more of os"),
+        ("import os\nf = os", "os under a name"),
+        ("run = eval", "code that is made"),
+        ("__builtins__['eval']", "insides"),
+        ("import builtins", "more than files and numbers"),
+        ("import sqlite3", "more than files and numbers"),
+        ("import importlib\nimportlib.import_module('socket')", "the network"),
+        ("import timeit\ntimeit.timeit('x')", "code that is made"),
+        ("place = '/etc/passwd'", "files outside"),
+        ("open(file='../x')", "files outside"),
+        ("np.load('x.npy', None, True)", "stored as data"),
+        ("np.ctypeslib", "the module ctypeslib through another"),
+        ("import importlib\nm = importlib.import_module('os')", "a module under a name"),
+        ("import importlib\nimportlib.import_module(name='os')", "a module under a name"),
+        ("import importlib\nimportlib.import_module('.request', 'urllib')", "the network"),
+        ("import importlib as i\nf = i.import_module", "named while it runs"),
+        ("from importlib import import_module as f\nf(x)", "a module whose name"),
+        ("import importlib\nimportlib.__import__('os')", "insides"),
+        ("from pathlib import os as o", "the module os through another"),
+        ("from codecs import builtins as b", "the module builtins through another"),
+        ("import random\nrandom._os.system('x')", "through another"),
+        ("import enum\nenum.bltns", "the module bltns through another"),
+        ("from enum import bltns as math", "the module bltns through another"),
+        ("import concurrent.futures\nconcurrent.futures.process.mp", "other processes"),
+        ("import unittest.signals as s\ns.signal", "the module signal through another"),
+        ("from concurrent.futures import ProcessPoolExecutor", "other processes"),
+        ("import pathlib\ngetattr(pathlib, 'o' + 's').system('x')", "named while it runs"),
+        ("import pathlib\ngetattr(pathlib, 'os').system('x')", "the module os through another"),
+        ("g = getattr", "named while it runs"),
+        ("import pathlib\npathlib.__dict__['os']", "insides"),
+        ("import pathlib\nvars(pathlib)['os']", "insides"),
+        ("import pathlib\nfor m in [pathlib]: vars(m)['os']", "pathlib under a name"),
+        ("import pathlib\np = pathlib\np.__dict__", "insides"),
+        ("import json\ngetattr(json.dumps, '__glo' + 'bals__')", "named while it runs"),
+        ("import json\ngetattr(json.dumps, '__globals__')", "insides"),
+        ("import operator\noperator.attrgetter('os.system')(x)", "the module os through another"),
+        ("from operator import attrgetter as a\na('o' + 's')(x)", "named while it runs"),
+        ("import importlib.metadata\nimportlib.metadata.EntryPoint('a', 'os:system', 'g').load()", "insides"),
+        ("from importlib.metadata import EntryPoint as E", "insides"),
+        ("import logging.config\nlogging.config.dictConfig({})", "code from elsewhere"),
+        ("from logging import handlers", "the network"),
+        ("from unittest import mock", "code from elsewhere"),
+        ("import timeit\ntimeit.timeit(stmt='x')", "code that is made"),
+        ("from timeit import timeit as t\nt(setup=x)", "code that is made"),
+        ("import cProfile\ncProfile.run('x')", "code that is made"),
+        ("print.__self__.eval", "insides"),
+        ("match x:\n    case object(os=o): pass", "the module os through another"),
+        ("def f(pathlib): ...\ndef g(x=lambda os: 0): os.system('x')", "other processes"),
+        ("np.load(f, **{'allow_pickle': True})", "stored as data"),
+        ("from concurrent.futures import *", "other processes"),
+        ("from operator import *\nattrgetter(x)(y)", "named while it runs"),
+        ("import uuid\nuuid._get_command_stdout('id')", "insides"),
+        ("import os\nos.path.join(os.pardir, 'x')", "files outside"),
+        ("np.load(*x)", "stored as data"),
+        ("open('test_data_set_0/../../../../etc/passwd')", "files outside"),
+        ("open(b'/etc/passwd')", "files outside"),
+        ("p = '//etc/passwd'", "files outside"),
+        ("p = '/./etc/passwd'", "files outside"),
+        ("p = '/e' + 'tc/passwd'", "files outside"),
+        ("Path('/', 'etc', 'passwd')", "files outside"),
+        ("Path('x') / '/' / 'etc'", "files outside"),
+        ("import os\nos.path.join(os.sep, 'etc')", "files outside"),
+        ("open(f'/{x}')", "files outside"),
+        ("open('/opt/Conv_output_0')", "files outside"),
+    ],
+)
+def test_what_code_reaches_for(code: str, what: str) -> None:
+    found = reaches(code)
+    assert any(what in told for _, told in found)
+    assert found[-1][0] == len(code.splitlines())
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os\nos.environ['OMP_NUM_THREADS'] = '1'\nprint(os.path.join('a', 'b'))",
+        "from urllib.parse import quote",
+        "import numpy as np\nx = np.load('images.npy')",
+        "import json\nwith open('metrics.json', 'w') as file:\n    json.dump({}, file)",
+        "import hashlib, tempfile, pathlib, time, random",
+        "import timeit\ntimeit.timeit(lambda: f(x))\nimport importlib\nimportlib.import_module('numpy')",
+        "import os, sys\nsys.path.append('scripts')\nos.makedirs('out', exist_ok=True)\nprint('see /usr/bin in ../x')",
+        '"see ../README.md"\nimport platform\nplatform.system()',
+        "import configparser, stat, filecmp, optparse, fileinput, contextvars, cProfile, pstats, ipaddress",
+        "import onnx\nm = onnx.load('model.onnx', None, True)",
+        "import numpy as np\nnp.repeat('cat', 3)\nnp.load('x.npy', None, False)",
+        "session.run(['/opt/Conv_output_0'], {})\nprint('~')",
+        "import os\np = os.path.join(os.path.dirname(__file__), 'a/b.npy')\nprint('/'.join(['a', 'b']), 'a/...')",
+        "import time, string\ndef f(time, string=1):\n    return time * string\nprint(time.time())",
+        "import importlib.metadata\nprint(importlib.metadata.version('numpy'))",
+        "from timeit import repeat\ndef f(): ...\nrepeat(f, number=3)",
+        "import os, re, collections.abc, concurrent.futures\nre.compile('x')\nconcurrent.futures.ThreadPoolExecutor(2)",
+        "import argparse\na = argparse.ArgumentParser().parse_args()\nprint(vars(a), getattr(a, 'x', 1), a.__dict__)",
+        "import xml.etree.ElementTree as ET\nET.parse('a.xml')\nfrom pathlib import Path\nPath('a') / 'b'",
+        "from math import *\nfrom typing import *\nfrom dataclasses import *\nprint(sin(pi))",
+        "this is no Python",
+    ],
+)
+def test_code_that_only_computes(code: str) -> None:
+    assert reaches(code) == []
+
+
+def _troubles(tmp_path: Path, source: str) -> list[str]:
+    path = tmp_path / "n.ipynb"
+    path.write_text(json.dumps({"cells": [{"cell_type": "code", "source": source}], "metadata": {}}))
+    return [
+        one["sentence"] for one in inspect_source({"kind": "source", "copy": str(path), "path": "n.ipynb"})["troubles"]
+    ]
+
+
+@pytest.mark.parametrize(
+    "magic",
+    [
+        "%config Application.log_level = __import__('os').system('id')",
+        "%config Application.log_level = '{__import__(\"os\")}'",
+        "%config A",
+        "%load_ext evil_ext",
+        "%matplotlib module://evil",
+        "%matplotlib {f()}",
+        "%%capture {f()}",
+        "x = 1 #\u2028!id",
+        "x = 1\r!id",
+    ],
+)
+def test_a_magic_that_runs_or_imports_what_is_not_read(tmp_path: Path, magic: str) -> None:
+    (told,) = _troubles(tmp_path, magic)
+    assert "asks a shell or IPython" in told
+
+
+@pytest.mark.parametrize(
+    "magic",
+    [
+        "%config InlineBackend.figure_format = 'retina'",
+        "%config InlineBackend.print_figure_kwargs = {'bbox_inches': None}",
+        "%load_ext autoreload\n%autoreload 2\n%matplotlib inline\n%precision %.3f\n%pprint",
+        "%%capture out --no-stderr\nx = 1",
+        "x = 1\ry = 2\r\nz = 3",
+        "",
+    ],
+)
+def test_a_magic_with_plain_words(tmp_path: Path, magic: str) -> None:
+    assert _troubles(tmp_path, magic) == []
