@@ -177,7 +177,13 @@ def test_credentials_are_those_of_mlflow(registry: type[_Registry], monkeypatch:
 
 
 @pytest.mark.parametrize(
-    "server", ["", "sqlite:///mlflow.db", "http://registry.example", "https://u:p@registry.example"]
+    "server",
+    [
+        "",
+        "mysql+pymysql://u:S3cret@db.example/m",
+        "http://u:S3cret@registry.example",
+        "https://u:S3cret@registry.example",
+    ],
 )
 def test_the_registry_is_a_server_that_can_be_trusted(
     server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -185,5 +191,6 @@ def test_the_registry_is_a_server_that_can_be_trusted(
     monkeypatch.setenv("ASSAY_CACHE", str(tmp_path))
     monkeypatch.delenv("MLFLOW_REGISTRY_URI", raising=False)
     monkeypatch.setenv("MLFLOW_TRACKING_URI", server)
-    with pytest.raises(BadModel, match=r"in which registry|everybody on the way|holds a user or a password"):
+    with pytest.raises(BadModel, match=r"in which registry|everybody on the way|holds a user or a password") as said:
         to_file("models:/speech/1")
+    assert "S3cret" not in str(said.value)

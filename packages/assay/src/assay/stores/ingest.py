@@ -12,6 +12,7 @@ from sqlalchemy import (
     Connection,
     bindparam,
     case,
+    collate,
     column,
     exists,
     func,
@@ -179,6 +180,10 @@ def set_words(connection: Connection, run: int, said: Sequence[Mapping[str, Any]
     if connection.dialect.name == "postgresql":
         columns = column("its", case_state.c.number.type), column("said", case_state.c.word.type)
         each = as_arrays(columns, said).subquery()
+        state_of = case_state.c
+        ours = select(state_of.number).where(state_of.number.in_(select(each.c.its)), state_of.run == run)
+        # In the order in which those who record lock them, or two could wait for one another.
+        connection.execute(ours.order_by(collate(state_of.job_key, "C")).with_for_update())
         connection.execute(
             update(results).where(results.c.run == run, results.c.job == each.c.its).values(word=each.c.said)
         )

@@ -81,8 +81,11 @@ class _Registry:
         self._wanted, self._listed = wanted, 0
         server = os.environ.get("MLFLOW_REGISTRY_URI") or os.environ.get("MLFLOW_TRACKING_URI", "")
         if not server.startswith(("http:", "https:")):
+            given = (
+                f"begins with {server.partition(':')[0]}:" if ":" in server else "names no server"
+            )  # the rest may hold a password
             raise BadModel(
-                f"{wanted.said} is in which registry? MLFLOW_TRACKING_URI is {server!r}: give the address of the server, https://HOST"
+                f"{wanted.said} is in which registry? MLFLOW_TRACKING_URI {given}: give the address of the server, https://HOST"
             )
         check_server(server)
         self._server = server.rstrip("/")
