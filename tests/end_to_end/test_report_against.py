@@ -58,7 +58,7 @@ def test_the_run_before_with_the_same_cells_is_found_and_every_format_shows_it(h
         assert "A change <of>" not in text, "it is untrusted text"
     code, text = _assay("report", "--against", "previous", "--history", history, "--format", "junit")
     names = [one.get("name") for one in ET.fromstring(text[text.index("<?xml") :]).iter("property")]
-    assert "changed: deviation (budget used)" in names
+    assert "against: deviation (budget used)" in names
 
 
 def test_a_run_of_other_models_itself_and_an_unknown_run_are_refused_in_a_sentence(history: str) -> None:

@@ -29,7 +29,7 @@ ALWAYS = (
     ("latency, p50", "latency.median_ms"),
     ("latency, p90", "latency.p90_ms"),
     ("latency, p99", "latency.p99_ms"),
-    ("throughput", "throughput.per_s"),
+    ("throughput, at p50", "throughput.per_s"),
     ("peak memory", "memory.run_peak_bytes"),
     ("settled memory", "memory.settled_bytes"),
     ("memory of loading", "memory.load_added_bytes"),

@@ -75,11 +75,11 @@ def _case(suite: ET.Element, run: Run, entry: Entry, change: Cell | None) -> Non
 
 
 def _properties(node: ET.Element, result: Result, change: Cell | None) -> None:
-    """Before anything else in a test case: critical warnings, and what changed since the run before."""
+    """Before anything else in a test case: critical warnings, and what stands against the version before."""
     told = [("critical warning", text) for text in critical_warnings(native_warnings_of(result))]
     if change is not None:
-        told += [("changed", note) for note in change.notes]
-        told += [(f"changed: {one.label}", _change_text(one)) for one in change.lines]
+        told += [("against", note) for note in change.notes]
+        told += [(f"against: {one.label}", _change_text(one)) for one in change.lines]
     if told:
         holder = ET.SubElement(node, "properties")
         for name, value in told:
