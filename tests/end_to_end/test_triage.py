@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import onnx
 import pytest
@@ -28,7 +29,7 @@ from assay.options.check import CheckOptions
 from assay.options.triage import TriageOptions
 from assay.testing.faulty_rewrites import KERNELS, REWRITES
 from assay.testing.planted_nets import PlantedNet
-from assay.triage.cause import Cause, Doubt, Where, from_json, to_json
+from assay.triage.cause import Cause, Doubt, Pattern, Where, from_json, to_json
 from assay.triage.text import lines, title_of
 from assay.triage.triage import RedVerdict, triage_verdict
 
@@ -93,6 +94,26 @@ def test_a_cause_of_the_same_nodes_that_another_pass_brings_is_not_told_as_known
     site = net.sites["swapped_scale"][0]
     (again,) = causes_of(net.model, tmp_path, "miscompiler", "second", fault="swapped_scale", site=site[-1])
     assert (again.known_as, again.cures[0].names) == ("", ("swapped_scale",))
+
+
+@pytest.mark.parametrize("other", ["", "attributes", "versions", "unknown"])
+def test_what_nothing_cured_is_known_again_by_attributes_and_versions(other: str, tmp_path: Path) -> None:
+    net = PlantedNet(NODES, seed=3)
+    (first,) = causes_of(net.model, tmp_path, "miscompiler", fault="wrong_slope")
+    assert (first.cures, first.operators) == ((), ("LeakyRelu",))
+    (kept,) = (tmp_path / "history" / "triage").glob("pattern-*.json")
+    pattern = msgspec.json.decode(kept.read_bytes(), type=Pattern)
+    if other == "versions":
+        kept.write_bytes(msgspec.json.encode(replace(pattern, versions={**pattern.versions, "onnx": "0.1"})))
+    if other == "unknown":
+        kept.write_bytes(msgspec.json.encode(replace(pattern, versions={}, attributes=())))
+    model = PlantedNet(NODES, seed=4).model
+    for node in model.graph.node:
+        if other == "attributes" and node.op_type == "LeakyRelu":
+            node.attribute[0].f = 0.05
+    (again,) = causes_of(model, tmp_path, "miscompiler", "second", fault="wrong_slope")
+    assert again.operators == ("LeakyRelu",)
+    assert again.known_as == ("" if other else first.folder)
 
 
 def test_a_fault_that_no_tap_may_see_is_found_all_the_same(tmp_path: Path) -> None:

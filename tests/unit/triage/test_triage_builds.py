@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,21 @@ def test_ends_that_cannot_be_tested_are_passed_over() -> None:
     assert bisect(NAMES, probe, math.inf).first_bad == NAMES[7]
     nowhere = bisect(NAMES, lambda name: State.UNTESTABLE, math.inf)
     assert (nowhere.first_bad, set(nowhere.states)) == ("", set(NAMES))
+
+
+@pytest.mark.parametrize("newest", [State.UNTESTABLE, State.WRONG])
+def test_at_the_deadline_no_end_is_looked_for_any_more(newest: State) -> None:
+    tried = []
+
+    def probe(name: str) -> State:
+        tried.append(name)
+        time.sleep(0.05)
+        return newest if name == NAMES[-1] else State.UNTESTABLE
+
+    found = bisect(NAMES, probe, time.monotonic() + 0.12)
+    assert (found.complete, set(found.states)) == (False, set(tried))
+    assert 0 < len(tried) <= 3
+    assert bisect(NAMES, probe, time.monotonic() - 1.0).states == {}
 
 
 def test_the_last_line_of_a_command_is_the_python_of_the_build(tmp_path: Path) -> None:

@@ -50,6 +50,41 @@ def test_a_single_operator_stands_wherever_it_is() -> None:
     assert len(occurrences(LARGE, pattern)) == 3
 
 
+@pytest.mark.parametrize(
+    ("attributes", "stands"),
+    [({"group": "2"}, True), ({"group": "4"}, False), ({}, False), ({"group": "2", "k": "1"}, False)],
+)
+def test_what_nothing_cures_stands_where_the_attributes_are_the_same(attributes: dict[str, str], stands: bool) -> None:
+    def one(said: dict[str, str]) -> Graph:
+        return Graph(RegionGraph((GraphNode("", "Conv", ("x",), ("y",), said),), ("x",), ("y",), ("x", "y")))
+
+    alone = frozenset({0})
+    pattern = pattern_of(one({"group": "2"}), alone, "b", "", {"b": "1"})
+    assert pattern is not None
+    assert occurrences(one(attributes), pattern) == ([alone] if stands else [])
+    cured = pattern_of(one({"group": "2"}), alone, "b", "")
+    assert cured is not None
+    assert occurrences(one(attributes), cured) == [alone]
+    assert pattern_of(one({}), alone, "b", "", {}) is None
+
+
+def test_patterns_of_other_attributes_or_versions_are_kept_beside_one_another(tmp_path: Path) -> None:
+    job, made, known = make_job(), cause(tmp_path / "page"), KnownCauses(tmp_path)
+    assert isinstance(job, VerifyJob)
+    assert made.pattern is not None
+    for versions, attributes in (({}, ()), ({"b": "1"}, ({"group": "2"},)), ({"b": "1"}, ({},)), ({"b": "2"}, ({},))):
+        kept = replace(made.pattern, versions=versions, attributes=attributes)
+        known.keep(job, make_result(), [replace(made, pattern=kept)])
+    assert len(known.patterns("onnxruntime")) == 4
+
+
+def test_without_a_cure_a_search_that_ended_early_leaves_no_pattern(tmp_path: Path) -> None:
+    job, known = make_job(), KnownCauses(tmp_path)
+    assert isinstance(job, VerifyJob)
+    known.keep(job, make_result(), [cause(tmp_path / "page", Doubt.OUT_OF_TIME)])
+    assert not known.patterns("onnxruntime")
+
+
 def cause(folder: Path, *doubts: Doubt, wrong: Symptom = Symptom("values", "c", 0.5)) -> Cause:
     """Of SMALL."""
     pattern = pattern_of(SMALL, frozenset({0, 1, 2}), "onnxruntime", str(folder))

@@ -7,13 +7,14 @@ import shlex
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from assay.core.environment import Interpreter
 from assay.errors import UsageError
+from assay.triage.prober import OutOfTime
 from assay.triage.since import History, State
 
 PLACE = "{build}"
@@ -52,35 +53,37 @@ class Builds:
 
 def bisect(names: Sequence[str], probe: Callable[[str], State], deadline: float, unit: str = "build") -> History:
     """The first is right and the last is wrong, as far as the user knows: both are asked, and halves between them. What cannot be tested
-    is passed over to its neighbours, at the ends, too. Stops at the deadline (monotonic seconds)."""
-    states: dict[str, State] = {}
-
-    def told(*, complete: bool) -> History:
-        return History({one: states[one] for one in names if one in states}, complete, unit)
+    is passed over to its neighbours, at the ends, too. Stops at the deadline (monotonic seconds), wherever it is by then."""
+    states: dict[int, State] = {}
 
     def ask(at: int) -> State:
-        if names[at] not in states:
-            states[names[at]] = probe(names[at])
-        return states[names[at]]
+        if at not in states:
+            if time.monotonic() > deadline:
+                raise OutOfTime("the time is over")
+            states[at] = probe(names[at])
+        return states[at]
 
-    places = range(len(names))
-    high = next((at for at in reversed(places) if ask(at) is not State.UNTESTABLE), 0)
+    complete = True
+    try:
+        _halve(range(len(names)), ask, states)
+    except OutOfTime:
+        complete = False
+    return History({names[at]: states[at] for at in sorted(states)}, complete, unit)
+
+
+def _halve(places: range, ask: Callable[[int], State], known: Collection[int]) -> None:
+    """Until each between the last right and the first wrong place is known. Raises OutOfTime."""
+    high = next((at for at in reversed(places) if ask(at) is not State.UNTESTABLE), None)
     low = next((at for at in places[:high] if ask(at) is not State.UNTESTABLE), high)
-    if ask(high) is not State.WRONG or ask(low) is not State.RIGHT:
-        return told(complete=True)
-    while high - low > 1:
-        middle = next(_from_the_middle(low, high, [names.index(one) for one in states]), None)
-        if middle is None:
-            break
-        if time.monotonic() > deadline:
-            return told(complete=False)
+    if high is None or low is None or ask(high) is not State.WRONG or ask(low) is not State.RIGHT:
+        return
+    while (middle := next(_from_the_middle(low, high, known), None)) is not None:
         state = ask(middle)
         low = middle if state is State.RIGHT else low
         high = middle if state is State.WRONG else high
-    return told(complete=True)
 
 
-def _from_the_middle(low: int, high: int, known: Sequence[int]) -> Iterator[int]:
+def _from_the_middle(low: int, high: int, known: Collection[int]) -> Iterator[int]:
     middle = (low + high) // 2
     between = [place for place in range(low + 1, high) if place not in known]
     yield from sorted(between, key=lambda place: abs(place - middle))

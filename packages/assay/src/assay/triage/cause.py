@@ -46,6 +46,8 @@ class Doubt(enum.StrEnum):
 class Pattern(msgspec.Struct, frozen=True):
     """Nodes that were wrong together: their operators in the order of the graph, and which reads which. `folder` has the page.
 
+    Of a cause that nothing cures: it is known again only by exactly these `attributes` of each operator, under these `versions`.
+
     Of a finding: only models below `before_opset` (0: any) have it; `attributes` of each operator are there with that value ("*": any,
     "": left out), the pass `cure` makes it right, what is wrong there is of the kind `symptom` (each "": whatever), `title` says what is
     wrong and `seen` is the release in which that was measured."""
@@ -60,6 +62,7 @@ class Pattern(msgspec.Struct, frozen=True):
     seen: str = ""
     symptom: str = ""
     before_opset: int = 0
+    versions: dict[str, str] = {}
 
 
 class Cause(msgspec.Struct, frozen=True):

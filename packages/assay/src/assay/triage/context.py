@@ -80,6 +80,11 @@ class Whole:
         """At the outputs, relative L2."""
         return end_error(self.result)
 
+    @property
+    def versions(self) -> dict[str, str]:
+        """Those that answered; none where each process died."""
+        return self.result.versions or self.prober.versions
+
 
 def end_error(result: RegionResult) -> float:
     """Of the worst output of a part that ran alone; infinite where nothing came back."""

@@ -68,11 +68,12 @@ class KnownCauses:
         if result.versions:
             self._write(_key(job, result), causes)
         for cause in causes:
-            if cause.pattern is None or cause.known_as or Doubt.SLIPPED in cause.doubts:
+            sure = cause.cures or not _OPEN & {*cause.doubts}
+            if cause.pattern is None or cause.known_as or Doubt.SLIPPED in cause.doubts or not sure:
                 continue
             pattern = msgspec.structs.replace(cause.pattern, folder=cause.folder)
             self._folder.mkdir(parents=True, exist_ok=True)
-            name = value_digest((pattern.backend, pattern.operators, pattern.edges))[:16]
+            name = value_digest(msgspec.structs.replace(pattern, folder=""))[:16]
             (self._folder / f"pattern-{name}.json").write_bytes(msgspec.json.encode(pattern))
 
 
@@ -101,10 +102,13 @@ def _key(job: VerifyJob, result: Result) -> str:
     return value_digest((job.case.model.digest, job.case.inputs, job.flow, result.versions))[:24]
 
 
-def pattern_of(graph: Graph, places: Places, backend: str, folder: str) -> Pattern | None:
-    """Of the nodes of a cause; None where it is none to look for: a whole model, or nothing."""
+def pattern_of(
+    graph: Graph, places: Places, backend: str, folder: str, versions: dict[str, str] | None = None
+) -> Pattern | None:
+    """Of the nodes of a cause; None where it is none to look for: a whole model, or nothing. With `versions` of one that nothing cures,
+    which is none to look for where these are not known."""
     nodes = [place for place in sorted(places) if graph.nodes[place].operator != "Constant"]
-    if not 0 < len(nodes) <= LARGEST:
+    if not 0 < len(nodes) <= LARGEST or versions == {}:
         return None
     at = {place: number for number, place in enumerate(nodes)}
     edges = tuple(
@@ -113,11 +117,13 @@ def pattern_of(graph: Graph, places: Places, backend: str, folder: str) -> Patte
         for name in graph.nodes[place].reads
         if (before := graph.producer.get(name, -1)) in at
     )
-    return Pattern(backend, tuple(graph.nodes[place].operator for place in nodes), edges, folder)
+    attributes = tuple(graph.nodes[place].attributes for place in nodes) if versions else ()
+    operators = tuple(graph.nodes[place].operator for place in nodes)
+    return Pattern(backend, operators, edges, folder, attributes, versions=versions or {})
 
 
 def occurrences(graph: Graph, pattern: Pattern) -> list[Places]:
-    """Where these operators stand connected in this way, whatever their attributes are: at most `MOST`."""
+    """Where these operators stand connected in this way, with the attributes that the pattern names: at most `MOST`."""
     found: dict[Places, None] = {}
     if pattern.before_opset and graph.opset >= pattern.before_opset:
         return []
@@ -149,9 +155,13 @@ def _matches(graph: Graph, pattern: Pattern, chosen: list[int]) -> Iterator[list
 
 def _is(node: GraphNode, pattern: Pattern, number: int) -> bool:
     wanted = pattern.attributes[number] if pattern.attributes else {}
-    same = all(
-        name in node.attributes if value == "*" else node.attributes.get(name, "") == value
-        for name, value in wanted.items()
+    same = (
+        node.attributes == wanted
+        if pattern.versions
+        else all(
+            name in node.attributes if value == "*" else node.attributes.get(name, "") == value
+            for name, value in wanted.items()
+        )
     )
     return same and node.operator == pattern.operators[number]
 

@@ -262,13 +262,13 @@ class Part:
     def made(self, folder: Path, brought: Brought, cured: bool | None) -> Cause:
         """Of what is known of the part."""
         context, graph, small = self.whole.context, self.whole.graph, self.small
-        single = graph.size(small) == 1
+        single, versions = graph.size(small) == 1, self.whole.versions
         return Cause(
             job_key=context.job.key,
             model=context.job.case.name,
             flow=context.job.flow.name,
             backend=context.job.flow.backend,
-            versions=self.whole.result.versions or self.whole.prober.versions,
+            versions=versions,
             where=Where.NODE if single else Where.COMBINATION,
             end=context.end,
             symptom=self.symptom,
@@ -290,7 +290,9 @@ class Part:
             else "",
             folder=str(folder),
             options=brought.flow.options,
-            pattern=pattern_of(graph, small, context.job.flow.backend, str(folder)),
+            pattern=pattern_of(
+                graph, small, context.job.flow.backend, str(folder), None if brought.cures else versions
+            ),
             small_error=self.small_error,
             seconds=time.monotonic() - context.begin,
             asked=self.whole.prober.asked,

@@ -149,7 +149,8 @@ async def _part(whole: Whole, avoid: Places) -> Part | None:
 async def _known_part(whole: Whole, avoid: Places) -> Part | None:
     """Where the nodes of an earlier cause stand and are wrong alone, and that explains the error: at all these places together."""
     whole.prober.screen(min(SCREEN, SHARE * whole.error))
-    for sites in await wrong_sites(whole, whole.context.patterns, avoid):
+    known = [one for one in whole.context.patterns if not one.versions or one.versions == whole.versions]
+    for sites in await wrong_sites(whole, known, avoid):
         part, others = await _first_part(whole, sites.suspects)
         if part is None or sites.pattern.symptom not in ("", part.symptom.kind):
             continue

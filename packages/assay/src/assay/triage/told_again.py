@@ -39,7 +39,8 @@ def _page(folder: Path) -> Cause | None:
 
 
 async def _is_cured(part: Part, brought: Brought) -> bool:
-    """Whether the first cure of then is one here; of a kernel there is none."""
+    """Whether the first cure of then is one here. Without a cure the pattern has to be of the same versions and attributes: what was kept
+    of operators alone, as older releases did, may be anything."""
     if brought.cured is None:
-        return True
+        return part.pattern is not None and part.pattern.versions == part.whole.versions != {}
     return is_right(await part.whole.prober.ask([part.places], brought.cured, outputs=(part.output,)))
