@@ -8,9 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import numpy as np
 import onnx
 import pytest
@@ -29,25 +27,10 @@ from assay.options.check import CheckOptions
 from assay.options.triage import TriageOptions
 from assay.testing.faulty_rewrites import KERNELS, REWRITES
 from assay.testing.planted_nets import PlantedNet
-from assay.triage.cause import Cause, Doubt, Pattern, Where, from_json, to_json
+from assay.triage.cause import Doubt, Where
 from assay.triage.text import lines, title_of
 from assay.triage.triage import RedVerdict, triage_verdict
-
-NODES = 36
-
-
-def causes_of(model: ModelProto, tmp_path: Path, flow: str, name: str = "net", **options: Any) -> tuple[Cause, ...]:
-    """Of a model on a flow."""
-    path = tmp_path / f"{name}.onnx"
-    onnx.save(model, path)
-    asked = TriageOptions(
-        target=str(path),
-        flows=(flow,),
-        options=options,
-        history=str(tmp_path / "history"),
-        output=tmp_path / "triage",
-    )
-    return run_triage(asked).causes
+from triaged import NODES, causes_of
 
 
 @pytest.mark.parametrize("fault", [*REWRITES, *KERNELS])
@@ -65,55 +48,6 @@ def test_a_planted_fault_is_named_with_its_pass(fault: str, tmp_path: Path) -> N
     else:
         assert cause.cures[0].names == (fault,)
         assert cause.whole_cured
-
-
-def test_one_fault_at_two_places_is_one_cause(tmp_path: Path) -> None:
-    net = PlantedNet(2 * NODES, seed=3)
-    (first,), (second,) = net.sites["wrong_function"]
-    (cause,) = causes_of(net.model, tmp_path, "miscompiler", fault="wrong_function")
-    named = [one.partition(" ")[0] for one in (*cause.nodes, *cause.elsewhere)]
-    assert (sorted(named), len(cause.nodes)) == (sorted([first, second]), 1)
-    assert cause.explains is not None
-    assert cause.explains > 0.99
-    page = (Path(cause.folder) / "cause.json").read_text()
-    (again,) = causes_of(PlantedNet(2 * NODES, seed=4).model, tmp_path, "miscompiler", "second", fault="wrong_function")
-    assert (again.known_as, len(again.elsewhere), again.kernel) == (cause.folder, 1, True)
-    assert again.asked < 10
-    assert (Path(cause.folder) / "cause.json").read_text() == page
-
-
-def test_a_cause_of_the_same_nodes_that_another_pass_brings_is_not_told_as_known(tmp_path: Path) -> None:
-    net = PlantedNet(NODES, seed=3)
-    site = net.sites["swapped_scale"][0]
-    (first,) = causes_of(net.model, tmp_path, "miscompiler", fault="swapped_scale", site=site[-1])
-    page = Path(first.folder) / "cause.json"
-    told = from_json(page.read_bytes(), Cause)
-    other = replace(told, cures=(replace(told.cures[0], options={"disabled": "lost_relu"}),))
-    page.write_bytes(to_json(other))
-    net = PlantedNet(NODES, seed=4)
-    site = net.sites["swapped_scale"][0]
-    (again,) = causes_of(net.model, tmp_path, "miscompiler", "second", fault="swapped_scale", site=site[-1])
-    assert (again.known_as, again.cures[0].names) == ("", ("swapped_scale",))
-
-
-@pytest.mark.parametrize("other", ["", "attributes", "versions", "unknown"])
-def test_what_nothing_cured_is_known_again_by_attributes_and_versions(other: str, tmp_path: Path) -> None:
-    net = PlantedNet(NODES, seed=3)
-    (first,) = causes_of(net.model, tmp_path, "miscompiler", fault="wrong_slope")
-    assert (first.cures, first.operators) == ((), ("LeakyRelu",))
-    (kept,) = (tmp_path / "history" / "triage").glob("pattern-*.json")
-    pattern = msgspec.json.decode(kept.read_bytes(), type=Pattern)
-    if other == "versions":
-        kept.write_bytes(msgspec.json.encode(replace(pattern, versions={**pattern.versions, "onnx": "0.1"})))
-    if other == "unknown":
-        kept.write_bytes(msgspec.json.encode(replace(pattern, versions={}, attributes=())))
-    model = PlantedNet(NODES, seed=4).model
-    for node in model.graph.node:
-        if other == "attributes" and node.op_type == "LeakyRelu":
-            node.attribute[0].f = 0.05
-    (again,) = causes_of(model, tmp_path, "miscompiler", "second", fault="wrong_slope")
-    assert again.operators == ("LeakyRelu",)
-    assert again.known_as == ("" if other else first.folder)
 
 
 def test_a_fault_that_no_tap_may_see_is_found_all_the_same(tmp_path: Path) -> None:
