@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from assay.errors import UsageError
 from assay.task_metrics.detection import iou
 from assay.task_metrics.registry import score
+from assay.task_metrics.segmentation import segmentation
 
 
 def _logits(*rows: list[float]) -> list[dict[str, np.ndarray]]:
@@ -146,3 +147,27 @@ def test_a_call_of_several_rows_brings_a_label_for_each() -> None:
     assert score("classification", rows, rows, {"label": np.array([[0, 1, 1]])}, {})["top1_accuracy"] == pytest.approx(
         2 / 3
     )
+
+
+def test_classes_may_come_in_any_usual_layout() -> None:
+    classes = np.random.default_rng(3).integers(0, 4, (2, 6, 5))
+    wrong = classes.copy()
+    wrong[0, 0, 0] = (classes[0, 0, 0] + 1) % 4
+    shapes = [(2, 6, 5), (2, 1, 6, 5), (2, 6, 5, 1)]
+    for shape, kind in [*((one, np.int64) for one in shapes), (shapes[0], np.float32)]:
+        got, wanted = (one.reshape(shape).astype(kind) for one in (wrong, classes))
+        figures = segmentation([{"map": got}], [{"map": wanted}], {"mask": classes}, {})
+        assert figures["pixel_agreement"] == 59 / 60
+        assert figures["mean_iou"] < 1
+        assert {name for name in figures if name.startswith("iou_class")} == {f"iou_class{k}" for k in range(4)}
+    broken = classes.astype(np.float32)
+    broken[0, 0, :2] = np.nan, np.inf
+    assert segmentation([{"map": broken}], [{"map": classes.astype(np.float32)}], {}, {})["pixel_agreement"] == 58 / 60
+
+
+def test_one_channel_of_scores_needs_no_axis_for_it_and_a_mask_of_0_and_255_is_refused() -> None:
+    scores = np.random.default_rng(4).normal(size=(2, 6, 5)).astype(np.float32)
+    mask = (scores > 0).astype(np.uint8)
+    assert segmentation([{"s": scores}], [{"s": scores}], {"mask": mask}, {"threshold": 0.0})["mean_iou"] == 1
+    with pytest.raises(UsageError, match="write 1 for the foreground"):
+        segmentation([{"s": -abs(scores)}], [{"s": scores}], {"mask": 255 * mask}, {"threshold": 0.0})

@@ -22,8 +22,8 @@ def segmentation(
     labels: Mapping[str, Tensor],
     options: Mapping[str, Option],
 ) -> dict[str, float]:
-    """Metrics of output `output` ("logits", or the only one): scores (N, classes, H, W), or classes as whole numbers, (N, H, W) or
-    (N, 1, H, W). Of one channel of scores, `threshold` says above which a pixel is foreground.
+    """Metrics of output `output` ("logits", or the only one): scores (N, classes, H, W), or classes as whole numbers, (N, H, W),
+    (N, 1, H, W) or (N, H, W, 1). Of one channel of scores, (N, 1, H, W) or (N, H, W), `threshold` says above which a pixel is foreground.
 
     pixel_agreement: share of pixels with the same class; mean_iou_agreement and iou_agreement_class<k>: intersection
     over union with the expected classes; mean_iou and iou_class<k>: with label `label` ("mask", (N, H, W)), without the pixels of which
@@ -32,13 +32,14 @@ def segmentation(
     """
     name = output_of(options, expected)
     got, wanted = joined(actual, name), joined(expected, name)
-    ours, theirs = _classes(got, name, options), _classes(wanted, name, options)
-    count = max(2, got.shape[1]) if _are_scores(got) else 1 + int(max(ours.max(initial=0), theirs.max(initial=0)))
+    scores = _are_scores(wanted, name)
+    ours, theirs = (_from_scores(one, name, options) if scores else _as_they_are(one) for one in (got, wanted))
+    count = max(2, got.shape[1] if got.ndim > 3 else 1) if scores else 1 + max(map(_highest, (ours, theirs)))
     agreement = _iou(ours, theirs, count)
     figures = {
         "pixel_agreement": float(np.mean(ours == theirs)),
         "mean_iou_agreement": _mean(agreement),
-        **({"psnr_db": _psnr(got.astype(np.float64), wanted.astype(np.float64))} if _are_scores(got) else {}),
+        **({"psnr_db": _psnr(got.astype(np.float64), wanted.astype(np.float64))} if scores else {}),
         **_named("iou_agreement_class", agreement),
     }
     truth = label(labels, option(options, "label", "mask"), len(got))
@@ -47,25 +48,36 @@ def segmentation(
             raise UsageError(
                 f"the mask has shape {list(truth.shape)} and the classes of output '{name}' {list(ours.shape)}; give one for each pixel"
             )
+        if count == 2 and np.array_equal(np.unique(truth), (0, 255)):
+            raise UsageError("the mask holds 0 and 255 alone, and 255 says no class: write 1 for the foreground")
         against = _iou(ours, np.asarray(truth).reshape(ours.shape), count)
         figures |= {"mean_iou": _mean(against), **_named("iou_class", against)}
     return figures
 
 
-def _are_scores(tensor: Tensor) -> bool:
-    """Whole numbers of several channels are the scores of a quantized model."""
-    return tensor.dtype.kind not in "iub" or (tensor.ndim > 3 and tensor.shape[1] > 1)
-
-
-def _classes(tensor: Tensor, name: str, options: Mapping[str, Option]) -> Tensor:
-    """One class for each pixel."""
+def _are_scores(tensor: Tensor, name: str) -> bool:
+    """Whole numbers of several channels are the scores of a quantized model; those with one number for each pixel are classes."""
     if tensor.ndim < 3:
         raise UsageError(
             f"task metric 'segmentation' needs scores (N, classes, H, W), and output '{name}' has shape {list(tensor.shape)}; name "
             "another with --task-metric segmentation:output=NAME"
         )
-    if not _are_scores(tensor):
-        return tensor[:, 0] if tensor.ndim > 3 else tensor
+    if tensor.ndim == 3:
+        return not np.array_equal(tensor, np.floor(tensor))
+    return tensor.dtype.kind not in "iub" or (tensor.shape[1] > 1 and tensor.shape[-1] > 1)
+
+
+def _as_they_are(classes: Tensor) -> Tensor:
+    return classes if classes.ndim == 3 else classes[:, 0] if classes.shape[1] == 1 else classes[..., 0]
+
+
+def _highest(classes: Tensor) -> int:
+    return int(classes[np.isfinite(classes)].max(initial=0))
+
+
+def _from_scores(tensor: Tensor, name: str, options: Mapping[str, Option]) -> Tensor:
+    """One class for each pixel."""
+    tensor = tensor[:, None] if tensor.ndim == 3 else tensor
     if tensor.shape[1] > 1:
         return np.asarray(tensor.argmax(axis=1))
     limit = number(options, "threshold", "segmentation")
