@@ -144,7 +144,7 @@ _LOWER = {
     "RLIMIT_NOFILE": (200, "list(map(open, ['/dev/null'] * 400))"),
     "RLIMIT_NPROC": (900, "raise BlockingIOError(11, 'x')"),
     "RLIMIT_FSIZE": (1_000_000, "open('x', 'wb').write(bytes(2_000_000))"),
-    "RLIMIT_CPU": (10**6, "raise ValueError('a wrong shape')"),
+    "RLIMIT_CPU": (1, "while True: pass"),
 }
 """Less than the sandbox promises, and code that needs more."""
 
@@ -155,11 +155,24 @@ def test_under_a_lower_hard_limit_code_that_fits_runs_and_what_does_not_fit_is_n
 ) -> None:
     del sandbox
     most, code = _LOWER[name]
-    words = ([sys.executable, "-c", _UNDER, name, str(most), one, str(tmp_path)] for one in ("print(1)", code))
-    told = [subprocess.run(each, capture_output=True, text=True, check=True).stdout.strip() for each in words]
-    assert told[0] == "ok ended by itself"
-    assert told[1].startswith("infrastructure "), told[1]
-    assert f"(hard limits: {name} {most}): raise them" in told[1]
+    fits, more = (_ended_under(name, most, one, tmp_path) for one in ("print(1)", code))
+    assert fits == "ok ended by itself"
+    assert more.startswith("infrastructure "), more
+    assert f"(hard limits: {name} {most}): raise them" in more
+
+
+@pytest.mark.parametrize("name", _LOWER)
+def test_a_fault_of_the_code_alone_is_its_own_under_a_lower_hard_limit(
+    sandbox: Bubblewrap, tmp_path: Path, name: str
+) -> None:
+    del sandbox
+    told = _ended_under(name, _LOWER[name][0], "raise ValueError('a wrong shape')", tmp_path)
+    assert told == "error exit code 1: ValueError: a wrong shape"
+
+
+def _ended_under(name: str, most: int, code: str, folder: Path) -> str:
+    words = [sys.executable, "-c", _UNDER, name, str(most), code, str(folder)]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def test_descriptors_are_given_back(cell: Cell) -> None:

@@ -36,6 +36,34 @@ def test_samples_that_prove_something(values: np.ndarray, telling: tuple[int, in
     assert telling_samples([{"x": values}]) == telling
 
 
+_DRAWN = np.random.default_rng(5)
+_IMAGE = _DRAWN.uniform(0.1, 1.0, (1, 3, 16, 16))
+
+
+@pytest.mark.parametrize(
+    ("values", "telling"),
+    [
+        (1013.25 + _DRAWN.uniform(-0.3, 0.3, (5, 1)), 5),
+        ((1013.25 + _DRAWN.uniform(-0.3, 0.3, (5, 12))).astype(np.float32), 5),
+        ((293.15 + _DRAWN.uniform(-0.05, 0.05, (5, 1))).astype(np.float32), 5),
+        (np.stack([293.15 + _DRAWN.uniform(-0.05, 0.05, 5), 1013.25 + _DRAWN.uniform(-0.3, 0.3, 5)], axis=1), 5),
+        (1.7e9 + 60.0 * np.arange(5).reshape(5, 1), 5),
+        (np.stack([1.7e9 + 60.0 * np.arange(5), np.arange(5) + 20.0], axis=1), 5),
+        (np.concatenate([1.7e9 + 60.0 * np.arange(5).reshape(5, 1), _DRAWN.uniform(size=(5, 11))], axis=1), 5),
+        (np.array([[1.0], [2.0], [3.0], [4.0], [1e9]]), 5),
+        (_IMAGE + _DRAWN.uniform(-1e-5, 1e-5, (5, 3, 16, 16)), 1),
+        (1013.25 + _IMAGE + _DRAWN.uniform(-1e-5, 1e-5, (5, 3, 16, 16)), 1),
+        (np.full((5, 1), 1013.25), 1),
+        (np.array([[1013.25], [1013.25 + 1e-13], [1015.0]]), 2),
+        (np.array([[1.0, np.nan], [1.0, np.nan], [np.inf, 1.0]]), 2),
+        (np.array([[1 + 1j], [1 + 1j], [1 + 2j]]), 2),
+    ],
+)
+def test_how_far_samples_lie_apart_is_seen_from_their_spread(values: np.ndarray, telling: int) -> None:
+    assert telling_samples([{"x": values}]) == (telling, len(values))
+    assert telling_samples([{"x": one[np.newaxis]} for one in values]) == (telling, len(values)), "a data set each"
+
+
 def test_a_mask_of_ones_beside_real_values_is_no_fault() -> None:
     assert telling_samples([{"x": ROWS, "mask": np.ones((2, 12), np.int64)}]) == (2, 2)
 

@@ -158,6 +158,20 @@ def test_another_models_weights_turned_cast_or_with_noise(
     assert _outcomes(_place(_zoo(tmp_path, {"other": served})))["copy"] is outcome
 
 
+def test_a_model_that_cannot_be_read_may_be_a_copy(tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_bytes(b"no model")
+    assert _outcomes(_place(_zoo(tmp_path, {"other": _version()})))["copy"] is CheckOutcome.UNDECIDED
+
+
+def test_the_largest_weights_are_found_in_little_memory(tmp_path: Path) -> None:
+    values = np.zeros((1 << 14, 1 << 11), np.float32)
+    places = np.linspace(0, values.size - 1, 40).astype(int)
+    values.reshape(-1)[places] = np.arange(40) + np.float32(0.25)
+    _model(tmp_path / "model.onnx", 1, "large", lambda _: values)
+    facts = read_facts(tmp_path, "model.onnx", memory_bytes=1_000_000_000)
+    assert facts.largest == tuple(float(at) + 0.25 for at in range(8, 40))
+
+
 def _metadata_sentences(root: Path, change: tuple[str, str], scenario: str) -> str:
     (root / "scenarios").mkdir(exist_ok=True)
     name = tomllib.loads(METADATA)["scenario"]

@@ -20,7 +20,9 @@ _SECONDS = 120.0
 _OF_SIZE = 64
 """Elements of a constant that is a weight, and no axis or shape."""
 _KEPT, _TAKEN = 32, 256
-"""Of the largest weights."""
+"""Of the largest weights: some of those taken are one when they are rounded."""
+_BLOCK = 1 << 20
+"""Weights that are looked at together: a model may be large, and memory is limited."""
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,12 +91,13 @@ def _largest(model: ModelProto, folder: Path) -> tuple[float, ...]:
     for one in model.graph.initializer:
         array = to_array(one, str(folder)) if math.prod(one.dims) >= _OF_SIZE else np.zeros(0, np.int8)
         if array.dtype.kind == "f":
-            flat = np.abs(array.reshape(-1)).astype(np.float64)
-            flat = flat[np.isfinite(flat) & (2 * flat % 1 != 0)]
-            flat = (
-                np.partition(flat, -_TAKEN)[-_TAKEN:] if flat.size > _TAKEN else flat
-            )  # some are one when they are rounded
-            found = np.unique(np.concatenate([found, flat]))[-_KEPT:]
+            flat, top = array.reshape(-1), np.zeros(0)
+            for start in range(0, flat.size, _BLOCK):
+                block = np.abs(flat[start : start + _BLOCK].astype(np.float64))
+                block = block[np.isfinite(block) & (2 * block % 1 != 0)]
+                top = np.concatenate([top, block])
+                top = np.partition(top, -_TAKEN)[-_TAKEN:] if top.size > _TAKEN else top
+            found = np.unique(np.concatenate([found, top]))[-_KEPT:]
     return tuple(float(f"{one:.6g}") for one in found) if len(found) == _KEPT else ()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ Part = np.ndarray[Any, Any]
 Sample = Mapping[str, Part]
 _NEAR = 1e-3
 """Share by which the numbers of a sample differ at least from those of another one."""
+_ROUNDINGS = 4
 _COMPARED = 64
 _LEAST = 8
 """Length from which an axis counts things of one kind (pixels, words, samples): a shorter one has settings, channels, columns."""
@@ -27,36 +28,68 @@ def drawn_again(samples: Sequence[Sample], seed: int | None = None) -> list[Samp
 def telling_samples(samples: Sequence[Sample]) -> tuple[int, int]:
     """How many different samples could tell a right answer from a wrong one, and how many there are at all. A sample whose
     inputs hold one value each could not, nor one that is nearly another."""
-    telling: list[list[Part]] = []
-    count = 0
-    for one in samples:
-        sizes = {values.shape[0] if values.ndim else 1 for values in one.values()}
-        rows = sizes.pop() if len(sizes) == 1 else 1
-        for row in range(rows):
-            parts = [np.asarray(values[row] if rows > 1 else values) for values in one.values()]
-            count += 1
-            if any(map(_tells, parts)) and not any(_alike(parts, other) for other in telling[:_COMPARED]):
-                telling.append(parts)
-    return len(telling), count
+    single = [parts for one in samples for parts in _singles(one)]
+    spreads = _spreads(single)
+    telling: list[dict[str, Part]] = []
+    for parts in single:
+        tells = any(_tells(part, spreads[name, part.shape]) for name, part in parts.items())
+        if tells and not any(_alike(parts, other, spreads) for other in telling[:_COMPARED]):
+            telling.append(parts)
+    return len(telling), len(single)
 
 
-def _tells(values: Part) -> bool:
-    flat = values.reshape(-1)
-    if flat.size == 1:
-        return bool(flat[0])
-    return flat.size > 0 and not _near(flat, np.full_like(flat, flat[0]))
+def _singles(sample: Sample) -> Iterator[dict[str, Part]]:
+    sizes = {values.shape[0] if values.ndim else 1 for values in sample.values()}
+    rows = sizes.pop() if len(sizes) == 1 else 1
+    for row in range(rows):
+        yield {name: np.asarray(values[row] if rows > 1 else values) for name, values in sample.items()}
 
 
-def _alike(some: Sequence[Part], others: Sequence[Part]) -> bool:
-    pairs = zip(some, others, strict=False)
-    return len(some) == len(others) and all(one.shape == other.shape and _near(one, other) for one, other in pairs)
+def _real(values: Part) -> Part:
+    return np.stack([values.real, values.imag], -1) if values.dtype.kind == "c" else values
 
 
-def _near(one: Part, other: Part) -> bool:
-    """Numbers that differ by a rounding only; whole numbers and words are others or the same."""
-    if one.dtype != other.dtype or one.dtype.kind not in "fc":
+def _spreads(single: Sequence[Mapping[str, Part]]) -> dict[tuple[str, tuple[int, ...]], Part]:
+    """How far the values of an input lie from one another over all samples; what a short axis counts has a spread each."""
+    ends: dict[tuple[str, tuple[int, ...]], tuple[Part, Part]] = {}
+    for name, values in (each for parts in single for each in parts.items()):
+        key, part = (name, values.shape), _real(values)
+        if part.dtype.kind != "f" or not part.size:
+            ends.setdefault(key, (np.zeros(()), np.zeros(())))
+            continue
+        long = tuple(axis for axis, size in enumerate(part.shape) if size >= _LEAST)
+        low, high = (ufunc.reduce(part, axis=long, keepdims=True).astype(np.float64) for ufunc in (np.fmin, np.fmax))
+        known = ends.get(key, (low, high))
+        ends[key] = np.fmin(low, known[0]), np.fmax(high, known[1])
+    with np.errstate(invalid="ignore"):
+        return {key: np.nan_to_num(high - low) for key, (low, high) in ends.items()}
+
+
+def _tells(values: Part, spread: Part) -> bool:
+    if values.size == 1:
+        return bool(values.reshape(-1)[0])
+    return values.size > 0 and not _near(values, np.full_like(values, values.reshape(-1)[0]), spread)
+
+
+def _alike(some: Mapping[str, Part], others: Mapping[str, Part], spreads: Mapping[Any, Part]) -> bool:
+    return some.keys() == others.keys() and all(
+        one.shape == others[name].shape and _near(one, others[name], spreads[name, one.shape])
+        for name, one in some.items()
+    )
+
+
+def _near(one: Part, other: Part, spread: Part) -> bool:
+    """Numbers that differ by a small share of themselves and of their `spread`, or by a rounding; whole numbers and words are
+    others or the same. The share of the spread is for what lies far from zero, as a pressure, the other one for a single large value."""
+    one, other = _real(one), _real(other)
+    if one.dtype != other.dtype or one.dtype.kind != "f":
         return bool(np.array_equal(one, other))
-    return bool(np.allclose(one, other, rtol=_NEAR, atol=0.0, equal_nan=True))
+    some, others = one.astype(np.float64), other.astype(np.float64)
+    size = np.fmax(np.abs(some), np.abs(others))
+    allowed = np.fmax(_NEAR * np.fmin(size, spread), _ROUNDINGS * float(np.finfo(one.dtype).eps) * size)
+    with np.errstate(invalid="ignore"):
+        close = np.abs(some - others) <= np.where(np.isfinite(size), allowed, 0.0)
+    return bool(np.all(close | (some == others) | (np.isnan(some) & np.isnan(others))))
 
 
 def _shuffled(values: np.ndarray[Any, Any], generator: np.random.Generator) -> np.ndarray[Any, Any]:

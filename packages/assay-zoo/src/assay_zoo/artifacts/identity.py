@@ -8,7 +8,7 @@ from assay.errors import UsageError
 from assay_zoo.artifacts.finding import Finding, failed, passed, skipped, undecided
 from assay_zoo.check import Check
 from assay_zoo.conflicts import confusable, copies_of, not_the_owner, owners_of
-from assay_zoo.facts import Facts, read_facts
+from assay_zoo.facts import read_facts
 from assay_zoo.manifest import Entry, read_manifest
 from assay_zoo.repository import METADATA
 from assay_zoo.submission import SubmissionContext
@@ -71,20 +71,16 @@ def _owner(place: SubmissionContext, served: Entry | None) -> Check:
 
 def _copies(place: SubmissionContext, name: str, models: dict[str, Entry]) -> Iterator[Check]:
     """The weights of another model of the zoo under a new name."""
-    facts = _facts(place) if any(entry.versions for other, entry in models.items() if other != name) else None
-    if facts is None:
+    if place.metadata is None or not (place.folder / place.metadata.model).is_file():
+        return  # other checks say so
+    if not any(entry.versions for other, entry in models.items() if other != name):
+        return
+    try:
+        facts = read_facts(place.folder, place.metadata.model, memory_bytes=place.policy.run.memory_bytes)
+    except UsageError as error:
+        yield undecided("copy", Finding(sentence=f"whether it is a copy of another model is not known: {error}"))
         return
     found = list(copies_of(name, models, facts.closure, facts.weights, facts.largest))
     yield from (undecided("copy", Finding(sentence=told)) for told in found)
     if not found:
         yield passed("copy", "no other model of the zoo has these weights")
-
-
-def _facts(place: SubmissionContext) -> Facts | None:
-    """None where the model cannot be read: other checks say so."""
-    if place.metadata is None or not (place.folder / place.metadata.model).is_file():
-        return None
-    try:
-        return read_facts(place.folder, place.metadata.model, memory_bytes=place.policy.run.memory_bytes)
-    except UsageError:
-        return None

@@ -15,6 +15,7 @@ _CONTROLS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]|[\x00-\x08\x0b-\x1f
 _NO_MEMORY = re.compile(r"^MemoryError|std::bad_alloc|Cannot allocate memory|\[Errno 12\]", re.MULTILINE)
 _NO_ROOM = re.compile(r"No space left on device|\[Errno 28\]|\[Errno 27\]|File too large")
 _NO_FORK = re.compile(r"\[Errno 11\]|Resource temporarily unavailable|can't start new thread|Cannot fork")
+_NO_FILES = re.compile(r"\[Errno 24\]|Too many open files")
 _LAST_LINES = 2000
 """Characters of standard error in which the code's own words are looked for."""
 
@@ -23,8 +24,8 @@ def describe_exit(seen: SandboxProcess, limits: SandboxLimits, left_out: tuple[s
     """What `watch` saw, as a value."""
     stdout, stderr = (_plain(seen.tails[name]) for name in ("stdout", "stderr"))
     ending, sentence = _ending(seen, limits, stderr)
-    if seen.lowered and not seen.stopped and ending not in (Ending.OK, Ending.INFRASTRUCTURE):
-        less = ", ".join(f"RLIMIT_{name} {most}" for name, most in seen.lowered.items())
+    if lowered := {} if seen.stopped else _to_blame(seen, ending, stderr):
+        less = ", ".join(f"RLIMIT_{name} {most}" for name, most in lowered.items())
         sentence += f"; and this machine allows it less than the sandbox does (hard limits: {less}): raise them, then look again"
         ending = Ending.INFRASTRUCTURE
     outlived = "some of its processes were killed and have not ended yet" if seen.outlived else ""
@@ -39,6 +40,22 @@ def describe_exit(seen: SandboxProcess, limits: SandboxLimits, left_out: tuple[s
         seconds=seen.seconds,
         peak_bytes=seen.peak.memory_bytes,
     )
+
+
+def _to_blame(seen: SandboxProcess, ending: Ending, stderr: str) -> dict[str, int]:
+    """Those of the machine's lower limits that such an end may come from: a wrong shape comes from none."""
+    killed = _signal(seen.exit_code) if seen.exit_code is not None else "SIGKILL"
+    crashed = ending is Ending.CRASH
+    no_memory = ending is Ending.OUT_OF_MEMORY or (crashed and killed not in ("SIGXCPU", "SIGXFSZ"))
+    causes = {
+        "AS": no_memory,  # code that does not look at what malloc answers crashes in many ways
+        "DATA": no_memory,
+        "NOFILE": ending is not Ending.OK and _NO_FILES.search(stderr[-_LAST_LINES:]) is not None,
+        "NPROC": ending is Ending.TOO_MANY_PROCESSES,
+        "FSIZE": ending is Ending.DISK_FULL or (crashed and killed == "SIGXFSZ"),
+        "CPU": crashed and killed in ("SIGXCPU", "SIGKILL"),
+    }
+    return {name: most for name, most in seen.lowered.items() if causes.get(name, False)}
 
 
 def _ending(seen: SandboxProcess, limits: SandboxLimits, stderr: str) -> tuple[Ending, str]:
