@@ -11,7 +11,15 @@ import sys
 from collections.abc import Callable, Iterator
 from types import FunctionType, ModuleType
 
-from assay_zoo.artifacts.code_names import bound_names, dotted, imported_by, in_python, local_names, names_of_star
+from assay_zoo.artifacts.code_names import (
+    bound_names,
+    dotted,
+    imported_by,
+    in_python,
+    local_names,
+    names_of_star,
+    written_texts,
+)
 from assay_zoo.artifacts.dangerous_calls import dangerous_calls
 from assay_zoo.artifacts.outside_paths import divides_root, joined_text, outside_arguments, outside_text
 
@@ -91,6 +99,7 @@ class _Scan:
         self._nodes = list(ast.walk(tree))
         self._bound = bound_names(tree, _HARMLESS)
         self._local = local_names(tree)
+        self._texts = written_texts(tree)
         self._functions = {one.name for one in self._nodes if isinstance(one, ast.FunctionDef)}
         self._written = {
             id(one.value) for one in self._nodes if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store)
@@ -195,13 +204,15 @@ class _Scan:
             if not node.args or dotted(node.args[0], self._bound):
                 yield "the insides of Python or IPython (vars)"
             return
-        names = node.args[1:2] if name == "getattr" else node.args
+        names = node.args[1:2] or node.args if name == "getattr" else node.args
+        base = dotted(node.args[0], self._bound) if name == "getattr" else ""
         for one in names:
-            if not (isinstance(one, ast.Constant) and isinstance(one.value, str)):
+            texts = self._texts.get(one.id, []) if isinstance(one, ast.Name) else []
+            if isinstance(one, ast.Constant) and isinstance(one.value, str):
+                texts = [one.value]
+            if not texts:
                 yield f"what is named while it runs ({name})"
-                continue
-            base = dotted(node.args[0], self._bound) if name == "getattr" else ""
-            for part in one.value.split("."):
+            for part in (part for text in texts for part in text.split(".")):
                 yield from _of_module(base, part)
 
     def _is_function(self, node: ast.expr) -> bool:
