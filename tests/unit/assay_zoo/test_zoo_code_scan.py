@@ -88,6 +88,8 @@ from assay_zoo.artifacts.inspect_source import inspect_source
         ("for key in ('a', 'b'): ...\nfor key in y: getattr(x, key)", "named while it runs"),
         ("key = 'a'\ndef f(key): return getattr(x, key)", "named while it runs"),
         ("key = 'a'\nkey += 'b'; getattr(x, key)", "named while it runs"),
+        ("def f(glob):\n    import glob\n    g(glob)", "glob under a name"),
+        ("import glob\ndef f(glob):\n    def g():\n        global glob\n        h(glob)", "glob under a name"),
         ("getattr(*x)", "named while it runs"),
         ("np.load(*x)", "stored as data"),
         ("open('test_data_set_0/../../../../etc/passwd')", "files outside"),
