@@ -25,7 +25,7 @@ SUBMISSION = ROOT / "examples" / "zoo" / "models" / "digit-classifier" / "1.0"
 NAMES = {
     "MODEL": "classifier.onnx",
     "GOLDEN": "golden",
-    "NAME": "submissions/digit-classifier",
+    "NAME": "digit-classifier",
     "WHO": "ann@example.org",
     "WHY": "a-reason",
     "FOLDER": "tuned",
@@ -49,6 +49,13 @@ SET = "assay baseline set classifier.onnx --flow onnxruntime --measure-seconds 0
 SMOKE = "--filter 'a*-float32-smoke-*'"
 KNOWN = "assay run regressions --flow onnxruntime --filter onnxruntime-clip-of-int64"
 """A known defect of ONNX Runtime, red without the expectations."""
+TWO_VERSIONS = (
+    "cp -r submissions submission; assay zoo check submissions/digit-classifier && "
+    "assay zoo promote digit-classifier --by ann@example.org && cp -r submission/. submissions && "
+    'sed -i \'s/^version = "1.0"/version = "1.1"/\' submissions/digit-classifier/metadata.toml && '
+    "assay zoo check submissions/digit-classifier"
+)
+"""The first is served, the second checked."""
 LIMIT_S = 900.0
 
 
@@ -106,7 +113,7 @@ ROWS = {
     34: Shown("assay run operators --flow onnxruntime "),
     35: Shown("passed", test="a step of a code host"),
     36: ZOO, 37: ZOO, 38: ZOO, 39: ZOO, 40: ZOO, 44: ZOO,
-    41: Shown("rollback", before="assay zoo check submissions/digit-classifier"),
+    41: Shown("1.0 is served again", before=TWO_VERSIONS),
     42: Shown("passed", test="a forge"),
     43: Shown("passed", test="a table of a file, and a forge"),
     45: Shown("nothing is stale"),
