@@ -9,7 +9,7 @@ from onnx import parser
 
 from assay.commands.composition import open_services
 from assay.core.flow import Flow
-from assay.core.screening import Use
+from assay.core.screening import ANY_OPERATOR, Use
 from assay.fuzz.corpus import Corpus
 from assay.fuzz.screening import Rescreen
 from assay.generators.files import keep_case, operators_of, read_case
@@ -32,6 +32,10 @@ def test_the_use_that_ends_the_process_is_found_again(tmp_path: Path) -> None:
         assert again.smallest(place, Flow(name="faulty", backend="faulty")) == ""
         assert read_case(place).uses == case.uses
         assert again.smallest(place, Flow(name="faulty", backend="faulty", options=options)) == Use.AGAIN
+        assert again.with_plain_model(place, Flow(name="faulty", backend="faulty", options=options)) == {
+            ANY_OPERATOR: False
+        }
+        assert again.with_plain_model(place, Flow(name="faulty", backend="faulty")) == {ANY_OPERATOR: True}
     left = read_case(place)
     assert (left.uses, left.others) == ((Use.AGAIN,), ())
     assert [one.name for one in tmp_path.iterdir() if one.name.startswith("again")] == []

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from assay.commands.composition import open_services
 from assay.core.flow import Flow
-from assay.core.screening import CaseId, Suspect
+from assay.core.screening import ANY_OPERATOR, CaseId, Suspect, Use
 from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session, Waiting
 from assay.fuzz.look import Look
 from assay.fuzz.session import Fuzzing
@@ -112,3 +112,16 @@ def test_suspects_of_a_flow_that_is_not_asked_wait_for_a_call_that_asks_it(servi
     kept = Corpus(tmp_path).read()
     assert kept is not None
     assert (kept.waiting, kept.processor_s) == (session.waiting, 1.0)
+
+
+def test_what_fails_in_a_use_whatever_the_operator_is_one_bucket(services: Services, tmp_path: Path) -> None:
+    """Of each operator a case, and more of one than are looked into."""
+    fuzzing = Fuzzing(Corpus(tmp_path), _session(), [FLOW], services, lambda text: None, {ARM.name}, lambda: 9.0)
+    for index, operator in enumerate(("Pad", "Asinh", "Not", "Not", "Not", "Tile")):
+        case = CaseId("used-engines", 3, 7, index)
+        fuzzing._meet(FLOW.name, Suspect(case, Use.SIDE_BY_SIDE, (operator,), ablated={ANY_OPERATOR: False}))
+    (found,) = fuzzing.session.buckets.values()
+    assert (found.count, found.status) == (6, "in_use")
+    assert found.title == "faulty: any operator, side_by_side"
+    fuzzing._meet(FLOW.name, replace(SUSPECT, kind=Use.SIDE_BY_SIDE, ablated={ANY_OPERATOR: True}))
+    assert [one.title for one in fuzzing.new] == [found.title, "faulty: Neg, side_by_side"]

@@ -43,6 +43,16 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
     ("one", "other", "due"),
     [
         (_bucket("Conv", "inputs"), _bucket("Conv", "inputs opset"), SAME),
+        (_bucket("", "-as~any~operator", kind="again"), _bucket("Pad", "-as~any~operator", kind="again"), SAME),
+        (_bucket("", "-as~any~operator", kind="again"), _bucket("Pad", "as~any~operator", kind="again"), DIFFERENT),
+        (_bucket("", "-as~any~operator", kind="again"), _bucket("Pad", "-inputs", kind="again"), UNDECIDED),
+        (_bucket("", "-as~any~operator", kind="again"), _bucket("", "-as~any~operator", kind="reloaded"), DIFFERENT),
+        (_bucket("Neg", "as~any~operator", kind="again"), _bucket("Abs", "as~any~operator", kind="again"), DIFFERENT),
+        (
+            _bucket("", "-as~any~operator", kind="crash", detail="again"),
+            _bucket("", "-as~any~operator", kind="crash", detail="reloaded"),
+            DIFFERENT,
+        ),
         (_bucket("DFT"), _bucket("DFT", "-inputs"), UNDECIDED),
         (_bucket("DFT", "-opset"), _bucket("DFT", "-inputs"), UNDECIDED),
         (_bucket("DFT", "-inputs -opset"), _bucket("DFT", "-inputs"), SAME),

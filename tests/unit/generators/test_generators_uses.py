@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,13 @@ from assay.core.flow import Flow, Option
 from assay.core.job import ScreenJob
 from assay.core.limits import Limits
 from assay.core.model import Model
-from assay.core.screening import CaseId, Screened, Suspect, Use
+from assay.core.screening import ANY_OPERATOR, CaseId, Screened, Suspect, Use, is_of_use
 from assay.fuzz.corpus import Waiting
 from assay.fuzz.look import status_of
+from assay.fuzz.screening import KEPT, KEPT_VERSION
 from assay.generators.case_values import CaseValues
+from assay.generators.files import keep_case
+from assay.generators.kept_cases import KeptCases
 from assay.generators.screen import _Screener, screen
 from assay.generators.sweep import Sweep
 from assay.generators.used_engines import UsedEngines
@@ -74,7 +78,43 @@ def test_an_engine_that_is_wrong_later_is_named_by_its_use(
     tmp_path: Path, fault: str, options: dict[str, Option], use: Use
 ) -> None:
     suspects, _ = _suspects(tmp_path, fault=fault, **options)
-    assert use in {one.kind for one in suspects}
+    found = [one for one in suspects if one.kind == use]
+    assert found
+    assert all(is_of_use(one.ablated) for one in found)
+
+
+class _WrongLater(Faulty):
+    """Wrong in a call after the first, where its model has one of these operators; only each so many engines of it are."""
+
+    def __init__(self, operators: dict[str, int]) -> None:
+        self._operators, self._made = operators, Counter[str]()
+
+    def lower(self, model: Path, flow: Flow) -> FaultyEngine:
+        present = {node.op_type for node in onnx.load(model).graph.node} & self._operators.keys()
+        self._made.update(present)
+        due = any(self._made[name] % self._operators[name] == 0 for name in present)
+        return super().lower(model, replace(flow, options={"fault": "late_call", "from_call": 2} if due else {}))
+
+
+@pytest.mark.parametrize(
+    ("operators", "right"),
+    [({"Sigmoid": 1}, True), ({"Sigmoid": 1, "Relu": 1}, False), ({"Sigmoid": 1, "Relu": 5}, False)],
+)
+def test_what_fails_in_a_use_is_tried_with_another_operator(
+    tmp_path: Path, operators: dict[str, int], right: bool
+) -> None:
+    """Often enough that one is seen that fails now and then."""
+    graph = '<ir_version: 8, opset_import: ["" : 17]> g (float[2, 3] x) => (float[2, 3] y) { y = Sigmoid(x) }'
+    model = onnx.parser.parse_model(graph).SerializeToString()
+    case = GeneratedCase(model, {"x": np.ones((2, 3), np.float32)}, uses=(Use.SIDE_BY_SIDE,))
+    keep_case(case, tmp_path, "case")
+    job = replace(_job(tmp_path), generator=KEPT, version=KEPT_VERSION, kept=(str(tmp_path / "case"),))
+    screener = _Screener(job, _WrongLater(operators), KeptCases(job.kept))
+    screener.one(0)
+    (found,) = screener.result().suspects
+    assert found.kind == Use.SIDE_BY_SIDE
+    assert found.ablated[ANY_OPERATOR] is right
+    assert found.operators[0].partition("@")[0] == ("Sigmoid" if right else "Relu")
 
 
 class _OfPrograms(Faulty):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 
 import msgspec
 
@@ -27,6 +28,11 @@ class Use(enum.StrEnum):
     OTHER_SIZES = "other_sizes"
     RELOADED = "reloaded"
     SIDE_BY_SIDE = "side_by_side"
+
+
+ANY_OPERATOR = "as any operator"
+"""What was tried of a suspect that is wrong in use: a plain model of another operator in the same use. Where that is wrong, too, the use
+alone is the cause."""
 
 
 class Unspecified(enum.StrEnum):
@@ -77,3 +83,8 @@ class Suspect(msgspec.Struct, frozen=True):
     unspecified: tuple[Unspecified, ...] = ()
     detail: str = ""
     ablated: dict[str, bool] = {}
+
+
+def is_of_use(ablated: Mapping[str, bool]) -> bool:
+    """Whether the use alone is the cause, whatever the operator, by what was tried of a suspect."""
+    return ablated.get(ANY_OPERATOR) is False

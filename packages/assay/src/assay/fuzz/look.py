@@ -17,7 +17,7 @@ from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.core.result_parts import ComparedResult
-from assay.core.screening import Unspecified, Use
+from assay.core.screening import Suspect, Unspecified, Use, is_of_use
 from assay.errors import AssayError
 from assay.fuzz.corpus import Bucket, Corpus, Session, Waiting
 from assay.fuzz.same_cause import Relation, cures, nearest
@@ -116,7 +116,8 @@ class Look:
             return "not_repeated", one
         if self._again.node_that_ends(self._path(one, ""), flow):
             return "timeout" if one.suspect.kind == Outcome.TIMEOUT.value else "crash", one
-        return "in_use", replace(one, suspect=replace(one.suspect, detail=smaller))
+        ablated = self._again.with_plain_model(self._path(one, ""), flow)
+        return "in_use", replace(one, suspect=replace(one.suspect, detail=smaller, ablated=ablated))
 
     def _named(self, one: Waiting) -> Waiting:
         """With the operators of its model: of a case that ended its worker nobody has told them, and they part causes."""
@@ -146,9 +147,7 @@ class Look:
         detail: str = "",
     ) -> Bucket:
         suspect = one.suspect
-        operators = (
-            cause.operators if cause is not None else tuple(name.partition("@")[0] for name in suspect.operators)
-        )
+        operators = cause.operators if cause is not None else _operators(suspect)
         # Of one operator alone the attributes that matter tell causes apart; of a pattern its nodes do.
         names = set(operators)
         attributes = (
@@ -158,7 +157,7 @@ class Look:
         kind = cause.symptom.kind if cause is not None else suspect.kind
         told = detail or suspect.detail or (result.detail if result is not None else "")
         return Bucket(
-            key=bucket_key(flow.backend, kind, operators, attributes, brought, status)
+            key=bucket_key(flow.backend, _shown(kind, suspect), operators, attributes, brought, status)
             if kind != "failed"
             else bucket_key(flow.backend, signature(flow.name, suspect), (), (), (), status),
             flow=flow.name,
@@ -172,7 +171,9 @@ class Look:
             first=str(suspect.case),
             generator=suspect.case.generator,
             smallest=cause.folder if cause is not None else str(self._path(one, ".onnx")),
-            title=title_of(cause) if cause is not None else f"{flow.backend}: {'+'.join(operators)}, {kind}",
+            title=title_of(cause)
+            if cause is not None
+            else f"{flow.backend}: {'+'.join(operators) or 'any operator'}, {_shown(kind, suspect)}",
             workaround=workaround(cause) if cause is not None else "",
             script=cause.script if cause is not None else "",
             folder=cause.folder if cause is not None else "",
@@ -183,6 +184,16 @@ class Look:
             known=cause.known_as if cause is not None else "",
             ablated=suspect.ablated,
         )
+
+
+def _operators(suspect: Suspect) -> tuple[str, ...]:
+    """None of one whose use alone is the cause."""
+    return () if is_of_use(suspect.ablated) else tuple(name.partition("@")[0] for name in suspect.operators)
+
+
+def _shown(kind: str, suspect: Suspect) -> str:
+    """How it fails: of one that ended its process whatever the operator, also in which use."""
+    return f"{kind} in {suspect.detail}" if is_of_use(suspect.ablated) and kind in ENDED else kind
 
 
 def made_again(one: Waiting, corpus: Corpus, session: Session) -> bool:

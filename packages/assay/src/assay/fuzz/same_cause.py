@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Sequence
 
-from assay.core.screening import Use
+from assay.core.screening import ANY_OPERATOR, Use, is_of_use
 from assay.fuzz.corpus import CAUSES, Bucket, is_compared
 
 NEUTRAL = frozenset(
@@ -45,6 +45,8 @@ def relation(one: Bucket, other: Bucket) -> Relation:
     """Symmetrical."""
     if one.backend != other.backend:
         return Relation.DIFFERENT
+    if is_of_use(one.ablated) or is_of_use(other.ablated):
+        return _in_use(one, other)
     mine, theirs = pattern(one.operators), pattern(other.operators)
     shared = cures(one) & cures(other)
     families = {family(one.kind), family(other.kind)}
@@ -70,6 +72,18 @@ def relation(one: Bucket, other: Bucket) -> Relation:
         passes = {*one.brought} & {*other.brought}
         return Relation.UNDECIDED if passes and {*mine} & {*theirs} else Relation.DIFFERENT
     return _crossed(one, other)
+
+
+def _in_use(one: Bucket, other: Bucket) -> Relation:
+    """Where one at least is wrong in its use whatever the operator: what is so of the other is one with it, what a plain model is
+    right in is another."""
+    ended = family(one.kind) in ENDED  # the use is in its words then
+    if one.kind != other.kind or (ended and one.detail != other.detail):
+        return Relation.DIFFERENT
+    tried = [bucket.ablated.get(ANY_OPERATOR) for bucket in (one, other)]
+    if None in tried:
+        return Relation.UNDECIDED
+    return Relation.DIFFERENT if any(tried) else Relation.SAME
 
 
 def _fail_alike(one: Bucket, other: Bucket) -> bool:

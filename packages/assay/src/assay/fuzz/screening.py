@@ -13,8 +13,8 @@ from assay.core.job import ScreenJob
 from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Outcome
-from assay.core.result import Result
-from assay.core.screening import Use
+from assay.core.result import Result, ScreenResult
+from assay.core.screening import ANY_OPERATOR, Use
 from assay.fuzz.corpus import Corpus
 from assay.pipeline.services import Services
 from assay.ports.generator import GeneratedCase
@@ -94,6 +94,23 @@ class Rescreen:
             return False
         _replace(place, parts[at])
         return True
+
+    def with_plain_model(self, place: Path, flow: Flow) -> dict[str, bool]:
+        """Whether a plain model of another operator goes well in the use of the case at `place`; empty where that could not be tried."""
+        from assay.generators.files import keep_case, read_case
+        from assay.generators.plain_uses import TRIES, plain_cases
+
+        with TemporaryDirectory(prefix="plain-", dir=self._corpus.folder.absolute()) as name:
+            folder = Path(name)
+            for number, one in enumerate(plain_cases(read_case(place))):
+                keep_case(one, folder, str(number))
+                places = [folder / str(number)] * TRIES
+                found = screen_kept(places, 0, flow, folder / "suspects", self._services)
+                if found.outcome in ENDED:
+                    return {ANY_OPERATOR: False}
+                if isinstance(found, ScreenResult) and found.right:
+                    return {ANY_OPERATOR: True}
+        return {}
 
     def _first_that_ends(self, cases: Sequence[GeneratedCase], place: Path, flow: Flow, folder: Path) -> str:
         from assay.generators.files import keep_case

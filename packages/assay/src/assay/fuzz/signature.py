@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 
 from assay.core.digest import value_digest
-from assay.core.screening import Suspect
+from assay.core.screening import Suspect, is_of_use
 
 
 def signature(flow: str, suspect: Suspect) -> str:
     """Of a suspect before anybody looked into it: operators without their opsets, and the attributes that matter."""
     if suspect.kind == "failed":  # the words of the backend tell them apart, whatever stands around the node
         return "|".join((flow, suspect.kind, _plain(suspect.detail)))
+    if is_of_use(suspect.ablated):
+        return "|".join((flow, suspect.kind))
     names = "+".join(one.partition("@")[0] for one in suspect.operators) or str(suspect.case)
     return "|".join((flow, suspect.kind, names, ",".join(suspect.attributes), ",".join(suspect.unspecified)))
 

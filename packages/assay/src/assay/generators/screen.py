@@ -25,6 +25,7 @@ from assay.generators.files import keep_case
 from assay.generators.kept_cases import KeptCases
 from assay.generators.narrowing import Trial, localized, simplified
 from assay.generators.open_generator import open_generator
+from assay.generators.plain_uses import in_plain_model
 from assay.generators.rewriting import change, rewritten_pair
 from assay.generators.uses import Maker, answers
 from assay.models.conversion import convert_to
@@ -133,15 +134,14 @@ class _Screener:
         elif found.became in (Screened.RIGHT, Screened.FAILED, Screened.SUSPECT):
             self._seen.update(found.values.forms())
         if found.became in (Screened.FAILED, Screened.SUSPECT):
-            at_sizes = found.far.kind == Use.OTHER_SIZES  # a part has fixed sizes
-            self._keep(index, *((found, {}) if at_sizes else self._narrowed(found)))
+            self._keep(index, *self._narrowed(found))
         return found.became
 
     def _part(self, case: GeneratedCase) -> Trial:
         """Of a suspect whose shape is wrong: so may be that of what has no elements."""
         return self._trial(case, empty=True)
 
-    def _trial(self, case: GeneratedCase, *, derive: bool = False, empty: bool = False) -> Trial:
+    def _trial(self, case: GeneratedCase, *, derive: bool = False, empty: bool = False, once: bool = False) -> Trial:
         values = CaseValues(case)
         if not values.is_valid():
             return Trial(case, values, Screened.INVALID)
@@ -174,7 +174,7 @@ class _Screener:
             self._watch(values, engine)
         if far.kind or not (case.uses or case.others):
             return Trial(case, values, Screened.SUSPECT if far.kind else Screened.RIGHT, far)
-        return self._used(engine, case) or Trial(case, values, Screened.RIGHT)
+        return self._used(engine, case, once) or Trial(case, values, Screened.RIGHT)
 
     def _watch(self, values: CaseValues, engine: Engine) -> None:
         try:
@@ -194,21 +194,21 @@ class _Screener:
         self._model.write_bytes(case.model)
         return self._lower()
 
-    def _used(self, engine: Engine, case: GeneratedCase) -> Trial | None:
-        """The first use after which an answer is wrong, twice: with an engine of its own, too."""
+    def _used(self, engine: Engine, case: GeneratedCase, once: bool) -> Trial | None:
+        """The first use after which an answer is wrong, twice: with an engine of its own, too. Or once."""
         for place, other in enumerate(case.others):
             alone = GeneratedCase(case.model, other)
             if (found := self._at(engine, alone, Use.OTHER_SIZES)) is not None:
                 fresh = self._trial(alone)
                 if fresh.became is Screened.SUSPECT:
                     return fresh
-                if self._repeats(case, place):
+                if once or self._repeats(case, place):
                     return dataclasses.replace(
                         found, case=GeneratedCase(case.model, case.inputs, case.others[: place + 1])
                     )
         for use in case.uses:
             plain = GeneratedCase(case.model, case.inputs, uses=(use,))
-            if (found := self._at(engine, plain, use)) is not None and self._at(self._lower(), plain, use):
+            if (found := self._at(engine, plain, use)) and (once or self._at(self._lower(), plain, use)):
                 return found
         return None
 
@@ -248,10 +248,13 @@ class _Screener:
         return None
 
     def _narrowed(self, trial: Trial) -> tuple[Trial, dict[str, bool]]:
+        plain, tried = in_plain_model(trial, lambda case: self._trial(case, once=True))  # it may be a race
+        if plain is not None or trial.far.kind == Use.OTHER_SIZES:  # a part has fixed sizes
+            return plain or trial, tried
         run = self._part if trial.far.kind == "shape" else self._trial
         best, ablated = simplified(localized(trial, run), run)
         swallowed = self._swallowed(best)
-        return (swallowed, {}) if swallowed else (best, ablated | ablate(best, run))
+        return (swallowed, {}) if swallowed else (best, ablated | ablate(best, run) | tried)
 
     def _swallowed(self, trial: Trial) -> Trial | None:
         """The case as one that fails, where an engine with two threads raises what one with a single thread does not tell."""

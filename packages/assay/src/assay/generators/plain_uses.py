@@ -1,0 +1,87 @@
+"""What is wrong in one use of an engine alone: whether the operator matters, or any engine is wrong when it is used so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+from assay.core.screening import ANY_OPERATOR, Screened, Use
+from assay.generators.narrowing import Run, Trial, fails_alike
+from assay.ports import Tensor
+from assay.ports.generator import GeneratedCase
+
+TRIES = 4
+"""Of one plain model: it may be a race."""
+FLOATS = frozenset((TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE))
+WHOLE = frozenset(
+    (
+        *(TensorProto.INT8, TensorProto.INT16, TensorProto.INT32, TensorProto.INT64),
+        *(TensorProto.UINT8, TensorProto.UINT16, TensorProto.UINT32, TensorProto.UINT64),
+    )
+)
+ONE_OPERAND = frozenset(("Relu", "Neg", "Not"))
+
+
+def in_plain_model(trial: Trial, run: Run) -> tuple[Trial | None, dict[str, bool]]:
+    """A plain model of another operator that fails in the same use, where there is one; and whether it is right, where that could be
+    tried. `run` says of a case that it is wrong if it was wrong once."""
+    if trial.far.kind not in {*Use}:
+        return None, {}
+    for case in plain_cases(trial.case):
+        tried = run(case)
+        for _ in range(TRIES - 1):
+            if tried.became is not Screened.RIGHT:
+                break
+            tried = run(case)
+        if fails_alike(tried, trial):
+            return tried, {ANY_OPERATOR: False}
+        if tried.became is Screened.RIGHT:
+            return None, {ANY_OPERATOR: True}
+    return None, {}
+
+
+def plain_cases(case: GeneratedCase) -> Iterator[GeneratedCase]:
+    """One node of an operator that the case has not, on one of its inputs, in its type and sizes: floats first."""
+    model = onnx.load_from_string(case.model)
+    present = {node.op_type for node in model.graph.node}
+    inputs = [one for one in model.graph.input if one.name in case.inputs]
+    for given in sorted(inputs, key=lambda one: one.type.tensor_type.elem_type not in FLOATS):
+        for operator in _operators(given.type.tensor_type.elem_type):
+            if operator not in present:
+                yield GeneratedCase(
+                    _model(model, given, operator),
+                    {given.name: _plain(case.inputs[given.name])},
+                    tuple({given.name: _plain(other[given.name])} for other in case.others),
+                    case.uses,
+                )
+
+
+def _operators(element: int) -> tuple[str, ...]:
+    if element in FLOATS:
+        return ("Relu", "Add", "Neg")
+    if element in WHOLE:
+        return ("Add", "Sub")
+    return ("Not", "And") if element == TensorProto.BOOL else ()
+
+
+def _model(model: Any, given: Any, operator: str) -> bytes:
+    answer = onnx.ValueInfoProto()
+    answer.CopyFrom(given)
+    answer.name = f"{given.name}_plain"
+    operands = [given.name] * (1 if operator in ONE_OPERAND else 2)
+    graph = helper.make_graph([helper.make_node(operator, operands, [answer.name])], "plain", [given], [answer])
+    opsets = [one for one in model.opset_import if one.domain == ""]
+    made = helper.make_model(graph, opset_imports=opsets, ir_version=model.ir_version)
+    return bytes(made.SerializeToString(deterministic=True))
+
+
+def _plain(array: Tensor) -> Tensor:
+    """Small numbers of both signs, or from 1 to 5, or truth values in turn."""
+    numbers = np.arange(array.size).reshape(array.shape)
+    if array.dtype.kind == "b":
+        return np.asarray(numbers % 2 == 0)
+    return np.asarray((numbers % 5 + 1 if array.dtype.kind in "iu" else numbers % 7 - 2.5).astype(array.dtype))
