@@ -123,5 +123,10 @@ def test_what_fails_in_a_use_whatever_the_operator_is_one_bucket(services: Servi
     (found,) = fuzzing.session.buckets.values()
     assert (found.count, found.status) == (6, "in_use")
     assert found.title == "faulty: any operator, side_by_side"
+    ended = replace(SUSPECT, kind="crash", detail=Use.AGAIN, ablated={ANY_OPERATOR: False})
+    assert (
+        fuzzing.look._bucket(Waiting(FLOW.name, ended), FLOW, "in_use", None).title
+        == "faulty: any operator, crash, again"
+    )
     fuzzing._meet(FLOW.name, replace(SUSPECT, kind=Use.SIDE_BY_SIDE, ablated={ANY_OPERATOR: True}))
     assert [one.title for one in fuzzing.new] == [found.title, "faulty: Neg, side_by_side"]

@@ -49,8 +49,8 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
         (_bucket("", "-as~any~operator", kind="again"), _bucket("", "-as~any~operator", kind="reloaded"), DIFFERENT),
         (_bucket("Neg", "as~any~operator", kind="again"), _bucket("Abs", "as~any~operator", kind="again"), DIFFERENT),
         (
-            _bucket("", "-as~any~operator", kind="crash", detail="again"),
-            _bucket("", "-as~any~operator", kind="crash", detail="reloaded"),
+            _bucket("", "-as~any~operator", kind="crash", attributes="again"),
+            _bucket("", "-as~any~operator", kind="crash", attributes="reloaded"),
             DIFFERENT,
         ),
         (_bucket("DFT"), _bucket("DFT", "-inputs"), UNDECIDED),

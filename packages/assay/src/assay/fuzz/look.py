@@ -148,16 +148,12 @@ class Look:
     ) -> Bucket:
         suspect = one.suspect
         operators = cause.operators if cause is not None else _operators(suspect)
-        # Of one operator alone the attributes that matter tell causes apart; of a pattern its nodes do.
-        names = set(operators)
-        attributes = (
-            tuple(name for name in suspect.attributes if name.partition(".")[0] in names) if len(operators) == 1 else ()
-        )
+        attributes = _attributes(suspect, operators)
         brought = tuple(name for cure in cause.cures[:1] for name in cure.names) if cause is not None else ()
         kind = cause.symptom.kind if cause is not None else suspect.kind
         told = detail or suspect.detail or (result.detail if result is not None else "")
         return Bucket(
-            key=bucket_key(flow.backend, _shown(kind, suspect), operators, attributes, brought, status)
+            key=bucket_key(flow.backend, kind, operators, attributes, brought, status)
             if kind != "failed"
             else bucket_key(flow.backend, signature(flow.name, suspect), (), (), (), status),
             flow=flow.name,
@@ -171,9 +167,7 @@ class Look:
             first=str(suspect.case),
             generator=suspect.case.generator,
             smallest=cause.folder if cause is not None else str(self._path(one, ".onnx")),
-            title=title_of(cause)
-            if cause is not None
-            else f"{flow.backend}: {'+'.join(operators) or 'any operator'}, {_shown(kind, suspect)}",
+            title=title_of(cause) if cause is not None else f"{flow.backend}: {_named(suspect, operators, attributes)}",
             workaround=workaround(cause) if cause is not None else "",
             script=cause.script if cause is not None else "",
             folder=cause.folder if cause is not None else "",
@@ -191,9 +185,20 @@ def _operators(suspect: Suspect) -> tuple[str, ...]:
     return () if is_of_use(suspect.ablated) else tuple(name.partition("@")[0] for name in suspect.operators)
 
 
-def _shown(kind: str, suspect: Suspect) -> str:
-    """How it fails: of one that ended its process whatever the operator, also in which use."""
-    return f"{kind} in {suspect.detail}" if is_of_use(suspect.ablated) and kind in ENDED else kind
+def _attributes(suspect: Suspect, operators: Sequence[str]) -> tuple[str, ...]:
+    """Of one operator alone the attributes that matter tell causes apart; of a pattern its nodes do. Of a use that alone is the cause
+    it does: the words of what ended its process are the name of the use."""
+    if is_of_use(suspect.ablated):
+        return (suspect.detail if suspect.kind in ENDED else suspect.kind,)
+    names = {*operators} if len(operators) == 1 else set[str]()
+    return tuple(name for name in suspect.attributes if name.partition(".")[0] in names)
+
+
+def _named(suspect: Suspect, operators: Sequence[str], attributes: Sequence[str]) -> str:
+    """Operators and the kind of failure, with the use that alone is the cause."""
+    if is_of_use(suspect.ablated):
+        return ", ".join(("any operator", *dict.fromkeys((suspect.kind, *attributes))))
+    return f"{'+'.join(operators)}, {suspect.kind}"
 
 
 def made_again(one: Waiting, corpus: Corpus, session: Session) -> bool:

@@ -77,8 +77,8 @@ def relation(one: Bucket, other: Bucket) -> Relation:
 def _in_use(one: Bucket, other: Bucket) -> Relation:
     """Where one at least is wrong in its use whatever the operator: what is so of the other is one with it, what a plain model is
     right in is another."""
-    ended = family(one.kind) in ENDED  # the use is in its words then
-    if one.kind != other.kind or (ended and one.detail != other.detail):
+    ended = family(one.kind) in ENDED  # then the use is where an operator has its attributes
+    if one.kind != other.kind or (ended and one.attributes != other.attributes):
         return Relation.DIFFERENT
     tried = [bucket.ablated.get(ANY_OPERATOR) for bucket in (one, other)]
     if None in tried:
