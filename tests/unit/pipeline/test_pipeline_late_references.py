@@ -7,12 +7,14 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any, cast
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
 from assay.core.case import Case, Inputs
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
+from assay.core.golden import GoldenLock
 from assay.core.job import (
     AnyJob,
     DeriveToleranceJob,
@@ -82,7 +84,8 @@ def test_a_quick_oracle_costs_nothing_more(tmp_path: Path) -> None:
 def test_the_tolerance_of_a_golden_is_tried_in_the_same_way(tmp_path: Path) -> None:
     golden = tmp_path / "golden"
     golden.mkdir()
-    (golden / "golden.lock").write_text("")
+    lock = GoldenLock("1", "net", 1, 0, "oracle", "1", "", "", "", ())
+    (golden / "golden.lock").write_bytes(msgspec.json.encode(lock))
     workers = _Workers(DeriveToleranceJob, VerifyJob)
     assert len(_ended(workers, tmp_path, str(golden))) == 2
     assert workers.asked == [("derive_tolerance", 6.0), ("verify", 60.0)]

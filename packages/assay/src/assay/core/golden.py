@@ -50,16 +50,15 @@ class GoldenRevision(msgspec.Struct, frozen=True):
 
 
 class GoldenLock(msgspec.Struct, frozen=True):
-    """golden.lock. `samples` is the number of samples stacked on axis 0 of every tensor.
+    """golden.lock. `samples` is how many are stacked on axis 0 of every tensor: stored shape is (samples, *shape that the model takes).
 
-        A *sample* is one run of the model at batch 1 (its batch axis removed where the model has one is NOT done: each
-        sample keeps the shape the model sees, so stored shape is (samples, *tensor shape)). `plan` is how the inputs were
-        chosen; None where they were given. With `state` (an output: the input of
-        the next call that it is fed into) samples are calls in order, and `sequences` says how many belong to each sequence;
-        every call is stored with the state that it was given. `library` is whose code the producer runs, "" where that is not known.
-        `kept`: somebody asked for these outputs; they are no reference that a check computed by itself. `refusals` are what those said who
-        were asked before the producer. `earlier` are the states that this one took the place of, oldest first. In a `form` that is not
-    whole samples are prompts, with their tokens alone; `vocabulary` is how many tokens there are.
+    * A *sample* is one run of the model at batch 1; it keeps its batch axis. With `state` (an output: the input of the next call that it
+      is fed into) samples are calls in order, each with the state that it was given, and `sequences` says how many belong to each
+      sequence. In a `form` that is not whole they are prompts, with their tokens alone; `vocabulary` is how many tokens there are.
+    * `plan` is how the inputs were chosen; None where they were given.
+    * `library` is whose code the producer runs, "" where that is not known. `refusals` are what those said who were asked before it.
+    * `kept`: somebody asked for these outputs; they are no reference that a check computed by itself.
+    * `earlier` are the states that this one took the place of, oldest first.
     """
 
     model_digest: str
