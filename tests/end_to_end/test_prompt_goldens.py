@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
 
 import assay
+from assay.core.model import TensorSpec
 from assay.core.outcome import Outcome
 from assay.core.result import VerifyResult
 from assay.errors import BadGolden, UsageError
 from assay.models.files import file_digest
 from assay.models.goldens import read_lock, write_contents
+from assay.models.onnx_file import open_model
 from assay.models.own_data.prompts.short_goldens import read_sketches
 from assay.models.tensors import TensorFile
+from assay.worker.inputs.load_inputs import check_golden, feed
 from command_line import run_assay
 from language_model import write
 
@@ -25,6 +31,27 @@ SHOWS = {
     "counts positions from each call's first": "on the cache",
     "reads a batch mate": "beside other prompts in a batch",
     "sees padding": "behind padding, beside longer prompts",
+}
+
+
+Tensors = dict[str, np.ndarray[Any, Any]]
+HOSTILE: dict[str, Callable[[Tensors], Tensors]] = {
+    "a row less": lambda one: {"mass": one["mass"][:-1]},
+    "a token too many": lambda one: {"ids": one["ids"] + np.uint32(16)},
+    "a token below 0": lambda one: {"ids": one["ids"].astype(np.int64) - 1},
+    "a token twice": lambda one: {"ids": np.zeros_like(one["ids"])},
+    "no columns": lambda one: {"ids": one["ids"][:, :0], "logs": one["logs"][:, :0]},
+    "fewer sums": lambda one: {"sums": one["sums"][:, :7]},
+    "mass of two axes": lambda one: {"mass": one["mass"][:, None]},
+    "mass below 0": lambda one: {"mass": one["mass"] - 1.0},
+    "mass of 2": lambda one: {"mass": one["mass"] + 2.0},
+    "squares below 0": lambda one: {"squares": one["squares"] - 1.0},
+    "noise below 0": lambda one: {"noise": -1.0 - one["noise"]},
+    "endless noise": lambda one: {"noise": np.full_like(one["noise"], np.inf)},
+    "noise whose square is no number": lambda one: {"noise": np.full_like(one["noise"], 1e308)},
+    "logs of NaN": lambda one: {"logs": np.full_like(one["logs"], np.nan)},
+    "logs of 1e308": lambda one: {"logs": np.full_like(one["logs"], 1e308)},
+    "the least probable first": lambda one: {"logs": np.ascontiguousarray(one["logs"][:, ::-1])},
 }
 
 
@@ -110,15 +137,45 @@ def test_sketches_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         sketches = {name: file.read(name) for name in file.tensors}
     with TensorFile(golden / "inputs.safetensors") as file:
         tokens = {name: file.read(name) for name in file.tensors}
-    for broken in (
-        {**sketches, "mass": sketches["mass"][:-1]},
-        {**sketches, "ids": sketches["ids"] + np.uint32(16)},
-        {**sketches, "logs": np.full_like(sketches["logs"], np.nan)},
-        {name: one for name, one in sketches.items() if name != "noise"},
-    ):
-        write_contents(golden, lock, {"input": tokens, "sketch": broken})
+    for hostile in HOSTILE.values():
+        write_contents(golden, lock, {"input": tokens, "sketch": sketches | hostile(sketches)})
         with pytest.raises(BadGolden, match="do not fit its prompts"):
             read_sketches(golden, lock.model_digest)
+    lost = {name: one for name, one in sketches.items() if name != "noise"}
+    for changed, broken in (
+        (lock, {"input": tokens, "sketch": lost}),
+        (msgspec.structs.replace(lock, seed=-1), {"input": tokens, "sketch": sketches}),
+        (msgspec.structs.replace(lock, vocabulary=10**12), {"input": tokens, "sketch": sketches}),
+    ):
+        write_contents(golden, changed, broken)
+        with pytest.raises(BadGolden, match="do not fit its prompts"):
+            read_sketches(golden, lock.model_digest)
+
+
+def test_tokens_and_vocabulary_are_those_of_the_model(tmp_path: Path) -> None:
+    golden = _recorded(tmp_path, "--form", "sketch")
+    lock, model = read_lock(golden), open_model(tmp_path / "lm.onnx")
+    with TensorFile(golden / "sketches.safetensors") as file:
+        sketches = {name: file.read(name) for name in file.tensors}
+    with TensorFile(golden / "inputs.safetensors") as file:
+        tokens = {name: file.read(name) for name in file.tensors}
+    for token in (-9, 16):
+        write_contents(golden, lock, {"input": {name: one + token for name, one in tokens.items()}, "sketch": sketches})
+        with pytest.raises(BadGolden, match="has a token"):
+            read_sketches(golden, lock.model_digest)
+    for odd in ({name: one + 0.5 for name, one in tokens.items()}, {}):
+        write_contents(golden, lock, {"input": odd, "sketch": sketches})
+        with pytest.raises(BadGolden, match="record the golden again"):
+            read_sketches(golden, lock.model_digest)
+    write_contents(golden, lock, {"input": tokens, "sketch": sketches})
+    sketched = read_sketches(golden, lock.model_digest)
+    check_golden(golden, model)
+    other = replace(sketched, lock=msgspec.structs.replace(lock, vocabulary=17))
+    with pytest.raises(BadGolden, match="sketches are of 17 tokens, and lm knows 16"):
+        feed(other, model)
+    more = msgspec.structs.replace(model, outputs=(*model.outputs, TensorSpec("hidden", "float32", (1,))))
+    with pytest.raises(BadGolden, match="lm gives 'hidden'"):
+        feed(sketched, more)
 
 
 def test_an_update_keeps_the_form(tmp_path: Path) -> None:

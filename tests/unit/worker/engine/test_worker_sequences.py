@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from assay.core.golden import GoldenLock
 from assay.core.model import Model, TensorSpec
 from assay.core.note import NoteCode, noted
+from assay.errors import Lowering
 from assay.judge.finding_text import finding_text
 from assay.models.golden_samples import Golden
 from assay.worker.engine.sequences import run_calls, run_free
@@ -63,3 +65,40 @@ def test_an_engine_that_loses_its_state_is_found() -> None:
     assert [finding_text(one) for one in findings] == [
         "fed its own state, output 'sN' has another shape, or NaN or infinity where the reference has a number, at call 1 of a sequence."
     ]
+
+
+class Reusing(Sum):
+    """It hands out one buffer, always the same."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.buffer = np.zeros(2, np.float32)
+
+    def run(self, tensors: Mapping[str, Any]) -> dict[str, Any]:
+        self.buffer[...] = super().run(tensors)["sN"]
+        return {"sN": self.buffer}
+
+
+def test_answers_in_a_buffer_that_is_used_again_are_kept() -> None:
+    inputs = [{"x": np.ones(2, np.float32)} for _ in range(3)]
+    _, answers = run_calls(Reusing(), PLAIN, Source(inputs, state=STATE, sequences=(3,)), MODEL)  # type: ignore[arg-type]
+    assert [float(one["sN"][0]) for one in answers] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ([1, 2], NoteCode.GAVE_NO_DICT),
+        ({"sN": [1]}, NoteCode.GAVE_NO_ARRAY),
+        ({"y": np.ones(2)}, NoteCode.GAVE_NO_STATE),
+    ],
+)
+def test_what_is_no_answer_is_the_backends_mistake(given: Any, code: NoteCode) -> None:
+    class Broken(Sum):
+        def run(self, tensors: Mapping[str, Any]) -> Any:
+            return given
+
+    inputs = [{"x": np.ones(2, np.float32)} for _ in range(2)]
+    with pytest.raises(Lowering) as caught:
+        run_calls(Broken(), PLAIN, Source(inputs, state=STATE, sequences=(2,)), MODEL)  # type: ignore[arg-type]
+    assert caught.value.args[0].code is code

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from assay.errors import Lowering
-from assay.worker.verify.call_log import checked
+from assay.worker.engine.checked_answer import checked
 from sentences import says
 
 _RIGHT = np.arange(6, dtype=np.float32).reshape(2, 3)

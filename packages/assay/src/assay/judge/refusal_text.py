@@ -31,6 +31,10 @@ REFUSALS = {
     NoteCode.FAILED_AT_SIZES: "at {sizes}: {error}",
     NoteCode.BUILT_FOR_SIZES: "{error} It was built for those sizes alone: give others with --dim.",
     NoteCode.NO_PROMPTS: "the service continues prompts, and the inputs of this model are none: give them with --inputs FILE",
+    NoteCode.SKETCHES_OF_SERVICE: "a golden of sketches cannot judge a service: give its prompts with --inputs {golden}",
+    NoteCode.SKETCHES_ARE_NO_ANSWERS: (
+        "{golden} keeps sketches, and '{option}' needs whole answers: leave it out, or record the golden with --form whole"
+    ),
     NoteCode.CACHE_LOST: "it has no '{name}'",
     NoteCode.CALLS_NOT_ORDERED: "the golden does not say which calls follow one another",
     # references and tolerances
@@ -74,6 +78,7 @@ REFUSALS = {
     NoteCode.GAVE_NO_ARRAY: "Engine.run gave {type} for output '{output}', not an array: fix the backend",
     NoteCode.GAVE_ELEMENTS: "Engine.run gave elements of type {type} for output '{output}', which no tensor has: fix the backend",
     NoteCode.GAVE_A_VIEW: "Engine.run gave {bytes} bytes for output '{output}' that are a view of {held}: fix the backend",
+    NoteCode.GAVE_NO_STATE: "Engine.run gave no output '{output}', which the next call is fed: fix the backend",
     NoteCode.METRIC_STATES_NONE: (
         "metric '{metric}' does not state its metrics: give it `metrics`, of each name the unit and which way is worse, such as "
         '{{"peak_error": ("", "up")}}'

@@ -64,6 +64,12 @@ class Lowered:
             sparsity=self.sparsity,
         )
 
+    def given_model(self, job: EngineJob) -> Path:
+        """An artifact of an earlier run or job comes without its model after all transforms: then as quantized, or the case's own."""
+        if self.rewritten.model.name:
+            return self.rewritten.model
+        return self.rewritten.standard or model_path(job, self.backend.accepts)
+
 
 def lower(job: EngineJob, stages: Stages) -> Lowered:
     """Raises what the backend raises. The artifact lies in a folder of its own below `job.scratch`, or in the cache where

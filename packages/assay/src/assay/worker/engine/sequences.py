@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from assay.core.finding import Finding, FindingCode, facts
 from assay.core.model import Model
 from assay.core.note import Note, NoteCode, noted
+from assay.errors import Lowering
 from assay.models.goldens import Golden
 from assay.models.own_data.state import as_input, first_state
 from assay.ports import Engine, Tensor
+from assay.worker.engine.checked_answer import checked
 from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.load_inputs import Source
 
@@ -19,9 +21,22 @@ Samples = list[dict[str, Tensor]]
 
 
 def run_calls(engine: Engine, rewritten: TransformedModel, source: Source, model: Model) -> tuple[Samples, Samples]:
-    """Inputs with the states that were fed, and the answers. What a call brings of its state is fed as it is."""
+    """As `ask_calls`, of an engine. The answers are copies: what an engine hands out may be memory that it uses again."""
+
+    def ask(call: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        (ready,) = rewritten.fed([call])
+        return {name: array.copy() for name, array in checked(engine.run(ready)).items()}
+
+    return ask_calls(ask, source, model)
+
+
+def ask_calls(
+    ask: Callable[[dict[str, Tensor]], dict[str, Tensor]], source: Source, model: Model
+) -> tuple[Samples, Samples]:
+    """Inputs with the states that were fed, and the answers. What a call brings of its state is fed as it is. Raises Lowering where an
+    answer lacks the state that the next call is due."""
     if not source.state:
-        return source.inputs, [engine.run(sample) for sample in rewritten.fed(source.inputs)]
+        return source.inputs, [ask(sample) for sample in source.inputs]
     fed, answers = Samples(), Samples()
     for start, count in spans(source.sequences):
         before: Mapping[str, Tensor] = {}
@@ -29,12 +44,19 @@ def run_calls(engine: Engine, rewritten: TransformedModel, source: Source, model
             call = dict(source.inputs[step])
             for output, name in source.state.items():
                 if name not in call:
-                    call[name] = as_input(before[output], name, model) if before else first_state(name, model, call)
-            (ready,) = rewritten.fed([call])
-            before = engine.run(ready)
+                    call[name] = (
+                        as_input(_state(before, output), name, model) if before else first_state(name, model, call)
+                    )
+            before = ask(call)
             fed.append(call)
             answers.append(dict(before))
     return fed, answers
+
+
+def _state(answer: Mapping[str, Tensor], output: str) -> Tensor:
+    if output not in answer:
+        raise Lowering(noted(NoteCode.GAVE_NO_STATE, output=output))
+    return answer[output]
 
 
 def spans(sequences: Sequence[int]) -> Iterator[tuple[int, int]]:

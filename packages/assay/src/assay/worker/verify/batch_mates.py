@@ -11,8 +11,9 @@ from assay.core.model import Model
 from assay.core.repeats import Instability, Pattern
 from assay.models.goldens import Golden
 from assay.ports import Tensor
+from assay.worker.engine.checked_answer import checked
 from assay.worker.engine.transformed_model import TransformedModel
-from assay.worker.verify.call_log import CallLog, checked
+from assay.worker.verify.call_log import CallLog
 from assay.worker.verify.input_sensitivity import perturbed
 from assay.worker.verify.reference_comparison import Compare, evaluate_reference
 from assay.worker.verify.same_bytes import distance, same_answer

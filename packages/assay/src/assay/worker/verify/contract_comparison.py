@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 
 import msgspec
@@ -26,10 +27,16 @@ def compare_outputs(
     job: VerifyJob, rewritten: TransformedModel, judging: ToleranceComparator, actual: Samples, expected: Samples
 ) -> Compared:
     names = dict.fromkeys(name for sample in expected for name in sample)
+    declared = types_due(job, rewritten, names, actual)
+    return with_metrics(judging.compare(actual, expected, declared), actual, expected, contract_of(job))
+
+
+def types_due(job: VerifyJob, rewritten: TransformedModel, names: Iterable[str], actual: Samples) -> dict[str, str]:
+    """Of the outputs of these names."""
     declared = declared_types(job.case.model.outputs, names) | rewritten.gives
     if "float64" in (job.flow.precision, job.flow.options.get("precision")):
         declared = {name: _in_double(name, dtype, actual) for name, dtype in declared.items()}
-    return with_metrics(judging.compare(actual, expected, declared), actual, expected, contract_of(job))
+    return declared
 
 
 def _in_double(name: str, declared: str, actual: Samples) -> str:

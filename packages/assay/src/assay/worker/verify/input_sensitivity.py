@@ -18,9 +18,9 @@ from assay.core.finding import Finding, FindingCode
 from assay.core.job import VerifyJob
 from assay.models.goldens import Golden
 from assay.ports import Engine, Tensor
+from assay.worker.engine.checked_answer import checked
 from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.memory_layout import with_layout
-from assay.worker.verify.call_log import checked
 from assay.worker.verify.reference_comparison import Compare, evaluate_reference
 
 _PERTURBED = ("float64", "float32", "float16", "bfloat16")

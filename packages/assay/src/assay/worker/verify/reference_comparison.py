@@ -17,12 +17,12 @@ from assay.errors import BadInputs, Lowering, NotRunnable, Unsupported
 from assay.models.goldens import Golden
 from assay.ports import Backend, Engine, Tensor, is_dynamic
 from assay.worker.describe_exception import reason_of
+from assay.worker.engine.checked_answer import checked
 from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.input_choice import inputs_at
 from assay.worker.inputs.shape_points import Sizes, format_shapes, shape_points
 from assay.worker.reference.reference_evaluation import QUANTIZED, evaluate
 from assay.worker.stages import Stages
-from assay.worker.verify.call_log import checked
 
 Samples = Sequence[Mapping[str, Tensor]]
 Compared = tuple[tuple[Comparison, ...], tuple[Finding, ...]]

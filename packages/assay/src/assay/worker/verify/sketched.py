@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -14,20 +15,31 @@ from assay.core.comparison import Comparison
 from assay.core.dtype import UNIT_ROUNDOFF, dtype_name
 from assay.core.empty_result import empty_result
 from assay.core.finding import Finding, FindingCode, facts
+from assay.core.golden import WHOLE
 from assay.core.job import VerifyJob
 from assay.core.note import Note, NoteCode, noted
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import VerifyResult
 from assay.core.schedules import NAMES, PADDED
+from assay.errors import UsageError
+from assay.models.goldens import Golden
+from assay.models.model_precision import model_precision
 from assay.models.own_data.prompts.short_goldens import Prompt, SketchedGolden, read_sketches
-from assay.models.own_data.prompts.signature import LOGITS
+from assay.models.own_data.prompts.signature import IDS, LOGITS
+from assay.numerics.structure import check_structure
+from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.ports import Engine, Tensor
+from assay.ports.prompts import ContinuesPrompts
 from assay.task_metrics.language import log_probabilities, schedule_figures
 from assay.worker.engine.lower import Lowered, delegation
-from assay.worker.engine.sequences import run_calls
-from assay.worker.inputs.load_inputs import feed, reference_of
+from assay.worker.engine.precision_audit import find_lower_precision, minor_deviations
+from assay.worker.engine.sequences import Samples, ask_calls
+from assay.worker.inputs.load_inputs import Source, feed, reference_of
 from assay.worker.stages import Stages
-from assay.worker.verify.reference_comparison import Samples
+from assay.worker.verify.call_inputs import Feeds
+from assay.worker.verify.call_log import CallLog
+from assay.worker.verify.contract_comparison import compare_outputs, contract_of, types_due
+from assay.worker.verify.repeats import Asked, repeated
 
 _NORM, _ELEMENT = 4.0, 4.0
 """Times the noise of a correct flow, as `assay.numerics.tolerance.judge` allows it."""
@@ -56,47 +68,86 @@ class _Place:
 
 
 def verify_sketched(job: VerifyJob, lowered: Lowered, engine: Engine, stages: Stages) -> VerifyResult:
-    """By the divergence at each place: at least so much, and at most."""
+    """By the divergence at each place: at least so much, and at most. Raises UsageError for what takes whole answers."""
+    _check_request(job, engine)
     golden = read_sketches(Path(job.case.inputs.golden), job.case.model.digest)
     source, fed = feed(golden, job.case.model)
     with stages.enter(Stage.RUN):
-        _, answers = run_calls(engine, lowered.rewritten, source, job.case.model)
-    facts_of_engine = lowered.facts(engine)
+        log, asked = _asked(job, lowered, engine, source, golden)
+    facts_of_engine, answers = lowered.facts(engine), asked.outputs
     undelegated = delegation(facts_of_engine)
-    blank = msgspec.structs.replace(
+    result = msgspec.structs.replace(
         empty_result(job, Outcome.UNDELEGATED if undelegated else Outcome.OK),
         ended=undelegated,
         facts=facts_of_engine,
         reference=reference_of(job),
+        notes=minor_deviations(job.flow.precision, facts_of_engine),
+    )
+    coarser = find_lower_precision(
+        job.flow.precision, facts_of_engine, lambda: model_precision(lowered.given_model(job))
     )
     with stages.enter(Stage.COMPARE):
-        odd = _misshapen(answers, source.inputs, golden.lock.vocabulary)
-        if odd is not None:
-            return msgspec.structs.replace(blank, findings=(odd,))
+        odd = _structure(job, lowered, asked, golden.lock.vocabulary)
+        if any(one.output == LOGITS for one in odd):
+            return msgspec.structs.replace(result, findings=(*odd, *coarser))
         logs = log_probabilities(answers, LOGITS)
         ratio = _ratio(job.flow.precision)
         places = [*_places(golden, fed.beginnings, fed.labels, logs, ratio)]
         mean = _mean_used(places, golden, ratio)
-        own = schedule_figures(answers, fed.labels)
-        return msgspec.structs.replace(
-            blank,
+        result = msgspec.structs.replace(
+            result,
             comparisons=(_comparison(places, mean, answers),),
-            findings=_findings(places, mean),
+            findings=(*odd, *_findings(places, mean), *coarser),
             unproven=_unproven(golden, places, logs, fed.beginnings, fed.labels["prefix"]),
-            task_metrics=_metrics(places) | own,
+            task_metrics=_metrics(places) | schedule_figures(answers, fed.labels),
         )
+    plain = partial(compare_outputs, job, lowered.rewritten, ToleranceComparator(contract_of(job), by_default=True))
+    log.interrupted()
+    repeats = repeated(Asked(job, lowered, log, asked, stages, plain, plain, False, result.comparisons))
+    return msgspec.structs.replace(result, repeats=repeats)
 
 
-def _misshapen(answers: Samples, inputs: Samples, vocabulary: int) -> Finding | None:
-    for number, (answer, call) in enumerate(zip(answers, inputs, strict=True)):
-        if LOGITS not in answer:
-            return Finding("missing_output", LOGITS, FindingCode.MISSING_OUTPUT, facts(sample=number, output=LOGITS))
-        due = (*call["input_ids"].shape, vocabulary)
-        seen = np.shape(answer[LOGITS])
-        if seen != due:
-            shapes = facts(sample=number, output=LOGITS, seen=seen, due=due)
-            return Finding("shape", LOGITS, FindingCode.SHAPE, shapes)
-    return None
+def _check_request(job: VerifyJob, engine: Engine) -> None:
+    """Raises UsageError."""
+    golden = job.case.inputs.golden
+    if isinstance(engine, ContinuesPrompts):
+        raise UsageError(noted(NoteCode.SKETCHES_OF_SERVICE, golden=golden))
+    wanted = {
+        "original": job.case.original is not None,
+        "--save-inputs": job.save_inputs,
+        "--save-outputs": job.save_outputs,
+    }
+    for option in (name for name, is_given in wanted.items() if is_given):
+        raise UsageError(noted(NoteCode.SKETCHES_ARE_NO_ANSWERS, golden=golden, option=option))
+
+
+def _asked(
+    job: VerifyJob, lowered: Lowered, engine: Engine, source: Source, golden: SketchedGolden
+) -> tuple[CallLog, Golden]:
+    """Each call with the cache that it was fed and the answer to it, as a golden of the engine's own."""
+    fed: Samples = []
+    log = CallLog(engine, Feeds(lowered.rewritten, fed, job.case.inputs.layout))
+
+    def ask(call: dict[str, Tensor]) -> dict[str, Tensor]:
+        fed.append(call)
+        return log.ask(len(fed) - 1)
+
+    inputs, answers = ask_calls(ask, source, job.case.model)
+    log.look_at_answers()
+    lock = msgspec.structs.replace(
+        golden.lock, samples=len(inputs), state=source.state, sequences=source.sequences, form=WHOLE
+    )
+    return log, Golden(lock, inputs, answers, source.labels)
+
+
+def _structure(job: VerifyJob, lowered: Lowered, asked: Golden, vocabulary: int) -> tuple[Finding, ...]:
+    """Names and types of all outputs, as the model declares them, and the shape of the logits."""
+    names = [one.name for one in job.case.model.outputs]
+    due = []
+    for answer, call in zip(asked.outputs, asked.inputs, strict=True):
+        shaped = {LOGITS: np.broadcast_to(np.float32(0.0), (*call[IDS].shape, vocabulary))}
+        due.append({name: shaped.get(name, answer.get(name, np.zeros(0))) for name in names})
+    return check_structure(asked.outputs, due, names, types_due(job, lowered.rewritten, names, asked.outputs))
 
 
 def _ratio(precision: str) -> float:

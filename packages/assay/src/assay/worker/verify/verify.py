@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 import msgspec
 
@@ -37,7 +36,6 @@ from assay.task_metrics.registry import is_against_labels, score
 from assay.worker.engine.calibration import evaluation_split
 from assay.worker.engine.handover import leave
 from assay.worker.engine.lower import Lowered, delegation, load, lower
-from assay.worker.engine.model_format import model_path
 from assay.worker.engine.precision_audit import find_lower_precision, minor_deviations
 from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.input_facts import input_facts
@@ -71,7 +69,7 @@ def verify(job: VerifyJob, stages: Stages) -> VerifyResult:
     lowered = lower(job, stages)
     engine = load(lowered, job, stages)
     stages.inputs = input_facts(job.case.model, golden)
-    if golden.lock.form == SKETCH and not isinstance(engine, ContinuesPrompts):
+    if golden.lock.form == SKETCH:
         return verify_sketched(job, lowered, engine, stages)
     if isinstance(engine, ContinuesPrompts):
         return verify_service(job, lowered, engine, golden, load_tolerance(job, contract_of(job)), stages)
@@ -85,7 +83,7 @@ def verify(job: VerifyJob, stages: Stages) -> VerifyResult:
         with stages.enter(Stage.SAVE):
             save(job, ran.golden, ran.actual, facts.backend_version)
         stages.reached = Stage.COMPARE  # a verdict on the answers speaks of where they were judged
-    coarser = find_lower_precision(job.flow.precision, facts, lambda: model_precision(_lowered_from(job, lowered)))
+    coarser = find_lower_precision(job.flow.precision, facts, lambda: model_precision(lowered.given_model(job)))
     own = own_schedules(job, engine, lowered.rewritten, ran.golden, ran.actual)
     found = seen.findings + ran.unlike + coarser + own.disagree
     seen = replace(seen, findings=found, unproven=seen.unproven or own.unasked)
@@ -252,13 +250,6 @@ def _unanswered(job: VerifyJob, lowered: Lowered, ran: Answered, stages: Stages)
         reference=Reference(engine=library_of(job.flow), own_inputs=has_source(job)),
         repeats=_repeated(job, lowered, ran, stages, judging, plain),
     )
-
-
-def _lowered_from(job: VerifyJob, lowered: Lowered) -> Path:
-    """An artifact of an earlier run or job comes without its model after all transforms: then as quantized, or the case's own."""
-    if lowered.rewritten.model.name:
-        return lowered.rewritten.model
-    return lowered.rewritten.standard or model_path(job, lowered.backend.accepts)
 
 
 def _score(job: VerifyJob, actual: Samples, golden: Golden) -> dict[str, float]:

@@ -15,7 +15,7 @@ from assay.errors import BadGolden
 from assay.models.golden_checks import file_problems, model_problems
 from assay.models.goldens import Golden, read_golden, read_lock, read_tensors, write_contents
 from assay.models.own_data.prompts.signature import IDS, LOGITS
-from assay.numerics.token_sketch import Sketcher, TokenSketch
+from assay.numerics.token_sketch import ROWS, TOP, Sketcher, TokenSketch
 from assay.ports import Tensor
 from assay.task_metrics.language import log_probabilities
 
@@ -23,6 +23,18 @@ Prompt = tuple[int, ...]
 _STORED = 2.0**-23
 """Relative rounding of two logits that are stored in single, whose difference is what a log-probability is."""
 _FIELDS = ("ids", "logs", "sums")
+_TYPES = {
+    "ids": np.uint32,
+    "logs": np.float64,
+    "sums": np.float32,
+    "mass": np.float64,
+    "squares": np.float64,
+    "noise": np.float64,
+}
+_MOST_NOISE = 1e100
+"""Beyond it nothing is told, and its square is no number."""
+_ROUNDED = 1e-9
+"""What the sum of all probabilities is more than 1 by."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +75,9 @@ def shorten(folder: Path, form: str, deviation: Sequence[Mapping[str, Tensor]] =
     contents = {"input": {f"{IDS}@{at:05d}": np.array([ids], kind) for at, ids in enumerate(prompts.values())}}
     lock = msgspec.structs.replace(golden.lock, form=form, samples=len(prompts), sequences=(), plan=None, files=())
     if form == SKETCH:
+        other = sorted({*golden.outputs[0]} - {LOGITS, *golden.lock.state})
+        if other:
+            raise BadGolden(f"it gives '{other[0]}' besides its logits, which no sketch is made of; keep it whole")
         logs = {
             number: log_probabilities([golden.outputs[number]], LOGITS)[0][0]
             for number in prompts
@@ -83,7 +98,8 @@ def _noise(deviation: Sequence[Mapping[str, Tensor]], number: int, logs: Tensor)
     own, shares = np.asarray(deviation[number][LOGITS][0], np.float64), np.exp(logs)
     whole = own + (shares * own).sum(axis=1, keepdims=True)
     stored = _STORED * np.abs(logs).max(axis=1)
-    return np.asarray((shares * whole**2).sum(axis=1) + stored**2)
+    found = np.asarray((shares * whole**2).sum(axis=1) + stored**2)
+    return np.where(found <= _MOST_NOISE, found, np.nan)
 
 
 def _sketched(
@@ -104,23 +120,24 @@ def _sketched(
 def read_prompt_tokens(folder: Path, vocabulary: int) -> list[Prompt]:
     """The prompts of a golden in one of their forms, for a model that knows so many tokens (0: it does not say). Raises BadGolden."""
     _, prompts, _ = _read(folder, None)
+    _check_tokens(folder, prompts, vocabulary)
+    return prompts
+
+
+def _check_tokens(folder: Path, prompts: Sequence[Prompt], vocabulary: int) -> None:
     odd = next((one for ids in prompts for one in ids if one < 0 or 0 < vocabulary <= one), None)
     if odd is not None:
-        raise BadGolden(
-            f"{folder} has a token {odd}, and the model knows 0 to {vocabulary - 1}; is it of another model?"
-        )
-    return prompts
+        knows = f"the model knows 0 to {vocabulary - 1}" if vocabulary else "none is below 0"
+        raise BadGolden(f"{folder} has a token {odd}, and {knows}; is it of another model?")
 
 
 def read_sketches(folder: Path, model_digest: str) -> SketchedGolden:
     """Raises BadGolden where it is broken, or of another model."""
     lock, prompts, tensors = _read(folder, model_digest)
     beginnings = _beginnings(prompts)
-    broken = BadGolden(f"{folder} holds sketches that do not fit its prompts; record the golden again")
-    if {*tensors} != {*_FIELDS, "mass", "squares", "noise"} or lock.vocabulary < 1:
-        raise broken
-    if any(len(one) != len(beginnings) for one in tensors.values()) or not _sound(tensors, lock.vocabulary):
-        raise broken
+    if lock.seed < 0 or lock.vocabulary < 1 or not _sound(tensors, len(beginnings), lock.vocabulary):
+        raise BadGolden(f"{folder} holds sketches that do not fit its prompts; record the golden again")
+    _check_tokens(folder, prompts, lock.vocabulary)
     sketches = {
         one: TokenSketch(
             tensors["ids"][row],
@@ -148,11 +165,28 @@ def diff_short(old: Path, new: Path) -> list[str]:
     return lines
 
 
-def _sound(tensors: Mapping[str, Tensor], vocabulary: int) -> bool:
-    """Numbers that a sketch may have."""
-    shaped = all(tensors[name].ndim == 2 for name in _FIELDS) and tensors["ids"].shape == tensors["logs"].shape
-    finite = all(np.isfinite(tensors[name]).all() for name in ("logs", "sums", "mass", "squares"))
-    return shaped and finite and tensors["ids"].dtype.kind in "iu" and int(tensors["ids"].max(initial=0)) < vocabulary
+def _sound(tensors: Mapping[str, Tensor], beginnings: int, vocabulary: int) -> bool:
+    """Types, sizes and numbers that sketches have."""
+    if {name: one.dtype for name, one in tensors.items()} != {name: np.dtype(one) for name, one in _TYPES.items()}:
+        return False
+    top = min(TOP, vocabulary)
+    sizes = dict.fromkeys(tensors, (beginnings,)) | {
+        "ids": (beginnings, top),
+        "logs": (beginnings, top),
+        "sums": (beginnings, ROWS),
+    }
+    if any(one.shape != sizes[name] for name, one in tensors.items()):
+        return False
+    ids, logs, noise = tensors["ids"], tensors["logs"], tensors["noise"]
+    parts = (tensors["mass"], tensors["squares"], np.exp(np.minimum(logs, 1.0)).sum(axis=1))
+    return bool(
+        all(np.isfinite(tensors[name]).all() for name in ("logs", "sums"))
+        and all(((one >= 0.0) & (one <= 1.0 + _ROUNDED)).all() for one in parts)
+        and (np.isnan(noise) | ((noise >= 0.0) & (noise <= _MOST_NOISE))).all()
+        and (np.diff(np.sort(ids, axis=1), axis=1) > 0).all()
+        and (ids < vocabulary).all()
+        and (logs[:, 1:] <= logs[:, :-1]).all()
+    )
 
 
 def _beginnings(prompts: Iterable[Prompt]) -> list[Prompt]:
@@ -168,7 +202,8 @@ def _read(folder: Path, model_digest: str | None) -> tuple[GoldenLock, list[Prom
     for problem in problems:
         raise BadGolden(problem)
     tensors = read_tensors(folder, lock)
-    prompts = [tuple(map(int, one.reshape(-1))) for _, one in sorted(tensors["input"].items())]
-    if len(prompts) != lock.samples or not all(prompts):
+    tokens = [one.reshape(-1) for _, one in sorted(tensors.get("input", {}).items())]
+    prompts = [tuple(map(int, one)) for one in tokens if one.dtype.kind in "iu"]
+    if not prompts or len(prompts) != lock.samples or not all(prompts):
         raise BadGolden(f"{folder} does not hold the {lock.samples} prompts that it tells of; record the golden again")
-    return lock, prompts, tensors["sketch"]
+    return lock, prompts, tensors.get("sketch", {})

@@ -1,0 +1,50 @@
+"""What `Engine.run` gave, as plain arrays by name."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.ma import MaskedArray
+
+from assay.core.dtype import is_known
+from assay.core.note import NoteCode, noted
+from assay.errors import Lowering
+from assay.ports import Tensor
+from assay.worker.describe_exception import type_name
+
+Answer = dict[str, Tensor]
+_LARGEST_VIEW = 16
+"""Times the memory behind it: of a larger array whose elements repeat (strides of 0) nothing is copied."""
+_SMALL_BYTES = 64 * 2**20
+"""Up to here a copy is made of any."""
+
+
+def checked(answer: object) -> Answer:
+    """As plain arrays: methods of a class of the plug-in's own could tell something else than its memory holds. Raises Lowering where a
+    plug-in breaks the promise of `Engine.run`."""
+    if not isinstance(answer, dict):
+        raise Lowering(noted(NoteCode.GAVE_NO_DICT, type=type_name(answer)))
+    found: Answer = dict.copy(answer)
+    for name, array in dict.items(answer):
+        if not isinstance(name, str):
+            raise Lowering(noted(NoteCode.GAVE_NO_NAME, type=type_name(name)))
+        # By its type: what it says itself (`__class__`) is code of the plug-in.
+        if not issubclass(type(array), (np.ndarray, np.generic)) or issubclass(type(array), MaskedArray):
+            raise Lowering(noted(NoteCode.GAVE_NO_ARRAY, output=name, type=type_name(array)))
+        if not is_known(array.dtype):
+            raise Lowering(noted(NoteCode.GAVE_ELEMENTS, output=name, type=str(array.dtype)))
+        if isinstance(array, np.ndarray):
+            if type(array) is not np.ndarray:
+                found[name] = np.ndarray.view(array, np.ndarray)
+            _look_into(name, found[name])
+    return answer if type(answer) is dict and all(found[name] is one for name, one in answer.items()) else found
+
+
+def _look_into(name: str, array: Tensor) -> None:
+    """Elements that are no texts, and an array that is far larger than its memory: a copy of it would take the machine's."""
+    if array.dtype == object:
+        for one in array.flat:
+            if not issubclass(type(one), (str, bytes)):
+                raise Lowering(noted(NoteCode.GAVE_ELEMENTS, output=name, type=type_name(one)))
+    held = array.itemsize + sum(abs(step) * (size - 1) for step, size in zip(array.strides, array.shape, strict=True))
+    if array.nbytes > max(_LARGEST_VIEW * held, _SMALL_BYTES):
+        raise Lowering(noted(NoteCode.GAVE_A_VIEW, output=name, bytes=array.nbytes, held=held))
