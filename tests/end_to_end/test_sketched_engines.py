@@ -93,7 +93,7 @@ def _said(result: VerifyResult) -> str:
 
 
 class Coarse:
-    """A right engine whose weights are halves; `service`, `tokenizer` and `settings` are those of one that continues prompts."""
+    """A right engine whose weights are halves."""
 
     def __init__(self, inner: Engine) -> None:
         self.run, self.save, self._inner = inner.run, inner.save, inner
@@ -103,9 +103,12 @@ class Coarse:
 
 
 class Serving(Coarse):
+    """It continues prompts, by its attributes."""
+
     service: object = ()
     tokenizer: object = ()
     settings: dict[str, Option] = {}
+    chat_text: object = ()
 
 
 def _sketched(job: VerifyJob, kind: type[Coarse]) -> VerifyResult:
