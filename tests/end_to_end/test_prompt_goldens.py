@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -185,11 +186,21 @@ def test_an_update_keeps_the_form(tmp_path: Path) -> None:
     changed = run_assay("golden", "diff", "golden", "lm.onnx", cwd=tmp_path)
     assert changed.returncode == 1
     assert "model: " in changed.stdout
-    assert "sketch logs: changed" in changed.stdout
+    told = r"sketches: \d+ of \d+ changed, the farthest by at least ([\d.e-]+) nats, after \d+ tokens"
+    moved = re.search(told, changed.stdout)
+    assert moved is not None, changed.stdout
+    assert float(moved[1]) > 0.0
     done = run_assay("golden", "update", "golden", "lm.onnx", "--yes", "--reason", "another", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert read_lock(golden).form == "sketch"
     assert [one.reason for one in read_lock(golden).revisions()] == ["a test", "another"]
+
+
+def test_outputs_that_are_kept_have_no_other_form(tmp_path: Path) -> None:
+    words = ("golden", "record", "lm.onnx", "golden", "--inputs", "data.npz", "--reason", "a test", "--keep-outputs")
+    done = run_assay(*words, "--form", "sketch", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--keep-outputs stores answers as they are, and --form sketch does not" in done.stderr
 
 
 def test_a_model_without_prompts_is_kept_whole(tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ from assay.judge.job_outcome import with_outcome
 from assay.judge.note_text import note_text
 from assay.models.onnx_file import open_model
 from assay.ports import Engine
-from assay.worker.describe_exception import reason_of
 from assay.worker.dispatch import execute
 from assay.worker.engine.lower import load, lower
 from assay.worker.stages import Stages
@@ -125,7 +124,8 @@ def test_a_coarser_type_than_promised_is_found(made: tuple[Model, Path], tmp_pat
 def test_a_service_is_told_how_to_use_the_prompts(made: tuple[Model, Path], tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         _sketched(_job(made, tmp_path), Serving)
-    assert f"give its prompts with --inputs {made[1]}" in reason_of(caught.value)
+    assert caught.value.note is not None
+    assert f"give its prompts with --inputs {made[1]}" in note_text(caught.value.note)
 
 
 def test_a_cache_that_is_lost_is_named(made: tuple[Model, Path], tmp_path: Path) -> None:

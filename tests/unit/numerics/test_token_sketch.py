@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from assay.numerics.token_sketch import MOST_BYTES, TOP, Sketcher
+from assay.numerics.token_sketch import MOST_BYTES, TOP, Sketcher, least_apart
 from assay.ports import Tensor
 
 VOCABULARY = 600
@@ -111,3 +111,21 @@ def test_a_golden_has_at_most_four_kilobytes(vocabulary: int) -> None:
     assert 0.0 <= low <= high < 1e-6
     broken = np.where(np.arange(vocabulary) == 50, np.nan, right)
     assert sketcher.divergence(golden, broken) == (np.inf, np.inf)
+
+
+def test_what_two_sketches_are_apart_at_least_is_below_what_their_models_are() -> None:
+    rng = np.random.default_rng(3)
+    sketcher = Sketcher(1000, seed=1)
+    for size in (0.0, 0.01, 1.0):
+        one = rng.normal(size=1000)
+        other = one + size * rng.normal(size=1000)
+        one, other = (logits - np.log(np.exp(logits).sum()) for logits in (one, other))
+        least = least_apart(sketcher.sketch(one), sketcher.sketch(other))
+        true = float(np.exp(one) @ (one - other))
+        assert 0.1 * true <= least + 1e-12 <= true + 2e-12, size
+
+
+def test_a_token_that_has_become_probable_is_seen_however_improbable_it_was() -> None:
+    sketcher = Sketcher(2, seed=1)
+    golden = sketcher.sketch(np.array([0.0, -800.0]))
+    assert sketcher.divergence(golden, np.log(np.array([0.5, 0.5])))[0] == pytest.approx(np.log(2.0))

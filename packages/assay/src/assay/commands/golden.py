@@ -15,6 +15,7 @@ from assay.config.option_values import with_stated
 from assay.core.case import Inputs
 from assay.core.golden import IDS, SKETCH, WHOLE, GoldenLock
 from assay.core.limits import Limits
+from assay.errors import UsageError
 from assay.models.golden_checks import nan_notes
 from assay.models.goldens import read_golden
 from assay.models.own_data.prompts.read_prompts import PROMPTS
@@ -26,6 +27,10 @@ from assay.reports.format import model_source
 
 def record_golden(options: RecordOptions, progress: Progress = SILENT) -> tuple[GoldenLock, list[str]]:
     """What was recorded, and what a reader should know of it, a line each. Raises UsageError."""
+    if options.keep_outputs and options.form not in ("", WHOLE):
+        raise UsageError(
+            f"--keep-outputs stores answers as they are, and --form {options.form} does not; leave one out"
+        )
     found = data_of(
         "", source_of(options.inputs), state=options.state, image=options.image, tokenizer=str(options.tokenizer)
     )

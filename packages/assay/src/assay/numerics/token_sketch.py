@@ -21,6 +21,8 @@ TOP, ROWS = 240, 200
 keeps the token itself, too."""
 _MISSED = 1e-9
 """Chance, over the drawn signs, that a bound is none."""
+_LARGEST = 700.0
+"""Whose exponential is a number in double."""
 _HALF = 2.0**-24
 """Relative rounding of a sum that is stored in single."""
 
@@ -73,9 +75,7 @@ class Sketcher:
         the signs; a number that is none is infinitely far."""
         if not np.isfinite(logs).all():
             return math.inf, math.inf
-        error = golden.logs - logs[golden.ids]
-        with np.errstate(over="ignore"):
-            known = float(np.exp(golden.logs) @ (error + np.expm1(-error)))
+        known = _known(golden.logs, logs[golden.ids])
         rest = np.delete(np.arange(len(logs)), golden.ids)
         if not len(rest):
             return known, known
@@ -96,6 +96,27 @@ class Sketcher:
 
     def _sums(self, logs: Tensor, rest: Tensor) -> Tensor:
         return self._signs[:, rest].astype(np.float64) @ logs[rest]
+
+
+def least_apart(one: TokenSketch, other: TokenSketch) -> float:
+    """The divergence of the second model from the first, at least, in nats: of the tokens that both store, and of all others as one."""
+    _, mine, theirs = np.intersect1d(one.ids, other.ids, return_indices=True)
+    rest = [
+        float(np.exp(np.delete(sketch.logs, shared)).sum()) + sketch.mass
+        for sketch, shared in ((one, mine), (other, theirs))
+    ]
+    known = _known(one.logs[mine], other.logs[theirs])
+    if not rest[0] or not rest[1]:
+        return max(0.0, known) if not rest[0] else math.inf
+    return max(0.0, known + rest[0] * _excess(math.log(rest[0] / rest[1])))
+
+
+def _known(golden: Tensor, given: Tensor) -> float:
+    """Of tokens that are stored: the sum of p * (e + exp(-e) - 1), which is p * (e - 1) + q where exp(-e) is no number."""
+    error, shares = golden - given, np.exp(golden)
+    with np.errstate(over="ignore", invalid="ignore"):
+        parts = np.where(error < -_LARGEST, shares * (error - 1) + np.exp(given), shares * (error + np.expm1(-error)))
+    return float(parts.sum())
 
 
 def _excess(error: float) -> float:

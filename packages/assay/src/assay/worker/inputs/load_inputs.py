@@ -12,13 +12,12 @@ from assay.core.job import AnsweredJob, InspectJob
 from assay.core.job_base import FlowJob, InputsJob, Job
 from assay.core.model import Model
 from assay.core.reference import Reference, ReferenceKind
-from assay.errors import BadGolden
 from assay.models.conversion import format_of
 from assay.models.goldens import Golden, read_golden, read_inputs, read_lock, write_golden
 from assay.models.own_data import read_data
 from assay.models.own_data.prompts.schedules import Scheduled, scheduled
-from assay.models.own_data.prompts.short_goldens import SketchedGolden, read_sketches
-from assay.models.own_data.prompts.signature import LOGITS, signature_of
+from assay.models.own_data.prompts.short_goldens import SketchedGolden, check_signature, read_sketches
+from assay.models.own_data.prompts.signature import signature_of
 from assay.models.own_data.state import without_fed
 from assay.plugins import library_of
 from assay.ports import Tensor
@@ -48,15 +47,7 @@ def feed(golden: SketchedGolden, model: Model) -> tuple[Source, Scheduled]:
     """Its prompts in every schedule, each on the cache that the engine gives itself. Raises BadGolden where the model is another one
     than its sketches are of."""
     signature = signature_of(model, golden.lock.state)
-    if signature.vocabulary not in (0, golden.lock.vocabulary):
-        raise BadGolden(
-            f"its sketches are of {golden.lock.vocabulary} tokens, and {model.name} knows {signature.vocabulary}; record the golden again"
-        )
-    other = [one.name for one in model.outputs if one.name not in (LOGITS, *signature.state)]
-    if other:
-        raise BadGolden(
-            f"{model.name} gives '{other[0]}', of which sketches tell nothing; record the golden with --form whole"
-        )
+    check_signature(golden, signature)
     found = scheduled(golden.prompts, signature)
     calls = [call for sequence in found.calls for call in sequence]
     sequences = tuple(map(len, found.calls)) if signature.state else ()

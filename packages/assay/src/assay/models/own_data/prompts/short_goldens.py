@@ -14,8 +14,8 @@ from assay.core.schedules import NAMES
 from assay.errors import BadGolden
 from assay.models.golden_checks import file_problems, model_problems
 from assay.models.goldens import Golden, read_golden, read_lock, read_tensors, write_contents
-from assay.models.own_data.prompts.signature import IDS, LOGITS
-from assay.numerics.token_sketch import ROWS, TOP, Sketcher, TokenSketch
+from assay.models.own_data.prompts.signature import IDS, LOGITS, Signature
+from assay.numerics.token_sketch import ROWS, TOP, Sketcher, TokenSketch, least_apart
 from assay.ports import Tensor
 from assay.task_metrics.language import log_probabilities
 
@@ -131,7 +131,7 @@ def _check_tokens(folder: Path, prompts: Sequence[Prompt], vocabulary: int) -> N
         raise BadGolden(f"{folder} has a token {odd}, and {knows}; is it of another model?")
 
 
-def read_sketches(folder: Path, model_digest: str) -> SketchedGolden:
+def read_sketches(folder: Path, model_digest: str | None = None) -> SketchedGolden:
     """Raises BadGolden where it is broken, or of another model."""
     lock, prompts, tensors = _read(folder, model_digest)
     beginnings = _beginnings(prompts)
@@ -151,18 +151,56 @@ def read_sketches(folder: Path, model_digest: str) -> SketchedGolden:
     return SketchedGolden(lock, prompts, sketches, dict(zip(beginnings, map(float, tensors["noise"]), strict=True)))
 
 
+def check_signature(golden: SketchedGolden, signature: Signature) -> None:
+    """Raises BadGolden where the model has another vocabulary, or outputs that sketches tell nothing of."""
+    model, vocabulary = signature.model, golden.lock.vocabulary
+    if signature.vocabulary not in (0, vocabulary):
+        raise BadGolden(
+            f"its sketches are of {vocabulary} tokens, and {model.name} knows {signature.vocabulary}; record the golden again"
+        )
+    other = [one.name for one in model.outputs if one.name not in (LOGITS, *signature.state)]
+    if other:
+        raise BadGolden(
+            f"{model.name} gives '{other[0]}', of which sketches tell nothing; record the golden with --form whole"
+        )
+
+
 def diff_short(old: Path, new: Path) -> list[str]:
-    """What changed between two goldens of the same prompts, in lines for people. Of sketches by seed: the largest lower bound of the
-    divergence."""
+    """What changed between two goldens of the same prompts, in lines for people. Of sketches how far they moved, at least."""
     before, after = read_lock(old), read_lock(new)
     lines = []
     if before.model_digest != after.model_digest:
         lines.append(f"model: {before.model_digest[:12]} -> {after.model_digest[:12]}")
-    (_, _, mine), (_, _, theirs) = _read(old, None), _read(new, None)
-    for name in sorted({*mine} & {*theirs} - {"noise"}):
-        if not np.array_equal(mine[name], theirs[name]):
-            lines.append(f"sketch {name}: changed")
+    return lines if before.form != SKETCH else lines + _moved(old, new)
+
+
+def _moved(old: Path, new: Path) -> list[str]:
+    mine, theirs = read_sketches(old), read_sketches(new)
+    if mine.lock.vocabulary != theirs.lock.vocabulary:
+        return [f"sketches: of {mine.lock.vocabulary} tokens -> of {theirs.lock.vocabulary}"]
+    apart = {one: least_apart(sketch, theirs.sketches[one]) for one, sketch in mine.sketches.items()}
+    changed = [one for one, sketch in mine.sketches.items() if not _same(sketch, theirs.sketches[one])]
+    lines = []
+    if changed:
+        worst = max(apart, key=lambda one: apart[one])
+        lines.append(
+            f"sketches: {len(changed)} of {len(apart)} changed, the farthest by at least {apart[worst]:.3g} nats, "
+            f"after {len(worst)} tokens"
+        )
+    ratios = [
+        theirs.noise[one] / noise for one, noise in mine.noise.items() if noise > 0.0 and noise != theirs.noise[one]
+    ]
+    known = [one for one in ratios if np.isfinite(one)]
+    if known:
+        lines.append(f"noise: {min(known):.3g} to {max(known):.3g} times what it was")
+    if any(np.isnan(noise) != np.isnan(theirs.noise[one]) for one, noise in mine.noise.items()):
+        lines.append("noise: derived in one of them alone")
     return lines
+
+
+def _same(one: TokenSketch, other: TokenSketch) -> bool:
+    alike = all(np.array_equal(array, other.tensors()[name]) for name, array in one.tensors().items())
+    return alike and (one.mass, one.squares) == (other.mass, other.squares)
 
 
 def _sound(tensors: Mapping[str, Tensor], beginnings: int, vocabulary: int) -> bool:
