@@ -113,7 +113,8 @@ def _taken(row: dict[str, Any], job: Mapping[str, Any]) -> None:
     if result["outcome"] != "ok" and not any(
         one["cures"] for one in (result["facts"] or {}).get("numeric_defaults", ())
     ):
-        row["differs"] += f"{kind}: {result['outcome']}: {job['reason']}"[:600]
+        before = f"{row['differs']}; " if row["differs"] else ""
+        row["differs"] = before + f"{kind}: {job['reason']}"[:600]
     for taken in result.get("measurements") or ():
         seen = taken.get("gpu") or {}
         row |= {
