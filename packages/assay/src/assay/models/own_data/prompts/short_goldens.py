@@ -243,5 +243,5 @@ def _read(folder: Path, model_digest: str | None) -> tuple[GoldenLock, list[Prom
     tokens = [one.reshape(-1) for _, one in sorted(tensors.get("input", {}).items())]
     prompts = [tuple(map(int, one)) for one in tokens if one.dtype.kind in "iu"]
     if not prompts or len(prompts) != lock.samples or not all(prompts):
-        raise BadGolden(f"{folder} does not hold the {lock.samples} prompts that it tells of; record the golden again")
+        raise BadGolden(f"{folder} does not hold the {lock.samples} prompts of its lock; record the golden again")
     return lock, prompts, tensors.get("sketch", {})
