@@ -11,6 +11,8 @@ TORCH := 2.13.0
 
 # Twice: pip's warnings (a folder of packages that is not there) are noise, its errors are shown.
 INSTALL := $(BIN)/pip install --quiet --quiet
+# Else each of the thousands of processes that the tests start compiles Assay again: a third of what a small check costs.
+unexport PYTHONDONTWRITEBYTECODE
 SOURCES := packages tests benchmarks examples tools deploy docs/conf.py docs/_extensions
 
 .PHONY: demo test docs check check-fast static unit format lock system clean

@@ -111,11 +111,11 @@ ROWS = {
     33: Shown("PASS", more=SMOKE, before="for at in 2 3 4; do assay run operators --flow onnxruntime --shard $at/4 --save shard-$at.assay "
               f"{SMOKE}; done"),
     34: Shown("assay run operators --flow onnxruntime "),
-    35: Shown("passed", test="a step of a code host"),
+    35: Shown("[100%]", test="a step of a code host"),
     36: ZOO, 37: ZOO, 38: ZOO, 39: ZOO, 40: ZOO, 44: ZOO,
     41: Shown("1.0 is served again", before=TWO_VERSIONS),
-    42: Shown("passed", test="a forge"),
-    43: Shown("passed", test="a table of a file, and a forge"),
+    42: Shown("[100%]", test="a forge"),
+    43: Shown("[100%]", test="a table of a file, and a forge"),
     45: Shown("nothing is stale"),
     46: Shown("PASS", more="--shard 1/60"),
 }  # fmt: skip
