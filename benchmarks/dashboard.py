@@ -86,6 +86,11 @@ def get(base: str, path: str) -> tuple[float, int]:
     return 1e3 * (time.monotonic() - began), size
 
 
+def processor_s(server: psutil.Process) -> float:
+    """Of the process and those that it started."""
+    return sum(sum(one.cpu_times()[:2]) for one in (server, *server.children(recursive=True)))
+
+
 def p95(values: list[float]) -> float:
     return statistics.quantiles(values, n=20, method="inclusive")[-1] if len(values) > 1 else values[0]
 
@@ -93,19 +98,21 @@ def p95(values: list[float]) -> float:
 def pages(base: str, server: psutil.Process, asked: dict[str, Callable[[], str]], tries: int) -> None:
     print("page | p50 ms | p95 ms | processor ms | kB")
     for name in PAGES:
-        before, taken, size = sum(server.cpu_times()[:2]), [], 0
+        before, taken, size = processor_s(server), [], 0
         for _ in range(tries):
             ms, found = get(base, asked[name]())
             taken.append(ms)
             size = max(size, found)
-        cpu = 1e3 * (sum(server.cpu_times()[:2]) - before) / len(taken)
+        cpu = 1e3 * (processor_s(server) - before) / len(taken)
         print(f"{name} | {statistics.median(taken):.0f} | {p95(taken):.0f} | {cpu:.0f} | {size / 1e3:.0f}", flush=True)
 
 
-def write_runs(location: str, cells: int, first: int, seconds: float, rate: float) -> None:
+def write_runs(location: str, cells: int, first: int, seconds: float, rate: float, ready: Any) -> None:
     """A writer of runs of its own, fifty results at a time, so many a second; 0: as many as can be."""
     made, store, number = Made(cells), SqlStore(location), first
-    began, written = time.monotonic(), 0
+    store.open_run(run_of(made, number))
+    ready.wait()
+    spent, began, written = time.process_time(), time.monotonic(), 0
     while time.monotonic() - began < seconds:
         run, found = run_of(made, number), made.results()
         store.open_run(run)
@@ -116,18 +123,31 @@ def write_runs(location: str, cells: int, first: int, seconds: float, rate: floa
             if time.monotonic() - began > seconds:
                 break
         number += 1
-    print(f"a writer recorded {written / (time.monotonic() - began):.0f} results/s", flush=True)
+    spent, took = time.process_time() - spent, time.monotonic() - began
+    print(
+        f"a writer recorded {written / took:.0f} results/s, {1e3 * spent / written:.2f} ms of processor each",
+        flush=True,
+    )
     store.close()
 
 
-def crowd(base: str, location: str, asked: dict[str, Callable[[], str]], made: Made, runs: int, arguments: Any) -> None:
+def crowd(
+    base: str,
+    server: psutil.Process,
+    location: str,
+    asked: dict[str, Callable[[], str]],
+    made: Made,
+    runs: int,
+    arguments: Any,
+) -> None:
     """Readers of all pages, each with a second between two pages, beside writers who record all the time."""
     taken: list[float] = []
     failed: list[str] = []
-    until = time.monotonic() + arguments.crowd
     wanted = [asked[name] for name in PAGES]
+    spawn = multiprocessing.get_context("spawn")
+    ready = spawn.Barrier(arguments.writers + 1)
 
-    def read(number: int) -> None:
+    def read(number: int, until: float) -> None:
         chance = random.Random(number)
         time.sleep(chance.random())
         while time.monotonic() < until:
@@ -137,21 +157,25 @@ def crowd(base: str, location: str, asked: dict[str, Callable[[], str]], made: M
                 failed.append(str(error))
             time.sleep(1.0)
 
-    spawn = multiprocessing.get_context("spawn")
-    rate = arguments.rate / arguments.writers
-    each = (location, len(made.jobs), arguments.crowd, rate)
+    each = (arguments.crowd, arguments.rate / arguments.writers, ready)
     writers = [
-        spawn.Process(target=write_runs, args=(*each[:2], runs + 1000 * number, *each[2:]))
+        spawn.Process(target=write_runs, args=(location, len(made.jobs), runs + 1000 * number, *each))
         for number in range(arguments.writers)
     ]
-    threads = [threading.Thread(target=read, args=(one,)) for one in range(arguments.readers)]
-    for one in (*writers, *threads):
+    for one in writers:
         one.start()
-    for one in (*writers, *threads):
+    ready.wait()
+    spent, own, until = processor_s(server), time.process_time(), time.monotonic() + arguments.crowd
+    threads = [threading.Thread(target=read, args=(one, until)) for one in range(arguments.readers)]
+    for one in threads:
+        one.start()
+    for one in (*threads, *writers):
         one.join()
+    spent, own = processor_s(server) - spent, time.process_time() - own
     print(
         f"{arguments.readers} readers, {len(taken)} pages: p50 {statistics.median(taken):.0f} ms, p95 {p95(taken):.0f} ms, "
-        f"{len(failed)} errors {failed[:1]}, load {os.getloadavg()[0]:.1f}"
+        f"{len(failed)} errors {failed[:1]}, load {os.getloadavg()[0]:.1f}; {1e3 * spent / len(taken):.1f} ms of processor a page, "
+        f"and {1e3 * own / len(taken):.1f} of its reader"
     )
 
 
@@ -187,7 +211,7 @@ def main() -> None:
         with serving(arguments.history or folder) as (base, server):
             pages(base, server, asked, arguments.tries)
             if arguments.crowd:
-                crowd(base, location, asked, made, runs, arguments)
+                crowd(base, server, location, asked, made, runs, arguments)
 
 
 if __name__ == "__main__":

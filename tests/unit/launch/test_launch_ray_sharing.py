@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from assay.core.case import Case
-from assay.core.job import NoopJob
+from assay.core.job import NoopJob, VerifyJob
 from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.errors import WorkerFailed
@@ -16,7 +16,10 @@ from assay.launch.failed_result import lost_nodes
 from assay.launch.ray.agent import Agent, versions
 from assay.launch.ray.node import Node
 from assay.launch.ray.packets import Settings
-from assay.launch.ray.sharing import Sharing
+from assay.launch.ray.sharing import Sharing, for_alone
+from assay.testing.builders import make_flow
+
+GPUS = (("lost", 1), ("bare", 0), ("other", 1))
 
 
 def _jobs(count: int) -> list[NoopJob]:
@@ -77,6 +80,49 @@ def test_two_that_need_each_other_stay_together() -> None:
     sharing.give([first])
     assert sharing.lost(first) == []
     assert sharing.give([second]) == {second: jobs}
+
+
+def _on(device: str, case: str = "") -> VerifyJob:
+    return VerifyJob(Case(case or device, Model("m", "m.onnx", "")), make_flow(device=device))
+
+
+def test_a_job_that_needs_a_gpu_goes_to_a_node_that_has_one_and_the_others_go_on() -> None:
+    sharing = Sharing(pairs=False)
+    bare, one, two = Node("bare", None, None, 1), Node("one", None, None, 1, 1), Node("two", None, None, 1, 2)
+    asked = [_on("cuda", f"case-{number}") for number in range(8)] + [_on("cuda:1"), _on("cuda:7")]
+    plain = _jobs(2)
+    for job in (*asked, *plain):
+        sharing.add(job)
+    assert sharing.give([bare], 2) == {bare: plain}, "what needs a GPU waits for a node that has one"
+    assert len(sharing) == len(asked)
+    given = sharing.give([bare, one, two], 2)
+    assert bare not in given
+    assert {job.key for job in given[two]} == {_on("cuda:1").key, _on("cuda:7").key}, "what none has says so there"
+    assert all(job.flow.device == "cuda" for job in given[one])
+
+
+def test_what_is_tried_again_keeps_its_gpu() -> None:
+    """After a lost node, and where the clock ended it on a busy machine: that repeat is alone."""
+    sharing, lost, bare, other = Sharing(pairs=False), *(Node(name, None, None, 1, gpus) for name, gpus in GPUS)
+    job, plain = _on("cuda"), _jobs(1)[0]
+    sharing.add(job)
+    sharing.give([lost, bare], 1)
+    assert list(lost.owed) == [job.key]
+    sharing.lost(lost)
+    sharing.add(plain)
+    assert sharing.give([bare], 1) == {bare: [plain]}
+    bare.answer(plain.key, 1.0)
+    assert sharing.give([bare], 1) == {}
+    assert sharing.give([bare, other], 1) == {other: [job]}
+    assert for_alone([bare, other, lost]) == [other]
+    assert for_alone([bare]) == [bare]
+    assert for_alone([]) == []
+
+
+def test_where_no_node_ever_had_a_gpu_its_backend_says_so() -> None:
+    sharing, bare, job = Sharing(pairs=False), Node("bare", None, None, 1), _on("cuda")
+    sharing.add(job)
+    assert sharing.give([bare]) == {bare: [job]}
 
 
 def test_an_agent_that_cannot_take_its_jobs_says_so_where_it_is_heard(

@@ -10,6 +10,14 @@ VARIABLE = "CUDA_VISIBLE_DEVICES"
 _LEASED = ("cuda", "gpu")
 
 
+def gpus_needed(device: str) -> int:
+    """How many a machine must have for a flow of that device: `cuda` any one, `cuda:1` two, `cpu` none."""
+    kind, _, number = device.partition(":")
+    if kind not in _LEASED:
+        return 0
+    return int(number) + 1 if number.isdigit() else 1
+
+
 class Leases:
     """GPUs of this machine, lent to workers. `exclusive`: one worker each; else the least used one, shared."""
 
@@ -20,7 +28,7 @@ class Leases:
 
     def wants(self, device: str) -> bool:
         """Whether a flow of that device (`cuda`, `cuda:1`) needs a lease: not where there is nothing to lend."""
-        return bool(self._names) and device.partition(":")[0] in _LEASED
+        return bool(self._names) and gpus_needed(device) > 0
 
     def take(self, device: str) -> str | None:
         """The name of a GPU for `CUDA_VISIBLE_DEVICES`; None where all that may serve are in use.

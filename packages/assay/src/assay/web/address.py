@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from urllib.parse import urlencode
+from functools import lru_cache
+from urllib.parse import quote_plus
+
+_quoted = lru_cache(4096)(quote_plus)
+"""A page of the matrix has four hundred links, and few names."""
 
 
 def address(path: str, /, **asked: object) -> str:
     """`/result?case=digits&flow=openvino`; empty values are left out."""
-    given = [(name.rstrip("_"), str(value)) for name, value in asked.items() if value not in ("", None)]
-    return f"{path}?{urlencode(given)}" if given else path
+    given = [
+        f"{_quoted(name.rstrip('_'))}={_quoted(str(value))}" for name, value in asked.items() if value not in ("", None)
+    ]
+    return f"{path}?{'&'.join(given)}" if given else path
 
 
 def changed(path: str, query: Mapping[str, str], /, **other: object) -> str:

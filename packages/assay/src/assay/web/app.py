@@ -37,11 +37,11 @@ FORMATS = ("html", "json", "csv")
 def make_app(site: Site, hosts: Collection[str], actions: Actions | None = None) -> Starlette:
     """`hosts` are names by which browsers may call it; see `OnlyTheseHosts`. Without `actions` nothing can be changed."""
     routes: list[BaseRoute] = [
-        *(Route(page.path, _handler(site, page.view), methods=["GET"]) for page in PAGES),
-        *(Route(page.api, _handler(site, page.view, "json"), methods=["GET"]) for page in PAGES),
-        Route("/api/v1/openapi.json", _in_thread(lambda _: render.data(describe())), methods=["GET"]),
-        Route("/badge.svg", _in_thread(lambda request: badge(site, request.query_params)), methods=["GET"]),
-        Route("/changes.atom", _in_thread(lambda request: feed(site, str(request.base_url))), methods=["GET"]),
+        *(Route(page.path, _page(site, page.view), methods=["GET"]) for page in PAGES),
+        *(Route(page.api, _page(site, page.view, "json"), methods=["GET"]) for page in PAGES),
+        Route("/api/v1/openapi.json", _in_thread(site, lambda _: render.data(describe())), methods=["GET"]),
+        Route("/badge.svg", _in_thread(site, lambda request: badge(site, request.query_params)), methods=["GET"]),
+        Route("/changes.atom", _in_thread(site, lambda request: feed(site, str(request.base_url))), methods=["GET"]),
         *(actions.routes() if actions else ()),
         Route("/healthz", _healthz, methods=["GET"]),
         Mount("/static", StaticFiles(directory=render.STATIC), name="static"),
@@ -56,10 +56,8 @@ def make_app(site: Site, hosts: Collection[str], actions: Actions | None = None)
     )
 
 
-def _handler(site: Site, view: View, always: str = "") -> Callable[[Request], Awaitable[Response]]:
+def _page(site: Site, view: View, always: str = "") -> Callable[[Request], Awaitable[Response]]:
     def answered(request: Request) -> Response:
-        if len(request.url.query) > LONGEST_QUERY:
-            raise UsageError(f"the address is longer than {LONGEST_QUERY:,} characters")
         query = {name: value.replace("\x00", "") for name, value in request.query_params.items()}
         wanted = always or query.pop("format", "html")
         if wanted not in FORMATS:
@@ -73,14 +71,25 @@ def _handler(site: Site, view: View, always: str = "") -> Callable[[Request], Aw
             raise UsageError("this page has no table: leave format=csv out")
         return render.page(answer.template, {**frame(site, request), **answer.values})
 
-    return _in_thread(answered)
+    return _in_thread(site, answered)
 
 
-def _in_thread(answered: Callable[[Request], Response]) -> Callable[[Request], Awaitable[Response]]:
-    """A slow database holds up nobody else."""
+def _in_thread(site: Site, answered: Callable[[Request], Response]) -> Callable[[Request], Awaitable[Response]]:
+    """A slow database holds up few others. Of those who ask for the same within a second one computes it; whoever is signed in sees at
+    once what he changed."""
+
+    def once(request: Request) -> Response:
+        if len(request.url.query) > LONGEST_QUERY:
+            raise UsageError(f"the address is longer than {LONGEST_QUERY:,} characters")
+        asks = request.scope.get("state", {})
+        if asks.get("actor"):
+            return answered(request)
+        asked = str(request.url), bool(asks.get("can_sign_in"))
+        return site.answers.get(asked, lambda: answered(request))
 
     async def handler(request: Request) -> Response:
-        return await run_in_threadpool(answered, request)
+        async with site.few:
+            return await run_in_threadpool(once, request)
 
     return handler
 

@@ -53,7 +53,7 @@ class Now(msgspec.Struct, frozen=True):
 
 
 def read_now(site: Site) -> Now:
-    """As it was at most two seconds ago."""
+    """As it was at most a second ago."""
     return site.moving.get("now", lambda: _read(site))
 
 

@@ -47,6 +47,7 @@ def environment_of(templates: Path) -> Environment:
     )  # fmt: skip
 
 
+@cache
 def environment() -> Environment:
     made = environment_of(HERE / "templates")
     made.filters.update(FILTERS)

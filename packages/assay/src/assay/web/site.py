@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections import OrderedDict
@@ -13,6 +14,9 @@ from typing import Any, Protocol, TypeVar
 from assay.ports import Browsable, Store
 
 Value = TypeVar("Value")
+AT_ONCE = 4
+"""Pages that are made side by side: threads share one interpreter, and the more there are, the longer each waits for it between two rows
+of what it reads."""
 
 
 class BrowsableStore(Store, Browsable, Protocol):
@@ -56,13 +60,15 @@ class Cache:
 
 @dataclass(frozen=True)
 class Site:
-    """`folder` is the history's on this machine. `moving` keeps what changes with every run, `minutes` what takes
-    long to read, `settled` what never changes again, `cells` the history of some cells."""
+    """`folder` is the history's on this machine. `answers` are whole pages by their address, `moving` keeps what changes with every run,
+    `minutes` what takes long to read, `settled` what never changes again, `cells` the history of some cells."""
 
     store: BrowsableStore
     folder: Path
     title: str = "Assay"
-    moving: Cache = field(default_factory=lambda: Cache(2.0))
+    answers: Cache = field(default_factory=lambda: Cache(1.0, most=64))
+    moving: Cache = field(default_factory=lambda: Cache(1.0))
     minutes: Cache = field(default_factory=lambda: Cache(60.0))
     settled: Cache = field(default_factory=lambda: Cache(3600.0, most=16))
     cells: Cache = field(default_factory=lambda: Cache(3600.0, most=24))
+    few: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))

@@ -48,7 +48,7 @@ class Agent:
         return ""
 
     def greet(self) -> bytes:
-        return msgspec.msgpack.encode(Greeting(platform.node(), self._workers, self._problem))
+        return msgspec.msgpack.encode(Greeting(platform.node(), self._workers, self._problem, len(gpus())))
 
     def add(self, parcel: bytes) -> None:
         """Jobs, which are answered in any order. What is wrong with them is raised by `results`: there the driver waits."""

@@ -40,6 +40,7 @@ class RayCluster:
         self.interpreter, self.watch = interpreter, watch
         self._nodes: list[Node] | None = None
         self._own_connection = False
+        self.most_gpus = 0  # of one node, of all that were ever there
 
     @property
     def nodes(self) -> list[Node]:
@@ -137,7 +138,8 @@ class RayCluster:
                 ray.kill(asked[one])
                 continue
             stream = asked[one].results.options(num_returns="streaming").remote()
-            nodes.append(Node(said.node, asked[one], stream, said.workers))
+            nodes.append(Node(said.node, asked[one], stream, said.workers, said.gpus))
+        self.most_gpus = max([self.most_gpus, *(node.gpus for node in nodes)])
         if not nodes:
             raise WorkerFailed(
                 f"no node of the Ray cluster can be used: {'; '.join(problems) or 'it has none with a CPU'}"

@@ -24,6 +24,7 @@ class Node:
     actor: Any
     stream: Any
     workers: int
+    gpus: int = 0
     owed: dict[str, Job] = field(default_factory=dict)
     sent: list[Any] = field(default_factory=list)
     job_s: float | None = None

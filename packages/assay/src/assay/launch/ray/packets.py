@@ -29,6 +29,7 @@ class Greeting(msgspec.Struct, frozen=True):
     node: str
     workers: int
     problem: str = ""
+    gpus: int = 0
 
 
 class Parcel(msgspec.Struct, frozen=True):

@@ -18,7 +18,7 @@ from assay.launch.failed_result import lost_nodes
 from assay.launch.ray.cluster import RayCluster
 from assay.launch.ray.node import Node
 from assay.launch.ray.packets import Parcel, pack_jobs, unpack_results
-from assay.launch.ray.sharing import MOST_LOSSES, Sharing
+from assay.launch.ray.sharing import MOST_LOSSES, Sharing, for_alone
 from assay.ports import JobSource
 
 LOOK_S = 60.0
@@ -61,20 +61,20 @@ class _Launch:
             self._total += 1
         if not self._total:
             return False
-        nodes = self._cluster.nodes[:1] if self._alone else self._cluster.nodes
+        nodes = for_alone(self._cluster.nodes) if self._alone else self._cluster.nodes
         if not nodes and self._sharing:
             self._start_again()
             return True
-        for node, jobs in self._sharing.give(nodes).items():
+        for node, jobs in self._sharing.give(nodes, self._cluster.most_gpus).items():
             self._send(node, jobs)
-        return bool(self._sharing) or any(node.owed for node in self._cluster.nodes)
+        is_under_way = any(node.owed for node in self._cluster.nodes)
+        if self._sharing and not is_under_way:
+            raise WorkerFailed(self._left("the last node with the GPUs that they need"))
+        return is_under_way
 
     def _start_again(self) -> None:
         """A job may have taken down the agents of nodes that are well themselves."""
-        left = (
-            f"the last node of the Ray cluster ({self._lost_name}) is lost, and {len(self._sharing)} jobs have no answer: "
-            "`assay resume` goes on with the run when the cluster is there again"
-        )
+        left = self._left("the last node of the Ray cluster")
         if self._restarts == MOST_RESTARTS:
             raise WorkerFailed(left)
         self._restarts += 1
@@ -82,6 +82,13 @@ class _Launch:
             self._cluster.start_again()
         except (WorkerFailed, ray.exceptions.RayError) as error:
             raise WorkerFailed(f"{left} ({error})") from None
+
+    def _left(self, lost: str) -> str:
+        name = f" ({self._lost_name})" if self._lost_name else ""
+        return (
+            f"{lost}{name} is lost, and {len(self._sharing)} jobs have no answer: "
+            "`assay resume` goes on with the run when it is there again"
+        )
 
     def _send(self, node: Node, jobs: list[Job]) -> None:
         interpreters: dict[str, Interpreter] = {}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Sequence
 
-from assay.core.job_base import Job
+from assay.core.job_base import FlowJob, Job
+from assay.launch.leases import gpus_needed
 from assay.launch.ray.node import Node
 
 MOST_LOSSES = 2
@@ -15,32 +16,36 @@ PAIR = 2
 
 
 class Sharing:
-    """Jobs that no node has. `pairs`: two may need each other, and stay together."""
+    """Jobs that no node has, by the GPUs that they need. `pairs`: two may need each other, and stay together."""
 
     def __init__(self, *, pairs: bool) -> None:
-        self._waiting: deque[Job] = deque()
-        self._suspects: deque[Job] = deque()
+        self._waiting: dict[int, deque[Job]] = {}
+        self._suspects: dict[int, deque[Job]] = {}
         self._losses: Counter[str] = Counter()
         self._together = PAIR if pairs else 1
 
     def __len__(self) -> int:
-        return len(self._waiting) + len(self._suspects)
+        return sum(map(len, (*self._waiting.values(), *self._suspects.values())))
 
     def add(self, job: Job) -> None:
-        self._waiting.append(job)
+        self._waiting.setdefault(_gpus_of(job), deque()).append(job)
 
-    def give(self, nodes: Sequence[Node]) -> dict[Node, list[Job]]:
-        """What each of these gets now, and owes from then on."""
+    def give(self, nodes: Sequence[Node], most_gpus: int = 0) -> dict[Node, list[Job]]:
+        """What each of these gets now, and owes from then on. `most_gpus` are those of one node, lost ones with them: what needs a GPU
+        waits for a node that has it; what needs more than any has is asked of those with the most, whose backend says so."""
         parcels: dict[Node, list[Job]] = {}
         open_nodes = [node for node in nodes if not self._tries_suspects(node)]
-        while self._waiting and (free := [node for node in open_nodes if node.room > 0]):
-            node = max(free, key=lambda one: one.room / one.workers)
-            job = self._waiting.popleft()
-            node.give([job])
-            parcels.setdefault(node, []).append(job)
+        for needed, waiting in sorted(self._waiting.items(), reverse=True):
+            able = [node for node in open_nodes if node.gpus >= min(needed, most_gpus)]
+            while waiting and (free := [node for node in able if node.room > 0]):
+                node = max(free, key=lambda one: one.room / one.workers)
+                job = waiting.popleft()
+                node.give([job])
+                parcels.setdefault(node, []).append(job)
         for node in nodes:
-            if self._suspects and not node.owed:
-                jobs = [self._suspects.popleft() for _ in range(min(self._together, len(self._suspects)))]
+            able_to = [some for needed, some in self._suspects.items() if some and node.gpus >= min(needed, most_gpus)]
+            if able_to and not node.owed:
+                jobs = [able_to[0].popleft() for _ in range(min(self._together, len(able_to[0])))]
                 node.give(jobs)
                 parcels[node] = jobs
         return parcels
@@ -49,8 +54,19 @@ class Sharing:
         """What it owes is tried again, but for those that have cost as many nodes as they may."""
         owed, node.owed = list(node.owed.values()), {}
         self._losses.update(job.key for job in owed)
-        self._suspects.extend(job for job in owed if self._losses[job.key] < MOST_LOSSES)
+        for job in owed:
+            if self._losses[job.key] < MOST_LOSSES:
+                self._suspects.setdefault(_gpus_of(job), deque()).append(job)
         return [job for job in owed if self._losses[job.key] >= MOST_LOSSES]
 
     def _tries_suspects(self, node: Node) -> bool:
         return bool(self._losses) and any(key in self._losses for key in node.owed)
+
+
+def for_alone(nodes: Sequence[Node]) -> list[Node]:
+    """The one that does all that runs alone: the first of those with the most GPUs, which can do every job."""
+    return [max(nodes, key=lambda node: node.gpus)] if nodes else []
+
+
+def _gpus_of(job: Job) -> int:
+    return gpus_needed(job.flow.device) if isinstance(job, FlowJob) else 0
