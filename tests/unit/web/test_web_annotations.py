@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from assay.web.actions import AUDIT, Actions
 from assay.web.address import address
 from assay.web.app import make_app
 from assay.web.sign_in import sign_in_of
-from assay.web.site import Site
+from assay.web.site import Cache, Site
 from dashboard_history import HOSTILE, RED, RUNS, WELL, dashboard_history, run_id
 
 POINT = {"case": WELL, "flow": "tvm", "run": run_id(3)}
@@ -33,17 +33,23 @@ def folder(tmp_path: Path) -> Path:
     return Path(dashboard_history(tmp_path / "writable"))
 
 
-@pytest.fixture
-def ask(folder: Path) -> Iterator[Ask]:
+@contextmanager
+def asking(folder: Path, answers: Cache) -> Iterator[Ask]:
     sign_in = sign_in_of(["10.0.0.7"], ["ann"], approvers=["eve"])
     assert sign_in is not None
     with open_to_read(str(folder)) as store:
-        app = make_app(Site(store, folder), {"testserver"}, Actions(str(folder), folder, sign_in))
+        app = make_app(Site(store, folder, answers=answers), {"testserver"}, Actions(str(folder), folder, sign_in))
 
         def asked(method: str, path: str, user: str = "", **more: Any) -> Any:
             client = TestClient(app, client=("10.0.0.7", 5000), raise_server_exceptions=False, follow_redirects=False)
             return client.request(method, path, headers={"X-Forwarded-User": user} if user else {}, **more)
 
+        yield asked
+
+
+@pytest.fixture
+def ask(folder: Path) -> Iterator[Ask]:
+    with asking(folder, Cache(0.0)) as asked:
         yield asked
 
 
@@ -69,6 +75,17 @@ def test_a_note_stands_at_its_point_of_the_trend(ask: Ask, folder: Path) -> None
     assert "new compiler" in ask("GET", address("/result", **POINT)).text
     assert "new compiler" not in ask("GET", address("/result", **{**POINT, "run": run_id(4)})).text
     assert audit(folder) == [("ann", "annotate", f"{run_id(3)} {WELL} tvm")]
+
+
+def test_a_page_that_is_kept_is_nobodys_who_is_signed_in(folder: Path) -> None:
+    page, note = address("/result", **POINT), "a new compiler"
+    with asking(folder, Cache(3600.0)) as ask:
+        form = {**POINT, "text": note, "token": token(ask, "ann")}
+        before = ask("GET", page).text
+        assert [form["token"] in before, note in before] == [False, False]
+        assert ask("POST", "/annotations", "ann", data=form).status_code == 303
+        assert [note in ask("GET", page, user).text for user in ("ann", "eve")] == [True, True], "at once"
+        assert ask("GET", page).text == before
 
 
 def test_a_note_on_a_whole_run(ask: Ask) -> None:
