@@ -66,7 +66,6 @@ def structs_of(kind: object, found: set[type]) -> set[type]:
 
 FREE = {
     "EngineInfo": "options of a backend, by the backend's own names",
-    "ModelFinding": "`about` is a place in the model: node 'a' (Relu)",
 }
 """Types whose texts are put together of names."""
 STRUCTS = {one.__name__ for kind in (AnyResult, GoldenLock, Header) for one in structs_of(kind, set())} - FREE.keys()

@@ -7,10 +7,11 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
+from assay.core.model_part import ModelPart, PartKind
 from assay.models.examination.constants import Known
 from assay.models.examination.text import format_shape, shown
 from assay.models.examination.types import LARGEST_INDEX, Shape, shape_of
-from assay.models.examination.walk import Scope, called, domain_of
+from assay.models.examination.walk import Scope, domain_of, node_part
 from assay.numerics.onnx_elements import bits_of
 from assay_zoo.compliance.estimates import estimate, stacked
 from assay_zoo.compliance.loop_shapes import grown
@@ -31,7 +32,7 @@ def check_allocation(known: Known, smallest: Known, request: Request) -> Iterato
         if large.intersection(node.input):
             large.update(node.output)
             continue
-        who = f"{called(node, index)}{known.scope.where}"
+        who = node_part(node, index, known.scope.where)
         least = _at_least(node, smallest)
         for position, name in enumerate(node.output):
             found = list(_value(node, position, who, known, least[position], request)) if name else []
@@ -49,7 +50,7 @@ def _at_least(node: NodeProto, smallest: Known) -> list[list[Shape]]:
 
 
 def _value(
-    node: NodeProto, position: int, who: str, known: Known, least: list[Shape], request: Request
+    node: NodeProto, position: int, who: ModelPart, known: Known, least: list[Shape], request: Request
 ) -> Iterator[ModelFinding]:
     name = node.output[position]
     element = known.types.get(name, (0, ()))[0]
@@ -57,9 +58,9 @@ def _value(
     shape = max([*shapes, *least], key=_least)
     size = _least(shape) * (bits_of(element) or _TEXTLESS) // 8
     if _least(shape) > LARGEST_INDEX or size > request.allocation_bytes:
-        free = "" if shape in shapes else " where every free dimension is 1"
-        made = (shown(name), f"{format_shape(shape)}{free}", size, request.allocation_bytes)
-        yield ModelFinding(Area.NODE, "allocation", who, made, Severity.RESTRICTED)
+        code = "allocation" if shape in shapes else "allocation-at-one"
+        made = (shown(name), format_shape(shape), size, request.allocation_bytes)
+        yield ModelFinding(Area.NODE, code, who, made, Severity.RESTRICTED)
 
 
 def check_declared_sizes(known: Known, weights: Scope, request: Request) -> Iterator[ModelFinding]:
@@ -67,17 +68,21 @@ def check_declared_sizes(known: Known, weights: Scope, request: Request) -> Iter
     is the graph as it is stored."""
     graph = known.scope.graph
     sizes = {
-        f"{role} {shown(value.name)}": (value.type.tensor_type.elem_type, shape_of(value.type) or ())
-        for role, values in (("input", graph.input), ("output", graph.output))
+        ModelPart(kind, value.name, inside=known.scope.where): (
+            value.type.tensor_type.elem_type,
+            shape_of(value.type) or (),
+        )
+        for kind, values in ((PartKind.INPUT, graph.input), (PartKind.OUTPUT, graph.output))
         for value in values
     }
     for sparse in weights.graph.sparse_initializer:
-        sizes[f"sparse initializer {shown(sparse.values.name)}"] = (sparse.values.data_type, tuple(sparse.dims))
+        about = ModelPart(PartKind.SPARSE_INITIALIZER, sparse.values.name, inside=known.scope.where)
+        sizes[about] = (sparse.values.data_type, tuple(sparse.dims))
     for about, (element, shape) in sizes.items():
         size = _least(shape) * bits_of(element) // 8
         if size > request.allocation_bytes:
             values = (format_shape(shape), size, request.allocation_bytes)
-            yield ModelFinding(Area.GRAPH, "declared-size", f"{about}{known.scope.where}", values, Severity.RESTRICTED)
+            yield ModelFinding(Area.GRAPH, "declared-size", about, values, Severity.RESTRICTED)
 
 
 def _shapes(node: NodeProto, position: int, known: Known) -> list[Shape]:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
+from assay.core.model_part import ModelPart
 from assay.models.examination.constants import Known, known_in
-from assay.models.examination.walk import called, domain_of, inside
+from assay.models.examination.walk import domain_of, inside, node_part
 from assay_zoo.compliance.request import Request
 
 if TYPE_CHECKING:
@@ -42,13 +43,12 @@ def check_loops(known: Known, request: Request) -> Iterator[ModelFinding]:
     for index, node in enumerate(known.scope.graph.node):
         if node.op_type not in ("Loop", "Scan") or domain_of(node.domain):
             continue
-        who = f"{called(node, index)}{known.scope.where}"
+        who = node_part(node, index, known.scope.where)
         trips = trips_of(node, known)
         if node.op_type == "Loop" and (not node.input or not node.input[0]):
-            why = "its condition never turns false" if _never_false(node, index, known) else "only its data end it"
-            yield _found("endless-loop", who, why)
+            yield _found("endless-loop" if _never_false(node, index, known) else "data-loop", who)
         elif trips is not None and trips * known.trips > request.loop_trips:
-            times = f"{trips} times" if known.trips == 1 else f"{trips} x {known.trips} times"
+            times = str(trips) if known.trips == 1 else f"{trips} x {known.trips}"
             yield _found("loop", who, times, request.loop_trips)
 
 
@@ -78,5 +78,5 @@ def _origin(body: GraphProto, name: str) -> str:
     return name
 
 
-def _found(code: str, about: str, *values: int | str) -> ModelFinding:
+def _found(code: str, about: ModelPart, *values: int | str) -> ModelFinding:
     return ModelFinding(Area.NODE, code, about, values, Severity.RESTRICTED)

@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
+from assay.core.model_part import MODEL, ModelPart, PartKind
 from assay.models.examination.functions import Functions
 from assay.models.examination.text import format_shape, shown
 from assay.models.examination.types import Shape, shape_of
-from assay.models.examination.walk import Scope, called, domain_of, signature_of
+from assay.models.examination.walk import Scope, domain_of, node_part, signature_of
 from assay.numerics.onnx_elements import element_name
 from assay_zoo.compliance.request import ClaimedPort, Request
 
@@ -20,17 +21,17 @@ if TYPE_CHECKING:
 def check_versions(model: ModelProto, request: Request) -> Iterator[ModelFinding]:
     """Against `ir` and `opset` of the policy, and the opset that metadata.toml claims."""
     if model.ir_version > request.ir:
-        yield _found(Area.MODEL, "zoo-ir", "", model.ir_version, request.ir)
+        yield _found(Area.MODEL, "zoo-ir", MODEL, model.ir_version, request.ir)
     imports = {domain_of(one.domain): one.version for one in model.opset_import}
     version = imports.get("", 0)
     if version > request.opset:
-        yield _found(Area.MODEL, "zoo-opset", "domain 'ai.onnx'", version, request.opset)
+        yield _found(Area.MODEL, "zoo-opset", ModelPart(PartKind.DOMAIN, "ai.onnx"), version, request.opset)
     if request.claimed_opset and version and version != request.claimed_opset:
-        yield _found(Area.MODEL, "claimed-opset", "", request.claimed_opset, version)
+        yield _found(Area.MODEL, "claimed-opset", MODEL, request.claimed_opset, version)
     whole = model.ByteSize()
     model.DiscardUnknownFields()  # nobody after this reads them either
     if unknown := whole - model.ByteSize():
-        yield _found(Area.MODEL, "unknown-fields", "", unknown)
+        yield _found(Area.MODEL, "unknown-fields", MODEL, unknown)
 
 
 def check_domains(
@@ -40,7 +41,7 @@ def check_domains(
     allowed = {domain_of(domain) for domain in domains}
     for scope in everything:
         for index, node in enumerate(scope.graph.node):
-            domain, who = domain_of(node.domain), f"{called(node, index)}{scope.where}"
+            domain, who = domain_of(node.domain), node_part(node, index, scope.where)
             if signature_of(node) not in functions and domain not in allowed:
                 known = ", ".join(sorted(name or "ai.onnx" for name in allowed))
                 yield _found(Area.NODE, "custom-domain", who, shown(domain), known)
@@ -50,24 +51,24 @@ def check_claims(model: ModelProto, request: Request) -> Iterator[ModelFinding]:
     """The ports of metadata.toml are those of the model, in its order."""
     given = {tensor.name for tensor in model.graph.initializer}
     inputs = [value for value in model.graph.input if value.name not in given]
-    yield from _claims("input", inputs, request.claimed_inputs)
-    yield from _claims("output", model.graph.output, request.claimed_outputs)
+    yield from _claims(PartKind.INPUT, inputs, request.claimed_inputs)
+    yield from _claims(PartKind.OUTPUT, model.graph.output, request.claimed_outputs)
 
 
-def _claims(role: str, values: Sequence[ValueInfoProto], claims: Sequence[ClaimedPort]) -> Iterator[ModelFinding]:
+def _claims(role: PartKind, values: Sequence[ValueInfoProto], claims: Sequence[ClaimedPort]) -> Iterator[ModelFinding]:
     if not claims:
         return
     names, claimed = [value.name for value in values], [port.name for port in claims]
     if names != claimed:
         yield _found(
-            Area.GRAPH, "claimed-names", "", role, ", ".join(map(shown, claimed)), ", ".join(map(shown, names))
+            Area.GRAPH, "claimed-names", MODEL, role, ", ".join(map(shown, claimed)), ", ".join(map(shown, names))
         )
         return
     for value, port in zip(values, claims, strict=True):
         if value.type.WhichOneof("value") != "tensor_type":
             continue
         element, shape = element_name(value.type.tensor_type.elem_type), shape_of(value.type)
-        about = f"{role} {shown(port.name)}"
+        about = ModelPart(role, port.name)
         if element and port.dtype != element:
             yield _found(Area.GRAPH, "claimed-port", about, shown(port.dtype), element)
         if shape is not None and not _fits(shape, port.shape):
@@ -82,5 +83,5 @@ def _fits(shape: Shape, claimed: Shape) -> bool:
     )
 
 
-def _found(area: Area, code: str, about: str, *values: int | str) -> ModelFinding:
+def _found(area: Area, code: str, about: ModelPart, *values: int | str) -> ModelFinding:
     return ModelFinding(area, code, about, values, Severity.RESTRICTED)

@@ -8,12 +8,13 @@ import msgspec
 
 from assay.core.model_finding import Area, ModelFinding, Severity
 from assay_zoo.check import Check, CheckOutcome
+from assay_zoo.compliance.request import RUNAWAY
 from assay_zoo.compliance.sentences import sentence
 from assay_zoo.repository import METADATA
 
 MOST = 50
 """Findings told of one part of a model; a broken export repeats itself."""
-COSTLY = ("allocation", "declared-size", "loop", "endless-loop", "checker-died")
+COSTLY = (*RUNAWAY, "checker-died")
 """Codes after which a model is run nowhere: it would take all memory, or not end."""
 CLAIMED = ("claimed-opset", "claimed-names", "claimed-port")
 """Codes of what the metadata say: the model itself may be sound."""

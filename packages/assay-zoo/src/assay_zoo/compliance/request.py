@@ -6,6 +6,9 @@ import msgspec
 
 from assay.core.model_finding import ModelFinding
 
+RUNAWAY = ("allocation", "allocation-at-one", "declared-size", "loop", "endless-loop", "data-loop")
+"""Codes after which following values may not end, and running the model either."""
+
 
 class ClaimedPort(msgspec.Struct, frozen=True):
     """An input or output as metadata.toml describes it."""

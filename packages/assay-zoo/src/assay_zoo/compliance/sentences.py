@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assay.core import model_finding_text
 from assay.core.model_finding import ModelFinding, Severity
+from assay.core.model_part import part_text
 
 OWN = {
     "zoo-ir": "the IR version is {0}, and this zoo's runtimes read up to {1}; export the model for an older version",
@@ -15,11 +16,15 @@ OWN = {
     "custom-domain": (
         "{about} is of domain {0}, which this zoo does not take ({1}); use standard operators, or bring it as a function of the model"
     ),
-    "not-finite": "{about} holds {0}; export the model again from sound weights",
+    "not-finite": "{about} holds {0} {1} among {2} values; export the model again from sound weights",
     "nan-attribute": "{about} is NaN; give it a number",
-    "endless-loop": "{about} has no trip count, and {0}; give it one",
-    "loop": "{about} runs {0}, and this zoo allows {1}; bound it",
+    "endless-loop": "{about} has no trip count, and its condition never turns false; give it one",
+    "data-loop": "{about} has no trip count, and only its data end it; give it one",
+    "loop": "{about} runs {0} times, and this zoo allows {1}; bound it",
     "allocation": "{about} makes {0} of shape {1}, {2} bytes at least, and this zoo allows {3}; make it smaller",
+    "allocation-at-one": (
+        "{about} makes {0} of shape {1} where every free dimension is 1, {2} bytes at least, and this zoo allows {3}; make it smaller"
+    ),
     "declared-size": "{about} has shape {0}: {1} bytes, and this zoo allows {2}; make a size free or smaller",
     "checker-died": "the checker {0} on it (step {1})",
 }
@@ -27,7 +32,7 @@ OWN = {
 
 def sentence(finding: ModelFinding) -> str:
     """What, where, and what to do."""
-    told = model_finding_text.sentence(finding, OWN)
+    text = model_finding_text.sentence(finding, OWN)
     if finding.severity is Severity.CONTRADICTION:
-        return f"{told}; correct the declaration"
-    return f"{finding.about} {told}" if finding.code == "unreadable" else told
+        return f"{text}; correct the declaration"
+    return f"{part_text(finding.about)} {text}" if finding.code == "unreadable" else text

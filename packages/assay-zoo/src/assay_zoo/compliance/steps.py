@@ -15,14 +15,11 @@ from assay.models.examination.walk import scopes
 from assay_zoo.compliance.allocation import check_allocation, check_declared_sizes
 from assay_zoo.compliance.loops import check_loops, nested
 from assay_zoo.compliance.policy_rules import check_claims, check_domains, check_versions
-from assay_zoo.compliance.request import Request
+from assay_zoo.compliance.request import RUNAWAY, Request
 from assay_zoo.compliance.values import check_values
 
 if TYPE_CHECKING:
     from onnx import ModelProto
-
-_COSTLY = {"allocation", "declared-size", "loop", "endless-loop"}
-"""Codes after which following values may not end."""
 
 
 def steps_of(request: Request) -> Mapping[str, Step]:
@@ -60,7 +57,7 @@ def bounds(look: Examination, request: Request) -> Iterator[ModelFinding]:
 
 
 def _where_bounded(look: Examination, step: Step) -> Iterator[ModelFinding]:
-    if not any(finding.code in _COSTLY for finding in look.findings):
+    if not any(finding.code in RUNAWAY for finding in look.findings):
         yield from step(look)
 
 

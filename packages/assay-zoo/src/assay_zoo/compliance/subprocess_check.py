@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from assay.core.model_finding import Area, ModelFinding
+from assay.core.model_part import MODEL
 from assay.errors import HarnessError
 from assay_zoo.compliance.child import TARGET
 from assay_zoo.compliance.request import Request, Stepped
@@ -59,7 +60,7 @@ def _heard(step: str, answer: Looked, limits: ChildLimits, found: ChildReport) -
     if answer.ending is Ending.HARNESS:
         raise HarnessError(f"the process that looks at a model, in the step {step!r}: {answer.sentence}")
     if answer.ending is not Ending.OK:
-        died = ModelFinding(Area.MODEL, "checker-died", "", (_death(answer, limits), repr(step)))
+        died = ModelFinding(Area.MODEL, "checker-died", MODEL, (_death(answer, limits), repr(step)))
         found.findings.append(died)
         found.unseen = sentence(died)
         return False

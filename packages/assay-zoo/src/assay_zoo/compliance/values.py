@@ -11,9 +11,9 @@ import numpy as np
 
 from assay.core.dtype import is_floating
 from assay.core.model_finding import Area, ModelFinding, Severity
+from assay.core.model_part import ModelPart, PartKind
 from assay.models.examination.tensors import tensors_of
-from assay.models.examination.text import shown
-from assay.models.examination.walk import NAN_IS_A_WORD, Scope, called, domain_of
+from assay.models.examination.walk import NAN_IS_A_WORD, Scope, domain_of, node_part
 from assay.numerics.onnx_elements import element_name
 
 if TYPE_CHECKING:
@@ -27,25 +27,25 @@ _BYTES = {"float16", "float32", "float64", "bfloat16", "complex64", "complex128"
 def check_values(everything: Sequence[Scope], folder: Path) -> Iterator[ModelFinding]:
     """NaN and infinity, in external data as well, which must have been found sound before."""
     for held in tensors_of(everything):
-        problem = _problem(held.tensor, folder) if held.domain not in NAN_IS_A_WORD else ""
+        problem = _problem(held.tensor, folder) if held.domain not in NAN_IS_A_WORD else ()
         if problem:
-            yield ModelFinding(held.area, "not-finite", held.what, (problem,), Severity.RESTRICTED)
+            yield ModelFinding(held.area, "not-finite", held.what, problem, Severity.RESTRICTED)
     for scope in everything:
         for index, node in enumerate(scope.graph.node):
             for attribute in node.attribute if domain_of(node.domain) not in NAN_IS_A_WORD else ():
                 if any(map(math.isnan, (attribute.f, *attribute.floats))):
-                    about = f"attribute {shown(attribute.name)} of {called(node, index)}{scope.where}"
+                    about = ModelPart(PartKind.ATTRIBUTE, attribute.name, inside=node_part(node, index, scope.where))
                     yield ModelFinding(Area.ATTRIBUTE, "nan-attribute", about, (), Severity.RESTRICTED)
 
 
-def _problem(tensor: TensorProto, folder: Path) -> str:
-    """What is wrong with the values, as the predicate of a sentence; "" for nothing, and for what cannot be NaN.
+def _problem(tensor: TensorProto, folder: Path) -> tuple[int | str, ...]:
+    """How many values are wrong, how, and among how many; nothing where all are right, and for what cannot be NaN.
 
     Infinity is no fault where it stands for "no limit": a single value, or a mask (all else is zero or the lowest value).
     """
     name = element_name(tensor.data_type)
     if not (is_floating(name) or name.startswith("complex")):
-        return ""
+        return ()
     nan = infinite = 0
     finite: set[float] = set()
     array = _array(tensor, folder, name)
@@ -63,11 +63,11 @@ def _problem(tensor: TensorProto, folder: Path) -> str:
         if infinite and wide.dtype.kind == "f" and len(finite) < 3:
             finite |= set(np.unique(wide[~bad])[:3].tolist())
     if nan:
-        return f"{nan} NaN among {flat.size} values"
+        return nan, "NaN", flat.size
     # 0 and 1, 0 and -inf: what masks are made of.
     if infinite and not (flat.size == 1 or finite <= {0.0, 1.0}):
-        return f"{infinite} infinite values among {flat.size}"
-    return ""
+        return infinite, "infinite", flat.size
+    return ()
 
 
 def _array(tensor: TensorProto, folder: Path, name: str) -> np.ndarray[Any, Any]:

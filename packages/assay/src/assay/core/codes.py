@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from assay.core.finding import Finding, FindingCode
+from assay.core.model_part import part_text
 from assay.core.outcome import Cause, Outcome
 from assay.core.result import InspectResult, Result
 from assay.core.result_parts import ComparedResult, native_warnings_of
@@ -21,7 +22,7 @@ def codes_of(result: Result) -> tuple[tuple[str, str], ...]:
     if isinstance(result, ComparedResult):
         found += [(_code_of(one), one.output) for one in result.findings]
     if isinstance(result, InspectResult):
-        found += [(one.code, one.about) for one in result.findings]
+        found += [(one.code, part_text(one.about)) for one in result.findings]
     found += [(one.code.value, one.node) for one in native_warnings_of(result)]
     return tuple(dict.fromkeys(found))
 

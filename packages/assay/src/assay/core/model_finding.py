@@ -6,6 +6,8 @@ from enum import StrEnum
 
 import msgspec
 
+from assay.core.model_part import MODEL, ModelPart
+
 _LARGEST = 2**63 - 1
 _WRITTEN_BITS = 256
 """Of a number whose digits anybody reads."""
@@ -31,14 +33,18 @@ class Severity(StrEnum):
     REMARK = "remark"
 
 
+Fact = int | str | ModelPart
+"""A number, a name, or a part of the model."""
+
+
 class ModelFinding(msgspec.Struct, frozen=True):
-    """`code` is the rule; `about` the place in the model ("node 'a' (Relu)"); `values` fill the sentence of that code
+    """`code` is the rule; `about` the part of the model that breaks it; `values` fill the sentence of that code
     (assay.core.model_finding_text)."""
 
     area: Area
     code: str
-    about: str = ""
-    values: tuple[int | str, ...] = ()
+    about: ModelPart = MODEL
+    values: tuple[Fact, ...] = ()
     severity: Severity = Severity.INVALID
 
     def __post_init__(self) -> None:
@@ -48,8 +54,8 @@ class ModelFinding(msgspec.Struct, frozen=True):
             msgspec.structs.force_setattr(self, "values", kept)
 
 
-def _kept(value: int | str) -> int | str:
-    if isinstance(value, str) or -_LARGEST <= value <= _LARGEST:
+def _kept(value: Fact) -> Fact:
+    if not isinstance(value, int) or -_LARGEST <= value <= _LARGEST:
         return value
     bits = value.bit_length()
     return str(value) if bits < _WRITTEN_BITS else f"{'-' if value < 0 else ''}about 2**{bits - 1}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from assay.core.model_finding import ModelFinding
+from assay.core.model_finding import Fact, ModelFinding
+from assay.core.model_part import ModelPart, part_text
 
 _EXPORT = "export the model again"
 _KEEP = "keep external data in a regular file of their own beside the model, and export or copy both again"
@@ -28,14 +29,15 @@ SENTENCES: dict[str, str] = {
     # names and order
     "duplicate-value": "{about} has two {0}s called {1}; give each its own name",
     "defined-twice": "{about} defines the value {0} twice: by {1} and by {2}; give each value its own name",
+    "defined-over": "{about} defines the value {0} twice: by an input or initializer and by {1}; give each value its own name",
     "shadowed-value": "the value {0} is defined twice, in a subgraph and around it or in one graph; give each value its own name",
     "undefined-value": (
         "{about} uses a value that nobody defines: {0} in {1}; make it an input, an initializer or the output of a node"
     ),
     "missing-output": "{about} has an output that nobody computes: {0}; remove it or add the node that computes it",
-    "cycle": f"{{about}} has a cyclic graph: {{0}}; cut the loop and {_EXPORT}",
+    "cycle": f"{{about}} has a cyclic graph: {{chain}}; cut the loop and {_EXPORT}",
     "unsorted": "{about} has an unsorted graph: {0} comes before {1}, which computes its input {2}; sort the nodes topologically",
-    "duplicate-node": "{0} nodes are called {about}; give each its own name",
+    "duplicate-node": "{about} is there {0} times; give each node its own name",
     # nodes and functions
     "unknown-operator": "{about}: opset {0} has no operator {1}; correct its name, its domain or the imported opset",
     "later-operator": (
@@ -49,8 +51,8 @@ SENTENCES: dict[str, str] = {
     "hidden-operator": "{about} has the name of an operator of {0}: each runtime decides for itself which is run; rename it",
     "function-import": "{about} imports domain {0} {1} times; import it once",
     "duplicate-function": "{0} is defined by several functions; keep one of them",
-    "recursion": "functions call themselves, directly or through others: {0}; expand them",
-    "expansion": "{about} expand to {0} nodes, more than {1}; let them call fewer others",
+    "recursion": "functions call themselves, directly or through others: {chain}; expand them",
+    "expansion": "the functions expand to {0} nodes, more than {1}; let them call fewer others",
     "call-depth": "functions call each other more than {0} deep; expand some of them",
     "other-opset": "{about} goes by opset {0} of {1}, the model by {2}: some runtimes use the model's for both",
     "unused-function": "{about} is called by nobody",
@@ -76,7 +78,7 @@ SENTENCES: dict[str, str] = {
     "data-storage": f"{{about}} stores its data in no field, in several or in one of another type ({{0}}); {_EXPORT}",
     "data-segments": f"{{about}} is stored in segments, which no runtime reads; {_EXPORT}",
     "data-undecided": f"{{about}} names external data, but says that its data are in the model; {_EXPORT}",
-    "data-range": f"{{about}} holds {{0}}, which is no {{1}}: each runtime makes another of it; {_EXPORT}",
+    "data-range": f"{{about}} holds the {{0}} {{1}}, which is no {{2}}: each runtime makes another of it; {_EXPORT}",
     "sparse": f"a sparse tensor is broken: {{0}}; {_EXPORT}",
     "external-nowhere": f"the external data of {{about}} name no file; {_KEEP}",
     "external-zero-byte": f"the external data of {{about}} have a zero byte in their location; {_KEEP}",
@@ -101,7 +103,7 @@ SENTENCES: dict[str, str] = {
     ),
     "external-overlap": f"{{about}} and {{0}} overlap in {{1}} (from byte {{2}}); {_EXPORT}",
     # what nodes are given
-    "inference": "{about} does not take what it is given: {0}{1}; correct the types, shapes or attributes named here",
+    "inference": "{about} does not take what it is given: {0}{inputs}; correct the types, shapes or attributes named here",
     "index": "{about} has the constant index {0} for axis {1} of an input of shape {2}; correct the constant",
     "axis": "{about} has axis {0} for an input of shape {1}; correct the constant",
     "zero-delta": "{about} has a delta of 0 and would never end; correct the constant",
@@ -130,7 +132,7 @@ SENTENCES: dict[str, str] = {
     "declared-kind": "the model contradicts itself: {about} is declared to be a {0}, and its nodes give a {1}",
     "declared-type": "the model contradicts itself: {about} is declared {0}, and its nodes give {1}",
     "declared-shape": "the model contradicts itself: {about} is declared as {0}, and its nodes give {1}",
-    "declared": "the model contradicts itself: {about} is declared otherwise than its nodes give it: {0}",
+    "declared": "the model contradicts itself: what {about} gives is declared otherwise than its nodes give it: {0}",
     # the rest of what onnx.checker knows
     "missing-field": f"{{about}}: the field {{0}} of {{1}} is missing or empty; {_EXPORT}",
     "step-failed": "the step {0} of the examination does not know what to make of the model ({1}: {2})",
@@ -141,7 +143,14 @@ SENTENCES: dict[str, str] = {
 def sentence(finding: ModelFinding, more: Mapping[str, str] | None = None) -> str:
     """`more` are rows of a collection's own."""
     row = (more or {}).get(finding.code) or SENTENCES[finding.code]
-    return row.format(*finding.values, about=finding.about)
+    written = [_written(value) for value in finding.values]
+    chain, inputs = " -> ".join(map(str, written)), ", ".join(map(str, written[1:]))
+    given = f" (its inputs are {inputs})" if inputs else ""
+    return row.format(*written, about=part_text(finding.about), chain=chain, inputs=given)
+
+
+def _written(value: Fact) -> int | str:
+    return part_text(value) if isinstance(value, ModelPart) else value
 
 
 def refusal(path: Path, findings: Sequence[ModelFinding], most: int = 1) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding
 from assay.core.model_finding_text import sentence
+from assay.core.model_part import ModelPart, PartKind
 from assay.errors import BadModel
 from assay.models.examination.external_place import external_place
 from assay.models.examination.text import shown
@@ -44,7 +45,7 @@ def _external(model: ModelProto, path: Path) -> Iterator[tuple[str, Path, str]]:
             if min(tensor.dims, default=0) < 0:
                 raise BadModel(f"{path}: tensor {shown(tensor.name)} has a negative size; export the model again")
             place = external_place(tensor, path)
-            finding = ModelFinding(Area.MODEL, place.code, f"tensor {shown(tensor.name)}", place.values)
+            finding = ModelFinding(Area.MODEL, place.code, ModelPart(PartKind.TENSOR, tensor.name), place.values)
             yield place.location, place.file, f"{path}: {sentence(finding)}" if place.code else ""
 
 

@@ -12,9 +12,9 @@ import msgspec
 from assay.core.model import Model, TensorSpec
 from assay.core.model_finding import ModelFinding, Severity
 from assay.core.model_finding_text import refusal
+from assay.core.model_part import ModelPart, PartKind
 from assay.errors import BadModel
 from assay.models.examination.parse import read_model
-from assay.models.examination.text import shown
 from assay.models.external_data import external_files
 from assay.models.files import file_digest
 
@@ -53,7 +53,7 @@ def _as_given(look: Examination, contradictions: Sequence[ModelFinding]) -> tupl
     return tuple(
         _spec(
             given.get(value.name, value)
-            if f"output {shown(value.name)}" in about or value.type.WhichOneof("value") is None
+            if ModelPart(PartKind.OUTPUT, value.name) in about or value.type.WhichOneof("value") is None
             else value
         )
         for value in look.model.graph.output

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding
+from assay.core.model_part import ModelPart, PartKind
 from assay.models.examination.attribute_values import value_problem
 from assay.models.examination.functions import Functions, function_signature
 from assay.models.examination.schemas import schema_of
 from assay.models.examination.text import shown
-from assay.models.examination.walk import Scope, Signature, called, signature_of
+from assay.models.examination.walk import Scope, Signature, node_part, signature_of
 
 if TYPE_CHECKING:
     from onnx import AttributeProto, FunctionProto, NodeProto
@@ -26,7 +27,7 @@ def check_attributes(everything: Sequence[Scope], functions: Functions) -> Itera
     needed = _needed(everything)
     for scope in everything:
         for index, node in enumerate(scope.graph.node):
-            who = f"{called(node, index)}{scope.where}"
+            who = node_part(node, index, scope.where)
             function = functions.get(signature_of(node))
             for attribute in node.attribute:
                 yield from _value(attribute, scope, who)
@@ -35,11 +36,11 @@ def check_attributes(everything: Sequence[Scope], functions: Functions) -> Itera
             elif schema_of(node, scope.opsets) is not None:
                 for attribute in node.attribute:
                     for code, values in value_problem(node, attribute):
-                        yield _found(code, f"attribute {shown(attribute.name)} of {who}", *values)
+                        yield _found(code, ModelPart(PartKind.ATTRIBUTE, attribute.name, inside=who), *values)
 
 
-def _value(attribute: AttributeProto, scope: Scope, who: str) -> Iterator[ModelFinding]:
-    what = f"attribute {shown(attribute.name)} of {who}"
+def _value(attribute: AttributeProto, scope: Scope, who: ModelPart) -> Iterator[ModelFinding]:
+    what = ModelPart(PartKind.ATTRIBUTE, attribute.name, inside=who)
     if not attribute.ref_attr_name:
         field = _SINGLE.get(attribute.type, "")
         if field and not attribute.HasField(field):
@@ -70,7 +71,7 @@ def _needed(everything: Sequence[Scope]) -> Mapping[Signature, set[str]]:
     return needed
 
 
-def _call(node: NodeProto, function: FunctionProto, who: str, needed: set[str]) -> Iterator[ModelFinding]:
+def _call(node: NodeProto, function: FunctionProto, who: ModelPart, needed: set[str]) -> Iterator[ModelFinding]:
     """onnx.checker (1.23) looks at no call of a function."""
     for role, given, takes in (
         ("inputs", len(node.input), len(function.input)),
@@ -86,5 +87,5 @@ def _call(node: NodeProto, function: FunctionProto, who: str, needed: set[str]) 
         yield _found("call-missing", who, shown(name))
 
 
-def _found(code: str, about: str, *values: int | str) -> ModelFinding:
+def _found(code: str, about: ModelPart, *values: int | str) -> ModelFinding:
     return ModelFinding(Area.ATTRIBUTE, code, about, values)

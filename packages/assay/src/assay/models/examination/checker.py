@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.core.model_finding import Area, ModelFinding
+from assay.core.model_part import MODEL, ModelPart, PartKind
 from assay.models.examination.completion import completed
 from assay.models.examination.text import flat, shown
-from assay.models.examination.walk import Scope, called, domain_of
+from assay.models.examination.walk import Scope, domain_of, node_part
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -94,13 +95,13 @@ def placed(text: str, path: Path, everything: Sequence[Scope] = ()) -> ModelFind
     """A sentence of the checker as a finding of the part that it speaks of."""
     said, _, context = text.partition("\n\n==> Context: ")
     node = _NODE.search(context)
-    about = _node(node["name"], node["op"], everything) if node else "the model"
+    about = _node(node["name"], node["op"], everything) if node else MODEL
     tensor = _TENSOR.search(said)
     if tensor and not node:
-        about = f"initializer {shown(tensor['name'])}"
+        about = ModelPart(PartKind.INITIALIZER, tensor["name"])
     for pattern, code, area, order in _ROWS:
         if match := pattern.search(said):
-            place = Area.FUNCTION if about == "the model" and area is Area.NODE else area
+            place = Area.FUNCTION if about == MODEL and area is Area.NODE else area
             place = Area.ATTRIBUTE if node and area is Area.GRAPH and code != "shadowed-value" else place
             values = [match[at] for at in order or range(1, len(match.groups()) + 1)]
             if code == "unknown-operator" and (since := _since(values[1], int(values[0]), everything)):
@@ -152,12 +153,12 @@ def _range(text: str) -> str:
     return f"{least} or more" if len(most) > 6 else text
 
 
-def _node(name: str, operator: str, everything: Sequence[Scope]) -> str:
+def _node(name: str, operator: str, everything: Sequence[Scope]) -> ModelPart:
     """A node without a name is looked for: the first of that operator that the checker refuses alone."""
     from onnx import checker
 
     if name:
-        return f"node {shown(name)} ({operator})"
+        return ModelPart(PartKind.NODE, name, operator=operator)
     for scope in everything:
         alike = [(at, node) for at, node in enumerate(scope.graph.node) if node.op_type == operator and not node.name]
         context = checker.C.CheckerContext()
@@ -165,8 +166,8 @@ def _node(name: str, operator: str, everything: Sequence[Scope]) -> str:
         context.opset_imports = scope.opsets
         for at, node in alike:
             if len(alike) == 1 or _refused(node, context):
-                return f"{called(node, at)}{scope.where}"
-    return f"a node ({operator})"
+                return node_part(node, at, scope.where)
+    return ModelPart(PartKind.NODE, operator=operator)
 
 
 def _refused(node: NodeProto, context: object) -> bool:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
+from assay.core.model_part import ModelPart, PartKind
 from assay.models.examination.schemas import schema_of
-from assay.models.examination.text import shown
-from assay.models.examination.walk import Scope, called, domain_of
+from assay.models.examination.walk import Scope, domain_of, node_part
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -37,11 +37,8 @@ class Completed:
 
         whole = Model()
         whole.CopyFrom(self.model)
-        untyped = [
-            value
-            for value in whole.graph.output
-            if f"output {shown(value.name)}" in {one.about for one in self.findings}
-        ]
+        about = {one.about for one in self.findings}
+        untyped = [value for value in whole.graph.output if ModelPart(PartKind.OUTPUT, value.name) in about]
         for value in untyped:
             value.ClearField("type")
         return shape_inference.infer_shapes(whole) if untyped else whole
@@ -80,7 +77,7 @@ def _names(done: Completed, everything: Sequence[Scope]) -> None:
         if scope.function is None and not scope.graph.name:
             scope.graph.name = "graph"
             done.undo.append(lambda graph=scope.graph: graph.ClearField("name"))  # type: ignore[misc]
-            about = f"the model{scope.where}"
+            about = ModelPart(inside=scope.where)
             done.findings.append(_restricted(Area.GRAPH, "missing-field", about, "name", "graph"))
 
 
@@ -92,7 +89,7 @@ def _types(done: Completed) -> None:
             value.type.tensor_type.elem_type = 1
             value.type.tensor_type.shape.SetInParent()
             done.undo.append(lambda value=value: value.ClearField("type"))  # type: ignore[misc]
-            about = f"output {shown(value.name)}"
+            about = ModelPart(PartKind.OUTPUT, value.name)
             done.findings.append(_restricted(Area.GRAPH, "missing-field", about, "type", "value_info"))
 
 
@@ -105,7 +102,7 @@ def _initializers(done: Completed) -> None:
         return
     model.ir_version = _NO_INPUTS_IR
     done.undo.append(lambda: setattr(model, "ir_version", version))
-    about = f"initializer {shown(alone[0])}"
+    about = ModelPart(PartKind.INITIALIZER, alone[0])
     done.findings.append(_restricted(Area.GRAPH, "initializer-no-input", about, version, _NO_INPUTS_IR))
 
 
@@ -123,12 +120,12 @@ def _deprecated(done: Completed, everything: Sequence[Scope]) -> None:
     for scope in everything:
         for index, node in enumerate(scope.graph.node):
             if _is_replaced(node, scope):
+                about = node_part(node, index, scope.where)
                 if wrong := _wrong_count(node, scope):
                     # What is not called as it is declared cannot be replaced, either.
-                    done.findings.append(ModelFinding(Area.NODE, "arity", f"{called(node, index)}{scope.where}", wrong))
+                    done.findings.append(ModelFinding(Area.NODE, "arity", about, wrong))
                     return
                 found.add((domain_of(node.domain), node.op_type))
-                about = f"{called(node, index)}{scope.where}"
                 version = scope.opsets[domain_of(node.domain)]
                 done.findings.append(_restricted(Area.NODE, "deprecated", about, node.op_type, version))
     if found:
@@ -177,5 +174,5 @@ def _wrong_count(node: NodeProto, scope: Scope) -> tuple[str, str, str] | None:
     return None
 
 
-def _restricted(area: Area, code: str, about: str, *values: int | str) -> ModelFinding:
+def _restricted(area: Area, code: str, about: ModelPart, *values: int | str) -> ModelFinding:
     return ModelFinding(area, code, about, values, Severity.RESTRICTED)

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from assay.core.model_finding import Area, ModelFinding, Severity
+from assay.core.model_part import MODEL, ModelPart
 from assay.models.examination.external_place import ExternalPlace, external_place
 from assay.models.examination.tensors import tensors_of
 from assay.models.examination.text import shown
@@ -21,7 +22,7 @@ def check_external(everything: Sequence[Scope], path: Path) -> Iterator[ModelFin
     tensor states its checksum."""
     from onnx import TensorProto
 
-    places: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+    places: dict[str, list[tuple[int, int, ModelPart]]] = defaultdict(list)
     digests: dict[Path, str] = {}
     for owned in tensors_of(everything):
         if owned.tensor.data_location != TensorProto.EXTERNAL or any(size < 0 for size in owned.tensor.dims):
@@ -37,7 +38,7 @@ def check_external(everything: Sequence[Scope], path: Path) -> Iterator[ModelFin
         yield from _overlaps(location, sorted(extents))
 
 
-def _checksum(place: ExternalPlace, what: str, digests: dict[Path, str]) -> Iterator[ModelFinding]:
+def _checksum(place: ExternalPlace, what: ModelPart, digests: dict[Path, str]) -> Iterator[ModelFinding]:
     """The SHA-1 of the whole file (onnx.proto, `external_data`)."""
     if not place.checksum:
         return
@@ -48,10 +49,10 @@ def _checksum(place: ExternalPlace, what: str, digests: dict[Path, str]) -> Iter
         yield ModelFinding(Area.MODEL, "external-checksum", what, values)
 
 
-def _overlaps(location: str, extents: Sequence[tuple[int, int, str]]) -> Iterator[ModelFinding]:
+def _overlaps(location: str, extents: Sequence[tuple[int, int, ModelPart]]) -> Iterator[ModelFinding]:
     """The same bytes for two tensors are shared weights; half of them are mostly a broken file, and every
     reader reads it."""
-    reach, before = (0, 0), ""
+    reach, before = (0, 0), MODEL
     for start, end, what in extents:
         if start < reach[1] and (start, end) != reach:
             values = (before, shown(location), start)

@@ -8,6 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
+from assay.core.model_part import MODEL, ModelPart, PartKind
 from assay.models.examination.text import shown
 from assay.models.examination.walk import Signature, domain_of, signature_of, subgraphs
 
@@ -35,10 +36,10 @@ def check_functions(model: ModelProto) -> Iterator[ModelFinding]:
     functions = functions_of(model)
     for signature, count in Counter(map(function_signature, model.functions)).items():
         if count > 1:  # onnx.checker sees it where the IR version has functions
-            yield _found("duplicate-function", "", _format_signature(signature))
+            yield _found("duplicate-function", MODEL, shown(_full_name(signature)))
     imports = {domain_of(one.domain): one.version for one in model.opset_import}
     for function in model.functions:
-        about = f"function {shown(function.name)}"
+        about = ModelPart(PartKind.FUNCTION, function.name)
         domain = domain_of(function.domain)
         if defs.has(function.name, domain):
             yield _found("hidden-operator", about, domain or "ai.onnx", severity=Severity.RESTRICTED)
@@ -47,16 +48,16 @@ def check_functions(model: ModelProto) -> Iterator[ModelFinding]:
     try:
         order = list(TopologicalSorter(calls).static_order())
     except CycleError as error:  # onnx.checker does not look at functions where the IR version is too old for them
-        ring = [_format_signature(signature)[1:-1] for signature in error.args[1][:_LONGEST_RING]]
-        yield _found("recursion", "", " -> ".join(ring))
+        ring = [shown(_full_name(signature))[1:-1] for signature in error.args[1][:_LONGEST_RING]]
+        yield _found("recursion", MODEL, *ring)
         return
     yield from _expansion(model, functions, order)
     used = _called(functions, model.graph.node).union(*calls.values())
     for signature in sorted(set(functions) - used):
-        yield _found("unused-function", f"function {_format_signature(signature)}", severity=Severity.REMARK)
+        yield _found("unused-function", ModelPart(PartKind.FUNCTION, _full_name(signature)), severity=Severity.REMARK)
 
 
-def _imports(function: FunctionProto, about: str, imports: dict[str, int]) -> Iterator[ModelFinding]:
+def _imports(function: FunctionProto, about: ModelPart, imports: dict[str, int]) -> Iterator[ModelFinding]:
     own = [(domain_of(one.domain), one.version) for one in function.opset_import]
     for domain, count in Counter(domain for domain, _ in own).items():
         if count > 1:
@@ -83,7 +84,7 @@ def _expansion(model: ModelProto, functions: Functions, order: Sequence[Signatur
     for signature in order:
         sizes[signature] = size(functions[signature].node)
     if (whole := size(model.graph.node)) > LARGEST_EXPANSION:
-        yield _found("expansion", "the functions", min(whole, 10**18), LARGEST_EXPANSION)
+        yield _found("expansion", MODEL, min(whole, 10**18), LARGEST_EXPANSION)
 
 
 def _called(functions: Functions, nodes: Iterable[NodeProto]) -> set[Signature]:
@@ -101,10 +102,10 @@ def function_signature(function: FunctionProto) -> Signature:
     return domain_of(function.domain), function.name, function.overload
 
 
-def _format_signature(signature: Signature) -> str:
+def _full_name(signature: Signature) -> str:
     domain, name, overload = signature
-    return shown(f"{domain or 'ai.onnx'}::{name}{f'::{overload}' if overload else ''}")
+    return f"{domain or 'ai.onnx'}::{name}{f'::{overload}' if overload else ''}"
 
 
-def _found(code: str, about: str, *values: int | str, severity: Severity = Severity.INVALID) -> ModelFinding:
+def _found(code: str, about: ModelPart, *values: int | str, severity: Severity = Severity.INVALID) -> ModelFinding:
     return ModelFinding(Area.FUNCTION, code, about, values, severity)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
+from assay.core.model_part import ModelPart, PartKind
 from assay.models.examination.schemas import VERSIONS
-from assay.models.examination.text import shown
 from assay.models.examination.walk import domain_of
 
 if TYPE_CHECKING:
@@ -44,4 +44,4 @@ def _opsets(model: ModelProto) -> Iterator[ModelFinding]:
 
 
 def _found(code: str, domain: str, *values: int | str, severity: Severity = Severity.INVALID) -> ModelFinding:
-    return ModelFinding(Area.MODEL, code, f"domain {shown(domain or 'ai.onnx')}", values, severity)
+    return ModelFinding(Area.MODEL, code, ModelPart(PartKind.DOMAIN, domain or "ai.onnx"), values, severity)

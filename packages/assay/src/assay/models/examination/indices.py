@@ -9,7 +9,7 @@ from assay.core.model_finding import Area, ModelFinding, Severity
 from assay.models.examination.constants import Known
 from assay.models.examination.text import format_shape
 from assay.models.examination.types import Shape
-from assay.models.examination.walk import called, domain_of
+from assay.models.examination.walk import domain_of, node_part
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -28,7 +28,7 @@ def check_indices(known: Known) -> Iterator[ModelFinding]:
     for index, node in enumerate(known.scope.graph.node):
         if not domain_of(node.domain) and node.input:
             for code, values in _problems(node, known):
-                yield ModelFinding(Area.NODE, code, f"{called(node, index)}{known.scope.where}", values, severity)
+                yield ModelFinding(Area.NODE, code, node_part(node, index, known.scope.where), values, severity)
 
 
 def _problems(node: NodeProto, known: Known) -> Iterator[Problem]:

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
+from assay.core.model_part import ModelPart, PartKind
 from assay.models.examination.defaults import tell_defaults
 from assay.models.examination.schemas import schema_of
 from assay.models.examination.text import flat, format_shape, shown
 from assay.models.examination.types import shape_of
-from assay.models.examination.walk import called, domain_of, subgraphs
+from assay.models.examination.walk import domain_of, node_part, subgraphs
 from assay.numerics.onnx_elements import bits_of, element_name
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ _ERROR = re.compile(r"\(op_type:(?P<op>[^,)]*)(?:, node name: (?P<node>.*?))?\):
 _DECLARED = re.compile(r"[Ii]nferred (shape|elem type|type).*(existing|differ)")
 _TAG = re.compile(r"\[\w+Error\]")
 _LONGEST = 600
+_MOST_OPERANDS = 6
 _OF_C = (ValueError, IndexError, RuntimeError)
 """What C++ raises (`std::invalid_argument` and the like) comes out of onnx 1.23 as these where a node has what no node may have: a type of
 that number, fewer outputs than its graph. No sound model was seen to do that."""
@@ -96,18 +98,18 @@ def smallest(model: ModelProto) -> ModelProto:
     return leniently(small)
 
 
-def _numbered(model: ModelProto) -> list[tuple[str, str]]:
+def _numbered(model: ModelProto) -> list[tuple[str, ModelPart]]:
     """Every node's name becomes its number: errors of inference name their node, and many nodes have no name. What each was called,
-    and how a sentence calls it."""
-    names: list[tuple[str, str]] = []
+    and where it is."""
+    names: list[tuple[str, ModelPart]] = []
     for graph, where in _graphs(model.graph):
         for index, node in enumerate(graph.node):
-            names.append((node.name, f"{called(node, index)}{where}"))
+            names.append((node.name, node_part(node, index, where)))
             node.name = str(len(names) - 1)
     return names
 
 
-def _errors(text: str, names: Sequence[tuple[str, str]], graph: GraphProto) -> Iterator[ModelFinding]:
+def _errors(text: str, names: Sequence[tuple[str, ModelPart]], graph: GraphProto) -> Iterator[ModelFinding]:
     """The errors of one inference: of nodes, or of what the graph declares."""
     matches = list(_ERROR.finditer(text))
     for match in matches:
@@ -116,30 +118,32 @@ def _errors(text: str, names: Sequence[tuple[str, str]], graph: GraphProto) -> I
             continue  # the node that the next one is in
         number = (match["node"] or "").strip()
         known = number.isdigit() and int(number) < len(names)
-        about = names[int(number)][1] if known else f"a node ({match['op']})"
-        yield _error(said, about, _operands(graph, number) if known else "")
+        about = names[int(number)][1] if known else ModelPart(PartKind.NODE, operator=match["op"])
+        yield _error(said, about, _operands(graph, number) if known else ())
     if not matches:
-        yield _error(flat(_TAG.sub("", text)), "the graph", "")
+        yield _error(flat(_TAG.sub("", text)), ModelPart(PartKind.GRAPH), ())
 
 
-def _error(said: str, about: str, operands: str) -> ModelFinding:
+def _error(said: str, about: ModelPart, operands: Iterable[str]) -> ModelFinding:
     said = said[:_LONGEST]
     if _DECLARED.search(said):
-        return ModelFinding(Area.GRAPH, "declared", f"what {about} gives", (said,), Severity.CONTRADICTION)
-    return ModelFinding(Area.NODE, "inference", about, (said, operands))
+        return ModelFinding(Area.GRAPH, "declared", about, (said,), Severity.CONTRADICTION)
+    return ModelFinding(Area.NODE, "inference", about, (said, *operands))
 
 
-def _operands(graph: GraphProto, number: str) -> str:
-    """What the node is given, as far as it is known: " (inputs 'x' float32 [2, 3], 'w' int64 [4])"."""
+def _operands(graph: GraphProto, number: str) -> Iterator[str]:
+    """What the node is given, as far as it is known: 'x' float32 [2, 3]."""
     types: dict[str, TypeProto] = {}
     for inner, _ in _graphs(graph):
         types.update({value.name: value.type for value in (*inner.input, *inner.value_info, *inner.output)})
         constants = {tensor.name: tensor for tensor in inner.initializer}
         node = next((one for one in inner.node if one.name == number), None)
         if node is not None:
-            told = [f"{shown(name)} {_type_text(name, types, constants)}".strip() for name in node.input if name]
-            return f" (its inputs are {', '.join(told[:6])})" if told else ""
-    return ""
+            names = [name for name in node.input if name]
+            yield from (
+                f"{shown(name)} {_type_text(name, types, constants)}".strip() for name in names[:_MOST_OPERANDS]
+            )
+            return
 
 
 def _type_text(name: str, types: Mapping[str, TypeProto], constants: Mapping[str, TensorProto]) -> str:
@@ -171,13 +175,13 @@ def _without_declarations(model: ModelProto) -> ModelProto:
 
 def _contradictions(declared: GraphProto, inferred: GraphProto) -> Iterator[ModelFinding]:
     types = {value.name: value for value in (*inferred.value_info, *inferred.output, *declared.input)}
-    for role, values in (("output", declared.output), ("value", declared.value_info)):
+    for kind, values in ((PartKind.OUTPUT, declared.output), (PartKind.VALUE, declared.value_info)):
         for value in values:
             if value.name in types:
-                yield from contradiction(f"{role} {shown(value.name)}", value, types[value.name])
+                yield from contradiction(ModelPart(kind, value.name), value, types[value.name])
 
 
-def contradiction(about: str, declared: ValueInfoProto, inferred: ValueInfoProto) -> Iterator[ModelFinding]:
+def contradiction(about: ModelPart, declared: ValueInfoProto, inferred: ValueInfoProto) -> Iterator[ModelFinding]:
     """Two types of one value that cannot both be right."""
     kinds = declared.type.WhichOneof("value"), inferred.type.WhichOneof("value")
     if None in kinds:
@@ -191,7 +195,7 @@ def contradiction(about: str, declared: ValueInfoProto, inferred: ValueInfoProto
         yield from _shapes(about, declared, inferred)
 
 
-def _shapes(about: str, declared: ValueInfoProto, inferred: ValueInfoProto) -> Iterator[ModelFinding]:
+def _shapes(about: ModelPart, declared: ValueInfoProto, inferred: ValueInfoProto) -> Iterator[ModelFinding]:
     said, found = shape_of(declared.type), shape_of(inferred.type)
     if said is None or found is None:
         return
@@ -202,7 +206,7 @@ def _shapes(about: str, declared: ValueInfoProto, inferred: ValueInfoProto) -> I
         yield _declared("declared-shape", about, format_shape(said), format_shape(found))
 
 
-def _declared(code: str, about: str, *values: str) -> ModelFinding:
+def _declared(code: str, about: ModelPart, *values: str) -> ModelFinding:
     return ModelFinding(Area.GRAPH, code, about, values, Severity.CONTRADICTION)
 
 
@@ -259,12 +263,12 @@ def _elsewhere(tensor: TensorProto, dims: Iterable[int]) -> TensorProto:
     return copy
 
 
-def _graphs(graph: GraphProto, where: str = "") -> Iterator[tuple[GraphProto, str]]:
-    """The graph and all inside it, each with the end of a sentence that says where it is."""
+def _graphs(graph: GraphProto, where: ModelPart | None = None) -> Iterator[tuple[GraphProto, ModelPart | None]]:
+    """The graph and all inside it, each with the part that holds it."""
     yield graph, where
     for index, node in enumerate(graph.node):
         for attribute, inner in subgraphs(node):
-            yield from _graphs(inner, f" in {shown(attribute)} of {called(node, index)}{where}")
+            yield from _graphs(inner, ModelPart(PartKind.GRAPH, attribute, inside=node_part(node, index, where)))
 
 
 def _nodes(graph: GraphProto) -> Iterator[NodeProto]:

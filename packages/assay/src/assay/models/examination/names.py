@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from assay.core.model_finding import Area, ModelFinding, Severity
-from assay.models.examination.text import shown
+from assay.core.model_part import MODEL, ModelPart, PartKind
 from assay.models.examination.value_order import order_problems
 from assay.models.examination.walk import Scope, given_in
 
@@ -21,7 +21,7 @@ def check_names(everything: Sequence[Scope]) -> Iterator[ModelFinding]:
         area = Area.GRAPH if scope.function is None else Area.FUNCTION
         if scope.root:  # and all that is inside it
             seen = frozenset(_defined(scope.outer)) if scope.outer is not None else frozenset[str]()
-            about = "the model" if scope.function is None else f"function {shown(scope.function.name)}"
+            about = MODEL if scope.function is None else ModelPart(PartKind.FUNCTION, scope.function.name)
             for code, values in order_problems(scope.graph, seen):
                 yield ModelFinding(area, code, about, values)
         yield from _node_names(scope)
@@ -31,7 +31,8 @@ def _node_names(scope: Scope) -> Iterator[ModelFinding]:
     for name, count in Counter(node.name for node in scope.graph.node if node.name).items():
         if count > 1:
             area = Area.NODE if scope.function is None else Area.FUNCTION
-            yield ModelFinding(area, "duplicate-node", f"{shown(name)}{scope.where}", (count,), Severity.RESTRICTED)
+            about = ModelPart(PartKind.NODE, name, inside=scope.where)
+            yield ModelFinding(area, "duplicate-node", about, (count,), Severity.RESTRICTED)
 
 
 def _defined(scope: Scope) -> set[str]:

@@ -12,7 +12,7 @@ from assay.core.model_finding import Area, ModelFinding, Severity
 from assay.models.examination.constants import Known
 from assay.models.examination.text import format_shape, shown
 from assay.models.examination.types import Shape
-from assay.models.examination.walk import called, domain_of
+from assay.models.examination.walk import domain_of, node_part
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -28,7 +28,7 @@ def check_operands(known: Known) -> Iterator[ModelFinding]:
     for index, node in enumerate(known.scope.graph.node):
         rule = _RULES.get(node.op_type) if not domain_of(node.domain) else None
         for code, values in (*(rule(node, known) if rule else ()), *_no_room(node, known)):
-            yield ModelFinding(Area.NODE, code, f"{called(node, index)}{known.scope.where}", values, severity)
+            yield ModelFinding(Area.NODE, code, node_part(node, index, known.scope.where), values, severity)
 
 
 def _differ(one: object, other: object) -> bool:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding
+from assay.core.model_part import ModelPart, PartKind
 from assay.errors import BadModel
 from assay.models.examination.text_and_size import MOST_PARTS, parts_of, unreadable_name
 from assay.models.examination.wire import wire_problem
@@ -61,7 +62,11 @@ def parse(path: Path) -> tuple[ModelProto | None, list[ModelFinding]]:
     try:
         return read_model(path), []
     except BadModel as error:
-        return None, [ModelFinding(Area.MODEL, "unreadable", path.name, (str(error).removeprefix(f"{path} "),))]
+        return None, [
+            ModelFinding(
+                Area.MODEL, "unreadable", ModelPart(PartKind.FILE, path.name), (str(error).removeprefix(f"{path} "),)
+            )
+        ]
 
 
 def why_unparsed(error: Exception) -> str:

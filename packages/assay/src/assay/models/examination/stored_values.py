@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from onnx import TensorProto
 
 
-def outside(tensor: TensorProto, field: str, code: str, bits: int) -> str:
-    """A stored number that the element type does not have; "" where all are fine. Smaller types are stored in int32_data
-    and uint64_data as numbers (bits of float16 and of packed types among them), truth in one byte."""
+def outside(tensor: TensorProto, field: str, code: str, bits: int) -> tuple[str, int] | None:
+    """A stored number that the element type does not have, a byte or a number; None where all are fine. Smaller types are stored in
+    int32_data and uint64_data as numbers (bits of float16 and of packed types among them), truth in one byte."""
     if field == "raw_data" and code == "BOOL":
         bad = sorted(set(tensor.raw_data) - {0, 1})
-        return f"the byte {bad[0]}" if bad else ""
+        return ("byte", bad[0]) if bad else None
     if field == "int32_data" and code != "INT32":
         signed = code.startswith("INT") and bits >= 8
         width = 1 if code == "BOOL" else max(bits, 8)
@@ -26,6 +26,6 @@ def outside(tensor: TensorProto, field: str, code: str, bits: int) -> str:
     elif field == "uint64_data" and code == "UINT32":
         low, high, found = 0, 2**32 - 1, np.asarray(tensor.uint64_data, np.uint64)
     else:
-        return ""
+        return None
     bad_ones = found[(found < low) | (found > high)]
-    return f"the number {bad_ones[0]}" if bad_ones.size else ""
+    return ("number", int(bad_ones[0])) if bad_ones.size else None

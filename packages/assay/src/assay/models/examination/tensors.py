@@ -7,21 +7,22 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.core.model_finding import Area, ModelFinding
+from assay.core.model_part import ModelPart, PartKind
 from assay.models.examination.stored_values import outside
-from assay.models.examination.text import format_shape, shown
+from assay.models.examination.text import format_shape
 from assay.models.examination.types import LARGEST_INDEX
-from assay.models.examination.walk import Scope, called, domain_of
+from assay.models.examination.walk import Scope, domain_of, node_part
 from assay.numerics.onnx_elements import bits_of, element_name
 
 if TYPE_CHECKING:
-    from onnx import TensorProto
+    from onnx import SparseTensorProto, TensorProto
 
 
 class OwnedTensor(NamedTuple):
-    """A tensor, how a sentence names it, where it belongs, and the domain of the node that holds it ("" for none)."""
+    """A tensor, where it is, the area that it belongs to, and the domain of the node that holds it ("" for none)."""
 
     tensor: TensorProto
-    what: str
+    what: ModelPart
     area: Area
     domain: str = ""
 
@@ -40,21 +41,24 @@ def tensors_of(everything: Sequence[Scope]) -> Iterator[OwnedTensor]:
     """Initializers and tensors in attributes, dense ones and the parts of sparse ones."""
     for scope in everything:
         for tensor in scope.graph.initializer:
-            yield OwnedTensor(tensor, f"initializer {shown(tensor.name)}{scope.where}", Area.GRAPH)
+            yield OwnedTensor(tensor, ModelPart(PartKind.INITIALIZER, tensor.name, inside=scope.where), Area.GRAPH)
         for sparse in scope.graph.sparse_initializer:
-            what = f"sparse initializer {shown(sparse.values.name)}{scope.where}"
-            yield OwnedTensor(sparse.values, f"the values of {what}", Area.GRAPH)
-            yield OwnedTensor(sparse.indices, f"the indices of {what}", Area.GRAPH)
+            what = ModelPart(PartKind.SPARSE_INITIALIZER, sparse.values.name, inside=scope.where)
+            yield from _parts(sparse, what, Area.GRAPH)
         for index, node in enumerate(scope.graph.node):
             domain = domain_of(node.domain)
             for attribute in node.attribute:
-                what = f"attribute {shown(attribute.name)} of {called(node, index)}{scope.where}"
+                what = ModelPart(PartKind.ATTRIBUTE, attribute.name, inside=node_part(node, index, scope.where))
                 for tensor in ([attribute.t] if attribute.HasField("t") else []) + list(attribute.tensors):
                     yield OwnedTensor(tensor, what, Area.ATTRIBUTE, domain)
                 own = [attribute.sparse_tensor] if attribute.HasField("sparse_tensor") else []
                 for sparse in (*own, *attribute.sparse_tensors):
-                    yield OwnedTensor(sparse.values, f"the values of {what}", Area.ATTRIBUTE, domain)
-                    yield OwnedTensor(sparse.indices, f"the indices of {what}", Area.ATTRIBUTE, domain)
+                    yield from _parts(sparse, what, Area.ATTRIBUTE, domain)
+
+
+def _parts(sparse: SparseTensorProto, what: ModelPart, area: Area, domain: str = "") -> Iterator[OwnedTensor]:
+    yield OwnedTensor(sparse.values, ModelPart(PartKind.SPARSE_VALUES, inside=what), area, domain)
+    yield OwnedTensor(sparse.indices, ModelPart(PartKind.SPARSE_INDICES, inside=what), area, domain)
 
 
 def check_tensors(everything: Sequence[Scope]) -> Iterator[ModelFinding]:
@@ -111,4 +115,4 @@ def _length(tensor: TensorProto, count: int, field: str) -> Iterator[Problem]:
     if has != needed:
         yield "data-length", (has, unit, element_name(tensor.data_type), format_shape(tensor.dims), needed)
     elif wrong := outside(tensor, field, code, bits):
-        yield "data-range", (wrong, element_name(tensor.data_type))
+        yield "data-range", (*wrong, element_name(tensor.data_type))

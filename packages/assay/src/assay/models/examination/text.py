@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-NAME_LENGTH = 80
-"""Of a third party's name that is repeated in a sentence."""
+from assay.core.model_part import NAME_LENGTH
 
 
 def shown(name: str) -> str:

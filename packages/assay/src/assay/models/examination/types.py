@@ -7,7 +7,8 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
-from assay.models.examination.text import format_shape, shown
+from assay.core.model_part import ModelPart, PartKind
+from assay.models.examination.text import format_shape
 from assay.models.examination.walk import Scope
 from assay.numerics.onnx_elements import element_name
 
@@ -23,14 +24,14 @@ def check_types(everything: Sequence[Scope]) -> Iterator[ModelFinding]:
     """What is declared, compared with itself and with the initializers."""
     for scope in everything:
         area = Area.GRAPH if scope.function is None else Area.FUNCTION
-        for role, values in (
-            ("input", scope.graph.input),
-            ("output", scope.graph.output),
-            ("value", scope.graph.value_info),
+        for kind, values in (
+            (PartKind.INPUT, scope.graph.input),
+            (PartKind.OUTPUT, scope.graph.output),
+            (PartKind.VALUE, scope.graph.value_info),
         ):
-            typed = scope.function is None and scope.root and role != "value"
+            typed = scope.function is None and scope.root and kind is not PartKind.VALUE
             for value in values:
-                yield from _declared(value, f"{role} {shown(value.name)}{scope.where}", area, typed=typed)
+                yield from _declared(value, ModelPart(kind, value.name, inside=scope.where), area, typed=typed)
         yield from _overridden(scope)
 
 
@@ -43,7 +44,7 @@ def shape_of(kind: TypeProto) -> Shape | None:
     )
 
 
-def _declared(value: ValueInfoProto, about: str, area: Area, *, typed: bool) -> Iterator[ModelFinding]:
+def _declared(value: ValueInfoProto, about: ModelPart, area: Area, *, typed: bool) -> Iterator[ModelFinding]:
     if value.type.WhichOneof("value") != "tensor_type":
         for inner in _elements(value.type):
             if (inner or typed) and not element_name(inner):
@@ -92,5 +93,5 @@ def _overridden(scope: Scope) -> Iterator[ModelFinding]:
         if declared != tensor.data_type or not same:
             ours = f"{element_name(declared)} {format_shape(shape or ())}"
             theirs = f"{element_name(tensor.data_type)} {format_shape(tensor.dims)}"
-            about = f"input {shown(tensor.name)}{scope.where}"
+            about = ModelPart(PartKind.INPUT, tensor.name, inside=scope.where)
             yield ModelFinding(Area.GRAPH, "default-type", about, (ours, theirs))

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from assay.core.model_part import ModelPart
 from assay.models.examination.text import shown
-from assay.models.examination.walk import called, given_in, subgraphs
+from assay.models.examination.walk import given_in, node_part, subgraphs
 
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto
 
-Problem = tuple[str, tuple[int | str, ...]]
+Problem = tuple[str, tuple[int | str | ModelPart, ...]]
 """A code, and the values of its sentence."""
 _LONGEST = 8
 """Nodes of a cycle that are named."""
@@ -27,7 +28,7 @@ def order_problems(graph: GraphProto, outer: frozenset[str] = frozenset()) -> It
         for name in sorted(_needs(node) - known):
             if name not in producers:
                 known.add(name)  # told once
-                yield "undefined-value", (shown(name), called(node, index))
+                yield "undefined-value", (shown(name), node_part(node, index))
             else:
                 yield _order_problem(graph, index, name, producers)
                 return
@@ -42,10 +43,10 @@ def order_problems(graph: GraphProto, outer: frozenset[str] = frozenset()) -> It
 def _order_problem(graph: GraphProto, index: int, name: str, producers: dict[str, int]) -> Problem:
     loop = _cycle(graph, producers)
     if loop:
-        steps = [called(graph.node[step], step) for step in (*loop, loop[0])]
-        return "cycle", (" -> ".join(steps if len(steps) <= _LONGEST else [*steps[:_LONGEST], "...", steps[-1]]),)
+        steps = [node_part(graph.node[step], step) for step in (*loop, loop[0])]
+        return "cycle", tuple(steps) if len(steps) <= _LONGEST else (*steps[:_LONGEST], "...", steps[-1])
     late = producers[name]
-    return "unsorted", (called(graph.node[index], index), called(graph.node[late], late), shown(name))
+    return "unsorted", (node_part(graph.node[index], index), node_part(graph.node[late], late), shown(name))
 
 
 def _cycle(graph: GraphProto, producers: dict[str, int]) -> list[int]:
@@ -86,13 +87,15 @@ def _duplicates(graph: GraphProto) -> Iterator[Problem]:
     for kind, names in lists.items():
         for name in twice(names):
             yield "duplicate-value", (kind, shown(name))
-    given, first = given_in(graph), dict[str, str]()
+    given, first = given_in(graph), dict[str, ModelPart]()
     for index, node in enumerate(graph.node):
         for name in filter(None, node.output):
-            if name in given or name in first:
-                other = first.get(name, "an input or initializer")
-                yield "defined-twice", (shown(name), other, called(node, index))
-            first.setdefault(name, called(node, index))
+            part = node_part(node, index)
+            if name in first:
+                yield "defined-twice", (shown(name), first[name], part)
+            elif name in given:
+                yield "defined-over", (shown(name), part)
+            first.setdefault(name, part)
 
 
 def _needs(node: NodeProto) -> set[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.models.examination.text import shown
+from assay.core.model_part import ModelPart, PartKind
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
@@ -19,10 +19,10 @@ Signature = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Scope:
-    """A graph and where it is: `where` ends a sentence ("" in the main graph); `opsets` is what its nodes go by."""
+    """A graph and where it is: `where` is the part around its nodes (None for the main graph); `opsets` is what its nodes go by."""
 
     graph: GraphProto
-    where: str
+    where: ModelPart | None
     opsets: dict[str, int]
     function: FunctionProto | None = None
     outer: Scope | None = None
@@ -42,23 +42,23 @@ def signature_of(node: NodeProto) -> Signature:
     return domain_of(node.domain), node.op_type, node.overload
 
 
-def called(node: NodeProto, index: int) -> str:
-    """How a sentence names a node."""
-    name = f"node {shown(node.name)}" if node.name else f"node number {index}"
-    return f"{name} ({shown(node.op_type)[1:-1]})"
+def node_part(node: NodeProto, index: int, where: ModelPart | None = None) -> ModelPart:
+    """A node by its name, or by its number where it has none."""
+    return ModelPart(PartKind.NODE, node.name, -1 if node.name else index, node.op_type, where)
 
 
 def scopes(model: ModelProto) -> list[Scope]:
     """Outer graphs before their subgraphs."""
     opsets = _opsets(model.opset_import)
-    found = [Scope(model.graph, "", opsets)]
+    found = [Scope(model.graph, None, opsets)]
     for function in model.functions:
-        where = f" in function {shown(function.name)}"
+        where = ModelPart(PartKind.FUNCTION, function.name)
         found.append(Scope(as_graph(function), where, _opsets(function.opset_import), function))
     for number, training in enumerate(model.training_info):
-        found.append(Scope(training.initialization, f" in the initialization of training_info {number}", opsets))
+        found.append(Scope(training.initialization, ModelPart(PartKind.INITIALIZATION, number=number), opsets))
         # The algorithm sees the values of the inference graph, whose continuation it is.
-        found.append(Scope(training.algorithm, f" in the algorithm of training_info {number}", opsets, None, found[0]))
+        where = ModelPart(PartKind.ALGORITHM, number=number)
+        found.append(Scope(training.algorithm, where, opsets, None, found[0]))
     for scope in found:  # grows while it is walked
         found += inside(scope)
     return found
@@ -68,7 +68,7 @@ def inside(scope: Scope) -> Iterator[Scope]:
     """The subgraphs of its nodes, one level."""
     for index, node in enumerate(scope.graph.node):
         for attribute, graph in subgraphs(node):
-            where = f" in {shown(attribute)} of {called(node, index)}{scope.where}"
+            where = ModelPart(PartKind.GRAPH, attribute, inside=node_part(node, index, scope.where))
             yield Scope(graph, where, scope.opsets, scope.function, scope, root=False, holder=index)
 
 

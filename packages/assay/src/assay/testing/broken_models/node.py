@@ -140,7 +140,7 @@ def loop_that_never_turns_false(_: Path) -> onnx.ModelProto:
     return loop("bool yes = {1}", ", yes", "[c] more = Constant<value = bool {1}>()")
 
 
-@case("node", "endless-loop", zoo=True)
+@case("node", "data-loop", zoo=True)
 def loop_ended_by_data_only(_: Path) -> onnx.ModelProto:
     body = "[s] s = ReduceSum<keepdims = 0>(v) [z] z = Constant<value = float {0.0}>() [c] more = Greater(s, z)"
     return loop("bool yes = {1}", ", yes", body)

@@ -17,12 +17,12 @@ from assay.core.finding import Finding
 from assay.core.golden import SKETCH
 from assay.core.job import VerifyJob
 from assay.core.model_finding import Area, ModelFinding, Severity
+from assay.core.model_part import ModelPart, PartKind
 from assay.core.note import Note, NoteCode, noted
 from assay.core.outcome import Outcome, Stage
 from assay.core.reference import Reference
 from assay.core.repeats import Repeats
 from assay.core.result import UntakenBranch, VerifyResult
-from assay.models.examination.text import shown
 from assay.models.golden_checks import fits, format_shape
 from assay.models.goldens import Golden
 from assay.models.load_tolerance import load_tolerance
@@ -265,7 +265,7 @@ def _contradictions(job: VerifyJob, golden: Golden) -> tuple[ModelFinding, ...]:
     """What the model declares of its outputs where its nodes give something else, by inference or in the samples."""
     found = list(job.case.model.contradictions)
     for spec in job.case.model.outputs:
-        about = f"output {shown(spec.name)}"
+        about = ModelPart(PartKind.OUTPUT, spec.name)
         shapes = [sample[spec.name].shape for sample in golden.outputs if spec.name in sample]
         odd = next((one for one in shapes if spec.shape != ("...",) and not fits(one, spec.shape)), None)
         if odd is not None and spec.dtype not in CONTAINERS and about not in {one.about for one in found}:
