@@ -60,3 +60,11 @@ def inspected(root: Path, name: str = "adder") -> Inspection:
 
 def accepted(root: Path, *versions: str) -> list[Change]:
     return [promote(root, "adder", submitted(root, version), "me") for version in versions]
+
+
+def empty_zoo(root: Path) -> Path:
+    """With an index that has words of its own."""
+    (root / "submissions").mkdir(parents=True)
+    (root / "zoo.toml").write_text('name = "a zoo"\n')
+    (root / "README.md").write_text("# A zoo\n\nwords above\n")
+    return root

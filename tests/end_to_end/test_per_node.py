@@ -10,31 +10,16 @@ import numpy as np
 import onnx
 import onnx.parser
 import pytest
+from classifier_per_node import MODEL, per_node_results
 from onnx import numpy_helper
 
 from assay.commands.check import run_check
 from assay.core.outcome import Outcome
-from assay.core.result import Result
 from assay.judge.finding_text import finding_text
 from assay.models.expose_intermediates import expose_intermediates, part
 from assay.options.check import CheckOptions
 from assay.worker.per_node.node_comparison import NodeComparisons
 from int8_sums import skip_where_sums_saturate
-
-DIGITS = Path(__file__).parents[2] / "examples" / "digits"
-MODEL = DIGITS / "models" / "classifier.onnx"
-
-
-def per_node_results(flows: dict[str, str], tmp_path: Path, task: str = "per_node") -> dict[str, Result]:
-    """Each flow (its table in assay.toml) judged node by node on the classifier, by name."""
-    config = tmp_path / "flows.toml"
-    config.write_text("".join(f"[flow.{name}]\n{table}\n" for name, table in flows.items()))
-    options = CheckOptions(
-        models=(MODEL,), flows=tuple(flows), golden=DIGITS / "goldens" / "classifier", config=config, only_kind=task,
-        history=str(tmp_path / "history"), per_node=True,
-    )  # fmt: skip
-    return {f"{one.flow}|{one.kind}": one for one in run_check(options).results}
-
 
 ORT = 'backend = "onnxruntime"'
 

@@ -8,37 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from classifier_per_node import DIGITS, MODEL, per_node_results
 from onnx import ModelProto, numpy_helper
 
 from assay import plugins
-from assay.commands.check import run_check
 from assay.core.model import TensorSpec
 from assay.core.outcome import Outcome
-from assay.core.result import Result
 from assay.models.conversion import convert_to
 from assay.models.expose_program_intermediates import expose_program_intermediates
 from assay.models.goldens import read_golden
 from assay.models.program import open_program, save_program
 from assay.onnx_to_torch.dtypes import to_numpy
-from assay.options.check import CheckOptions
 from assay.worker.per_node.node_comparison import NodeComparisons
-
-DIGITS = Path(__file__).parents[2] / "examples" / "digits"
-
-
-MODEL = DIGITS / "models" / "classifier.onnx"
-
-
-def per_node_results(flows: dict[str, str], tmp_path: Path, task: str = "per_node") -> dict[str, Result]:
-    """Each flow (its table in assay.toml) judged node by node on the classifier, by name."""
-    config = tmp_path / "flows.toml"
-    config.write_text("".join(f"[flow.{name}]\n{table}\n" for name, table in flows.items()))
-    options = CheckOptions(
-        models=(MODEL,), flows=tuple(flows), golden=DIGITS / "goldens" / "classifier", config=config, only_kind=task,
-        history=str(tmp_path / "history"), per_node=True,
-    )  # fmt: skip
-    return {f"{one.flow}|{one.kind}": one for one in run_check(options).results}
-
 
 XNNPACK = (
     'backend = "executorch"\noptions = { delegate = "xnnpack" }\ntransforms = ["xnnpack-int8"]\nprecision = "int8"'

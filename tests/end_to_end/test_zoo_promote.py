@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from adder_zoo import accepted, inspected, submitted
+from adder_zoo import accepted, empty_zoo, inspected, submitted
 from assay.errors import UsageError
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.decision import Answer, Decision, decide
@@ -22,11 +22,7 @@ from assay_zoo.records import decide_again, read_record, write_record
 
 @pytest.fixture
 def zoo(tmp_path: Path) -> Path:
-    root = tmp_path / "zoo"
-    (root / "submissions").mkdir(parents=True)
-    (root / "zoo.toml").write_text('name = "a zoo"\n')
-    (root / "README.md").write_text("# A zoo\n\nwords above\n")
-    return root
+    return empty_zoo(tmp_path / "zoo")
 
 
 def test_a_promotion_moves_the_submission_and_says_everything(zoo: Path) -> None:

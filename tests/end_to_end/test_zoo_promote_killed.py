@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from adder_zoo import accepted, submitted
+from adder_zoo import accepted, empty_zoo, submitted
 from assay_zoo.index import index_text
 from assay_zoo.manifest import current_folder, read_manifest
 from assay_zoo.promote import promote
@@ -21,11 +21,7 @@ from assay_zoo.records import write_record
 
 @pytest.fixture
 def zoo(tmp_path: Path) -> Path:
-    root = tmp_path / "zoo"
-    (root / "submissions").mkdir(parents=True)
-    (root / "zoo.toml").write_text('name = "a zoo"\n')
-    (root / "README.md").write_text("# A zoo\n\nwords above\n")
-    return root
+    return empty_zoo(tmp_path / "zoo")
 
 
 KILLED = """

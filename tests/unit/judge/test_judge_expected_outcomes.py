@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import datetime
-
 import msgspec
 import pytest
+from judged_results import expecting, judged, over, words
 
 from assay.core.outcome import Outcome
 from assay.core.policy import Expectation, Goal, Policy
-from assay.core.result import Result
-from assay.core.verdict import RunVerdict, VerdictStatus
+from assay.core.verdict import VerdictStatus
 from assay.errors import BadPolicy
-from assay.judge import judge
-from assay.testing.builders import make_comparison, make_result
-
-TODAY = datetime.date(2026, 11, 21)
-
-
-def judged(*results: Result, policy: Policy = Policy(), planned: list[str] | None = None, **more: bool) -> RunVerdict:
-    keys = [result.job_key for result in results] if planned is None else planned
-    return judge(results, policy, planned=keys, today=TODAY, **more)
-
-
-def expecting(outcome: str = "mismatch", **changes: str) -> Policy:
-    known = {"case": "digits-*", "flow": "*", "outcome": outcome, "reason": "known", **changes}
-    return Policy(expectations=(Expectation(**known),))
+from assay.testing.builders import make_result
 
 
 @pytest.mark.parametrize(
@@ -53,14 +38,6 @@ def test_what_is_known_of_a_library_that_no_result_names_is_known_of_none() -> N
     assert words(judged(msgspec.structs.replace(over(), versions={"lib": "1.2.7"}), policy=policy)) == [
         VerdictStatus.FAIL
     ]
-
-
-def words(judgement: RunVerdict) -> list[VerdictStatus]:
-    return [one.word for one in judgement.verdicts]
-
-
-def over() -> Result:
-    return make_result(outcome=Outcome.MISMATCH, comparisons=(make_comparison(budget_used=5.0),))
 
 
 def test_an_expected_outcome_is_xfail_and_passes() -> None:

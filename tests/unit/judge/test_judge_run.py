@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-import datetime
 import random
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from judged_results import expecting, judged, over, words
 
 from assay.core.outcome import Cause, Outcome, Stage
-from assay.core.policy import Expectation, Goal, Policy
-from assay.core.result import Result
-from assay.core.verdict import RunVerdict, VerdictStatus
-from assay.judge import judge
+from assay.core.policy import Goal, Policy
+from assay.core.verdict import VerdictStatus
 from assay.testing.builders import make_comparison, make_result
 
-TODAY = datetime.date(2026, 11, 21)
 KEY = "digits-classifier|onnxruntime|verify"
-
-
-def judged(*results: Result, policy: Policy = Policy(), planned: list[str] | None = None, **more: bool) -> RunVerdict:
-    keys = [result.job_key for result in results] if planned is None else planned
-    return judge(results, policy, planned=keys, today=TODAY, **more)
-
-
-def expecting(outcome: str = "mismatch", **changes: str) -> Policy:
-    known = {"case": "digits-*", "flow": "*", "outcome": outcome, "reason": "known", **changes}
-    return Policy(expectations=(Expectation(**known),))
-
-
-def words(judgement: RunVerdict) -> list[VerdictStatus]:
-    return [one.word for one in judgement.verdicts]
-
-
-def over() -> Result:
-    return make_result(outcome=Outcome.MISMATCH, comparisons=(make_comparison(budget_used=5.0),))
 
 
 def test_minimum_cases_are_of_each_flow_and_of_what_was_executed() -> None:

@@ -9,41 +9,11 @@ from pathlib import Path
 import msgspec
 import onnx
 import pytest
+from reused_job import FLOW, another_option, lowered, run
 
-from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import VerifyJob
 from assay.core.job_base import Job
-from assay.core.outcome import Outcome, Stage
-from assay.core.result import Result
-from assay.models.onnx_file import open_model
 from assay.worker.engine import artifact_cache
-from assay.worker.stages import Stages
-from judged_job import execute_judged as execute
-
-FLOW = Flow("onnxruntime", "onnxruntime")
-
-
-@pytest.fixture
-def job(linear: Path, golden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
-    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "scratch").mkdir()
-    case = Case("own/linear", open_model(linear), Inputs(golden=str(golden)))
-    return VerifyJob(case, FLOW, scratch=str(tmp_path / "scratch"), reuse=True)
-
-
-def _run(job: Job) -> Result:
-    result = execute(job, Stages(lambda stage: None))
-    assert result.outcome is Outcome.OK, result.detail
-    return result
-
-
-def _lowered(result: Result) -> bool:
-    return Stage.LOWER in {one.stage for one in result.stage_times}
-
-
-def _another_option(job: Job) -> Job:
-    return msgspec.structs.replace(job, flow=msgspec.structs.replace(FLOW, options={"optimization": "basic"}))
 
 
 def _another_device(job: Job) -> Job:
@@ -63,20 +33,20 @@ def _another_model(job: Job) -> Job:
     return job
 
 
-@pytest.mark.parametrize("change", [_another_option, _another_device, _another_environment, _another_model])
+@pytest.mark.parametrize("change", [another_option, _another_device, _another_environment, _another_model])
 def test_whatever_decides_the_artifact_is_looked_at(job: Job, change: Callable[[Job], Job]) -> None:
-    _run(job)
-    assert _lowered(_run(change(job)))
+    run(job)
+    assert lowered(run(change(job)))
 
 
 def test_another_version_lowers_anew(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    _run(job)
+    run(job)
     folder = Path(job.scratch) / "site-packages"
     (folder / "onnxruntime-99.0.dist-info").mkdir(parents=True)
     monkeypatch.syspath_prepend(str(folder))
     artifact_cache.environment_key.cache_clear()
     try:
-        assert _lowered(_run(job))
+        assert lowered(run(job))
     finally:
         artifact_cache.environment_key.cache_clear()
 
@@ -91,8 +61,8 @@ def test_a_build_of_the_same_version_lowers_anew(job: Job, monkeypatch: pytest.M
             record.write_text(text)
             os.utime(record, ns=(0, ord(text[14])))
             artifact_cache.environment_key.cache_clear()
-            assert _lowered(_run(job))
-        assert not _lowered(_run(job))
+            assert lowered(run(job))
+        assert not lowered(run(job))
     finally:
         artifact_cache.environment_key.cache_clear()
 
@@ -115,8 +85,8 @@ def test_what_the_author_of_a_plug_in_changes_is_lowered_anew(
     monkeypatch.syspath_prepend(str(info.parent))
     artifact_cache.environment_key.cache_clear()
     asked = msgspec.structs.replace(job, flow=Flow("strange", "strange"))
-    assert [_lowered(_run(asked)) for _ in range(2)] == [True, False]
+    assert [lowered(run(asked)) for _ in range(2)] == [True, False]
     (package / "operators.py").write_text("KNOWN = ('Conv',)")
     artifact_cache._code_of.cache_clear()
-    assert _lowered(_run(asked))
+    assert lowered(run(asked))
     artifact_cache.environment_key.cache_clear()

@@ -10,33 +10,12 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from repositories import blob_of, commit_tree, make_zoo, put, tree_of
+from fetched_head import MOST, REF, fetched
+from repositories import blob_of, commit_tree, put, tree_of
 
 from assay_zoo.robot.git import Git, GitFailed, GitTooLarge
 from assay_zoo.robot.mirror import Mirror
-from assay_zoo.robot.records import Head
 from assay_zoo.robot.tree_size import _count, count_entries
-
-REF = "refs/heads/submission/a"
-
-
-MOST = {"most_bytes": 100_000, "most_files": 50}
-
-
-@pytest.fixture
-def zoo(tmp_path: Path) -> Path:
-    return make_zoo(tmp_path / "zoo.git")
-
-
-@pytest.fixture
-def mirror(zoo: Path, tmp_path: Path) -> Mirror:
-    return Mirror(tmp_path / "mirror.git", str(zoo))
-
-
-def fetched(mirror: Mirror, sha: str) -> Head:
-    head = Head(sha=sha, branch="submission/a", ref=REF)
-    mirror.fetch_head(head)
-    return head
 
 
 def test_what_is_too_much_is_refused_before_it_is_written(mirror: Mirror, zoo: Path, tmp_path: Path) -> None:

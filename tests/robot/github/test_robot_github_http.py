@@ -7,50 +7,16 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from fake_github import APP_ID, FakeGithub
-from github_keys import PEM, PUBLIC, REPOSITORY, with_token
-from live_server import serving
+from fake_github import FakeGithub
+from github_keys import REPOSITORY
 from starlette.responses import JSONResponse, Response
-from submissions import SHA, whole
+from submissions import whole
 
-from assay_zoo.robot.config_schema import AppTable, GithubTable, SecretPlace
+from assay_zoo.robot.config_schema import GithubTable, SecretPlace
 from assay_zoo.robot.sources import forge_http
 from assay_zoo.robot.sources.forge_http import ForgeHttp
 from assay_zoo.robot.sources.github import Github
 from assay_zoo.robot.sources.source import SourceFailed
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[tuple[FakeGithub, str]]:
-    fake = FakeGithub(REPOSITORY, PUBLIC)
-    with serving(fake.app()) as address:
-        yield fake, address
-
-
-@pytest.fixture
-def fake(server: tuple[FakeGithub, str]) -> FakeGithub:
-    """The same server, as new."""
-    fake = server[0]
-    fresh = FakeGithub(REPOSITORY, PUBLIC)
-    fake.__dict__.update(fresh.__dict__)
-    fake.add_pull(1, SHA)
-    return fake
-
-
-@pytest.fixture
-def github(fake: FakeGithub, server: tuple[FakeGithub, str]) -> Iterator[Github]:
-    table = GithubTable(repository=REPOSITORY, api=server[1], app=AppTable(id=APP_ID, key=SecretPlace(env="X")))
-    opened = Github(table, PEM)
-    yield opened
-    opened.end()
-
-
-@pytest.fixture
-def holder(fake: FakeGithub, server: tuple[FakeGithub, str]) -> Iterator[Github]:
-    fake.public_key, fake.token = b"", "github_pat_1"
-    opened = with_token(server[1], "github_pat_1")
-    yield opened
-    opened.end()
 
 
 def limited(status: int, headers: dict[str, str], text: str = "no") -> Response:

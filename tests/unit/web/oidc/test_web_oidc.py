@@ -5,11 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import re
-import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -28,26 +26,9 @@ from assay.web.sessions import Sessions
 from assay.web.sign_in import sign_in_of
 from assay.web.site import Site
 from dashboard_history import WELL, run_id
-from openid_provider import CLIENT, Provider, running
+from openid_provider import CLIENT, Provider
 
 POINT = {"case": WELL, "flow": "tvm", "run": run_id(3)}
-
-
-@pytest.fixture
-def provider() -> Iterator[Provider]:
-    with running(Provider()) as made:
-        yield made
-
-
-@pytest.fixture
-def folder(history: str, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(history, tmp_path / "writable"))
-
-
-@pytest.fixture
-def client(provider: Provider, folder: Path) -> Iterator[TestClient]:
-    with open_to_read(str(folder)) as store, dashboard(provider, folder, Site(store, folder)) as made:
-        yield made
 
 
 def test_who_signs_in_may_do_what_their_name_may(client: TestClient, folder: Path) -> None:

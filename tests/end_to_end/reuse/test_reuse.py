@@ -12,43 +12,22 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
+from reused_job import FLOW, another_option, lowered, run
 from typer.testing import CliRunner
 
 from assay.cli.main import app
 from assay.commands.caches import enforce_cache_limit
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import VerifyJob
 from assay.core.job_base import Job
 from assay.core.note import NoteCode
 from assay.core.outcome import Outcome, Stage
-from assay.core.result import Result
 from assay.errors import InvalidModel, Lowering, Unavailable, Undelegated
 from assay.models.artifacts import Artifacts, artifacts_folder
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
 from assay.worker.stages import Stages
 from judged_job import execute_judged as execute
-
-FLOW = Flow("onnxruntime", "onnxruntime")
-
-
-@pytest.fixture
-def job(linear: Path, golden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
-    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "scratch").mkdir()
-    case = Case("own/linear", open_model(linear), Inputs(golden=str(golden)))
-    return VerifyJob(case, FLOW, scratch=str(tmp_path / "scratch"), reuse=True)
-
-
-def _run(job: Job) -> Result:
-    result = execute(job, Stages(lambda stage: None))
-    assert result.outcome is Outcome.OK, result.detail
-    return result
-
-
-def _lowered(result: Result) -> bool:
-    return Stage.LOWER in {one.stage for one in result.stage_times}
 
 
 def _entry() -> Path:
@@ -57,14 +36,14 @@ def _entry() -> Path:
 
 
 def test_the_second_job_loads_what_the_first_lowered_and_says_so(job: Job) -> None:
-    first, second = _run(job), _run(job)
-    assert _lowered(first)
-    assert not _lowered(second)
+    first, second = run(job), run(job)
+    assert lowered(first)
+    assert not lowered(second)
     assert first.facts.reused == ""
     assert second.facts.reused == _entry().parent.name + _entry().name
     assert msgspec.structs.replace(second.facts, reused="") == first.facts
     assert second.comparisons == first.comparisons
-    assert not _lowered(_run(msgspec.structs.replace(job, flow=msgspec.structs.replace(FLOW, name="another-name"))))
+    assert not lowered(run(msgspec.structs.replace(job, flow=msgspec.structs.replace(FLOW, name="another-name"))))
 
 
 def test_a_model_in_a_coarse_type_of_its_own_is_judged_the_same_when_its_artifact_is_loaded_again(
@@ -79,38 +58,34 @@ def test_a_model_in_a_coarse_type_of_its_own_is_judged_the_same_when_its_artifac
     provenance = {"seed": 0, "producer": "numpy", "producer_version": "1", "who": "test", "reason": "int8"}
     write_golden(tmp_path / "int8", model=model, inputs=samples, outputs=outputs, created_at="", **provenance)
     job = msgspec.structs.replace(job, case=Case("own/twice", model, Inputs(golden=str(tmp_path / "int8"))))
-    first, second = _run(job), _run(job)
+    first, second = run(job), run(job)
     assert {one.precision for one in first.facts.placements} == {"int8"}
     assert (first.facts.reused, second.facts.reused) == ("", _entry().parent.name + _entry().name)
 
 
 def test_who_does_not_ask_lowers(job: Job) -> None:
-    _run(job)
-    assert _lowered(_run(msgspec.structs.replace(job, reuse=False)))
-
-
-def _another_option(job: Job) -> Job:
-    return msgspec.structs.replace(job, flow=msgspec.structs.replace(FLOW, options={"optimization": "basic"}))
+    run(job)
+    assert lowered(run(msgspec.structs.replace(job, reuse=False)))
 
 
 @pytest.mark.parametrize("part", ["artifact/model.onnx", "entry.msgpack"])
 @pytest.mark.parametrize("harm", ["cut", "flip", "gone"])
 def test_a_damaged_entry_is_lowered_anew_and_fixed(job: Job, part: str, harm: str) -> None:
-    _run(job)
+    run(job)
     file = _entry() / part
     data = file.read_bytes()
     if harm == "gone":
         file.unlink()
     else:
         file.write_bytes(data[: len(data) // 2] if harm == "cut" else data[:-1] + bytes([data[-1] ^ 1]))
-    assert _lowered(_run(job))
-    assert not _lowered(_run(job))
+    assert lowered(run(job))
+    assert not lowered(run(job))
 
 
 def test_a_file_that_nobody_saved_is_damage_too(job: Job) -> None:
-    _run(job)
+    run(job)
     (_entry() / "artifact" / "extra").write_text("who put this here?")
-    assert _lowered(_run(job))
+    assert lowered(run(job))
 
 
 def test_a_cache_that_cannot_be_written_costs_no_result(
@@ -118,16 +93,16 @@ def test_a_cache_that_cannot_be_written_costs_no_result(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "file"))
-    assert _lowered(_run(job))
-    assert _lowered(_run(job))
+    assert lowered(run(job))
+    assert lowered(run(job))
 
 
 def test_a_quantized_model_is_judged_by_the_standard_that_was_kept(job: Job) -> None:
     quantized = Flow("q", "onnxruntime", transforms=("int8-qdq:per-tensor",), precision="int8")
     wanted = msgspec.structs.replace(job, flow=quantized)
     first, second = (execute(wanted, Stages(lambda stage: None)) for _ in range(2))
-    assert _lowered(first)
-    assert not _lowered(second)
+    assert lowered(first)
+    assert not lowered(second)
     assert second.facts.transforms == first.facts.transforms
     assert (second.outcome, second.comparisons, second.against_float) == (
         first.outcome,
@@ -138,7 +113,7 @@ def test_a_quantized_model_is_judged_by_the_standard_that_was_kept(job: Job) -> 
     standard = Artifacts(artifacts_folder()).standard(kept)
     assert standard is not None
     standard.write_bytes(standard.read_bytes()[:-3])
-    assert _lowered(execute(wanted, Stages(lambda stage: None)))
+    assert lowered(execute(wanted, Stages(lambda stage: None)))
 
 
 def test_warnings_of_the_lowering_are_told_again(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,8 +128,8 @@ def test_warnings_of_the_lowering_are_told_again(job: Job, monkeypatch: pytest.M
         return plain(self, model, flow)
 
     monkeypatch.setattr(OnnxRuntime, "lower", warning)
-    first, second = _run(job), _run(job)
-    assert not _lowered(second)
+    first, second = run(job), run(job)
+    assert not lowered(second)
     assert "this operator is slow" in [one.text for one in first.native_warnings]
     assert second.native_warnings == first.native_warnings
 
@@ -177,7 +152,7 @@ def test_what_was_refused_is_refused_at_once_with_the_same_words(job: Job, monke
     assert told[0][0] is Outcome.UNSUPPORTED
     assert (first.facts.reused, second.facts.reused) == ("", _entry().parent.name + _entry().name)
     assert NoteCode.KEPT_REFUSAL in {one.code for one in second.notes}
-    assert execute(_another_option(job), Stages(lambda stage: None)).facts.reused == ""
+    assert execute(another_option(job), Stages(lambda stage: None)).facts.reused == ""
     assert execute(msgspec.structs.replace(job, reuse=False), Stages(lambda stage: None)).facts.reused == ""
 
 
@@ -214,7 +189,7 @@ def test_every_refusal_is_unsupported_and_kept_unless_it_may_be_fixed_outside(
 
 
 def test_one_command_lists_them_and_one_removes_them(job: Job) -> None:
-    _run(job)
+    run(job)
     half = _entry().parent / ".part-killed"
     shutil.copytree(_entry(), half)
     told = CliRunner().invoke(app, ["cache", "list"])
@@ -226,21 +201,21 @@ def test_one_command_lists_them_and_one_removes_them(job: Job) -> None:
     assert CliRunner().invoke(app, ["cache", "clear", "--flow", "tvm*"]).stdout.startswith("removed 0 artifacts")
     assert CliRunner().invoke(app, ["cache", "clear", "--unused", "1"]).stdout.startswith("removed 0 artifacts")
     assert CliRunner().invoke(app, ["cache", "clear"]).stdout.startswith("removed 1 artifacts")
-    assert _lowered(_run(job))
+    assert lowered(run(job))
 
 
 def test_a_run_that_adds_to_a_full_cache_makes_room_as_assay_toml_says(
     job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    _run(job)
+    run(job)
     long_ago = time.time() - 7200
     os.utime(_entry() / "entry.msgpack", (long_ago, long_ago))
     enforce_cache_limit()
     assert _entry().is_dir()
     (tmp_path / "assay.toml").write_text('[cache]\nmax-size = "1kB"\n')
     old = _entry()
-    _run(_another_option(job))
+    run(another_option(job))
     enforce_cache_limit()
     assert not old.exists()
-    assert not _lowered(_run(_another_option(job)))
+    assert not lowered(run(another_option(job)))

@@ -6,32 +6,14 @@ import os
 from pathlib import Path
 
 import pytest
-from repositories import blob_of, commit_tree, git, make_zoo, put, put_entries, tree_of
+from fetched_head import MOST, REF, fetched
+from repositories import blob_of, commit_tree, git, put, put_entries, tree_of
 
 from assay.errors import UsageError
 from assay_zoo.intake import Problem, take_in
 from assay_zoo.robot.git import Git, GitFailed
 from assay_zoo.robot.mirror import Change, Mirror, Moved, cleaned
 from assay_zoo.robot.records import Head
-
-REF = "refs/heads/submission/a"
-MOST = {"most_bytes": 100_000, "most_files": 50}
-
-
-@pytest.fixture
-def zoo(tmp_path: Path) -> Path:
-    return make_zoo(tmp_path / "zoo.git")
-
-
-@pytest.fixture
-def mirror(zoo: Path, tmp_path: Path) -> Mirror:
-    return Mirror(tmp_path / "mirror.git", str(zoo))
-
-
-def fetched(mirror: Mirror, sha: str) -> Head:
-    head = Head(sha=sha, branch="submission/a", ref=REF)
-    mirror.fetch_head(head)
-    return head
 
 
 def test_what_a_head_changes_is_what_is_submitted(mirror: Mirror, zoo: Path) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -12,33 +10,13 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 from joserfc.jwk import OctKey, RSAKey
-from signed_in import HERE, dashboard, sign_in, token
+from signed_in import HERE, sign_in, token
 from starlette.testclient import TestClient
 
-from assay.commands.composition import open_to_read
 from assay.errors import UsageError
 from assay.web.actions import AUDIT
 from assay.web.oidc import oidc_of
-from assay.web.site import Site
-from openid_provider import CLIENT, SECRET, Provider, running
-
-
-@pytest.fixture
-def provider() -> Iterator[Provider]:
-    with running(Provider()) as made:
-        yield made
-
-
-@pytest.fixture
-def folder(history: str, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(history, tmp_path / "writable"))
-
-
-@pytest.fixture
-def client(provider: Provider, folder: Path) -> Iterator[TestClient]:
-    with open_to_read(str(folder)) as store, dashboard(provider, folder, Site(store, folder)) as made:
-        yield made
-
+from openid_provider import CLIENT, SECRET, Provider
 
 FAULTS = {
     "wrong issuer": ({"iss": "https://elsewhere.example"}, "it is of another issuer"),
