@@ -38,7 +38,7 @@ NAMES = {
     "element", "engine", "flow", "format", "generator", "install", "job_digest", "job_key", "kind", "known", "layout", "library",
     "log_file", "name", "node", "off", "operator", "operators", "option", "original", "output", "outputs", "precision", "producer",
     "reads", "reasons", "reused", "rival", "role", "shape", "signal", "source", "started_at", "tensor", "tensors", "tolerance", "traces",
-    "transform", "undelegated", "unit", "value", "version", "writes", "wrong", "about", "attributes", "dtypes", "inputs", "kinds", "passes",
+    "transform", "undelegated", "unit", "value", "version", "writes", "wrong", "attributes", "dtypes", "inputs", "kinds", "passes",
     "old_name", "rewritten", "effect", "floats",
 }  # fmt: skip
 """Fields that hold a name, a path, a digest or a time, in any value."""

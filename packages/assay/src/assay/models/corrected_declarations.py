@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from assay.core.model_part import MODEL
 from assay.models.examination.inference import contradiction, expanded, infer
 from assay.models.examination.parse import read_model
 from assay.models.external_data import external_files
@@ -20,7 +21,7 @@ def corrected(path: Path, target: Path) -> bool:
     for values in (model.graph.output, model.graph.value_info):
         for value in values:
             given = types.get(value.name)
-            if given is not None and list(contradiction("", value, given)):
+            if given is not None and list(contradiction(MODEL, value, given)):
                 value.type.CopyFrom(given.type)
                 changed = True
     if changed:

@@ -62,20 +62,17 @@ def parse(path: Path) -> tuple[ModelProto | None, list[ModelFinding]]:
     try:
         return read_model(path), []
     except BadModel as error:
-        return None, [
-            ModelFinding(
-                Area.MODEL, "unreadable", ModelPart(PartKind.FILE, path.name), (str(error).removeprefix(f"{path} "),)
-            )
-        ]
+        words = str(error).removeprefix(str(path)).lstrip()
+        return None, [ModelFinding(Area.MODEL, "unreadable", ModelPart(PartKind.FILE, path.name), (words,))]
 
 
 def why_unparsed(error: Exception) -> str:
     """What is wrong with a file that protobuf does not decode. Raises MemoryError where it had no room to."""
-    told = str(error).lower()
-    if "alloc" in told or "memory" in told:
+    text = str(error).lower()
+    if "alloc" in text or "memory" in text:
         raise MemoryError from None
     return (
         "nests graphs deeper than protobuf reads (100 messages)"
-        if "depth" in told
+        if "depth" in text
         else "is damaged inside a node or tensor"
     )

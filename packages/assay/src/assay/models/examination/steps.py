@@ -166,7 +166,7 @@ def examine(path: Path, steps: Mapping[str, Step] = STEPS) -> Examination:
                 raise
             # A rule of ours that does not know this model is no fault of the model.
             values = (name, type(error).__name__, flat(str(error))[:200])
-            look.findings.append(ModelFinding(Area.MODEL, "step-failed", "", values, Severity.REMARK))
+            look.findings.append(ModelFinding(Area.MODEL, "step-failed", values=values, severity=Severity.REMARK))
     return look
 
 

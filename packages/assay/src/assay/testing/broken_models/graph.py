@@ -26,6 +26,11 @@ def duplicate_value(_: Path) -> onnx.ModelProto:
     return text("g (float[2] x) => (float[2] y) { [a] y = Relu(x)  [b] y = Abs(x) }")
 
 
+@case("graph", "defined-over")
+def computed_input(_: Path) -> onnx.ModelProto:
+    return text("g (float[2] x) => (float[2] y) { [a] x = Relu(x)  [b] y = Abs(x) }")
+
+
 @case("graph", "declared-shape")
 def declared_shape(_: Path) -> onnx.ModelProto:
     return text("g (float[2,3] x) => (float[2,4] y) { [a] y = Relu(x) }")

@@ -193,18 +193,18 @@ def doubling(_: Path) -> onnx.ModelProto:
     return text(f"g (float[4] x) => (float y) {{ [s] v0 = Identity(x){steps} [m] y = ReduceMax<keepdims = 0>(v40) }}")
 
 
-@case("node", "allocation", zoo=True)
+@case("node", "allocation-at-one", zoo=True)
 def doubling_of_a_free_dimension(_: Path) -> onnx.ModelProto:
     steps = "".join(f" [n{i}] v{i + 1} = Concat<axis = 0>(v{i}, v{i})" for i in range(40))
     return text(f"g (float[N] x) => (float y) {{ [s] v0 = Identity(x){steps} [m] y = ReduceMax<keepdims = 0>(v40) }}")
 
 
-@case("node", "allocation", zoo=True)
+@case("node", "allocation-at-one", zoo=True)
 def doubling_in_a_loop(_: Path) -> onnx.ModelProto:
     return _grown("40", "[d] w = Concat<axis = 0>(v, v)")
 
 
-@case("node", "allocation", zoo=True)
+@case("node", "allocation-at-one", zoo=True)
 def growing_evenly_in_a_loop(_: Path) -> onnx.ModelProto:
     """By 16 KiB in each of a million trips."""
     return _grown("1000000", "[s] part = Constant<value = int64[1] {4096}>() [f] more_of_it = ConstantOfShape(part) "
