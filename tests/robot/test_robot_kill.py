@@ -9,12 +9,14 @@ from pathlib import Path
 
 import psutil
 import pytest
-from robot_process import Repository, Robot
+from robot_process import AUTHOR, Repository, Robot
 
 from assay.launch.sandbox import Bubblewrap
 
 pytestmark = pytest.mark.skipif(not Bubblewrap().available().available, reason="the sandbox cannot be had here")
 WORKER = "assay_zoo.robot.inspection_main"
+EXECUTED = ("good", "readme-without-references")
+"""Kinds whose code is run. The others come from somebody whom the zoo does not know: nothing of theirs is, and they end soon."""
 GENTLE = "\n[decision]\nrequired = []\n"
 
 
@@ -65,7 +67,13 @@ def _soon(robot: Robot) -> list[psutil.Process]:
 
 def survives(folder: Path, kinds: list[str], kills: int, seed: int, seconds: float) -> None:
     repository = Repository(folder, GENTLE)
-    wanted = {repository.submit(f"m{at}", kind, name=f"model-{at}"): kind for at, kind in enumerate(kinds)}
+    wanted = {}
+    try:
+        for at, kind in enumerate(kinds):
+            repository.write_as(AUTHOR if kind in EXECUTED else "a.stranger@example.org")
+            wanted[repository.submit(f"m{at}", kind, name=f"model-{at}")] = kind
+    finally:
+        repository.write_as(AUTHOR)
     robot = Robot(folder, repository, "workers = 2", "attempts = 1000")
     began = time.monotonic()
     try:

@@ -191,3 +191,28 @@ def _descriptors() -> set[tuple[str, str]]:
         with contextlib.suppress(FileNotFoundError):
             found.add((number, os.readlink(f"/proc/self/fd/{number}")))
     return found
+
+
+def _spin(seconds: float) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-SEc", f"import time\nend = time.time() + {seconds}\nwhile time.time() < end: pass"]
+    )
+
+
+def test_time_in_which_others_have_the_cores_is_not_its_own(cell: Cell) -> None:
+    """On one core beside two others: half a second of work takes longer than the limit by the clock."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    others = [_spin(60.0) for _ in range(2)]
+    try:
+        code = "import time\nwhile time.process_time() < 0.5: pass"
+        ended = cell.python(code, SandboxLimits(seconds=1.5))
+        slept = cell.python("import time; time.sleep(60)", SandboxLimits(seconds=1.5))
+    finally:
+        for one in others:
+            one.kill()
+            one.wait()
+        os.sched_setaffinity(0, cores)
+    assert ended.seconds > 1.5, "the others did not have the core: the test shows nothing"
+    assert ended.ending in (Ending.OK, Ending.INFRASTRUCTURE), ended.sentence
+    assert slept.ending is Ending.TIMEOUT, slept.sentence

@@ -163,6 +163,30 @@ def test_a_model_that_cannot_be_read_may_be_a_copy(tmp_path: Path) -> None:
     assert _outcomes(_place(_zoo(tmp_path, {"other": _version()})))["copy"] is CheckOutcome.UNDECIDED
 
 
+def _texts(path: Path, texts: list[str], *, node: bool) -> None:
+    tensor = helper.make_tensor("words", TensorProto.STRING, [len(texts)], texts)
+    y = helper.make_tensor_value_info("y", TensorProto.STRING, [len(texts)])
+    nodes = [helper.make_node("Constant", [], ["c"], value=tensor)] if node else []
+    nodes.append(helper.make_node("Identity", ["c" if node else "words"], ["y"]))
+    graph = helper.make_graph(nodes, "g", [], [y], [] if node else [tensor])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path / "model.onnx")
+
+
+def test_constants_of_texts_are_known_by_their_words_and_by_nothing_else(tmp_path: Path) -> None:
+    words = [f"word {number}" for number in range(100)]
+    found = []
+    for texts, node in (
+        (words, False),
+        (words, True),
+        ([*words[:-1], "another"], False),
+        ([*words[:-2], "wo", "rd"], False),
+    ):
+        _texts(tmp_path, texts, node=node)
+        found.append(read_facts(tmp_path, "model.onnx", memory_bytes=MEMORY_BYTES).weights)
+    assert found[0] == found[1] != ""
+    assert len(set(found)) == 3
+
+
 def test_the_largest_weights_are_found_in_little_memory(tmp_path: Path) -> None:
     values = np.zeros((1 << 14, 1 << 11), np.float32)
     places = np.linspace(0, values.size - 1, 40).astype(int)

@@ -51,6 +51,38 @@ def test_requirements_are_packages_of_the_zoo_and_not_nearly_so() -> None:
     assert "nearly 'numpy'" in found[0][1]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "numpy==2.0 \\\n    --hash=sha256:00ff \\\n    --hash=sha256:11ee\npillow\n",
+        "--require-hashes\n--only-binary :all:\n--prefer-binary\n-r requirements-test.txt\nnumpy --hash sha512:aa",
+        "numpy>=1.26,<3 ; python_version >= '3.11'  # arrays\n# a comment \\\npillow\t# pictures\nnumpy \\\n",
+    ],
+)
+def test_requirements_as_pip_compile_writes_them_are_read(text: str) -> None:
+    assert list(requirement_problems(text, ("numpy", "PIL"))) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("numpy\\\n-evil", 1, "numpy-evil"),
+        ("numpy \\\n# a comment \\\nevil", 3, "evil"),
+        ("numpy --hash=sha256:00 --global-option=x", 1, "--global-option"),
+        ("numpy --hash=md5:00", 1, "--hash=md5"),
+        ("pillow\n--index-url \\\n  https://evil", 2, "--index-url"),
+        ("--prefer-binary --extra-index-url=https://evil", 1, "--extra-index-url"),
+        ("-e .", 1, "-e"),
+        ("-r ../../other.txt", 1, "-r"),
+        ("--hash=sha256:00", 1, "--hash"),
+    ],
+)
+def test_a_requirement_that_goes_on_hides_nothing(text: str, line: int, words: str) -> None:
+    ((found, told),) = requirement_problems(text, ("numpy", "PIL"))
+    assert found == line
+    assert words in told
+
+
 def test_what_a_readme_tells_its_readers_to_install_is_looked_at() -> None:
     text = (
         "Use pip install as you like.\n\n    pip install -r requirements.txt\n\nor `pip3 install -U numpy nunpy` and\n\n"

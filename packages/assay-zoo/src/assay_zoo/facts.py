@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from assay_zoo.limited_process import Ending, run_limited
 from assay_zoo.manifest import File
 
 if TYPE_CHECKING:
+    import numpy as np
     from onnx import ModelProto
 
 _SECONDS = 120.0
@@ -81,15 +83,22 @@ def read_facts_inside(item: dict[str, str]) -> Any:
     )
 
 
+def _constants(model: ModelProto, folder: Path) -> Iterator[np.ndarray]:
+    """Those of size, one at a time, wherever the model holds them."""
+    from onnx.numpy_helper import to_array
+
+    from assay.models.external_data import stored_tensors
+
+    return (to_array(one, str(folder)) for one in stored_tensors(model) if math.prod(one.dims) >= _OF_SIZE)
+
+
 def _largest(model: ModelProto, folder: Path) -> tuple[float, ...]:
     """Of all constants of fractions together: however they are cut, turned, named, stored or rounded. Two trainings have others; grids
     and masks, whose values are whole or half, may be the same."""
     import numpy as np
-    from onnx.numpy_helper import to_array
 
     found = np.zeros(0)
-    for one in model.graph.initializer:
-        array = to_array(one, str(folder)) if math.prod(one.dims) >= _OF_SIZE else np.zeros(0, np.int8)
+    for array in _constants(model, folder):
         if array.dtype.kind == "f":
             flat, top = array.reshape(-1), np.zeros(0)
             for start in range(0, flat.size, _BLOCK):
@@ -102,9 +111,17 @@ def _largest(model: ModelProto, folder: Path) -> tuple[float, ...]:
 
 
 def _weights(model: ModelProto, folder: Path) -> str:
-    """Of the set of constants: names and order do not matter."""
-    from onnx.numpy_helper import to_array
-
-    arrays = (to_array(one, str(folder)) for one in model.graph.initializer if math.prod(one.dims) >= _OF_SIZE)
-    digests = sorted(hashlib.sha256(f"{one.dtype}{one.shape}".encode() + one.tobytes()).hexdigest() for one in arrays)
+    """Of the set of constants: names and order do not matter, nor whether one is an initializer or the constant of a node."""
+    digests = sorted(
+        hashlib.sha256(f"{one.dtype}{one.shape}".encode() + _contents(one)).hexdigest()
+        for one in _constants(model, folder)
+    )
     return hashlib.sha256("".join(digests).encode()).hexdigest() if digests else ""
+
+
+def _contents(array: np.ndarray) -> bytes:
+    """The values; of an array of texts its memory would be addresses."""
+    if array.dtype != object:
+        return array.tobytes()
+    texts = [one if isinstance(one, bytes) else str(one).encode() for one in array.reshape(-1)]
+    return b"".join(len(one).to_bytes(8, "little") + one for one in texts)

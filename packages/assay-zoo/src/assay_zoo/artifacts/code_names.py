@@ -96,31 +96,6 @@ def names_of_star(module: str, harmless: tuple[str, ...]) -> list[str]:
     return list(names if names is not None else (name for name in vars(value) if not name.startswith("_")))
 
 
-def written_texts(tree: ast.AST) -> dict[str, list[str]]:
-    """The names that stand for texts written in the file and for nothing else: `for key in ("x", "y")`, `key = "x"`."""
-    texts: dict[str, list[str]] = {}
-    bound: list[str] = []
-    for node in ast.walk(tree):
-        targets: list[ast.expr] = []
-        if isinstance(node, ast.For | ast.comprehension):
-            targets, value = [node.target], node.iter
-            values = value.elts if isinstance(value, ast.Tuple | ast.List) else []
-        elif isinstance(node, ast.Assign):
-            targets, values = node.targets, [node.value]
-        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            bound.append(node.id)
-        else:
-            bound += [
-                one for key in ("arg", "name", "asname", "rest") if isinstance(one := getattr(node, key, None), str)
-            ]
-        written = [_text(one) for one in values] if targets else []
-        if written and all(written):
-            for one in targets:
-                if isinstance(one, ast.Name):
-                    texts.setdefault(one.id, []).extend(["", *written])  # "" for each place
-    return {name: [one for one in said if one] for name, said in texts.items() if bound.count(name) == said.count("")}
-
-
 def local_names(tree: ast.AST) -> set[int]:
     """The nodes of names that a function has as its own, so that they stand for no module of the file."""
     own: set[int] = set()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import sys
 from collections.abc import Callable, Iterator
 from types import FunctionType, ModuleType
 
@@ -18,41 +17,12 @@ from assay_zoo.artifacts.code_names import (
     in_python,
     local_names,
     names_of_star,
-    written_texts,
 )
 from assay_zoo.artifacts.dangerous_calls import dangerous_calls
+from assay_zoo.artifacts.known_modules import HARMLESS, is_elsewhere, module_told
 from assay_zoo.artifacts.outside_paths import divides_root, joined_text, outside_arguments, outside_text
+from assay_zoo.artifacts.written_names import Name, WrittenNames, pattern_of
 
-_HARMLESS = (
-    "__future__", "abc", "argparse", "array", "ast", "atexit", "base64", "binascii", "bisect", "bz2", "calendar", "cmath", "codecs",
-    "collections", "colorsys", "concurrent", "configparser", "contextlib", "contextvars", "copy", "cProfile", "csv", "dataclasses",
-    "datetime", "decimal", "difflib", "enum", "errno", "faulthandler", "filecmp", "fileinput", "fnmatch", "fractions", "functools",
-    "gc", "genericpath", "getopt", "glob", "graphlib", "gzip", "hashlib", "heapq", "hmac", "html", "importlib", "inspect", "io",
-    "ipaddress", "itertools", "json", "keyword", "linecache", "locale", "logging", "lzma", "math", "mimetypes", "mmap", "ntpath",
-    "numbers", "operator", "optparse", "os", "pathlib", "platform", "plistlib", "posixpath", "pprint", "pstats", "queue", "quopri",
-    "random", "re", "reprlib", "sched", "secrets", "shlex", "shutil", "stat", "statistics", "string", "stringprep", "struct", "sys",
-    "tarfile", "tempfile", "textwrap", "threading", "time", "timeit", "token", "tokenize", "tomllib", "traceback", "tracemalloc",
-    "types", "typing", "unicodedata", "unittest", "urllib", "uuid", "warnings", "wave", "weakref", "xml", "zipfile", "zlib",
-    "zoneinfo",
-)  # fmt: skip
-"""Modules of Python itself that compute, or read what they are given; every other one does more."""
-_NETWORK = (
-    "socket", "socketserver", "ssl", "http", "urllib.request", "urllib3", "requests", "httpx", "aiohttp", "ftplib", "smtplib",
-    "imaplib", "poplib", "xmlrpc", "telnetlib", "paramiko", "websockets", "huggingface_hub", "webbrowser", "asyncio", "wsgiref",
-)  # fmt: skip
-_PROCESS = ("subprocess", "multiprocessing", "pty", "ctypes", "cffi", "signal", "runpy", "code", "resource")
-_CODE = ("marshal", "pickle", "dill", "cloudpickle", "joblib", "shelve", "copyreg")
-_MODULES = {
-    **dict.fromkeys(_NETWORK, "the network"),
-    **dict.fromkeys(_PROCESS, "other processes or native code"),
-    **dict.fromkeys(_CODE, "code that is stored as data"),
-    **dict.fromkeys(("getpass", "pwd", "keyring", "netrc"), "accounts and passwords"),
-    **dict.fromkeys(("logging.handlers",), "the network"),
-    **dict.fromkeys(("concurrent.futures.process", "concurrent.futures.ProcessPoolExecutor"), "other processes"),
-    **dict.fromkeys(
-        ("importlib.machinery", "importlib.util", "logging.config", "unittest.mock"), "code from elsewhere"
-    ),
-}
 _OF_OS = {
     "pardir": "files outside of the submission",
     **dict.fromkeys(("environ", "environb", "getenv", "getenvb"), "the environment"),
@@ -80,6 +50,21 @@ _INSIDES = ("modules", "meta_path", "path_hooks", "_getframe", "_current_frames"
 _NATIVE = ("register_custom_ops_library", "load_library", "CDLL")
 
 
+_CHANGING = (
+    "append",
+    "extend",
+    "insert",
+    "update",
+    "setdefault",
+    "add",
+    "clear",
+    "pop",
+    "remove",
+    "__setitem__",
+    "__iadd__",
+)
+
+
 def reaches(text: str) -> list[tuple[int, str]]:
     """(line, what it reaches for), once for each, sorted. Text that is no Python has none: another check says so."""
     try:
@@ -97,14 +82,23 @@ class _Scan:
 
     def __init__(self, tree: ast.AST) -> None:
         self._nodes = list(ast.walk(tree))
-        self._bound = bound_names(tree, _HARMLESS)
+        self._bound = bound_names(tree, HARMLESS)
         self._local = local_names(tree)
-        self._texts = written_texts(tree)
+        self._written_names = WrittenNames(tree, lambda module: names_of_star(module, HARMLESS))
         self._functions = {one.name for one in self._nodes if isinstance(one, ast.FunctionDef)}
         self._written = {
             id(one.value) for one in self._nodes if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store)
         }
         self._asked = {id(one.value) for one in self._nodes if isinstance(one, ast.Attribute)}
+        if not self._written_names.binds("getattr"):  # what is asked of a module there is read by its names
+            self._asked |= {
+                id(one.args[0])
+                for one in self._nodes
+                if isinstance(one, ast.Call)
+                and isinstance(one.func, ast.Name)
+                and one.func.id == "getattr"
+                and one.args
+            }
         self._called = {id(one.func) for one in self._nodes if isinstance(one, ast.Call)}
         self._words = {id(one.value) for one in self._nodes if isinstance(one, ast.Expr)}  # a docstring
 
@@ -126,19 +120,21 @@ class _Scan:
             module = node.module or ""
             if module in _GUARDED and "*" in names:
                 yield f"more of {module} than can be read"
-            brought = names_of_star(module, _HARMLESS) if "*" in names and module not in _GUARDED else []
+            brought = names_of_star(module, HARMLESS) if "*" in names and module not in _GUARDED else []
             for name in brought:
                 yield from _in_python(f"{module}.{name}")
             for name in names:
                 yield from _of_module(module, name)
             names = [module, *(f"{module}.{name}" for name in names)]
-        yield from (f"{what} (import of {name})" for name, what in map(_module, names) if what)
+        yield from (f"{what} (import of {name})" for name, what in map(module_told, names) if what)
 
     def _attribute(self, node: ast.Attribute) -> Iterator[str]:
         module = "" if id(node.value) in self._local else dotted(node.value, self._bound)
         if id(node) in self._written and module in ("os", "posix"):
             return  # a variable that is set for a library reads nothing
         yield from _of_module(module, node.attr)
+        if not isinstance(node.ctx, ast.Load) and is_elsewhere(module):
+            yield f"what a name of another file stands for ({module}.{node.attr})"
         if f"{module}.{node.attr}" in _BY_NAME and id(node) not in self._called:
             yield f"what is named while it runs ({node.attr})"
 
@@ -152,7 +148,7 @@ class _Scan:
             yield f"the insides of Python or IPython ({node.id})"
         elif (path or node.id) in _BY_NAME and id(node) not in self._called:
             yield f"what is named while it runs ({node.id})"
-        elif id(node) not in self._asked and (path in _GUARDED or isinstance(in_python(path, _HARMLESS), ModuleType)):
+        elif id(node) not in self._asked and (path in _GUARDED or isinstance(in_python(path, HARMLESS), ModuleType)):
             yield f"{path} under a name that is made while it runs"
 
     def _constant(self, node: ast.Constant) -> Iterator[str]:
@@ -178,6 +174,10 @@ class _Scan:
         name = path.rpartition(".")[2] or plain or (node.func.attr if isinstance(node.func, ast.Attribute) else "")
         if name == "import_module":
             yield from _import_module(imported_by(node))
+        changed = path.rpartition(".")[0] if name in _CHANGING else ""
+        changed = dotted(node.args[0], self._bound) if plain in ("setattr", "delattr") and node.args else changed
+        if is_elsewhere(changed):
+            yield f"what a name of another file stands for ({changed})"
         if plain in ("getattr", "vars") or path == "operator.attrgetter":
             yield from self._by_name(node, name)
         if path in ("timeit.timeit", "timeit.repeat", "timeit.Timer"):
@@ -206,14 +206,12 @@ class _Scan:
             return
         names = node.args[1:2] or node.args if name == "getattr" else node.args
         base = dotted(node.args[0], self._bound) if name == "getattr" else ""
-        for one in names:
-            texts = self._texts.get(one.id, []) if isinstance(one, ast.Name) else []
-            if isinstance(one, ast.Constant) and isinstance(one.value, str):
-                texts = [one.value]
-            if not texts:
-                yield f"what is named while it runs ({name})"
-            for part in (part for text in texts for part in text.split(".")):
-                yield from _of_module(base, part)
+        for one in (told for each in names for told in self._written_names.of(each)):
+            text = one[0] if len(one) == 1 else None
+            if text is not None:
+                yield from (what for part in text.split(".") for what in _of_module(base, part))
+            elif name != "getattr" or _may_be_told(base, one):
+                yield f"what is named while it runs ({name} of a name that is not written in the file)"
 
     def _is_function(self, node: ast.expr) -> bool:
         partial = isinstance(node, ast.Call) and dotted(node.func, self._bound) == "functools.partial"
@@ -244,36 +242,35 @@ def _of_module(module: str, name: str) -> Iterator[str]:
 
 def _in_python(path: str) -> Iterator[str]:
     """What a name of a module of Python gives that is another module, a builtin, or comes from a module that does more."""
-    value = in_python(path, _HARMLESS)
+    value = in_python(path, HARMLESS)
     if isinstance(value, ModuleType):
         name = value.__name__.lstrip("_")
-        if _module(path)[1]:
-            yield f"{_module(path)[1]} ({path})"
-        elif name in _THROUGH or _module(name)[1]:
+        if module_told(path)[1]:
+            yield f"{module_told(path)[1]} ({path})"
+        elif name in _THROUGH or module_told(name)[1]:
             yield f"the module {name} through another ({path})"
     elif isinstance(value, FunctionType) and value.__name__.startswith("_"):
         yield f"the insides of Python or IPython ({path})"
     elif any(value is getattr(builtins, one) for one in _BUILTINS):
         yield f"code that is made while it runs ({path})"
-    elif _module(path)[0] == path and _module(path)[1]:
-        yield f"{_module(path)[1]} ({path})"
+    elif module_told(path)[0] == path and module_told(path)[1]:
+        yield f"{module_told(path)[1]} ({path})"
+
+
+def _may_be_told(module: str, name: Name) -> bool:
+    """Whether a name of which parts are not known may be one that leads further."""
+    pattern = pattern_of(name)
+    there = in_python(module, HARMLESS) if module else None
+    names = {*_HIDDEN, *_INSIDES, *_NATIVE, *_OF_OS, "__dict__", *(dir(there) if there is not None else ())}
+    names.update("_" * many + one for one in _THROUGH for many in range(3))
+    return any(pattern.fullmatch(one) and any(_of_module(module, one)) for one in names)
 
 
 def _import_module(name: str) -> Iterator[str]:
     if not name:
         yield "a module whose name is made while it runs (import_module)"
-    elif _module(name)[1] or name in _GUARDED:
-        yield f"{_module(name)[1] or 'a module under a name that is made while it runs'} (import of {name})"
-
-
-def _module(name: str) -> tuple[str, str]:
-    """The module of which something is told, and what."""
-    parts = name.split(".")
-    for one in (".".join(parts[: end + 1]) for end in range(len(parts))):
-        if one in _MODULES:
-            return one, _MODULES[one]
-    more = parts[0] in sys.stdlib_module_names and parts[0] not in _HARMLESS
-    return parts[0], "more than files and numbers" if more else ""
+    elif module_told(name)[1] or name in _GUARDED:
+        yield f"{module_told(name)[1] or 'a module under a name that is made while it runs'} (import of {name})"
 
 
 def _is_false(node: ast.expr) -> bool:

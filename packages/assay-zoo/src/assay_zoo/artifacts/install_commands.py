@@ -50,6 +50,15 @@ def installed_by(code: str) -> Iterator[list[str]]:
                     break
 
 
+def needs_a_look(line: str) -> list[str]:
+    """Of a line of options in a list of requirements: those that choose a package, or a place from which one is taken."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return [line]
+    return list(_asked(words, conda=False))
+
+
 def _commands(line: str) -> Iterator[list[str]]:
     """The words of each."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|()")

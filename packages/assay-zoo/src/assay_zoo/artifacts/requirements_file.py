@@ -7,7 +7,7 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 
-from assay_zoo.artifacts.install_commands import installed_by
+from assay_zoo.artifacts.install_commands import installed_by, needs_a_look
 
 _DISTRIBUTIONS = {
     "PIL": "pillow", "cv2": "opencv-python", "sklearn": "scikit-learn", "skimage": "scikit-image", "yaml": "pyyaml",
@@ -32,6 +32,11 @@ INSTALLERS = re.compile(
     re.IGNORECASE,
 )
 """Where else people ask for packages."""
+_COMMENT = re.compile(r"(^|\s+)#.*$")
+_OPTIONS = re.compile(r"(.*?)((?:\s-.*)?)", re.DOTALL)
+"""A requirement, and what pip is told of it: from the first word on that begins with a dash."""
+_DIGESTS = re.compile(r"(?:\s+--hash[=\s]\s*sha(?:256|384|512):[0-9a-fA-F]+)*\s*")
+"""They choose nothing: what is taken must be these very bytes."""
 NOT_READ = "asks for packages in a way that is not looked into: list them in requirements.txt"
 
 
@@ -54,6 +59,21 @@ def _code_of(kind: str, content: str) -> str:
     return "\n".join(html.unescape(_TAG.sub("", one)) for one in inside)
 
 
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """As pip reads them (pip/_internal/req/req_file.py): a backslash at its end goes on with the next line, but not in a comment."""
+    begun, parts = 0, list[str]()
+    for number, line in enumerate([*text.splitlines(), ""], 1):
+        begun = begun or number
+        comment = _COMMENT.match(line) is not None
+        if line.endswith("\\") and not comment:
+            parts.append(line[:-1])
+            continue
+        asked = _COMMENT.sub("", "".join([*parts, f" {line}" if comment else line])).strip()
+        if asked:
+            yield begun, asked
+        begun, parts = 0, []
+
+
 def requirement_problems(text: str, packages: Sequence[str]) -> Iterator[tuple[int, str]]:
     """(line, what is wrong), the file's name left out."""
     from packaging.requirements import InvalidRequirement, Requirement
@@ -61,13 +81,14 @@ def requirement_problems(text: str, packages: Sequence[str]) -> Iterator[tuple[i
 
     known = {canonicalize_name(_DISTRIBUTIONS.get(name, name)) for name in packages} | set(_ALSO)
     known.update(*(_VARIANTS.get(name, ()) for name in tuple(known)))
-    for number, line in enumerate(text.splitlines(), 1):
-        asked = line.partition(" #")[0].strip()
-        if not asked or asked.startswith("#"):
-            continue
+    for number, asked in _lines(text):
         if asked.startswith("-"):
-            yield number, f"tells the installer {asked[:60]!r}: list packages, nothing else"
+            if told := " ".join(needs_a_look(asked)):
+                yield number, f"tells the installer {told[:60]!r}: list packages, nothing else"
             continue
+        asked, options = _OPTIONS.fullmatch(asked).groups()  # type: ignore[union-attr]
+        if not _DIGESTS.fullmatch(options):
+            yield number, f"tells the installer {options.strip()[:60]!r}: list packages, nothing else"
         try:
             one = Requirement(asked)
         except InvalidRequirement:

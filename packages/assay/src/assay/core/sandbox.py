@@ -21,6 +21,8 @@ class Ending(StrEnum):
 
 
 class SandboxLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """`seconds` count by the clock, less the time in which others had the cores, and on a slower machine they are more."""
+
     seconds: float = 600.0
     memory_bytes: int = 4_000_000_000
     disk_bytes: int = 1_000_000_000

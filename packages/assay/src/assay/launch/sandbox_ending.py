@@ -76,13 +76,16 @@ def _ending(seen: SandboxProcess, limits: SandboxLimits, stderr: str) -> tuple[E
         "output": (Ending.ERROR, f"stopped after {_mb(OUTPUT_BYTES)} of output"),
         "time": (
             Ending.TIMEOUT,
-            f"not done within {limits.seconds:g} s{'; ' + full if seen.disk_was_full else ''}",
+            f"not done within {seen.time.limit_s:g} s{'; ' + full if seen.disk_was_full else ''}",
         ),
     }
     if not seen.started:
         said = stderr.strip().splitlines()[-1:] or [seen.stopped or "it ended before it began"]
         return Ending.INFRASTRUCTURE, f"the sandbox did not start: {said[0]}"
     if seen.stopped and not (seen.stopped == "time" and seen.exit_code is not None):
+        if seen.stopped == "time" and seen.time.is_put_off_no_more:
+            told = f"not done within {seen.seconds:.0f} s, {seen.time.waited_s:.0f} s of which others had the cores"
+            return Ending.INFRASTRUCTURE, f"{told}: look again when the machine has less to do"
         return stopped[seen.stopped]
     code = seen.exit_code
     if code == 0:

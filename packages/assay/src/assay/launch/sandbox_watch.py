@@ -14,8 +14,11 @@ import time
 from pathlib import Path
 
 from assay.core.sandbox import SandboxLimits
+from assay.launch.core_wait import CoreWait
+from assay.launch.machine_speed import times_slower
 from assay.launch.sandbox_cgroup import PidsGroup
 from assay.launch.sandbox_usage import Usage, folder_of, usage
+from assay.launch.time_limit import TimeLimit
 
 POLL_S = 0.02
 START_S = 60.0
@@ -42,6 +45,7 @@ class SandboxProcess:
         self.received = {"door": b"", "status": b""}
         self.begun = time.monotonic()
         self.seconds = 0.0
+        self.time = TimeLimit(START_S, self.begun)
         self.stopped = ""
         """Why the harness ended it: time, memory, processes, disk, output; "" where it ended by itself."""
         self.exit_code: int | None = None
@@ -105,6 +109,11 @@ class SandboxProcess:
             self.disk_was_full |= room.free_bytes <= DISK_EDGE_BYTES
             if room.files > FILES:
                 self.stopped = self.stopped or "files"
+
+    def begin(self, seconds: float) -> None:
+        """Its time counts from now on, without that in which others had the cores; on a slower machine it is longer."""
+        self.started, self.begun = True, time.monotonic()
+        self.time = TimeLimit(seconds, self.begun, CoreWait(self._init_pid), times_slower)
 
     def kill(self) -> None:
         """All of it: the first process of the namespace takes every other with it."""
@@ -190,7 +199,7 @@ def watch(seen: SandboxProcess, limits: SandboxLimits) -> None:
             if not seen.started and seen.ready():
                 _let_go(seen, limits)
             seen.look(limits)
-            if seen.seconds > (limits.seconds if seen.started else START_S):
+            if seen.time.is_over(time.monotonic()):
                 seen.stopped = seen.stopped or "time"
         if seen.done():
             seen.conclude()
@@ -209,7 +218,7 @@ def _let_go(seen: SandboxProcess, limits: SandboxLimits) -> None:
     except OSError as error:
         seen.stopped = f"start: {error.strerror}"
         return
-    seen.started, seen.begun = True, time.monotonic()
+    seen.begin(limits.seconds)
 
 
 def _names(streams: selectors.DefaultSelector) -> set[str]:

@@ -40,7 +40,7 @@ def _external(model: ModelProto, path: Path) -> Iterator[tuple[str, Path, str]]:
     """Location, file, and what is wrong with it, of each tensor whose data lie elsewhere."""
     from onnx import TensorProto
 
-    for tensor in _tensors(model):
+    for tensor in stored_tensors(model):
         if tensor.data_location == TensorProto.EXTERNAL:
             if min(tensor.dims, default=0) < 0:
                 raise BadModel(f"{path}: tensor {shown(tensor.name)} has a negative size; export the model again")
@@ -49,7 +49,8 @@ def _external(model: ModelProto, path: Path) -> Iterator[tuple[str, Path, str]]:
             yield place.location, place.file, f"{path}: {sentence(finding)}" if place.code else ""
 
 
-def _tensors(model: ModelProto) -> Iterator[TensorProto]:
+def stored_tensors(model: ModelProto) -> Iterator[TensorProto]:
+    """Every tensor that a model holds, wherever: initializers, constants of nodes, subgraphs, functions, halves of sparse ones."""
     yield from _graph_tensors(model.graph)
     for function in model.functions:
         yield from _node_tensors(function.node)

@@ -1,0 +1,53 @@
+"""Modules by their names: which of Python only compute, and what the others are for."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+
+HARMLESS = (
+    "__future__", "abc", "argparse", "array", "ast", "atexit", "base64", "binascii", "bisect", "bz2", "calendar", "cmath", "codecs",
+    "collections", "colorsys", "concurrent", "configparser", "contextlib", "contextvars", "copy", "cProfile", "csv", "dataclasses",
+    "datetime", "decimal", "difflib", "enum", "errno", "faulthandler", "filecmp", "fileinput", "fnmatch", "fractions", "functools",
+    "gc", "genericpath", "getopt", "glob", "graphlib", "gzip", "hashlib", "heapq", "hmac", "html", "importlib", "inspect", "io",
+    "ipaddress", "itertools", "json", "keyword", "linecache", "locale", "logging", "lzma", "math", "mimetypes", "mmap", "ntpath",
+    "numbers", "operator", "optparse", "os", "pathlib", "platform", "plistlib", "posixpath", "pprint", "pstats", "queue", "quopri",
+    "random", "re", "reprlib", "sched", "secrets", "shlex", "shutil", "stat", "statistics", "string", "stringprep", "struct", "sys",
+    "tarfile", "tempfile", "textwrap", "threading", "time", "timeit", "token", "tokenize", "tomllib", "traceback", "tracemalloc",
+    "types", "typing", "unicodedata", "unittest", "urllib", "uuid", "warnings", "wave", "weakref", "xml", "zipfile", "zlib",
+    "zoneinfo",
+)  # fmt: skip
+"""Modules of Python itself that compute, or read what they are given; every other one does more."""
+_NETWORK = (
+    "socket", "socketserver", "ssl", "http", "urllib.request", "urllib3", "requests", "httpx", "aiohttp", "ftplib", "smtplib",
+    "imaplib", "poplib", "xmlrpc", "telnetlib", "paramiko", "websockets", "huggingface_hub", "webbrowser", "asyncio", "wsgiref",
+)  # fmt: skip
+_PROCESS = ("subprocess", "multiprocessing", "pty", "ctypes", "cffi", "signal", "runpy", "code", "resource")
+_CODE = ("marshal", "pickle", "dill", "cloudpickle", "joblib", "shelve", "copyreg")
+_MODULES = {
+    **dict.fromkeys(_NETWORK, "the network"),
+    **dict.fromkeys(_PROCESS, "other processes or native code"),
+    **dict.fromkeys(_CODE, "code that is stored as data"),
+    **dict.fromkeys(("getpass", "pwd", "keyring", "netrc"), "accounts and passwords"),
+    **dict.fromkeys(("logging.handlers",), "the network"),
+    **dict.fromkeys(("concurrent.futures.process", "concurrent.futures.ProcessPoolExecutor"), "other processes"),
+    **dict.fromkeys(
+        ("importlib.machinery", "importlib.util", "logging.config", "unittest.mock"), "code from elsewhere"
+    ),
+}
+
+
+def module_told(name: str) -> tuple[str, str]:
+    """The module of which something is told, and what."""
+    parts = name.split(".")
+    for one in (".".join(parts[: end + 1]) for end in range(len(parts))):
+        if one in _MODULES:
+            return one, _MODULES[one]
+    more = parts[0] in sys.stdlib_module_names and parts[0] not in HARMLESS
+    return parts[0], "more than files and numbers" if more else ""
+
+
+def is_elsewhere(path: str) -> bool:
+    """Whether it is of another file of the submission: of no module that is here without it."""
+    top = path.partition(".")[0]
+    return bool(top) and top not in sys.stdlib_module_names and importlib.util.find_spec(top) is None

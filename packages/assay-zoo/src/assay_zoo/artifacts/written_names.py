@@ -1,0 +1,223 @@
+"""Which names a file can give to `getattr`: those that are written in it, in a tuple, a dict or a text with a part that is not known.
+
+A name of the file counts only where everything that binds it is read here, and where nothing can change what it stands for.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+
+Name = tuple[str | None, ...]
+"""Parts one after the other; None is any text."""
+UNKNOWN: list[Name] = [(None,)]
+_MOST = 200
+_READING = ("len", "sorted", "list", "tuple", "set", "frozenset", "enumerate", "zip", "reversed", "print", "min", "max")
+_LOOKING = ("items", "keys", "values", "get", "index", "count")
+_COPIES = ("sorted", "list", "tuple", "set", "frozenset", "reversed")
+_Source = tuple[ast.expr, int | None, bool]
+"""An expression; the place in a tuple, None for all of it; whether it is each of its elements."""
+
+
+class WrittenNames:
+    """Of one file. `star` is asked what `from MODULE import *` brings; nothing means that it is not known."""
+
+    def __init__(self, tree: ast.AST, star: Callable[[str], Sequence[str]]) -> None:
+        self._sources: dict[str, list[_Source]] = {}
+        self._bound: Counter[str] = Counter()
+        self._everything = False
+        self._asked: set[str] = set()
+        nodes = list(ast.walk(tree))
+        for node in nodes:
+            self._bind(node, star)
+        read = {id(one) for node in nodes for one in self._only_read(node)}
+        self._exposed = {
+            one.id
+            for one in nodes
+            if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load) and id(one) not in read
+        }
+
+    def binds(self, name: str) -> bool:
+        """Whether a name may be another thing in this file than it is in Python."""
+        return self._everything or self._bound[name] > 0
+
+    def of(self, node: ast.expr) -> list[Name]:
+        """Every text that an expression may give."""
+        found: list[Name] = UNKNOWN
+        if isinstance(node, ast.Constant):
+            found = [(node.value,)] if isinstance(node.value, str) else UNKNOWN
+        elif isinstance(node, ast.Name):
+            found = self._of_name(node.id)
+        elif isinstance(node, ast.JoinedStr):
+            found = _joined([self.of(one) for one in node.values])
+        elif isinstance(node, ast.FormattedValue):
+            found = self.of(node.value) if node.format_spec is None and node.conversion == -1 else UNKNOWN
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            found = _joined([self.of(node.left), self.of(node.right)])
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+            found = _before("%", self.of(node.left))
+        elif isinstance(node, ast.IfExp):
+            found = [*self.of(node.body), *self.of(node.orelse)]
+        elif isinstance(node, ast.Subscript):
+            found = self._values(node.value)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            found = self._of_method(node, node.func)
+        return found
+
+    def _of_method(self, call: ast.Call, method: ast.Attribute) -> list[Name]:
+        if method.attr == "format":
+            return _before("{}", self.of(method.value))
+        if method.attr == "get" and call.args and not call.keywords:
+            return [*self._values(method.value), *(one for each in call.args[1:] for one in self.of(each))]
+        return UNKNOWN
+
+    def _of_name(self, name: str) -> list[Name]:
+        if name in self._asked:
+            return UNKNOWN  # it is made of itself
+        self._asked.add(name)
+        found = [one for source in self._of(name) for one in self._given(*source)]
+        self._asked.remove(name)
+        return found or UNKNOWN
+
+    def _of(self, name: str) -> list[_Source]:
+        """What binds it; nothing where something else may."""
+        found = self._sources.get(name, [])
+        return found if len(found) == self._bound[name] and not self._everything else []
+
+    def _given(self, value: ast.expr, at: int | None, each: bool) -> list[Name]:
+        return self._unpacked(value, at) if at is not None else self._each(value) if each else self.of(value)
+
+    def _unpacked(self, value: ast.expr, at: int) -> list[Name]:
+        """The names at a place of each element: of pairs that are written out, of `items`, `enumerate` and `zip`."""
+        plain = value.func.id if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else ""
+        if isinstance(value, ast.Call) and plain in ("enumerate", "zip") and not self.binds(plain):
+            if plain == "enumerate":
+                return self._each(value.args[0]) if at == 1 and value.args else UNKNOWN
+            return self._each(value.args[at]) if at < len(value.args) else UNKNOWN
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "items":
+            return self._each(value.func.value) if at == 0 else self._values(value.func.value)
+        found: list[Name] = []
+        for one in self._elements(value):
+            pair = one.elts if isinstance(one, ast.Tuple) else []
+            starred = any(isinstance(each, ast.Starred) for each in pair)
+            found += self.of(pair[at]) if at < len(pair) and not starred else UNKNOWN
+        return found or UNKNOWN
+
+    def _each(self, value: ast.expr) -> list[Name]:
+        """Every element of what is iterated over."""
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+            copies = value.func.id in _COPIES and not self.binds(value.func.id) and value.args
+            return self._each(value.args[0]) if copies else UNKNOWN
+        if (
+            isinstance(value, ast.Call)
+            and isinstance(value.func, ast.Attribute)
+            and value.func.attr in ("keys", "values")
+        ):
+            return self._values(value.func.value) if value.func.attr == "values" else self._each(value.func.value)
+        return [one for each in self._elements(value) for one in self.of(each)] or UNKNOWN
+
+    def _values(self, value: ast.expr) -> list[Name]:
+        """Of a dict, or what a place of a list has."""
+        dicts = [one for one in self._displays(value) if isinstance(one, ast.Dict)]
+        parts = [each for one in dicts for each in one.values] if dicts else self._elements(value)
+        return [one for each in parts for one in self.of(each)] or UNKNOWN
+
+    def _elements(self, value: ast.expr) -> list[ast.expr]:
+        """Of a list, a tuple or a set that is written out, the keys of a dict; nothing where they are not known."""
+        found: list[ast.expr] = []
+        for one in self._displays(value):
+            parts = one.keys if isinstance(one, ast.Dict) else one.elts
+            if not parts or any(each is None or isinstance(each, ast.Starred) for each in parts):
+                return []
+            found += [each for each in parts if each is not None]
+        return found
+
+    def _displays(self, value: ast.expr) -> list[ast.List | ast.Tuple | ast.Set | ast.Dict]:
+        if isinstance(value, ast.List | ast.Tuple | ast.Set | ast.Dict):
+            return [value]
+        if not isinstance(value, ast.Name):
+            return []
+        found = [one for one, at, each in self._of(value.id) if at is None and not each]
+        shown = [one for one in found if isinstance(one, ast.List | ast.Tuple | ast.Set | ast.Dict)]
+        unchanged = all(isinstance(one, ast.Tuple) for one in shown) or value.id not in self._exposed
+        return shown if len(shown) == len(self._of(value.id)) and unchanged else []
+
+    def _bind(self, node: ast.AST, star: Callable[[str], Sequence[str]]) -> None:
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            self._bound[node.id] += 1
+        elif isinstance(node, ast.For | ast.comprehension):
+            self._source(node.target, node.iter, each=True)
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                self._source(target, node.value, each=False)
+        elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+            self._source(node.target, node.value, each=False)
+        elif isinstance(node, ast.ImportFrom) and any(one.name == "*" for one in node.names):
+            brought = star(node.module or "") if not node.level else []
+            self._bound.update(brought)
+            self._everything |= not brought
+        elif not isinstance(node, ast.keyword):
+            words = [getattr(node, key, None) for key in ("arg", "name", "asname", "rest")]
+            self._bound.update(one.partition(".")[0] for one in words if isinstance(one, str))
+
+    def _source(self, target: ast.expr, value: ast.expr, *, each: bool) -> None:
+        if isinstance(target, ast.Name):
+            self._sources.setdefault(target.id, []).append((value, None, each))
+        elif isinstance(target, ast.Tuple) and each:
+            for at, one in enumerate(target.elts):
+                if isinstance(one, ast.Starred):
+                    return
+                if isinstance(one, ast.Name):
+                    self._sources.setdefault(one.id, []).append((value, at, each))
+
+    def _only_read(self, node: ast.AST) -> list[ast.expr]:
+        """What is looked at in this place, and neither changed nor given to anybody who could."""
+        if isinstance(node, ast.For | ast.comprehension):
+            return [node.iter]
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _READING:
+            return [] if self.binds(node.func.id) else node.args
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            return [node.value]
+        if isinstance(node, ast.Attribute) and node.attr in _LOOKING:
+            return [node.value]
+        if isinstance(node, ast.Compare) and all(isinstance(one, ast.In | ast.NotIn) for one in node.ops):
+            return node.comparators
+        return []
+
+
+def pattern_of(name: Name) -> re.Pattern[str]:
+    """What a name may be, where a part of it is not known."""
+    return re.compile("".join(r"(?s:.*)" if one is None else re.escape(one) for one in name))
+
+
+def _joined(parts: Sequence[Sequence[Name]]) -> list[Name]:
+    many = 1
+    for one in parts:
+        many *= len(one)
+    if many > _MOST:
+        return UNKNOWN
+    return [tuple(_merged(part for name in names for part in name)) for names in product(*parts)]
+
+
+def _merged(parts: Iterator[str | None]) -> list[str | None]:
+    found: list[str | None] = []
+    for part in parts:
+        last = found[-1] if found else None
+        if found and part is not None and last is not None:
+            found[-1] = last + part
+        else:
+            found.append(part)
+    return found
+
+
+def _before(signs: str, names: Sequence[Name]) -> list[Name]:
+    """Of texts that are filled in: what stands before the first place for it."""
+    found: list[Name] = []
+    for name in names:
+        first = name[0] or ""
+        plain = re.split(f"[{re.escape(signs)}]", first, maxsplit=1)[0]
+        found.append((plain, None) if plain else (None,))
+    return found
