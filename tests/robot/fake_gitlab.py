@@ -1,7 +1,12 @@
-"""GitLab's API v4 as its documentation describes it, for the parts that the robot uses. Shapes are cut down from recorded answers."""
+"""GitLab's API v4 as its documentation describes it, for the parts that the robot uses. Shapes are cut down from recorded answers.
+
+GitLab itself ignores a parameter that it does not know: a misspelt one would be lost in silence. Here it is refused.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +16,49 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 TOKEN, ROBOT, PROJECT = "glpat-0001", {"id": 42, "username": "assay"}, "zoo/models"
+_POSITION = (
+    "base_sha",
+    "start_sha",
+    "head_sha",
+    "position_type",
+    "old_path",
+    "new_path",
+    "old_line",
+    "new_line",
+    "line_range",
+)
+_KNOWN: dict[tuple[str, str], dict[str, tuple[type, bool]]] = {
+    ("PUT", "request"): {"state_event": (str, False), "title": (str, False), "description": (str, False)},
+    ("POST", "notes"): {"body": (str, True), "internal": (bool, False), "created_at": (str, False)},
+    ("PUT", "note"): {"body": (str, True)},
+    ("POST", "discussions"): {"body": (str, True), "position": (dict, False), "commit_id": (str, False)},
+    ("PUT", "discussion"): {"resolved": (bool, True)},
+    ("POST", "status"): {
+        "state": (str, True), "name": (str, False), "context": (str, False), "description": (str, False), "target_url": (str, False),
+        "pipeline_id": (int, False), "ref": (str, False), "coverage": (float, False),
+    },
+}  # fmt: skip
+"""By method and what is asked: the attributes of a body by docs.gitlab.com/api (merge_requests, notes, discussions, commits), with the type
+of each and whether it must be there."""
+_QUERIES = ("state", "target_branch", "per_page", "page")
 _FINAL = ("success", "failed", "canceled")
+
+
+def refusal(method: str, what: str, query: Mapping[str, str], body: object) -> str:
+    """Why the documentation does not allow the request, "" where it does. `body` is None for none."""
+    if unknown := set(query) - set(_QUERIES):
+        return f"{method} {what} has no parameter {', '.join(sorted(unknown))}"
+    known = _KNOWN.get((method, what), {})
+    told = body if isinstance(body, dict) else {}
+    if unknown := set(told) - set(known):
+        return f"{method} {what} has no attribute {', '.join(sorted(unknown))}"
+    if missing := [name for name, (_, must) in known.items() if must and name not in told]:
+        return f"{', '.join(missing)} is missing"
+    if wrong := [name for name, one in told.items() if type(one) is not known[name][0]]:
+        return f"{wrong[0]} is invalid"
+    if unknown := set(told.get("position", {})) - set(_POSITION):
+        return f"position has no {', '.join(sorted(unknown))}"
+    return ""
 
 
 @dataclass
@@ -22,6 +69,7 @@ class FakeGitlab:
     lines: dict[str, int] = field(default_factory=dict)
     discussions: list[dict[str, Any]] = field(default_factory=list)
     log: list[tuple[str, str]] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
 
     def add_request(self, number: int, sha: str, *, pipeline: int = 0, target: str = "main") -> None:
         self.requests[number] = {
@@ -124,6 +172,11 @@ class _Guarded(Route):
                 return JSONResponse({"message": "401 Unauthorized"}, 401)
             if request.path_params.get("project", PROJECT) not in (PROJECT, "zoo%2Fmodels"):
                 return JSONResponse({"message": "404 Project Not Found"}, 404)
+            sent = await request.body()
+            what = route.endpoint.__name__.removeprefix("_")
+            if told := refusal(request.method, what, request.query_params, json.loads(sent) if sent else None):
+                fake.refused.append(told)
+                return JSONResponse({"error": told}, 400)
             answer: Response = await route.endpoint(request)
             return answer
 

@@ -26,6 +26,7 @@ def fake() -> FakeGitlab:
 def address(fake: FakeGitlab) -> Iterator[str]:
     with serving(fake.app()) as address:
         yield address
+    assert fake.refused == []
 
 
 @pytest.fixture
