@@ -1,10 +1,10 @@
 """MNN 3.6.1, CPU, precision "high": more operators that are answered wrongly, and crashes.
 
 Expected: numpy's answers, or the evaluator's of ONNX. Got: until opset 12 LogSoftmax sums over one axis and not over all from `axis` on;
-negative indices count from nowhere; nearest_mode, select_last_index and SAME_LOWER are not looked at; halves are not rounded to even; Mean
-and Shrink compute something else; a pool without `strides` divides by 0 (SIGFPE), one along three axes reads foreign memory (SIGSEGV). Each
-runs in a process of its own. Found by `assay fuzz --flow mnn-f32 --seed 5` (generators near-misses and equalities) and by writing down the
-nodes beside those.
+negative indices count from nowhere; nearest_mode, select_last_index and SAME_LOWER are not looked at, nor output_shape of ConvTranspose and
+noop_with_empty_axes of ReduceSum; halves are not rounded to even; Mean and Shrink compute something else; a pool without `strides` divides
+by 0 (SIGFPE), one along three axes reads foreign memory (SIGSEGV). Each runs in a process of its own. Found by
+`assay fuzz --flow mnn-f32 --seed 5` (generators near-misses and equalities) and by writing down the nodes beside those.
 """
 
 from __future__ import annotations
@@ -108,6 +108,7 @@ logits, pair = drawn(2, 3, 4), drawn(3, 2)
 powers = np.exp(logits.astype(np.float64))
 signed = np.array([-1, -0.6, -0.3, 0, 0.2, 0.6, 2], np.float32)
 blocks = cube.reshape(1, 2, 2, 2, 2, 2, 2, 2).max((3, 5, 7))
+inner = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
 
 found = {
     "LogSoftmax of opset 11": wrong(
@@ -148,6 +149,15 @@ found = {
     "ArgMax: select_last_index": wrong(
         "ArgMax", {"x": 0 * row[None]}, opset=13, axis=1, select_last_index=1, keepdims=0, expected=np.array([3])
     ),
+    "ConvTranspose: output_shape": wrong(
+        "ConvTranspose",
+        {"x": inner},
+        {"w": np.pad(np.ones((1, 1, 1, 1), np.float32), ((0, 0), (0, 0), (1, 1), (1, 1)))},
+        opset=11,
+        output_shape=[4, 4],
+        expected=inner,
+    ),
+    "ReduceSum: noop_with_empty_axes": wrong("ReduceSum", {"x": row}, opset=13, noop_with_empty_axes=1, expected=row),
 }
 for what, value in found.items():
     print(f"{what}: {value or 'right'}")

@@ -1,4 +1,5 @@
-"""ncnn 1.0.20261020 behind pnnx 20261020, CPU on x86: SpaceToDepth of several channels, and MaxPool with ceil_mode, are wrong.
+"""ncnn 1.0.20261020 behind pnnx 20261020, CPU on x86: SpaceToDepth of several channels, MaxPool with ceil_mode and
+ConvTranspose with output_shape are wrong.
 
 Expected, by the standard:
 
@@ -6,8 +7,11 @@ Expected, by the standard:
   c * b * b + i * b + j, as a pixel_unshuffle gives. With one channel both are the same.
 * MaxPool-22 with ceil_mode: "Sliding windows that would start in the right padded region are ignored", so that windows of one element and
   strides of 2 give one element of two. Got: two.
+* ConvTranspose-11 with output_shape: "pads values are auto generated", here one element on each side of the six that three and four make.
+  Got: all six, in each direction.
 
-The first was found by `assay fuzz --flow ncnn-f32` (generator sweep), the second by the case of another backend in the suite `regressions`.
+The first and the last were found by `assay fuzz --flow ncnn-f32` (generators sweep and equalities), the second by the case of another backend
+in the suite `regressions`.
 """
 
 from __future__ import annotations
@@ -22,16 +26,17 @@ import ncnn
 import numpy as np
 import onnx
 import pnnx
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 
-def answer(node: Any, x: Any, shape: list[int], opset: int) -> Any:
+def answer(node: Any, x: Any, shape: list[int], opset: int, **constants: Any) -> Any:
     """Of ncnn, without the batch."""
     ends = [
         helper.make_tensor_value_info(name, TensorProto.FLOAT, sizes)
         for name, sizes in (("x", list(x.shape)), ("y", shape))
     ]
-    graph = helper.make_graph([node], "one", ends[:1], ends[1:])
+    held = [numpy_helper.from_array(array, name) for name, array in constants.items()]
+    graph = helper.make_graph([node], "one", ends[:1], ends[1:], held)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
     with tempfile.TemporaryDirectory() as name:
         onnx.save(model, f"{name}/model.onnx")
@@ -53,4 +58,10 @@ wrong = not np.array_equal(given, moved)
 pool = helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[1, 1], strides=[2, 2], ceil_mode=1)
 given = answer(pool, x[:, :1, :2, :2], [1, 1, 1, 1], 22)
 print(f"MaxPool with ceil_mode: {given.ravel().tolist()}, expected [0.0]")
-sys.exit(int(wrong or given.size != 1))
+wrong |= given.size != 1
+
+middle = np.pad(np.ones((1, 1, 1, 1), np.float32), ((0, 0), (0, 0), (1, 1), (1, 1)))
+scattered = helper.make_node("ConvTranspose", ["x", "w"], ["y"], output_shape=[4, 4])
+given = answer(scattered, x[:, :1], [1, 1, 4, 4], 11, w=middle)
+print(f"ConvTranspose of 4 x 4 elements by 1: shape {given.shape[-2:]}, expected (4, 4)")
+sys.exit(int(wrong or given.shape[-2:] != (4, 4)))

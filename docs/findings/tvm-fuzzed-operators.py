@@ -1,10 +1,18 @@
-"""TVM 0.27.0.post1, read from ONNX: Clip of opset 6 answers float16 with float32, and SpaceToDepth in mode CRD is answered as DCR.
+"""TVM 0.27.0.post1, llvm, read from ONNX: attributes are dropped, and a type is not kept, one operator each, without a word.
 
-Expected, by the standard: the output of Clip-6 is of type T, as its input; SpaceToDepth-28 in mode CRD puts what lies at (i, j) of each
-block of channel c into channel c * b * b + i * b + j. Got: float32, with the right numbers (Clip of opset 11 and later, whose ends are
-inputs, keeps the type); channel (i * b + j) * C + c, without a word.
+Expected, by the standard:
 
-The first was found by `assay fuzz --flow tvm-llvm` (generator sweep), the second by the case of another backend in the suite `regressions`.
+* Clip-6: the output is of type T, as its input. Got: float32 of float16 (with ends that are inputs, from opset 11 on, the type is kept).
+* SpaceToDepth-28 in mode CRD: what lies at (i, j) of each block of channel c is channel c * b * b + i * b + j. Got: the order of mode DCR.
+* ConvTranspose-11 with output_shape: "pads values are auto generated". Got: none, and two elements more in each direction.
+* AveragePool-19 with auto_pad SAME: an output as long as its input, whatever the dilation. Got: a shorter one.
+* Resize-18 with antialias: a filter as wide as what one new element covers. Got: the two neighbours.
+* ReduceL1-18 and ReduceLogSum-18 with noop_with_empty_axes: "composite-reduction operators will still perform the non-reduction steps". Got:
+  the input.
+* OneHot-11: "the type of the output tensor is the same as the type of the `values` input". Got: float64 of float32, with the right numbers.
+
+Clip and ConvTranspose were found by `assay fuzz --flow tvm-llvm` (generators sweep and equalities), the others by cases of other backends in the
+suite `regressions`.
 """
 
 from __future__ import annotations
@@ -14,19 +22,20 @@ from typing import Any
 
 import numpy as np
 import tvm
-from onnx import helper
+from onnx import helper, numpy_helper
 from tvm import relax
 from tvm.relax.frontend.onnx import from_onnx
 
 
-def answer(node: Any, x: Any, shape: list[int], opset: int) -> Any:
-    """What TVM makes of one node."""
-    element = helper.np_dtype_to_tensor_dtype(x.dtype)
+def answer(operator: str, opset: int, x: Any, expected: Any, constants: Any, attributes: Any) -> Any:
+    """What TVM makes of one node; an unnamed constant is an input that is left out."""
+    ends = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(one.dtype), one.shape)
+        for name, one in (("x", x), ("y", expected))
+    ]
+    held = [numpy_helper.from_array(array, name) for name, array in constants.items() if name]
     graph = helper.make_graph(
-        [node],
-        "one",
-        [helper.make_tensor_value_info("x", element, x.shape)],
-        [helper.make_tensor_value_info("y", element, shape)],
+        [helper.make_node(operator, ["x", *constants], ["y"], **attributes)], "one", ends[:1], ends[1:], held
     )
     module = from_onnx(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10))
     passes = [relax.transform.DecomposeOpsForInference(), relax.get_pipeline("zero")]
@@ -35,13 +44,33 @@ def answer(node: Any, x: Any, shape: list[int], opset: int) -> Any:
     return relax.VirtualMachine(compiled, tvm.cpu())["main"](tvm.runtime.tensor(x)).numpy()
 
 
-x = np.asarray([-3, -0.5, 0.25, 2.5], np.float16)
-given = answer(helper.make_node("Clip", ["x"], ["y"], min=-1.0, max=1.0), x, [4], 6)
-print(f"Clip: {given.tolist()} of {given.dtype}, expected {np.clip(x, -1, 1).tolist()} of {x.dtype}")
-wrong = given.dtype != x.dtype
+halves = np.float16([-3, -0.5, 0.25, 2.5])
+image = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
+wide = np.arange(16, dtype=np.float32).reshape(1, 2, 2, 4)
+blocks = wide.reshape(2, 1, 2, 2, 2).transpose(0, 2, 4, 1, 3).reshape(1, 8, 1, 2)  # c y i x j to c i j y x
+middle = np.pad(np.ones((1, 1, 1, 1), np.float32), ((0, 0), (0, 0), (1, 1), (1, 1)))
+line = np.float32([[[0, 3, 0, 6, 0, 3, 0]]])
+means = np.float32([[[0, 4.5, 0, 4, 0, 4.5, 0]]])
+peak = np.zeros((1, 1, 1, 8), np.float32)
+peak[..., 3] = 8
+"""Of a filter twice as wide the elements at 0.5 and 1.5 from the middle weigh 3/8 and 1/8."""
+narrow = np.float32([0, 3, 1, 0]).reshape(1, 1, 1, 4)
+CASES: tuple[tuple[str, int, Any, Any, dict[str, Any], dict[str, Any]], ...] = (
+    ("Clip", 6, halves, np.clip(halves, -1, 1), {}, {"min": -1.0, "max": 1.0}),
+    ("SpaceToDepth", 28, wide, blocks, {}, {"blocksize": 2, "mode": "CRD"}),
+    ("ConvTranspose", 11, image, image, {"w": middle}, {"output_shape": [4, 4]}),
+    ("AveragePool", 19, line, means, {}, {"kernel_shape": [3], "dilations": [2], "auto_pad": "SAME_UPPER"}),
+    ("Resize", 18, peak, narrow, {"": None, "s": np.float32([1, 1, 1, 0.5])}, {"mode": "linear", "antialias": 1}),
+    ("ReduceL1", 18, np.float32([-2, 3]), np.float32([2, 3]), {}, {"noop_with_empty_axes": 1}),
+    ("ReduceLogSum", 18, np.float32([1, np.e]), np.float32([0, 1]), {}, {"noop_with_empty_axes": 1}),
+    ("OneHot", 11, np.int32([-1, 1]), np.eye(3, dtype=np.float32)[[2, 1]], {"d": np.array(3), "v": np.float32([0, 1])}, {}),
+)  # fmt: skip
 
-y = np.arange(16, dtype=np.float32).reshape(1, 2, 2, 4)
-moved = y.reshape(2, 1, 2, 2, 2).transpose(0, 2, 4, 1, 3).reshape(8, 1, 2)  # c y i x j to c i j y x
-given = answer(helper.make_node("SpaceToDepth", ["x"], ["y"], blocksize=2, mode="CRD"), y, [1, 8, 1, 2], 28)[0]
-print(f"SpaceToDepth, second channel: {given[1].ravel().tolist()}, expected {moved[1].ravel().tolist()}")
-sys.exit(int(wrong or not np.array_equal(given, moved)))
+wrong = 0
+for operator, opset, x, expected, constants, attributes in CASES:
+    given = answer(operator, opset, x, expected, constants, attributes)
+    same = given.dtype == expected.dtype and given.shape == expected.shape and np.allclose(given, expected, atol=1e-3)
+    wrong += not same
+    print(f"{operator}: {given.dtype} {given.shape} {given.ravel()[:8].tolist()}, expected {expected.dtype} {expected.shape} "
+          f"{expected.ravel()[:8].tolist()}{'' if same else '  WRONG'}")  # fmt: skip
+sys.exit(int(wrong > 0))
