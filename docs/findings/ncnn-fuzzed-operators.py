@@ -10,8 +10,8 @@ Expected, by the standard:
 * ConvTranspose-11 with output_shape: "pads values are auto generated", here one element on each side of the six that three and four make.
   Got: all six, in each direction.
 
-The first and the last were found by `assay fuzz --flow ncnn-f32` (generators sweep and equalities), the second by the case of another backend
-in the suite `regressions`.
+The first and the last were found by `assay fuzz --flow ncnn-f32` (generators sweep and equalities), the second by the case of another
+backend in the suite `regressions`.
 """
 
 from __future__ import annotations

@@ -9,17 +9,20 @@ from __future__ import annotations
 import subprocess
 import sys
 
+MODEL = '''<ir_version: 7, opset_import: ["" : 13]>
+g (float[3, k] x, float[5, k] z) => (float[3, 5] y) { y = Einsum <equation = "ij,kj->ik"> (x, z) }'''
 RUN = """
+import sys
 import numpy as np
 import onnx
 import onnxruntime
 
-model = onnx.parser.parse_model('<ir_version: 7, opset_import: ["" : 13]> g (float[3, k] x, float[5, k] z) => (float[3, 5] y) { y = Einsum <equation = "ij,kj->ik"> (x, z) }')
+model = onnx.parser.parse_model(sys.argv[1])
 session = onnxruntime.InferenceSession(model.SerializeToString())
 (answer,) = session.run(None, {"x": np.zeros((3, 0), np.float32), "z": np.zeros((5, 0), np.float32)})
 print("onnxruntime", onnxruntime.__version__, "gives", answer.shape, "of", np.unique(answer).tolist())
 """
-ended = subprocess.run([sys.executable, "-c", RUN], capture_output=True, text=True, check=False)
+ended = subprocess.run([sys.executable, "-c", RUN, MODEL], capture_output=True, text=True, check=False)
 why = f"WRONG, ended by signal {-ended.returncode}" if ended.returncode < 0 else ended.stderr.strip()
 print(ended.stdout.strip() or why)
 sys.exit(int(ended.returncode < 0))

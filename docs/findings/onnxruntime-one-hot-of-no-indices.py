@@ -11,17 +11,20 @@ from __future__ import annotations
 import subprocess
 import sys
 
+MODEL = '''<ir_version: 7, opset_import: ["" : 13]>
+g (int64[n] x) => (float[n, 3] y) <int64 d = {3}, float[2] v = {0, 1}> { y = OneHot (x, d, v) }'''
 RUN = """
+import sys
 import numpy as np
 import onnx
 import onnxruntime
 
-model = onnx.parser.parse_model('<ir_version: 7, opset_import: ["" : 13]> g (int64[n] x) => (float[n, 3] y) <int64 d = {3}, float[2] v = {0, 1}> { y = OneHot (x, d, v) }')
+model = onnx.parser.parse_model(sys.argv[1])
 session = onnxruntime.InferenceSession(model.SerializeToString())
 (answer,) = session.run(None, {"x": np.zeros(0, np.int64)})
 print("onnxruntime", onnxruntime.__version__, "gives", answer.shape)
 """
-ended = subprocess.run([sys.executable, "-c", RUN], capture_output=True, text=True, check=False)
+ended = subprocess.run([sys.executable, "-c", RUN, MODEL], capture_output=True, text=True, check=False)
 why = f"WRONG, ended by signal {-ended.returncode}" if ended.returncode < 0 else ended.stderr.strip()
 print(ended.stdout.strip() or why)
 sys.exit(int(ended.returncode < 0))

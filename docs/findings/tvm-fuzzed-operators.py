@@ -7,12 +7,12 @@ Expected, by the standard:
 * ConvTranspose-11 with output_shape: "pads values are auto generated". Got: none, and two elements more in each direction.
 * AveragePool-19 with auto_pad SAME: an output as long as its input, whatever the dilation. Got: a shorter one.
 * Resize-18 with antialias: a filter as wide as what one new element covers. Got: the two neighbours.
-* ReduceL1-18 and ReduceLogSum-18 with noop_with_empty_axes: "composite-reduction operators will still perform the non-reduction steps". Got:
-  the input.
+* ReduceL1-18 and ReduceLogSum-18 with noop_with_empty_axes: "composite-reduction operators will still perform the non-reduction steps".
+  Got: the input.
 * OneHot-11: "the type of the output tensor is the same as the type of the `values` input". Got: float64 of float32, with the right numbers.
 
-Clip and ConvTranspose were found by `assay fuzz --flow tvm-llvm` (generators sweep and equalities), the others by cases of other backends in the
-suite `regressions`.
+Clip and ConvTranspose were found by `assay fuzz --flow tvm-llvm` (generators sweep and equalities), the others by cases of other
+backends in the suite `regressions`.
 """
 
 from __future__ import annotations
