@@ -121,6 +121,16 @@ def test_an_engine_that_answers_otherwise_in_one_schedule_fails_by_a_sketch(tmp_
     assert "nats from the golden" in result.detail
 
 
+@pytest.mark.parametrize("option", ["--save-inputs", "--save-outputs", "--reference"])
+def test_what_takes_whole_answers_is_refused_before_anything_runs(tmp_path: Path, option: str) -> None:
+    _recorded(tmp_path, "--form", "sketch")
+    done = run_assay("check", "lm.onnx", "--golden", "golden", option, "lm.onnx", cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"golden keeps sketches, and '{option}' needs whole answers: leave it out" in done.stderr
+    assert "lowering" not in done.stderr
+    assert "building" not in done.stderr
+
+
 def test_a_sketch_that_was_changed_is_refused(tmp_path: Path) -> None:
     golden = _recorded(tmp_path, "--form", "sketch")
     data = bytearray((golden / "sketches.safetensors").read_bytes())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -79,10 +80,22 @@ FILES = {
     ),
     "LoadGen": (
         "mlperf_log_summary.txt",
-        "SUT name : PySUT\nScenario : Server\nScheduled samples per second : 99.5\nResult is : VALID\n"
+        "MLPerf Results Summary\nSUT name : PySUT\nScenario : Server\nCompleted tokens per second: 640.5\n"
+        "Scheduled samples per second : 99.5\nResult is : VALID\n"
         "Mean latency (ns)                : 2500000\n50.00 percentile latency (ns)   : 2400000\n"
-        "99.00 percentile latency (ns)   : 5000000\n",
-        {"valid": 1.0, "throughput_per_s": 99.5, "e2e_mean_ms": 2.5, "e2e_p50_ms": 2.4, "e2e_p99_ms": 5.0},
+        "99.00 percentile latency (ns)   : 5000000\nMean First Token latency (ns)               : 1500000\n"
+        "99.00 percentile first token latency (ns)   : 1900000\n50.00 percentile time to output token (ns)   : 61000\n",
+        {
+            "ttft_mean_ms": 1.5,
+            "ttft_p99_ms": 1.9,
+            "tpot_p50_ms": 0.061,
+            "tokens_per_s": 640.5,
+            "valid": 1.0,
+            "throughput_per_s": 99.5,
+            "e2e_mean_ms": 2.5,
+            "e2e_p50_ms": 2.4,
+            "e2e_p99_ms": 5.0,
+        },
     ),
 }
 
@@ -111,24 +124,58 @@ def test_it_is_judged_by_limits(tmp_path: Path) -> None:
     assert verdict("itl_p99_ms <= 49", some) is VerdictStatus.INCONCLUSIVE  # the file does not say
 
 
+_VLLM = {"num_prompts": 9, "completed": 9, "request_throughput": 9.5, "mean_ttft_ms": 21.0}
+_CSV = "Concurrency,Inferences/Second,p50 latency\n10,150,1800\n"
 BAD = {
-    "not there": (None, "cannot be read"),
-    "another file": ("{}", "is a result file of none of these: vLLM bench"),
-    "another version": (
-        json.dumps({"benchmarks": [{}]}),
-        "looks like a result of GuideLLM, and KeyError('metrics') is missing",
+    "not there": ("file.json", None, "cannot be read"),
+    "empty": ("file.json", " \n", "is empty"),
+    "no text": ("file.log", b"\xff\xfe\x00", "cannot be read"),
+    "another file": ("file.json", "{}", "is a result file of none of these: vLLM bench"),
+    "deep": ("file.txt", "[" * 100_000, "is a result file of none of these"),
+    "cut off": ("file.json", json.dumps(_VLLM)[:-9], "is not one whole JSON value"),
+    "a value on each line": ("file.jsonl", f"{json.dumps(_VLLM)}\n" * 2, "has a value on each line"),
+    "another version": ("file.json", '{"benchmarks": [{}]}', "looks like a result of GuideLLM, and lacks 'metrics'"),
+    "an empty list": ("file.json", '{"benchmarks": []}', "a figure in it cannot be read"),
+    "a list for a table": ("file.json", '{"benchmarks": [{"metrics": []}]}', "a figure in it cannot be read"),
+    "a text for a number": ("file.json", json.dumps(_VLLM | {"mean_ttft_ms": "fast"}), "a figure in it cannot be read"),
+    "below 0": ("file.json", json.dumps(_VLLM | {"mean_ttft_ms": -1.0}), "ttft_mean_ms is -1, below 0"),
+    "a row cut off": ("perf.csv", f"{_CSV}11,14", "has fewer columns than the first line names"),
+    "a log cut off": (
+        "t.log",
+        "[I] Throughput: 8.5 qps\n[I] Latency: min = 1.1 ms, ma",
+        "a figure in it cannot be read",
     ),
+    "a summary cut off": ("s.txt", "MLPerf Results Summary\nSUT name : PySUT\n", "lacks 'Result is'"),
 }
 
 
 @pytest.mark.parametrize("what", BAD)
 def test_what_is_none_is_one_sentence(what: str, tmp_path: Path) -> None:
-    content, sentence = BAD[what]
+    name, content, sentence = BAD[what]
     if content is not None:
-        (tmp_path / "file.json").write_text(content)
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(UsageError) as error:
-        read_results(tmp_path / "file.json")
+        read_results(tmp_path / name)
     assert sentence in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_what_is_no_number_is_not_known(tmp_path: Path) -> None:
+    """Python writes NaN and Infinity into JSON: a limit on them is neither kept nor broken."""
+    file = tmp_path / "file.json"
+    file.write_text(json.dumps(_VLLM | {"mean_ttft_ms": math.nan, "p99_ttft_ms": math.inf}))
+    found = read_results(file)
+    assert found.metrics.keys() == {"requests", "errors", "throughput_per_s"}
+    assert "no number in the file: ttft_mean_ms, ttft_p99_ms" in found.notes
+    options = LoadOptions(results=file, require=("ttft_mean_ms <= 20",), history=str(tmp_path / ".assay"))
+    assert run_load(options).word is VerdictStatus.INCONCLUSIVE
+
+
+def test_a_run_that_was_ended_decides_no_limit(tmp_path: Path) -> None:
+    file = tmp_path / "file.json"
+    file.write_text(json.dumps({"request_throughput": {"avg": 7.0}, "was_cancelled": True}))
+    options = LoadOptions(results=file, require=("throughput_per_s >= 5",), history=str(tmp_path / ".assay"))
+    assert run_load(options).word is VerdictStatus.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(

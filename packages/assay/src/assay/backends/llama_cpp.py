@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from assay.backends.availability import installed
@@ -14,6 +15,8 @@ from assay.core.flow import Flow, Option
 from assay.errors import InvalidModel, Unsupported
 from assay.models.checkpoints.provenance import checkpoint_digest, checkpoint_of
 from assay.ports import Availability, OptionSpec
+
+_PATHS = "LD_LIBRARY_PATH"
 
 
 class LlamaCpp:
@@ -52,8 +55,12 @@ class LlamaCpp:
         return installed("llama-cpp-python", "llama_cpp", "llama-cpp")
 
     def prepare(self) -> None:
-        """Import llama_cpp."""
+        """Import llama_cpp, which puts its folder into a variable of the process (0.3.36): it finds its libraries without."""
+        before = os.environ.get(_PATHS)
         import llama_cpp  # noqa: F401
+
+        os.environ.pop(_PATHS, None)
+        os.environ.update({_PATHS: before} if before is not None else {})
 
     def lower(self, model: Path, flow: Flow) -> DecodingEngine:
         """Raises Unsupported where neither the model nor the flow names a GGUF file."""

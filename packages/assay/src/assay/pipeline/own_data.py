@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import shutil
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -12,9 +13,11 @@ from msgspec.structs import replace
 from assay.core.case import Inputs
 from assay.core.data import Data
 from assay.core.digest import value_digest
-from assay.core.golden import IDS
+from assay.core.golden import IDS, SKETCH
 from assay.core.model import Model
-from assay.errors import BadGolden
+from assay.core.note import NoteCode, noted
+from assay.errors import BadGolden, UsageError
+from assay.judge.note_text import note_text
 from assay.models.golden_checks import FILES
 from assay.models.goldens import read_lock
 from assay.pipeline.request import ModelRequest
@@ -41,6 +44,13 @@ def check_prompts_of(one: ModelRequest, model: Model) -> None:
             f"{source} was recorded for model {recorded[:12]}, but this model is {model.digest[:12]}; it keeps prompts and no answers: run "
             "assay golden update if the change is intended, or judge this model by that one with --reference OLD"
         )
+
+
+def check_whole(inputs: Inputs, wanted: Mapping[str, object]) -> None:
+    """Raises UsageError where the golden keeps sketches and one of these options, by name, asks for whole answers."""
+    option = next((name for name, value in wanted.items() if value), "")
+    if option and _form_of(inputs.golden) == SKETCH:
+        raise UsageError(note_text(noted(NoteCode.SKETCHES_ARE_NO_ANSWERS, golden=inputs.golden, option=option)))
 
 
 def _form_of(folder: str) -> str:

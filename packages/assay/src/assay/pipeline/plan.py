@@ -34,6 +34,7 @@ from assay.pipeline.find_baseline import find_baseline
 from assay.pipeline.inspect_models import inspect_models, model_files
 from assay.pipeline.kept_folders import CANDIDATES, TRACES, candidate_dir, prune, trace_dir
 from assay.pipeline.originals import oracle_digest, original_case, original_folder
+from assay.pipeline.own_data import check_whole
 from assay.pipeline.provenance import new_run_id, provenance, this_machine
 from assay.pipeline.request import ModelRequest, Request
 from assay.pipeline.save_tensors import with_saving
@@ -48,7 +49,10 @@ async def plan(request: Request, services: Services) -> Run:
     if not request.models:
         raise UsageError("no model to check: name an ONNX file, or list [[model]] entries in assay.toml")
     each([path for wanted in request.models for path in model_files(wanted)], check_source)
+    saved = {"--save-inputs": request.save_inputs, "--save-outputs": request.save_outputs}
     for wanted in request.models:
+        other = "--golden-of-another-model" if wanted.original and wanted.original.path is None else "--reference"
+        check_whole(wanted.inputs, {other: wanted.original} | saved)
         for flow in wanted.flows:
             check_flow(flow)
         if wanted.contract.task_metric is not None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,38 +17,55 @@ from assay.errors import UsageError
 from assay.serving.summary import LoadSummary
 
 _NO_INTERVAL = "one run: how far another would be off is not known, so that a limit is judged without an interval"
+_JSON = re.compile(r"\s*(\{|\[\s*[\[{\"])")
+"""How an object and a list of them begin; a line of a log begins otherwise."""
 _PERCENTILES = ("50", "90", "95", "99")
 Read = Callable[[Any], dict[str, float]]
 
 
 def read_results(path: Path) -> LoadSummary:
-    """Raises UsageError for a file that is none of these tools'."""
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read ({error}); give a result file of {', '.join(TOOLS)}") from None
+    """Raises UsageError for a file that is none of these tools', or a damaged one."""
+    value = _parsed(path)
     for tool, (knows, read, note) in TOOLS.items():
-        value = _parsed(text, path)
         if not knows(value):
             continue
         try:
-            metrics = {name: float(number) for name, number in read(value).items() if number is not None}
-        except (KeyError, TypeError, ValueError, IndexError, StopIteration) as error:
+            told = {name: float(number) for name, number in read(value).items() if number is not None}
+        except KeyError as error:
+            raise UsageError(f"{path} looks like a result of {tool}, and lacks {error}: another version?") from None
+        except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
             raise UsageError(
-                f"{path} looks like a result of {tool}, and {error!r} is missing in it: another version?"
+                f"{path} looks like a result of {tool}, and a figure in it cannot be read ({error}): damaged?"
             ) from None
-        return LoadSummary(metrics, {}, {}, (_NO_INTERVAL, *filter(None, [note])), tool)
+        odd = next((name for name, number in told.items() if number < 0.0), None)
+        if odd is not None:  # no figure of a load is
+            raise UsageError(f"{path} looks like a result of {tool}, and {odd} is {told[odd]:g}, below 0: damaged?")
+        metrics = {name: number for name, number in told.items() if math.isfinite(number)}
+        absent = ", ".join(sorted(told.keys() - metrics.keys()))
+        notes = (_NO_INTERVAL, note, f"no number in the file: {absent}" if absent else "")
+        return LoadSummary(metrics, notes=tuple(filter(None, notes)), source=tool)
     raise UsageError(f"{path} is a result file of none of these: {', '.join(TOOLS)}")
 
 
-def _parsed(text: str, path: Path) -> Any:
+def _parsed(path: Path) -> Any:
     """JSON, the rows of a CSV file, or the text itself."""
     try:
-        return json.loads(text)
-    except ValueError:
-        pass
+        text = path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read ({error}); give a result file of {', '.join(TOOLS)}") from None
+    if not text.strip():
+        raise UsageError(f"{path} is empty; give a result file of {', '.join(TOOLS)}")
     if path.suffix == ".csv":
         return list(csv.DictReader(text.splitlines()))
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise UsageError(f"{path} is a result file of none of these: {', '.join(TOOLS)}") from None
+    except ValueError as error:
+        if path.suffix == ".json" or _JSON.match(text):
+            raise UsageError(
+                f"{path} is not one whole JSON value ({error}): it was cut off, or has a value on each line"
+            ) from None
     return text
 
 
@@ -56,12 +74,13 @@ def _has(*keys: str) -> Callable[[Any], bool]:
 
 
 def _vllm(said: Mapping[str, Any]) -> dict[str, float]:
+    requests = said.get("num_prompts", said["completed"] + said.get("failed", 0))
     found = {
-        "requests": said.get("num_prompts", said["completed"]),
-        "errors": said.get("num_prompts", said["completed"]) - said["completed"],
+        "requests": requests,
+        "errors": requests - said["completed"],
         "throughput_per_s": said["request_throughput"],
         "tokens_per_s": said.get("output_throughput"),
-        "goodput_per_s": said.get("request_goodput"),
+        "goodput_per_s": said.get("request_goodput", said.get("request_goodput:")),  # older versions have the colon
     }
     for own, theirs in (("ttft", "ttft"), ("itl", "itl"), ("tpot", "tpot"), ("e2e", "e2el")):
         found[f"{own}_mean_ms"] = said.get(f"mean_{theirs}_ms")
@@ -102,6 +121,7 @@ def _aiperf(said: Mapping[str, Any]) -> dict[str, float]:
     count = said.get("request_count", {})
     errors = said.get("error_request_count", {}).get("avg", 0.0)
     found |= {"requests": count["avg"] + errors, "errors": errors} if "avg" in count else {}
+    found |= {"valid": 0.0} if said.get("was_cancelled") else {}
     found["throughput_per_s"] = said["request_throughput"]["avg"]
     found["tokens_per_s"] = said.get("output_token_throughput", {}).get("avg")
     found["goodput_per_s"] = said.get("goodput", {}).get("avg")
@@ -139,6 +159,8 @@ def _trtexec_text(text: str) -> dict[str, float]:
 
 def _perf_analyzer(rows: list[Mapping[str, str]]) -> dict[str, float]:
     """`-f FILE`: the row of the greatest load; microseconds."""
+    if any(value is None for one in rows for value in one.values()):
+        raise ValueError("a row has fewer columns than the first line names")
     row = max(rows, key=_load_of)
     found = {"throughput_per_s": float(row["Inferences/Second"])}
     found |= {f"e2e_p{p}_ms": float(row[f"p{p} latency"]) / 1e3 for p in _PERCENTILES if row.get(f"p{p} latency")}
@@ -154,6 +176,13 @@ def _load_of(row: Mapping[str, str]) -> float:
 _LOADGEN = re.compile(r"^(?P<name>[^:\n]+?)\s*:\s*(?P<value>\S+)\s*$", re.MULTILINE)
 
 
+_LOADGEN_TIMES = (
+    ("e2e", "latency (ns)", "latency (ns)"),
+    ("ttft", "First Token latency (ns)", "first token latency (ns)"),
+    ("tpot", "Time per Output Token (ns)", "time to output token (ns)"),
+)
+
+
 def _loadgen(text: str) -> dict[str, float]:
     """`mlperf_log_summary.txt`: nanoseconds."""
     said = {one["name"].strip(): one["value"] for one in _LOADGEN.finditer(text)}
@@ -164,14 +193,13 @@ def _loadgen(text: str) -> dict[str, float]:
         "Scheduled samples per second",
         "QPS w/o loadgen overhead",
     )
-    if (told := next((one for one in rates if one in said), None)) is not None:
-        found["throughput_per_s"] = float(said[told])
-    for name, theirs in (("e2e", "latency (ns)"), ("ttft", "first token latency (ns)")):
-        if f"Mean {theirs}" in said or f"Mean {theirs[0].upper()}{theirs[1:]}" in said:
-            found[f"{name}_mean_ms"] = float(said.get(f"Mean {theirs}", "nan")) / 1e6
-        for p in _PERCENTILES:
-            key = f"{p}.00 percentile {theirs}"
-            found |= {f"{name}_p{p}_ms": float(said[key]) / 1e6} if key in said else {}
+    tokens = ("Completed tokens per second", "Tokens per second")
+    for name, keys in (("throughput_per_s", rates), ("tokens_per_s", tokens)):
+        if (told := next((one for one in keys if one in said), None)) is not None:
+            found[name] = float(said[told])
+    for name, mean, percentile in _LOADGEN_TIMES:
+        keys = {"mean": f"Mean {mean}"} | {f"p{p}": f"{p}.00 percentile {percentile}" for p in _PERCENTILES}
+        found |= {f"{name}_{part}_ms": float(said[key]) / 1e6 for part, key in keys.items() if key in said}
     return found
 
 
@@ -199,6 +227,6 @@ TOOLS: dict[str, tuple[Callable[[Any], bool], Callable[[Any], Mapping[str, Any]]
     "trtexec --exportTimes": (_rows_with("latencyMs"), _trtexec_times, _CLOSED),
     "trtexec": (_text_with("[I] Latency:", "[I] Throughput:"), _trtexec_text, _CLOSED),
     "perf_analyzer": (_rows_with("Inferences/Second"), _perf_analyzer, "the row of the greatest load is read"),
-    "LoadGen": (_text_with("Result is", "percentile latency (ns)"), _loadgen, ""),
+    "LoadGen": (_text_with("MLPerf Results Summary"), _loadgen, ""),
 }
 """By name: how its files are known, how they are read, and what they cannot prove."""

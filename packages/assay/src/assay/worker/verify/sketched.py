@@ -24,7 +24,7 @@ from assay.core.schedules import NAMES, PADDED
 from assay.errors import UsageError
 from assay.models.goldens import Golden
 from assay.models.model_precision import model_precision
-from assay.models.own_data.prompts.short_goldens import Prompt, SketchedGolden, read_sketches
+from assay.models.own_data.prompts.short_goldens import SketchedGolden, read_sketches
 from assay.models.own_data.prompts.signature import IDS, LOGITS
 from assay.numerics.structure import check_structure
 from assay.numerics.tolerance.comparator import ToleranceComparator
@@ -49,11 +49,12 @@ _OTHERS = 32
 
 @dataclass(frozen=True)
 class _Place:
-    """`least` and `most` bound the divergence from the golden, in nats; `allowed` is that of a correct flow."""
+    """`beginning` is the number of the tokens up to it. `least` and `most` bound the divergence from the golden, in nats; `allowed` is
+    that of a correct flow."""
 
     call: int
     schedule: str
-    beginning: Prompt
+    beginning: int
     least: float
     most: float
     allowed: float
@@ -92,13 +93,13 @@ def verify_sketched(job: VerifyJob, lowered: Lowered, engine: Engine, stages: St
             return msgspec.structs.replace(result, findings=(*odd, *coarser))
         logs = log_probabilities(answers, LOGITS)
         ratio = _ratio(job.flow.precision)
-        places = [*_places(golden, fed.beginnings, fed.labels, logs, ratio)]
+        places = [*_places(golden, fed.labels, logs, ratio)]
         mean = _mean_used(places, golden, ratio)
         result = msgspec.structs.replace(
             result,
             comparisons=(_comparison(places, mean, answers),),
-            findings=(*odd, *_findings(places, mean), *coarser),
-            unproven=_unproven(golden, places, logs, fed.beginnings, fed.labels["prefix"]),
+            findings=(*odd, *_findings(golden, places, mean), *coarser),
+            unproven=_unproven(golden, places, logs, fed.labels["prefix"]),
             task_metrics=_metrics(places) | schedule_figures(answers, fed.labels),
         )
     plain = partial(compare_outputs, job, lowered.rewritten, ToleranceComparator(contract_of(job), by_default=True))
@@ -156,11 +157,7 @@ def _ratio(precision: str) -> float:
 
 
 def _places(
-    golden: SketchedGolden,
-    beginnings: Sequence[Prompt],
-    labels: dict[str, Tensor],
-    logs: Sequence[Tensor],
-    ratio: float,
+    golden: SketchedGolden, labels: dict[str, Tensor], logs: Sequence[Tensor], ratio: float
 ) -> Iterator[_Place]:
     """Of a correct flow no log-probability is off by more than `_ELEMENT * sqrt(2 ln n)` times its noise, of n in all; the divergence is
     then at most half the mean square of that, and a little more where it is large."""
@@ -170,7 +167,7 @@ def _places(
     limit = _ELEMENT * math.sqrt(2 * math.log(max(2, count)))
     for call, answer in enumerate(logs):
         for row, column in np.argwhere(labels["prefix"][call] != PADDED):
-            beginning = beginnings[labels["prefix"][call][row, column]]
+            beginning = int(labels["prefix"][call][row, column])
             sketch, given = golden.sketches[beginning], answer[row, column]
             key = beginning, given.tobytes()
             if key not in known:
@@ -189,7 +186,7 @@ def _mean_used(places: Sequence[_Place], golden: SketchedGolden, ratio: float) -
     return math.sqrt(2 * least / noise) / _NORM if noise > 0.0 else math.nan
 
 
-def _findings(places: Sequence[_Place], mean: float) -> tuple[Finding, ...]:
+def _findings(golden: SketchedGolden, places: Sequence[_Place], mean: float) -> tuple[Finding, ...]:
     beyond = [one for one in places if one.used > 1.0]
     if not (beyond or mean > 1.0):
         return ()
@@ -198,7 +195,7 @@ def _findings(places: Sequence[_Place], mean: float) -> tuple[Finding, ...]:
     seen = facts(
         schedule=worst.schedule,
         call=worst.call,
-        length=len(worst.beginning),
+        length=golden.lengths[worst.beginning],
         least=worst.least,
         allowed=worst.allowed,
         mean=mean,
@@ -206,39 +203,27 @@ def _findings(places: Sequence[_Place], mean: float) -> tuple[Finding, ...]:
     return (Finding("values", LOGITS, FindingCode.SKETCH, seen),)
 
 
-def _unproven(
-    golden: SketchedGolden,
-    places: Sequence[_Place],
-    logs: Sequence[Tensor],
-    beginnings: Sequence[Prompt],
-    prefix: Tensor,
-) -> Note | None:
+def _unproven(golden: SketchedGolden, places: Sequence[_Place], logs: Sequence[Tensor], prefix: Tensor) -> Note | None:
     """Why these answers are not proved to be right."""
     if any(math.isnan(one.allowed) for one in places):
         return noted(NoteCode.NO_LOGITS_TOLERANCE)
     worst = max(places, key=lambda one: one.most / one.allowed if one.allowed else math.inf)
     if worst.most > worst.allowed:
         return noted(NoteCode.SKETCH_OPEN, least=worst.least, most=worst.most, allowed=worst.allowed)
-    return (
-        noted(NoteCode.OTHER_PROMPTS_PASS, ways=("alone",))
-        if _blind(golden, places, logs, beginnings, prefix)
-        else None
-    )
+    return noted(NoteCode.OTHER_PROMPTS_PASS, ways=("alone",)) if _blind(golden, places, logs, prefix) else None
 
 
-def _blind(
-    golden: SketchedGolden,
-    places: Sequence[_Place],
-    logs: Sequence[Tensor],
-    beginnings: Sequence[Prompt],
-    prefix: Tensor,
-) -> bool:
+def _blind(golden: SketchedGolden, places: Sequence[_Place], logs: Sequence[Tensor], prefix: Tensor) -> bool:
     """Whether the answers of places would pass as those of others."""
     allowed = {one.beginning: one.allowed for one in places}
-    firsts = {beginnings[prefix[call][0, column]]: answer[0, column] for call, answer in enumerate(logs) for column in
-              range(answer.shape[1]) if prefix[call][0, column] != PADDED}  # fmt: skip
-    names = [*firsts][:_OTHERS]
-    pairs = zip(names, names[1:] + names[:1], strict=True)
+    firsts = {
+        int(prefix[call][0, column]): answer[0, column]
+        for call, answer in enumerate(logs)
+        for column in range(answer.shape[1])
+        if prefix[call][0, column] != PADDED
+    }
+    numbers = [*firsts][:_OTHERS]
+    pairs = zip(numbers, numbers[1:] + numbers[:1], strict=True)
     sketcher = golden.sketcher
     return all(sketcher.divergence(golden.sketches[one], firsts[other])[0] <= allowed[one] for one, other in pairs)
 

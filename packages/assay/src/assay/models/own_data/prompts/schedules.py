@@ -9,6 +9,7 @@ from itertools import zip_longest
 import numpy as np
 
 from assay.core.schedules import NAMES, PADDED
+from assay.models.own_data.prompts.beginnings import Beginnings
 from assay.models.own_data.prompts.signature import Signature
 from assay.ports import Tensor
 
@@ -32,38 +33,37 @@ class Feeding:
 
 @dataclass
 class Scheduled:
-    """`calls` are the sequences, `beginnings` the tokens up to each place, by number;
-    `labels` have an entry for each call: the number of its schedule, and for each place of its answer
-    (batch, position) the number of the tokens up to it (`prefix`) and the token that follows (`next_token`), PADDED where there is none."""
+    """`calls` are the sequences; `labels` have an entry for each call: the number of its schedule, and for each place of its answer
+    (batch, position) the number of the tokens up to it (`prefix`, those of `Beginnings` of the prompts) and the token that follows
+    (`next_token`), PADDED where there is none."""
 
     calls: list[list[Values]] = field(default_factory=list)
     labels: Values = field(default_factory=dict)
-    beginnings: list[tuple[int, ...]] = field(default_factory=list)
 
 
 def scheduled(prompts: Prompts, signature: Signature) -> Scheduled:
     """The calls for these prompts, in every schedule that the model can take."""
-    sequences = [*_sequences(prompts, signature)]
-    following = {tuple(ids[:end]): ids[end] for ids in prompts for end in range(1, len(ids))}
-    numbers: dict[tuple[int, ...], int] = {}
+    beginnings = Beginnings()
+    following: dict[int, int] = {}
+    for ids in prompts:
+        following |= zip(beginnings.of(ids), ids[1:], strict=False)
     found = Scheduled()
     rows: list[tuple[int, Tensor, Tensor]] = []
-    for sequence in sequences:
+    for sequence in _sequences(prompts, signature):
         calls, before = [], np.empty((len(sequence.tokens[0]), 0), np.int64)
+        ends = [PADDED] * len(before)
         for number, tokens in enumerate(sequence.tokens):
             before = np.concatenate([before, tokens], axis=1)
             mask = (before != PADDED).astype(np.int64)
             calls.append(signature.call(np.maximum(tokens, 0), mask, first=number == 0))
-            prefixes = [
-                [_prefix(row, at) for at in range(before.shape[1] - tokens.shape[1], before.shape[1])] for row in before
+            prefix = [beginnings.of(row, end) for row, end in zip(tokens.tolist(), ends, strict=True)]
+            ends = [
+                next((one for one in reversed(row) if one != PADDED), end)
+                for row, end in zip(prefix, ends, strict=True)
             ]
-            prefix = np.array(
-                [[numbers.setdefault(one, len(numbers)) if one else PADDED for one in row] for row in prefixes]
-            )
-            follows = np.array([[following.get(one, PADDED) for one in row] for row in prefixes])
-            rows.append((NAMES.index(sequence.schedule), prefix, follows))
+            follows = np.array([[following.get(one, PADDED) for one in row] for row in prefix])
+            rows.append((NAMES.index(sequence.schedule), np.array(prefix), follows))
         found.calls.append(calls)
-    found.beginnings = [*numbers]
     shape = tuple(max(prefix.shape[axis] for _, prefix, _ in rows) for axis in (0, 1))
     found.labels = {
         "schedule": np.array([schedule for schedule, _, _ in rows]),
@@ -102,11 +102,6 @@ def _steps(ids: Tensor, steps: int = STEPS) -> list[Tensor]:
     """All but the last in one call, then those one by one."""
     alone = min(steps, ids.shape[1] - 1)
     return np.split(ids, np.arange(ids.shape[1] - alone, ids.shape[1]), axis=1)
-
-
-def _prefix(row: Tensor, at: int) -> tuple[int, ...]:
-    """The tokens up to that place, without padding; nothing where it is padding."""
-    return tuple(int(one) for one in row[: at + 1] if one != PADDED) if row[at] != PADDED else ()
 
 
 def _padded(array: Tensor, shape: tuple[int, ...]) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from assay.core.schedules import NAMES
 from assay.errors import BadGolden
 from assay.models.golden_checks import file_problems, model_problems
 from assay.models.goldens import Golden, read_golden, read_lock, read_tensors, write_contents
+from assay.models.own_data.prompts.beginnings import Beginnings
 from assay.models.own_data.prompts.signature import IDS, LOGITS, Signature
 from assay.numerics.token_sketch import ROWS, TOP, Sketcher, TokenSketch, least_apart
 from assay.ports import Tensor
@@ -39,13 +40,15 @@ _ROUNDED = 1e-9
 
 @dataclass(frozen=True)
 class SketchedGolden:
-    """What is known of the token behind each beginning of the `prompts`. `noise` is the mean square, by the model's probabilities, of
-    what a correct flow in float32 is off in a log-probability; not a number where no tolerance was derived."""
+    """What is known of the token behind each beginning of the `prompts`, by the numbers of `Beginnings`. `noise` is the mean square, by
+    the model's probabilities, of what a correct flow in float32 is off in a log-probability; not a number where no tolerance was
+    derived. `lengths`: of each, its tokens."""
 
     lock: GoldenLock
     prompts: list[Prompt]
-    sketches: dict[Prompt, TokenSketch]
-    noise: dict[Prompt, float]
+    sketches: list[TokenSketch]
+    noise: Tensor
+    lengths: list[int]
 
     @property
     def sketcher(self) -> Sketcher:
@@ -106,13 +109,14 @@ def _sketched(
     sketcher: Sketcher, prompts: Mapping[int, Prompt], logs: Mapping[int, Tensor], noise: Mapping[int, Tensor]
 ) -> dict[str, Tensor]:
     """One row for each beginning, in their order."""
-    rows: dict[Prompt, tuple[TokenSketch, float]] = {}
+    beginnings = Beginnings()
+    rows: list[tuple[TokenSketch, float]] = []
     for number, prompt in prompts.items():
-        for at in range(len(prompt)):
-            if prompt[: at + 1] not in rows:
-                rows[prompt[: at + 1]] = sketcher.sketch(logs[number][at]), float(noise[number][at])
-    kept = [sketch for sketch, _ in rows.values()]
-    sums = np.array([(sketch.mass, sketch.squares, size) for sketch, size in rows.values()])
+        for at, row in enumerate(beginnings.of(prompt)):
+            if row == len(rows):
+                rows.append((sketcher.sketch(logs[number][at]), float(noise[number][at])))
+    kept = [sketch for sketch, _ in rows]
+    sums = np.array([(sketch.mass, sketch.squares, size) for sketch, size in rows])
     stacked = {name: np.stack([one.tensors()[name] for one in kept]) for name in _FIELDS}
     return {**stacked, "mass": sums[:, 0], "squares": sums[:, 1], "noise": sums[:, 2]}
 
@@ -134,21 +138,14 @@ def _check_tokens(folder: Path, prompts: Sequence[Prompt], vocabulary: int) -> N
 def read_sketches(folder: Path, model_digest: str | None = None) -> SketchedGolden:
     """Raises BadGolden where it is broken, or of another model."""
     lock, prompts, tensors = _read(folder, model_digest)
-    beginnings = _beginnings(prompts)
-    if lock.seed < 0 or lock.vocabulary < 1 or not _sound(tensors, len(beginnings), lock.vocabulary):
+    lengths = Beginnings(prompts).lengths
+    if lock.seed < 0 or lock.vocabulary < 1 or not _sound(tensors, len(lengths), lock.vocabulary):
         raise BadGolden(f"{folder} holds sketches that do not fit its prompts; record the golden again")
     _check_tokens(folder, prompts, lock.vocabulary)
-    sketches = {
-        one: TokenSketch(
-            tensors["ids"][row],
-            tensors["logs"][row],
-            tensors["sums"][row],
-            float(tensors["mass"][row]),
-            float(tensors["squares"][row]),
-        )
-        for row, one in enumerate(beginnings)
-    }
-    return SketchedGolden(lock, prompts, sketches, dict(zip(beginnings, map(float, tensors["noise"]), strict=True)))
+    ids, logs, sums, *scalars = (tensors[name] for name in ("ids", "logs", "sums", "mass", "squares"))
+    mass, squares = (one.tolist() for one in scalars)
+    sketches = [*map(TokenSketch, ids, logs, sums, mass, squares)]
+    return SketchedGolden(lock, prompts, sketches, tensors["noise"], lengths)
 
 
 def check_signature(golden: SketchedGolden, signature: Signature) -> None:
@@ -178,22 +175,22 @@ def _moved(old: Path, new: Path) -> list[str]:
     mine, theirs = read_sketches(old), read_sketches(new)
     if mine.lock.vocabulary != theirs.lock.vocabulary:
         return [f"sketches: of {mine.lock.vocabulary} tokens -> of {theirs.lock.vocabulary}"]
-    apart = {one: least_apart(sketch, theirs.sketches[one]) for one, sketch in mine.sketches.items()}
-    changed = [one for one, sketch in mine.sketches.items() if not _same(sketch, theirs.sketches[one])]
+    both = [*zip(mine.sketches, theirs.sketches, strict=True)]
+    apart = [least_apart(*pair) for pair in both]
+    changed = sum(not _same(*pair) for pair in both)
     lines = []
     if changed:
-        worst = max(apart, key=lambda one: apart[one])
+        worst = int(np.argmax(apart))
         lines.append(
-            f"sketches: {len(changed)} of {len(apart)} changed, the farthest by at least {apart[worst]:.3g} nats, "
-            f"after {len(worst)} tokens"
+            f"sketches: {changed} of {len(apart)} changed, the farthest by at least {apart[worst]:.3g} nats, "
+            f"after {mine.lengths[worst]} tokens"
         )
-    ratios = [
-        theirs.noise[one] / noise for one, noise in mine.noise.items() if noise > 0.0 and noise != theirs.noise[one]
-    ]
-    known = [one for one in ratios if np.isfinite(one)]
-    if known:
-        lines.append(f"noise: {min(known):.3g} to {max(known):.3g} times what it was")
-    if any(np.isnan(noise) != np.isnan(theirs.noise[one]) for one, noise in mine.noise.items()):
+    moved = (mine.noise > 0.0) & (mine.noise != theirs.noise)
+    ratios = theirs.noise[moved] / mine.noise[moved]
+    known = ratios[np.isfinite(ratios)]
+    if known.size:
+        lines.append(f"noise: {known.min():.3g} to {known.max():.3g} times what it was")
+    if (np.isnan(mine.noise) != np.isnan(theirs.noise)).any():
         lines.append("noise: derived in one of them alone")
     return lines
 
@@ -225,10 +222,6 @@ def _sound(tensors: Mapping[str, Tensor], beginnings: int, vocabulary: int) -> b
         and (ids < vocabulary).all()
         and (logs[:, 1:] <= logs[:, :-1]).all()
     )
-
-
-def _beginnings(prompts: Iterable[Prompt]) -> list[Prompt]:
-    return [*dict.fromkeys(prompt[: at + 1] for prompt in prompts for at in range(len(prompt)))]
 
 
 def _read(folder: Path, model_digest: str | None) -> tuple[GoldenLock, list[Prompt], dict[str, Tensor]]:

@@ -1,0 +1,32 @@
+"""Texts of tokens and all that they begin with, by number: a step for each token, however many stand before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from assay.core.schedules import PADDED
+
+
+class Beginnings:
+    """Numbered from 0 on, in the order in which they were met. `lengths`: of each, its tokens."""
+
+    def __init__(self, texts: Iterable[Iterable[int]] = ()) -> None:
+        self.lengths: list[int] = []
+        self._numbers: dict[tuple[int, int], int] = {}
+        for text in texts:
+            self.of(text)
+
+    def of(self, tokens: Iterable[int], behind: int = PADDED) -> list[int]:
+        """The number of what ends at each of these tokens, that stand behind the text of that number (PADDED: behind none). PADDED
+        where none stands."""
+        found = []
+        for token in tokens:
+            behind = behind if token == PADDED else self._number(behind, token)
+            found.append(PADDED if token == PADDED else behind)
+        return found
+
+    def _number(self, behind: int, token: int) -> int:
+        number = self._numbers.setdefault((behind, token), len(self.lengths))
+        if number == len(self.lengths):
+            self.lengths.append(1 if behind == PADDED else self.lengths[behind] + 1)
+        return number
