@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from assay.backends.exported_decoder import ExportedDecoder
+from assay.backends.llama_cpp import LlamaCpp
 from assay.backends.local_prompts import Decoded, Decoder, DecodingEngine, LocalService, Prompt, Sampling
 from assay.backends.onnxruntime_genai import OnnxRuntimeGenai
 from assay.backends.openvino_genai import OpenVinoGenai
@@ -24,11 +26,12 @@ from assay.worker.service.oracle import Oracle
 from assay.worker.service.places import difference, judge_all
 from assay.worker.service.recorded import RecordedDecoder, recorded
 from assay.worker.service.rules import seed_rules
-from local_models import EXAMPLE, rotary_folder
+from local_models import EXAMPLE, rotary_folder, rotary_gguf
 from served_model import oracle
 
 MODEL = EXAMPLE / "models" / "rotary.onnx"
-LIBRARIES = ("onnxruntime-genai", "openvino-genai", "transformers")
+BUILT = pytest.mark.skipif(find_spec("llama_cpp") is None, reason="llama-cpp-python is built from source")
+LIBRARIES = ("onnxruntime-genai", "openvino-genai", "transformers", pytest.param("llama-cpp", marks=BUILT))
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +44,9 @@ def _opened(library: str, folder: Path, **changed: object) -> DecodingEngine:
         return OnnxRuntimeGenai().lower(MODEL, Flow("genai", library))
     if library == "openvino-genai":
         return OpenVinoGenai().lower(MODEL, Flow("genai", library))
+    if library == "llama-cpp":
+        file = rotary_gguf(folder / "rotary.gguf")
+        return LlamaCpp().lower(MODEL, Flow("gguf", library, options={"gguf": str(file)}))
     options: dict[str, Option] = {"checkpoint": str(rotary_folder(folder / "rotary", **changed))}
     return Transformers().lower(MODEL, Flow("hf", library, options=options))
 

@@ -49,10 +49,10 @@ async def plan(request: Request, services: Services) -> Run:
     if not request.models:
         raise UsageError("no model to check: name an ONNX file, or list [[model]] entries in assay.toml")
     each([path for wanted in request.models for path in model_files(wanted)], check_source)
-    saved = {"--save-inputs": request.save_inputs, "--save-outputs": request.save_outputs}
+    saved: dict[str, object] = {"--save-inputs": request.save_inputs, "--save-outputs": request.save_outputs}
     for wanted in request.models:
         other = "--golden-of-another-model" if wanted.original and wanted.original.path is None else "--reference"
-        check_whole(wanted.inputs, {other: wanted.original} | saved)
+        check_whole(wanted.inputs, saved | {other: wanted.original})
         for flow in wanted.flows:
             check_flow(flow)
         if wanted.contract.task_metric is not None:

@@ -194,8 +194,8 @@ def _loadgen(text: str) -> dict[str, float]:
         "QPS w/o loadgen overhead",
     )
     tokens = ("Completed tokens per second", "Tokens per second")
-    for name, keys in (("throughput_per_s", rates), ("tokens_per_s", tokens)):
-        if (told := next((one for one in keys if one in said), None)) is not None:
+    for name, known in (("throughput_per_s", rates), ("tokens_per_s", tokens)):
+        if (told := next((one for one in known if one in said), None)) is not None:
             found[name] = float(said[told])
     for name, mean, percentile in _LOADGEN_TIMES:
         keys = {"mean": f"Mean {mean}"} | {f"p{p}": f"{p}.00 percentile {percentile}" for p in _PERCENTILES}
