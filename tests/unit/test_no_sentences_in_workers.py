@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 
+import assay.errors
 from assay.core.golden import GoldenLock
 from assay.core.result import AnyResult
+from assay.errors import Lowering
 from assay.numerics.tolerance.derived_tolerance import Header
 
 SOURCE = Path(__file__).parents[2] / "packages" / "assay" / "src" / "assay"
@@ -89,10 +91,10 @@ def sentences(source: str) -> Iterator[int]:
             yield node.lineno
 
 
-def raised_words(source: str) -> Iterator[int]:
-    """The lines where an error is raised with a text of several words, in place of a note."""
+def raised_words(source: str, of: Collection[str] = ()) -> Iterator[int]:
+    """The lines where an error, or one of these, is raised with a text of several words, in place of a note."""
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and (not of or _called(node.exc) in of):
             given = [*node.exc.args, *(word.value for word in node.exc.keywords)]
             if any(_has_words(one, spaced=True) for one in given):
                 yield node.lineno
@@ -174,12 +176,25 @@ def test_a_raised_note_is_right() -> None:
 RAISE_NOTES = ("worker", "numerics/shapes")
 """Rooms whose errors are all notes or codes. The others of `IN_WORKERS` run outside of workers as well, or are plug-ins: an error of theirs
 comes with its words, as a stranger's does, and the driver puts them where its sentence has a place for them."""
+REFUSE_WITH_NOTES = ("generators", "mutation", "numerics")
+"""Rooms whose refusals and failures (what becomes the outcome of a job) are notes. A wrong use is found before a worker is there."""
+OUTCOMES = {name for name, one in vars(assay.errors).items() if isinstance(one, type) and issubclass(one, Lowering)}
 
 
 def test_no_worker_raises_a_sentence() -> None:
     sources = [path for room in RAISE_NOTES for path in (SOURCE / room).rglob("*.py")]
     assert len(sources) > 80
     found = [f"{path}:{line}" for path in sources for line in raised_words(path.read_text(encoding="utf-8"))]
+    assert not found, f"raise a note, and add its sentence to judge/refusal_text.py: {found}"
+
+
+def test_no_refusal_of_our_own_arithmetic_is_a_sentence() -> None:
+    assert {"Lowering", "Unsupported", "InvalidModel"} <= OUTCOMES
+    assert list(raised_words('raise Unsupported(f"no kernel for {name}", node=label)', OUTCOMES)) == [1]
+    assert not list(raised_words('raise UsageError(f"unknown precision {name}")', OUTCOMES))
+    sources = [path for room in REFUSE_WITH_NOTES for path in (SOURCE / room).rglob("*.py")]
+    assert len(sources) > 150
+    found = [f"{path}:{line}" for path in sources for line in raised_words(path.read_text(encoding="utf-8"), OUTCOMES)]
     assert not found, f"raise a note, and add its sentence to judge/refusal_text.py: {found}"
 
 

@@ -12,6 +12,7 @@ from assay.errors import Lowering, Unsupported
 from assay.numerics.oracle.evaluator import Evaluator, WideEvaluator
 from assay.numerics.oracle.to_float64 import to_float64
 from assay.ports import Tensor
+from sentences import says
 
 _THIRD = np.array([1 / 3], np.float64)
 
@@ -72,7 +73,7 @@ def test_dequantizing_int32_keeps_every_bit() -> None:
 
 def test_what_cannot_be_done_in_double_is_named() -> None:
     """Bits read as another type are those of the type that the model declares."""
-    with pytest.raises(Unsupported, match="does not compute BitCast in float64") as caught:
+    with pytest.raises(Unsupported, check=says("does not compute BitCast in float64")) as caught:
         _wide("g (int32[2] n) => (float[2] y) { y = BitCast <to = 1> (n) }", n=np.ones(2, np.int32))
     assert "BitCast" in caught.value.node
 
@@ -129,7 +130,7 @@ def test_widening_twice_changes_nothing() -> None:
 def test_a_failing_node_is_named() -> None:
     model = _model("g (float[2] x, float[3] z) => (float[2] y) { y = MatMul(x, z) }")
     model.graph.node[0].name = "product"
-    with pytest.raises(Lowering, match="failed in MatMul: Unable to multiply shapes") as caught:
+    with pytest.raises(Lowering, check=says("failed in MatMul: Unable to multiply shapes")) as caught:
         Evaluator(model).evaluate({"x": np.ones(2, np.float32), "z": np.ones(3, np.float32)})
     assert caught.value.node == "product"
 

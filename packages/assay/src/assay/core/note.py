@@ -157,6 +157,19 @@ class NoteCode(enum.StrEnum):
     NO_EVENTS = "no_events"
     EVENT_LACKS = "event_lacks"
     NO_DURATIONS = "no_durations"
+    EVALUATOR_LACKS = "evaluator_lacks"
+    EVALUATOR_REFUSES = "evaluator_refuses"
+    EVALUATOR_FAILED = "evaluator_failed"
+    NOT_IN_DOUBLE = "not_in_double"
+    OUTPUT_NO_TENSOR = "output_no_tensor"
+    OUTPUT_NO_NUMBERS = "output_no_numbers"
+    NO_NOISE_IN = "no_noise_in"
+    NOTHING_REAL = "nothing_real"
+    TOO_FEW_DRAWS = "too_few_draws"
+    ROWS_DEPEND = "rows_depend"
+    ROWS_NOT_AGAIN = "rows_not_again"
+    PLACE_NOT_AGAIN = "place_not_again"
+    MUTANT_INVALID = "mutant_invalid"
 
 
 LONGEST = 2000

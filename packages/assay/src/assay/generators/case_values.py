@@ -10,6 +10,7 @@ import onnx
 from onnx import checker, numpy_helper
 
 from assay.core.dtype import dtype_name, numpy_dtype
+from assay.core.note import NoteCode, noted
 from assay.errors import Lowering
 from assay.generators.schemas import schema_at
 from assay.ports import Tensor
@@ -73,7 +74,7 @@ class CaseValues:
         except Exception as error:  # the evaluator meets forms that nobody has tried
             raise Lowering(str(error)) from error
         if any(name not in self.wide for name in self.outputs):
-            raise Lowering("an output is no tensor of numbers")
+            raise Lowering(noted(NoteCode.OUTPUT_NO_NUMBERS))
 
     def has_numbers(self, *, empty: bool = False) -> bool:
         """Whether all is finite and of a size in which differences show; an output of no elements shows none (`empty`: its shape)."""

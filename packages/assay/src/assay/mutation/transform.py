@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from assay.core.note import NoteCode, noted
 from assay.errors import BadModel, InvalidModel, Unsupported, UsageError
 from assay.ports import Availability, Tensors
 
@@ -47,5 +48,5 @@ class Mutant:
         except UsageError as error:
             raise Unsupported(str(error), node=mutant.site) from None
         if reason := why_invalid(graph.model):
-            raise Unsupported(f"mutant {argument} is no valid model: {reason}", node=mutant.site)
+            raise Unsupported(noted(NoteCode.MUTANT_INVALID, mutant=argument, error=reason), node=mutant.site)
         return save_graph(graph, folder / "model.onnx")

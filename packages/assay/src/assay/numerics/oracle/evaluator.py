@@ -15,6 +15,7 @@ from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpFunction, OpRun, RefAttrName
 
 from assay.core.dtype import dtype_name
+from assay.core.note import NoteCode, noted
 from assay.errors import Lowering, Unsupported
 from assay.numerics.operators.index import in_domain, names_where
 from assay.numerics.operators.record import MICROSOFT
@@ -141,16 +142,19 @@ class Evaluator(ReferenceEvaluator):
         try:
             results = self._evaluate(node, values, attributes, label)
         except NotImplementedError as error:
-            raise Unsupported(f"onnx.reference cannot do {node.op_type}: {error}", node=label) from error
+            raise Unsupported(
+                noted(NoteCode.EVALUATOR_REFUSES, operator=node.op_type, error=str(error)), node=label
+            ) from error
         except (*_PYTHON, TypeError, ValueError) as error:
             # onnx.reference wraps a TypeError in a list of attributes; the cause says what happened.
-            raise Lowering(
-                f"onnx.reference failed in {node.op_type}: {error.__cause__ or error}", node=label
-            ) from error
+            said = str(error.__cause__ or error)
+            raise Lowering(noted(NoteCode.EVALUATOR_FAILED, operator=node.op_type, error=said), node=label) from error
         if self.computes_in and any(self._is_of_another_type(one) for one in results):
             if node.domain == "ai.onnx.ml" and node.op_type in LOOKUPS:
                 return tuple(one.astype(self.computes_in) if self._is_of_another_type(one) else one for one in results)
-            raise Unsupported(f"onnx.reference does not compute {node.op_type} in {self.computes_in}.", node=label)
+            raise Unsupported(
+                noted(NoteCode.EVALUATOR_LACKS, operator=node.op_type, type=str(self.computes_in)), node=label
+            )
         return results
 
     def _label(self, node: OpRun) -> str:
@@ -245,7 +249,7 @@ class WideEvaluator(Evaluator):
         for node in getattr(getattr(proto, "graph", proto), "node", ()):
             if node.op_type in _NARROW_INSIDE:
                 named = node.name or f"{node.op_type} -> {', '.join(node.output)}"
-                raise Unsupported(f"onnx.reference does not compute {node.op_type} in float64.", node=named)
+                raise Unsupported(noted(NoteCode.EVALUATOR_LACKS, operator=node.op_type, type="float64"), node=named)
         to_float64(proto, self.computes_in)
         super().__init__(proto, **arguments)
         self.take(weights or {})

@@ -48,8 +48,8 @@ def comparator_of_quantized(
     try:
         profile = derive(model, inputs, "float32", seed=seed, allowances=allowances)
     except Lowering as error:
-        told = noted(NoteCode.QUANTIZED_NO_TOLERANCE, error=str(error))
-        return ToleranceComparator(contract, None, (told,), by_default=True)
+        note = noted(NoteCode.QUANTIZED_NO_TOLERANCE, error=error.note or str(error))
+        return ToleranceComparator(contract, None, (note,), by_default=True)
     return ToleranceComparator(contract, profile, _about(profile, "float32"), by_default=True)
 
 

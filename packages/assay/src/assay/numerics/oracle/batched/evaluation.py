@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from onnx.reference.op_run import OpFunction
 
+from assay.core.note import NoteCode, noted
 from assay.errors import Lowering
 from assay.numerics.operators.index import in_domain
 from assay.numerics.operators.record import MICROSOFT
@@ -215,4 +216,4 @@ def _is_plain(function: OpFunction) -> bool:
 
 
 def _never(*_: Any) -> Values:
-    raise Lowering("an operator of several rows cannot be evaluated again")
+    raise Lowering(noted(NoteCode.ROWS_NOT_AGAIN))

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from assay.core.finding import Fact, FindingCode, facts
+from assay.core.note import NoteCode, noted
 from assay.errors import Lowering
 from assay.numerics.tolerance.judge.statistics import ELEMENT_LIMIT, JUMPS, NORM_LIMIT, PSEUDO_DRAWS, SLICE_LIMIT
 from assay.numerics.tolerance.rules.rounding_steps import Exact, StepReplay, unseen
@@ -75,9 +76,7 @@ class Sums:
         for name, value in self._base.items():
             if noisy[name].shape == value.shape:
                 if (value.shape[0] if value.shape else 1) % self._count:
-                    raise Lowering(
-                        f"output {name!r} has no row for each sample: they are not independent of each other"
-                    )
+                    raise Lowering(noted(NoteCode.ROWS_DEPEND, output=name))
                 shape = (self._count, -1, *value.shape[1:])
                 with np.errstate(all="ignore"):
                     error = noisy[name].astype(np.float64, order="C") - exact[name]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assay.core.dtype import UNIT_ROUNDOFF, numpy_dtype
+from assay.core.note import NoteCode, noted
 from assay.errors import Unsupported
 from assay.numerics.oracle.hooks import Call
 from assay.numerics.tolerance.arithmetic import Arithmetic
@@ -43,7 +44,7 @@ class RuleSite(NamedTuple):
 
 def no_again(*_: Any) -> tuple[Any, ...]:
     """Of a place inside an operator."""
-    raise Unsupported("a place inside an operator cannot be evaluated again")
+    raise Unsupported(noted(NoteCode.PLACE_NOT_AGAIN))
 
 
 Variance = Any

@@ -25,7 +25,7 @@ def derive_bits(
 ) -> DerivedTolerance:
     """A profile with outputs of the kind `exact`, all others without a tolerance because of `why`. Raises `why` where no
     output is exact, and Lowering where the model cannot be evaluated in its own types either."""
-    reason = noted(NoteCode.OUTPUT_NOT_EVALUATED, error=" ".join(str(why).split()))
+    reason = noted(NoteCode.OUTPUT_NOT_EVALUATED, error=why.note or " ".join(str(why).split()))
     outputs = tuple(OutputNoise(name, graph.types.get(name, ""), "none", why=reason) for name in graph.outputs)
     exact = {name for name in graph.outputs if _is_exact(name, graph)}
     if not exact:

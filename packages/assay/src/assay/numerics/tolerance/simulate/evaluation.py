@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from assay.core.dtype import is_floating
+from assay.core.note import NoteCode, noted
 from assay.errors import Lowering
 from assay.numerics.oracle.evaluator import WideEvaluator
 from assay.ports import Tensor, Tensors
@@ -20,7 +21,7 @@ def wide_evaluator(proto: Any, weights: Tensors) -> WideEvaluator:
     except Lowering:
         raise
     except (AttributeError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
-        raise Lowering(f"the model cannot be evaluated in float64: {' '.join(str(error).split())[:300]}") from error
+        raise Lowering(noted(NoteCode.NOT_IN_DOUBLE, error=" ".join(str(error).split())[:300])) from error
 
 
 def copied(proto: Any) -> Any:
@@ -46,7 +47,7 @@ def named(names: Sequence[str], values: Sequence[Any]) -> dict[str, Tensor]:
     found = {}
     for name, value in zip(names, values, strict=True):
         if not isinstance(value, np.ndarray | np.generic):
-            raise Lowering(f"Output '{name}' is a {type(value).__name__}, and only tensors can be compared.")
+            raise Lowering(noted(NoteCode.OUTPUT_NO_TENSOR, output=name, type=type(value).__name__))
         found[name] = np.asarray(value)
     return found
 

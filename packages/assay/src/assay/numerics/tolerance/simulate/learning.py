@@ -18,7 +18,7 @@ from onnx import ModelProto, NodeProto, numpy_helper
 
 from assay.core.defect import Defect, DefectKind, OpenRange
 from assay.core.dtype import dtype_name, is_floating
-from assay.core.note import Note
+from assay.core.note import Note, NoteCode, noted
 from assay.errors import Lowering
 from assay.numerics.steps import at_draw
 from assay.numerics.tolerance.arithmetic import Arithmetic, arithmetic_of
@@ -70,7 +70,7 @@ def learn(
     base = _tensors(run(proto, inputs, 0))
     draws = list(_draws(perturbing, run, 1.0, range(1, DRAWS + 1)))
     if len(draws) < FEWEST:
-        raise Lowering(f"only {len(draws)} of {DRAWS} perturbed runs of {engine} end well")
+        raise Lowering(noted(NoteCode.TOO_FEW_DRAWS, ended=len(draws), count=DRAWS, engine=engine))
     loud: list[Answers] = []
     if perturbing.jumps:
         loud = list(_draws(perturbing, run, TIPPING, range(DRAWS + 1, DRAWS + LOUD + 1)))
@@ -119,7 +119,7 @@ class _Perturbing:
             at for at, one in enumerate(proto.graph.initializer) if self._is_real(one.name) and one.name not in steering
         ]
         if not self._fed and not self.weights:
-            raise Lowering("no input and no weight is a real number, whose roundings could be learnt")
+            raise Lowering(noted(NoteCode.NOTHING_REAL))
 
     def moved(self, number: int, louder: float) -> tuple[ModelProto, Sequence[Tensors]]:
         """Model and inputs of one run."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 
+from assay.core.note import NoteCode, noted
 from assay.errors import Lowering
 
 _ML = "ai.onnx.ml"
@@ -18,7 +19,7 @@ def tensors_only(proto: ModelProto) -> ModelProto:
     zips = {node.output[0]: node for node in proto.graph.node if node.op_type == "ZipMap" and node.domain == _ML}
     for one in nested:
         if one.name not in zips or one.name in {name for node in proto.graph.node for name in node.input}:
-            raise Lowering(f"'{one.name}' is a {_kind(one)}, and noise is only simulated in tensors")
+            raise Lowering(noted(NoteCode.NO_NOISE_IN, value=one.name, kind=_kind(one)))
     changed = ModelProto()
     changed.CopyFrom(proto)
     for node in changed.graph.node:
