@@ -44,7 +44,7 @@ def write(app: Sphinx) -> None:
     """Only what changed: an unchanged page is not read again."""
     from assay.judge.metric_registry import METRICS, RECORDED, metric_reference
     from assay.judge.outcome_table import outcome_reference
-    from assay.task_metrics.registry import task_reference
+    from assay.task_metrics.registry import task_inputs_reference, task_reference
 
     docs = Path(app.srcdir)
     pages = {
@@ -55,6 +55,7 @@ def write(app: Sphinx) -> None:
         "metrics-of-jobs.inc": metric_reference(RECORDED),
         "metrics-of-outputs.inc": metric_reference(METRICS),
         "task-metrics.inc": task_reference(),
+        "task-inputs.inc": task_inputs_reference(),
     }
     (docs / FOLDER).mkdir(exist_ok=True)
     for name, text in pages.items():

@@ -51,3 +51,14 @@ def test_how_seldom_a_passing_engine_was_asked_again_is_said_once() -> None:
         for one in results
     ]
     assert "not seen: " not in Terminal(wrapped=False).render(run, often, judgement)
+
+
+def test_the_metrics_of_a_task_are_shown_and_a_class_too_many_is_counted() -> None:
+    run, _, judgement = standard_run()
+    few = make_result(comparisons=(make_comparison("y"),), task_metrics={"oks": 0.902, "min_oks_agreement": 1.0})
+    assert "\n  task  oks 0.902, min_oks_agreement 1\n" in Terminal(wrapped=False, details=True).render(
+        run, [few], judgement
+    )
+    many = replace(few, task_metrics={f"iou_class{index}": 0.5 for index in range(43)})
+    text = Terminal(wrapped=False, details=True).render(run, [many], judgement)
+    assert "iou_class39 0.5, and 3 more\n" in text

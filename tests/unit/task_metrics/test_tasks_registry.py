@@ -7,9 +7,18 @@ from fnmatch import fnmatchcase
 import numpy as np
 import pytest
 
+from assay.core.flow import Option
 from assay.core.schedules import NAMES
+from assay.errors import UsageError
 from assay.judge.metric_registry import direction
-from assay.task_metrics.registry import TASK_METRICS, is_against_labels, score, task_reference
+from assay.task_metrics.registry import (
+    OF_PROMPTS,
+    TASK_METRICS,
+    is_against_labels,
+    score,
+    task_inputs_reference,
+    task_reference,
+)
 
 LOGITS = np.random.default_rng(0).normal(size=(2, 3, 4, 4)).astype(np.float32)
 BOXES = {"boxes": np.array([[[0, 0, 10, 10.0]]]), "scores": np.array([[0.9]]), "classes": np.array([[1]])}
@@ -52,8 +61,57 @@ def test_what_needs_no_labels_is_there_without_them(task: str) -> None:
     assert not any(is_against_labels(name) for name in figures)
 
 
+def test_the_labels_that_the_docs_name_are_those_that_a_task_reads() -> None:
+    for task, one in TASK_METRICS.items():
+        sample, given = SAMPLES[task]
+        named = {label.name for label in one.labels}
+        labels = {name: value for name, value in given.items() if name in named or name in OF_PROMPTS}
+        figures = score(task, [sample], [sample], labels, {})
+        assert [
+            row.pattern
+            for row in one.figures
+            if row.of_labels and not any(fnmatchcase(name, row.pattern) for name in figures)
+        ] == []
+    assert (
+        "| `label_keypoints` (N, K, 2 or 3); a third number of 0: not labelled; `label_scale` (N)"
+        in task_inputs_reference()
+    )
+
+
 def test_goals_know_the_direction() -> None:
     for one in TASK_METRICS.values():
         for row in one.figures:
             assert direction(f"task.{row.pattern.replace('*', '1')}") == row.worse
     assert "| `transcription` | `task.word_error_rate` | - | lower | yes |" in task_reference()
+
+
+@pytest.mark.parametrize(
+    ("task", "labels", "options", "said"),
+    [
+        (
+            "ranking",
+            ("label",),
+            {},
+            "task metric 'ranking' reads 'label_relevance' of the labels, and there is 'label': rename it",
+        ),
+        (
+            "detection",
+            ("label", "mask"),
+            {},
+            "reads 'label_boxes' or 'label_classes' of the labels, and there is 'label' or 'label_mask'",
+        ),
+        (
+            "regression",
+            ("target",),
+            {"label": "price"},
+            "reads 'label_price' of the labels, and there is 'label_target': rename it",
+        ),
+    ],
+)
+def test_labels_that_a_task_does_not_read_are_told(
+    task: str, labels: tuple[str, ...], options: dict[str, Option], said: str
+) -> None:
+    sample, _ = SAMPLES[task]
+    with pytest.raises(UsageError) as refused:
+        score(task, [sample], [sample], dict.fromkeys(labels, np.zeros(1)), options)
+    assert said in str(refused.value)

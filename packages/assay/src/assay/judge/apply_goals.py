@@ -19,10 +19,10 @@ from assay.judge.decided import Kept, decided, refused, weakened
 from assay.judge.draft_verdict import DraftVerdict, Violation, split_key
 from assay.judge.expectations import matches
 from assay.judge.load_metrics import undecided
-from assay.judge.losses import needs_reference
 from assay.judge.metric_registry import recorded_by
 from assay.judge.metrics import metrics, samples_missing, stated_by
 from assay.judge.warnings_text import warnings_of
+from assay.task_metrics.registry import is_against_labels, label_name, task_of
 
 Figures = Mapping[str, float]
 Numbered = Mapping[str, Figures]
@@ -201,9 +201,22 @@ def _missing(goal: Goal, one: DraftVerdict, names: Sequence[str], *, measured: b
         hint = "it is known beside a baseline alone, of engines that say what they executed: give --baseline or --compare-run RUN"
     if recorded_by(goal.metric) == "measure" and not measured:
         hint = "nothing was measured: set enabled = true in [measure]"
-    if isinstance(one.result, LossResult) and one.result.task_metrics and not needs_reference(goal.metric):
-        hint = "there are no labels: lay them beside the inputs as 'label', one for each sample"
+    if isinstance(one.result, LossResult) and goal.metric.startswith("task."):
+        hint = _of_task(goal.metric.removeprefix("task."), one.result.task_metrics) or hint
     return Violation(VerdictStatus.FAIL, f"metric not recorded: {goal.metric}; {hint}", goal.metric)
+
+
+def _of_task(name: str, recorded: Collection[str]) -> str:
+    """What a task's metric needs that there was not; "" where it is another thing."""
+    task = task_of(name)
+    if task is None:
+        return ""
+    if not recorded:
+        return f"no task metric was asked for: give --task-metric {task.name}"
+    if is_against_labels(name) and not any(map(is_against_labels, recorded)):
+        wanted = " and ".join(f"'{label_name(label.name)}'" for label in task.labels if not label.optional)
+        return f"there are no labels: lay them beside the inputs as {wanted}, one for each sample"
+    return ""
 
 
 def _weighed(one: DraftVerdict, complaints: Sequence[Violation], kept: Sequence[Kept]) -> DraftVerdict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from assay.core.comparison import Comparison
 from assay.core.result import VerifyResult
@@ -14,6 +15,9 @@ from assay.reports.used_inputs import built_for, used_inputs
 
 ABSOLUTE = (("max", "max_abs"), ("mean", "mean_abs"), ("p50", "abs_p50"), ("p90", "abs_p90"), ("p99", "abs_p99"))
 RELATIVE = (("max", "max_rel"), ("mean", "mean_rel"), ("p50", "rel_p50"), ("p90", "rel_p90"), ("p99", "rel_p99"))
+
+TASK_SHOWN = 40
+"""Metrics of a task. A segmentation has one for each class."""
 
 
 def detail_lines(found: Sequence[Row]) -> Iterator[str]:
@@ -29,6 +33,8 @@ def detail_lines(found: Sequence[Row]) -> Iterator[str]:
                     yield f"  {one_line(sizes)}"
                 for comparison in result.comparisons:
                     yield from _output(comparison)
+                if result.task_metrics:
+                    yield f"  task  {_task(result.task_metrics)}"
 
 
 def _output(comparison: Comparison) -> Iterator[str]:
@@ -44,6 +50,11 @@ def _output(comparison: Comparison) -> Iterator[str]:
     rest = [(name, metrics[name]) for name in ("rmse", "cosine", "sqnr_db", "budget_used") if name in metrics]
     if rest:
         yield f"    overall         {', '.join(f'{name} {text.metric(name, value)}' for name, value in rest)}"
+
+
+def _task(metrics: Mapping[str, float]) -> str:
+    shown = [f"{one_line(name)} {text.number(value)}" for name, value in islice(metrics.items(), TASK_SHOWN)]
+    return ", ".join([*shown, *([f"and {len(metrics) - TASK_SHOWN} more"] if len(metrics) > TASK_SHOWN else [])])
 
 
 def values(statistics: TensorStatistics) -> str:

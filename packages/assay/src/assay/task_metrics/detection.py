@@ -11,8 +11,12 @@ from assay.core.flow import Option
 from assay.ports import Tensor, Tensors
 from assay.task_metrics.options import joined, label, option
 
-THRESHOLDS = tuple(0.5 + 0.05 * step for step in range(10))
-"""Of IoU, as COCO averages them."""
+THRESHOLDS = tuple(np.linspace(0.5, 0.95, 10))
+"""Of IoU, as COCO averages them (cocodataset.org, detection evaluation)."""
+RECALLS = np.linspace(0, 1, 101)
+"""At which COCO reads the precision."""
+MOST = 100
+"""Objects of one class in one image that COCO counts, the best ones."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ def detection(
 
     matched: share of expected objects with `scores` >= `threshold` (0.3) that an actual object of the same class covers with
     IoU >= 0.5, and unmatched_actual the actual ones left over, as a share of the expected; mean_matched_iou;
-    max_confidence_difference over matches; map50 and map50_95 against labels `label_boxes` (n, G, 4) and
+    max_confidence_difference over matches; map50 and map50_95, as COCO computes them, against labels `label_boxes` (n, G, 4) and
     `label_classes` (n, G; negative is padding), with expected_map50 beside them.
     """
     threshold = float(options.get("threshold", 0.3))
@@ -61,23 +65,22 @@ def iou(one: Tensor, other: Tensor) -> Tensor:
 
 
 def match(found: Found, wanted: Found, at: float) -> list[tuple[int, int, float]]:
-    """Pairs (found, wanted, IoU), greedy by confidence: each found object takes the best free one of its class."""
+    """Pairs (found, wanted, IoU), greedy by confidence: each found object takes the best free one of its class, of equals the last."""
     overlaps = iou(found.boxes, wanted.boxes) * (found.classes[:, None] == wanted.classes[None, :])
     free = np.ones(len(wanted.boxes), bool)
     pairs = []
     for index in range(len(found.boxes)):
         candidates = np.where(free, overlaps[index], -1.0)
         if candidates.size and candidates.max() >= at:
-            best = int(candidates.argmax())
+            best = candidates.size - 1 - int(candidates[::-1].argmax())
             free[best] = False
             pairs.append((index, best, float(overlaps[index, best])))
     return pairs
 
 
 def mean_average_precision(found: Sequence[Found], truth: Sequence[Found], thresholds: Sequence[float]) -> float:
-    """The mean over classes and IoU thresholds of the area under the interpolated precision-recall curve (PASCAL VOC 2010).
-
-    NaN where nothing is labelled.
+    """The mean over classes and IoU thresholds of the interpolated precision at 101 recalls, as COCO computes it (`COCOeval` of
+    pycocotools, objects of all sizes). NaN where nothing is labelled.
     """
     classes = sorted({int(c) for one in truth for c in one.classes})
     values = [_average_precision(found, truth, c, at) for c in classes for at in thresholds]
@@ -89,7 +92,7 @@ def _average_precision(found: Sequence[Found], truth: Sequence[Found], chosen: i
     hits: list[bool] = []
     total = 0
     for one, wanted in zip(found, truth, strict=True):
-        ours, theirs = _of_class(one, chosen), _of_class(wanted, chosen)
+        ours, theirs = _of_class(one, chosen, MOST), _of_class(wanted, chosen)
         total += len(theirs.boxes)
         matched = {index for index, _, _ in match(ours, theirs, at)}
         scores += [float(score) for score in ours.scores]
@@ -97,9 +100,9 @@ def _average_precision(found: Sequence[Found], truth: Sequence[Found], chosen: i
     order = np.argsort(-np.asarray(scores), kind="stable")
     good = np.asarray(hits, bool)[order].cumsum()
     precision = good / np.arange(1, len(good) + 1)
-    recall = np.concatenate([[0.0], good / total])
     envelope = np.maximum.accumulate(precision[::-1])[::-1]
-    return float(np.sum(np.diff(recall) * envelope))
+    reached = np.searchsorted(good / total, RECALLS)
+    return float(np.append(envelope, 0.0)[reached].mean())
 
 
 def _agreement(ours: Sequence[Found], theirs: Sequence[Found]) -> dict[str, float]:
@@ -145,6 +148,6 @@ def _above(one: Found, threshold: float) -> Found:
     return Found(one.boxes[keep], one.scores[keep], one.classes[keep])
 
 
-def _of_class(one: Found, chosen: int) -> Found:
-    keep = one.classes == chosen
+def _of_class(one: Found, chosen: int, most: int | None = None) -> Found:
+    keep = np.flatnonzero(one.classes == chosen)[:most]
     return Found(one.boxes[keep], one.scores[keep], one.classes[keep])

@@ -9,7 +9,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from assay.errors import UnknownName
+from assay.errors import UnknownName, UsageError
 
 if TYPE_CHECKING:
     from assay.core.flow import Option
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     Score = Callable[
         [Sequence[Tensors], Sequence[Tensors], Mapping[str, Tensor], Mapping[str, Option]], dict[str, float]
     ]
+
+
+OF_PROMPTS = frozenset({"prefix", "schedule"})
+"""Labels that `--prompts` makes, and nobody writes."""
 
 
 class TaskFigure(NamedTuple):
@@ -31,10 +35,23 @@ class TaskFigure(NamedTuple):
     of_labels: bool = False
 
 
+class TaskLabel(NamedTuple):
+    """What is known to be right, one entry for each row."""
+
+    name: str
+    meaning: str
+    option: str = "label"
+    """That names another."""
+    optional: bool = False
+
+
 class TaskMetric(NamedTuple):
     """One kind of task. The function of the same name, in the module of the same name here, computes its metrics."""
 
     name: str
+    reads: str
+    """Outputs, with their shapes."""
+    labels: tuple[TaskLabel, ...]
     options: frozenset[str]
     figures: tuple[TaskFigure, ...]
 
@@ -48,6 +65,8 @@ class TaskMetric(NamedTuple):
 _METRICS = (
     TaskMetric(
         "classification",
+        "`logits` or the only output: (N, classes)",
+        (TaskLabel("label", "(N): the class"),),
         frozenset({"output", "label", "scores"}),
         (
             TaskFigure("top1_agreement", "down", "share of rows with the reference's first choice"),
@@ -60,19 +79,26 @@ _METRICS = (
     ),
     TaskMetric(
         "detection",
+        "`boxes` (N, D, 4), `scores` (N, D), `classes` (N, D)",
+        (
+            TaskLabel("boxes", "(N, G, 4)", "label_boxes"),
+            TaskLabel("classes", "(N, G); negative is padding", "label_classes"),
+        ),
         frozenset({"boxes", "scores", "classes", "label_boxes", "label_classes", "threshold", "format"}),
         (
             TaskFigure("matched", "down", "share of the reference's objects that are found, with an overlap of 0.5"),
             TaskFigure("unmatched_actual", "up", "objects that the reference does not have, as a share of its objects"),
             TaskFigure("mean_matched_iou", "down", "mean overlap (intersection over union) of the objects that match"),
             TaskFigure("max_confidence_difference", "up", "largest difference of the scores of objects that match"),
-            TaskFigure("map50", "down", "mean average precision at an overlap of 0.5", of_labels=True),
-            TaskFigure("map50_95", "down", "the same, mean over overlaps from 0.5 to 0.95 (COCO)", of_labels=True),
+            TaskFigure("map50", "down", "mean average precision at an overlap of 0.5 (COCO)", of_labels=True),
+            TaskFigure("map50_95", "down", "the same, mean over overlaps from 0.5 to 0.95", of_labels=True),
             TaskFigure("expected_map50", "down", "map50 of the reference"),
         ),
     ),
     TaskMetric(
         "embedding",
+        "`logits` or the only output: (N, ...), one vector a row",
+        (TaskLabel("label", "(N): the class"),),
         frozenset({"output", "label"}),
         (
             TaskFigure("cosine_agreement", "down", "mean cosine of the angle to the reference's vectors"),
@@ -84,6 +110,8 @@ _METRICS = (
     ),
     TaskMetric(
         "language",
+        "`logits`: (N, positions, vocabulary)",
+        (TaskLabel("next_token", "(N, positions): the token that followed; -1 where none is known"),),
         frozenset({"output"}),
         (
             TaskFigure("kl_mean", "up", "mean divergence of the next token's probabilities from the reference", "nats"),
@@ -100,6 +128,11 @@ _METRICS = (
     ),
     TaskMetric(
         "pose",
+        "`keypoints`: (N, K, 2 or 3), in pixels",
+        (
+            TaskLabel("keypoints", "(N, K, 2 or 3); a third number of 0: not labelled"),
+            TaskLabel("scale", "(N): the area of each pose; else that of the box around it", "scale", optional=True),
+        ),
         frozenset({"keypoints", "label", "scale", "sigmas"}),
         (
             TaskFigure("oks_agreement", "down", "mean object keypoint similarity to the reference's poses"),
@@ -114,6 +147,8 @@ _METRICS = (
     ),
     TaskMetric(
         "ranking",
+        "`logits` or the only output: (N, candidates), more is better",
+        (TaskLabel("relevance", "(N, candidates); 0 is not relevant"),),
         frozenset({"output", "label", "gains"}),
         (
             TaskFigure("rank_agreement", "down", "mean rank correlation (Kendall's tau-b) with the reference's scores"),
@@ -125,6 +160,8 @@ _METRICS = (
     ),
     TaskMetric(
         "regression",
+        "`logits` or the only output, of any shape",
+        (TaskLabel("target", "of the output's shape"),),
         frozenset({"output", "label"}),
         (
             TaskFigure("mean_absolute_difference", "up", "mean distance from the reference's numbers"),
@@ -138,6 +175,8 @@ _METRICS = (
     ),
     TaskMetric(
         "segmentation",
+        "`logits` or the only output: scores (N, classes, H, W), or classes (N, H, W)",
+        (TaskLabel("mask", "(N, H, W): the class; 255 or -1: none"),),
         frozenset({"output", "label", "threshold"}),
         (
             TaskFigure("pixel_agreement", "down", "share of pixels with the reference's class"),
@@ -150,6 +189,8 @@ _METRICS = (
     ),
     TaskMetric(
         "transcription",
+        "`logits` or the only output: (N, time, tokens), or token numbers",
+        (TaskLabel("tokens", "(N, length); -1 is padding"),),
         frozenset({"output", "label", "decoding", "blank", "separator", "padding"}),
         (
             TaskFigure("word_agreement", "down", "1 - word error rate against the reference's texts"),
@@ -186,7 +227,26 @@ def score(
 ) -> dict[str, float]:
     """The metrics of that task. Raises UsageError for what the task cannot be computed from."""
     check_task(task, options)
+    _check_labels(TASK_METRICS[task], labels, options)
     return TASK_METRICS[task].score(actual, expected, labels, options)
+
+
+def _check_labels(task: TaskMetric, labels: Mapping[str, Tensor], options: Mapping[str, Option]) -> None:
+    """Labels of which the task reads none are a mistake in a name; those that prompts bring are nobody's."""
+    read = [str(options.get(one.option, one.name)) for one in task.labels]
+    if labels and not OF_PROMPTS & labels.keys() and not any(name in labels for name in read):
+        given, wanted = (" or ".join(f"'{label_name(name)}'" for name in names) for names in (labels, read))
+        raise UsageError(f"task metric {task.name!r} reads {wanted} of the labels, and there is {given}: rename it")
+
+
+def label_name(name: str) -> str:
+    """What a label is called beside own inputs."""
+    return name if name == "label" else f"label_{name}"
+
+
+def task_of(name: str) -> TaskMetric | None:
+    """The task that has a metric, named without its `task.`; None where none has it."""
+    return next((one for one in _METRICS if any(fnmatchcase(name, row.pattern) for row in one.figures)), None)
 
 
 @lru_cache(maxsize=1024)
@@ -199,6 +259,17 @@ def is_against_labels(name: str) -> bool:
     """Of a metric without its `task.`; what is `expected_...` is of the reference and not of the engine."""
     row = task_figure(name)
     return row is not None and row.of_labels
+
+
+def task_inputs_reference() -> str:
+    """What each reads, as Markdown."""
+    lines = ["| task metric | outputs | labels beside the inputs | options |", "|---|---|---|---|"]
+    for one in _METRICS:
+        labels = "; ".join(f"`{label_name(label.name)}` {label.meaning}" for label in one.labels)
+        lines.append(
+            f"| `{one.name}` | {one.reads} | {labels} | {', '.join(f'`{name}`' for name in sorted(one.options))} |"
+        )
+    return "\n".join(lines) + "\n"
 
 
 def task_reference() -> str:
