@@ -131,10 +131,10 @@ def tell_histogram(address: str) -> None:
     text = httpx.get(f"{address}/metrics", timeout=30).text
     counts = dict(re.findall(r'webhook_seconds_bucket\{le="([^"]+)",status="202"\} ([0-9.]+)', text))
     whole = float(counts["+Inf"])
-    told = ", ".join(
+    sentence = ", ".join(
         f"{100 * float(counts[at]) / whole:.2f} % within {1000 * float(at):.0f} ms" for at in ("0.01", "0.05", "0.1")
     )
-    print(f"by the robot's own clock: {told}")
+    print(f"by the robot's own clock: {sentence}")
 
 
 def state(address: str) -> dict[str, Any]:

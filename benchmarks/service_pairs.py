@@ -75,8 +75,8 @@ def resampled(file: Path, comparisons: int, most: int) -> None:
             continue
         for shift in (0.0, 0.1, 0.05) if extra == 0.0 else (0.0,):
             words = [_drawn(sides, shift, most, seed) for seed in range(comparisons)]
-            told = ", ".join(f"{word} {words.count(word)}" for word in dict.fromkeys(words))
-            print(f"extra {extra:.0%}, all slower by {shift:.0%}: {told}, of {comparisons} drawn", flush=True)
+            text = ", ".join(f"{word} {words.count(word)}" for word in dict.fromkeys(words))
+            print(f"extra {extra:.0%}, all slower by {shift:.0%}: {text}, of {comparisons} drawn", flush=True)
 
 
 def _drawn(sides: list[list[dict[str, float]]], shift: float, most: int, seed: int) -> str:
@@ -129,12 +129,12 @@ def main() -> None:
                         }
                         file.write(json.dumps(row) + "\n")
             words.append(found.word)
-            told = ", ".join(
+            text = ", ".join(
                 f"{name} {one.word} {100 * math.expm1(one.mean):+.1f} %" for name, one in found.answers.items()
             )
             print(
                 f"extra {extra:.0%}, seed {seed}: {found.word}, {len(found.pairs)} pairs, {time.monotonic() - began:.0f} s, "
-                f"load {os.getloadavg()[0]:.1f}; {told}; not counted {found.troubles}",
+                f"load {os.getloadavg()[0]:.1f}; {text}; not counted {found.troubles}",
                 flush=True,
             )
         print(

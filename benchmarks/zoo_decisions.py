@@ -101,8 +101,8 @@ def _pairs(cases: list[Broken], most: int, seed: int, skip: int) -> tuple[int, i
         missing = [case for case in (one, other) if case.check not in heard]
         for case in missing:
             held = any(each.outcome is CheckOutcome.SKIPPED and each.group == case.group for each in found.checks)
-            told = "cannot be looked at before, and it says so" if held else "not heard"
-            print(f"{one.name} and {other.name}: {case.name} {told}; {heard}", flush=True)
+            text = "cannot be looked at before, and it says so" if held else "not heard"
+            print(f"{one.name} and {other.name}: {case.name} {text}; {heard}", flush=True)
             wrong += not held
     return wrong, count
 

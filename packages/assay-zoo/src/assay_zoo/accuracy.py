@@ -47,8 +47,8 @@ def _by_notebook(place: SubmissionContext, tools: SubmissionServices) -> Iterato
     assert place.metadata is not None
     metadata, claim = place.metadata, place.metadata.accuracy
     if place.notebooks_wait_for:
-        told = f"not executed: it waits for {place.notebooks_wait_for}, which must hold first"
-        yield from (_check(name, CheckOutcome.SKIPPED, told) for name in (_INFERENCE, _VALIDATION, _CLAIM))
+        text = f"not executed: it waits for {place.notebooks_wait_for}, which must hold first"
+        yield from (_check(name, CheckOutcome.SKIPPED, text) for name in (_INFERENCE, _VALIDATION, _CLAIM))
         return
     sandbox, why = _sandbox(tools)
     if sandbox is None:
@@ -94,12 +94,12 @@ def _claimed(place: SubmissionContext, claim: Claim, value: float, path: str, li
     direction = place.scenario.direction if place.scenario else claim.direction
     figures: dict[str, float | str] = {"measured": value, "claimed": claim.value, "tolerance": claim.tolerance}
     worse = Better(direction == "higher").worse_by(value, claim.value)
-    told = f"{claim.metric} is {value:.6g}, claimed {claim.value:.6g} within {claim.tolerance:g}"
+    text = f"{claim.metric} is {value:.6g}, claimed {claim.value:.6g} within {claim.tolerance:g}"
     if worse > claim.tolerance:
-        return _check(_CLAIM, CheckOutcome.FAILED, told, path, line, figures=figures)
+        return _check(_CLAIM, CheckOutcome.FAILED, text, path, line, figures=figures)
     if worse < -claim.tolerance:
-        told += ": better than the claim"
-    return _check(_CLAIM, CheckOutcome.PASSED, told, path, line, executed=1, figures=figures)
+        text += ": better than the claim"
+    return _check(_CLAIM, CheckOutcome.PASSED, text, path, line, executed=1, figures=figures)
 
 
 def _least(place: SubmissionContext, value: float, path: str, line: int) -> Check:
@@ -109,11 +109,11 @@ def _least(place: SubmissionContext, value: float, path: str, line: int) -> Chec
         return _check(_MINIMUM, CheckOutcome.SKIPPED, why)
     worse = Better(scenario.direction == "higher").worse_by(value, scenario.minimum)
     side = "at least" if scenario.direction == "higher" else "at most"
-    told = f"{scenario.metric} is {value:.6g}; scenario {scenario.name!r} asks for {side} {scenario.minimum:g}"
+    text = f"{scenario.metric} is {value:.6g}; scenario {scenario.name!r} asks for {side} {scenario.minimum:g}"
     figures: dict[str, float | str] = {"measured": value, "minimum": scenario.minimum}
     if worse > 0:
-        return _check(_MINIMUM, CheckOutcome.FAILED, told, path, line, figures=figures)
-    return _check(_MINIMUM, CheckOutcome.PASSED, told, path, line, executed=1, figures=figures)
+        return _check(_MINIMUM, CheckOutcome.FAILED, text, path, line, figures=figures)
+    return _check(_MINIMUM, CheckOutcome.PASSED, text, path, line, executed=1, figures=figures)
 
 
 def _check(

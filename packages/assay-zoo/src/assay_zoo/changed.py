@@ -23,8 +23,8 @@ def changed_submissions(root: Path, since: str) -> list[Path]:
         ) from None
     if done.returncode:
         lines = done.stderr.decode(errors="replace").strip().splitlines() or [f"exit {done.returncode}"]
-        told = f"git cannot say what changed since {since} ({lines[0]}); fetch that commit, or give the folders"
-        raise UsageError(told)
+        text = f"git cannot say what changed since {since} ({lines[0]}); fetch that commit, or give the folders"
+        raise UsageError(text)
     parts = [os.fsdecode(name).split("/") for name in done.stdout.split(b"\0") if name]
     there = [root / SUBMISSIONS / name for name in sorted({one[1] for one in parts if len(one) > 1})]
     return [

@@ -94,8 +94,8 @@ def drop_consequential_failures(found: Sequence[Check], before: Sequence[Check])
     kept: list[Check] = []
     for one in found:
         first = _first(one, unread) or causes.of(one)
-        told = f"not judged: it may follow from {first}, which must hold first"
-        skipped = msgspec.structs.replace(one, outcome=CheckOutcome.SKIPPED, sentence=told, line=0, executed=0)
+        sentence = f"not judged: it may follow from {first}, which must hold first"
+        skipped = msgspec.structs.replace(one, outcome=CheckOutcome.SKIPPED, sentence=sentence, line=0, executed=0)
         new = skipped if first else one
         if new not in kept:  # ten sections that an unreadable file lacks wait once
             kept.append(new)

@@ -37,8 +37,8 @@ def read_arrays(file: Path) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def _unreadable(file: Path, why: str) -> UsageError:
-    told = "numpy.savez(FILE, NAME=array, ...) writes one"
-    return UsageError(f"{file} is no .npz or .npy of numbers that can be read ({why}); {told}")
+    text = "numpy.savez(FILE, NAME=array, ...) writes one"
+    return UsageError(f"{file} is no .npz or .npy of numbers that can be read ({why}); {text}")
 
 
 def write_data_set(folder: Path, model: Path, arrays: Arrays) -> Path:
@@ -91,8 +91,8 @@ def _fits(port: ValueInfoProto, array: np.ndarray[Any, Any]) -> None:
     kind = port.type.tensor_type
     dtype = np.dtype(helper.tensor_dtype_to_np_dtype(kind.elem_type)) if kind.elem_type else array.dtype
     if array.dtype != dtype:
-        told = f"write it as .astype({str(dtype)!r}), where that is what you mean"
-        raise UsageError(f"{port.name} is {array.dtype} here, and {dtype} in the model: {told}")
+        text = f"write it as .astype({str(dtype)!r}), where that is what you mean"
+        raise UsageError(f"{port.name} is {array.dtype} here, and {dtype} in the model: {text}")
     sizes = [one.dim_value if one.HasField("dim_value") else one.dim_param or "?" for one in kind.shape.dim]
     fits = len(sizes) == array.ndim and all(
         isinstance(one, str) or one == size for one, size in zip(sizes, array.shape, strict=False)
@@ -110,8 +110,8 @@ def _answers(whole: ModelProto, path: Path, inputs: Arrays) -> dict[str, np.ndar
     try:
         found = ReferenceEvaluator(str(path)).run(None, dict(inputs))
     except Exception as error:  # noqa: BLE001 - whatever an operator says
-        told = f"put the outputs among the arrays, by their names ({type(error).__name__}: {str(error)[:200]})"
-        raise UsageError(f"ONNX's reference evaluator does not run {path.name}: {told}") from None
+        text = f"put the outputs among the arrays, by their names ({type(error).__name__}: {str(error)[:200]})"
+        raise UsageError(f"ONNX's reference evaluator does not run {path.name}: {text}") from None
     return {port.name: np.asarray(value) for port, value in zip(whole.graph.output, found, strict=True)}
 
 

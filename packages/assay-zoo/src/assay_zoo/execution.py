@@ -73,10 +73,10 @@ def _outcome(
         return CheckOutcome.FAILED, f"{notebook} was not executed to its end: {ended.sentence}"
     if trouble.kind == "start":
         said = f" ({ended.sentence})" if ended.ending is not Ending.ERROR else ""
-        told = (
+        text = (
             f"the kernel of {notebook} did not start{said}; a script of the submission may hide a package that it needs"
         )
-        return CheckOutcome.UNDECIDED, told
+        return CheckOutcome.UNDECIDED, text
     where = f"cell {trouble.cell} of {notebook}" if trouble.cell else notebook
     if trouble.kind == "running":
         return CheckOutcome.FAILED, f"{where} did not end: {ended.sentence}"
@@ -96,10 +96,10 @@ def _missing(sentence: str) -> str:
 def _not_there(where: str, module: str, packages: Sequence[str]) -> tuple[CheckOutcome, str]:
     """What the zoo allows must be here: that it is not is the machine's fault. Everything else is the submission's."""
     if module in packages:
-        told = f"{where} imports {module!r}, which this zoo allows and the Python of this machine does not have"
-        return CheckOutcome.INFRASTRUCTURE, f"{told}: whoever keeps the machine installs it beside Assay"
-    told = f"{where} imports {module!r}, which is neither in the submission nor a package of this zoo"
-    return CheckOutcome.FAILED, f"{told} ({', '.join(packages)}): hand it in, or do without"
+        text = f"{where} imports {module!r}, which this zoo allows and the Python of this machine does not have"
+        return CheckOutcome.INFRASTRUCTURE, f"{text}: whoever keeps the machine installs it beside Assay"
+    text = f"{where} imports {module!r}, which is neither in the submission nor a package of this zoo"
+    return CheckOutcome.FAILED, f"{text} ({', '.join(packages)}): hand it in, or do without"
 
 
 def _plain(text: str) -> str:

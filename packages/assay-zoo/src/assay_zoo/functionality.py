@@ -84,8 +84,10 @@ def _golden(given: Asked, plain: Sequence[DeriveToleranceJob], expected: Path, d
     """What the submitter expects, against the oracle: a wrong golden is no fault of any backend."""
     name = "functionality.golden"
     if given.why:
-        told = f"the expected outputs cannot be checked, for the oracle has no answer ({given.why}); a person must look"
-        return Check(name=name, outcome=CheckOutcome.UNDECIDED, sentence=told)
+        sentence = (
+            f"the expected outputs cannot be checked, for the oracle has no answer ({given.why}); a person must look"
+        )
+        return Check(name=name, outcome=CheckOutcome.UNDECIDED, sentence=sentence)
     request = GoldenRequest(plain[0], str(expected), data.sets)
     looked = _apart("assay_zoo.functionality_golden:hold_golden_inside", request)
     if looked.ending is not Ending.OK:
@@ -94,16 +96,16 @@ def _golden(given: Asked, plain: Sequence[DeriveToleranceJob], expected: Path, d
     count, figures = len(data.sets), {"budget_used": answer.budget_used}
     if answer.problems:
         more = f" (and {len(answer.problems) - _TOLD} more)" if len(answer.problems) > _TOLD else ""
-        told = f"the submitted outputs are not those of the model: {'; '.join(answer.problems[:_TOLD])}{more}"
+        sentence = f"the submitted outputs are not those of the model: {'; '.join(answer.problems[:_TOLD])}{more}"
         return Check(
-            name=name, outcome=CheckOutcome.FAILED, sentence=told, path=answer.problems[0].partition(":")[0],
+            name=name, outcome=CheckOutcome.FAILED, sentence=sentence, path=answer.problems[0].partition(":")[0],
             executed=count, figures=dict(figures),
         )  # fmt: skip
     if answer.unproven:
-        told = f"the submitted outputs agree with the oracle, and that proves nothing: {answer.unproven}"
-        return Check(name=name, outcome=CheckOutcome.UNDECIDED, sentence=told, executed=count)
-    told = f"the submitted outputs of {count} data sets are those of the float64 oracle"
-    return Check(name=name, outcome=CheckOutcome.PASSED, sentence=told, executed=count, figures=dict(figures))
+        sentence = f"the submitted outputs agree with the oracle, and that proves nothing: {answer.unproven}"
+        return Check(name=name, outcome=CheckOutcome.UNDECIDED, sentence=sentence, executed=count)
+    sentence = f"the submitted outputs of {count} data sets are those of the float64 oracle"
+    return Check(name=name, outcome=CheckOutcome.PASSED, sentence=sentence, executed=count, figures=dict(figures))
 
 
 def _batches(
@@ -113,11 +115,13 @@ def _batches(
     if batch is None:
         return [Check(name=name, outcome=CheckOutcome.SKIPPED, sentence=f"not asked for: {data.unbatched}")]
     if batch.why and given.why:
-        told = f"batch {', '.join(map(str, SIZES))} cannot be checked, for the oracle has no answer; a person must look"
-        return [Check(name=name, outcome=CheckOutcome.UNDECIDED, sentence=told)]
+        sentence = (
+            f"batch {', '.join(map(str, SIZES))} cannot be checked, for the oracle has no answer; a person must look"
+        )
+        return [Check(name=name, outcome=CheckOutcome.UNDECIDED, sentence=sentence)]
     if batch.why:
-        told = f"the model itself does not run at batch {', '.join(map(str, SIZES))}: {batch.why}"
-        return [_failed(name, told, path)]
+        sentence = f"the model itself does not run at batch {', '.join(map(str, SIZES))}: {batch.why}"
+        return [_failed(name, sentence, path)]
     return [batch_check(_of(results, batch, flow), flow.name, SIZES, path) for flow in flows]
 
 

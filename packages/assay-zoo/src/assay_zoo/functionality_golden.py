@@ -77,8 +77,8 @@ def _structure(expected: Golden, oracle: Golden, model: Model, sets: tuple[str, 
                 shapes = f"{list(ours[name].shape)}, and the model gives {list(array.shape)}"
                 yield f"{place}: the expected output {name!r} has shape {shapes}"
             elif not _fits(declared, array.shape):
-                told = f"the shape {_shown(declared)} for its output {name!r}, and it gives {list(array.shape)}"
-                yield f"{place}: the model declares {told}: correct the declaration"
+                text = f"the shape {_shown(declared)} for its output {name!r}, and it gives {list(array.shape)}"
+                yield f"{place}: the model declares {text}: correct the declaration"
         for name in sorted(set(ours) - set(theirs)):
             yield f"{place}: the model has no output {name!r}"
 

@@ -47,9 +47,9 @@ def inputs_check(telling: int, samples: int, first: str) -> list[Check]:
     """Nothing where there are two different samples at least that a wrong model would answer in another way than the right one."""
     if telling >= LEAST:
         return []
-    told = (
+    sentence = (
         f"the test data sets prove too little: of {samples} samples {telling} are different from one another and not of "
         f"one value throughout, and {LEAST} are needed: hand in real inputs"
     )
     name = "functionality.inputs"
-    return [Check(name=name, outcome=CheckOutcome.FAILED, sentence=told, path=first, executed=samples)]
+    return [Check(name=name, outcome=CheckOutcome.FAILED, sentence=sentence, path=first, executed=samples)]

@@ -28,9 +28,9 @@ def flow_check(result: Result, flow: str, sets: Sequence[str], path: str) -> Che
 
 def batch_check(result: Result, flow: str, sizes: Sequence[int], path: str) -> Check:
     """`functionality.dynamic-batch`: the free batch at several sizes through one flow."""
-    told = [f"batch {size}" for size in sizes]
+    lines = [f"batch {size}" for size in sizes]
     passed = f"{flow}: batch {', '.join(map(str, sizes))} agree with the reference"
-    return _check("functionality.dynamic-batch", result, flow, told, path, passed)
+    return _check("functionality.dynamic-batch", result, flow, lines, path, passed)
 
 
 def _check(name: str, result: Result, flow: str, samples: Sequence[str], path: str, passed: str) -> Check:

@@ -144,14 +144,14 @@ def _closed(group: str, before: Sequence[Check], place: SubmissionContext) -> li
     model = place.metadata.model if place.metadata else Metadata.model_fields["model"].default
     needs_metadata = group not in ("compliance", "functionality")
     if first := waits_for(group, before, place.metadata):
-        told = f"not executed: it waits for {first}, which must hold first"
+        sentence = f"not executed: it waits for {first}, which must hold first"
     elif not (place.folder / model).is_file():
-        told = f"not executed: there is no {model}"
+        sentence = f"not executed: there is no {model}"
     elif place.metadata is None and needs_metadata:
-        told = f"not executed: what the model claims cannot be read from {METADATA}"
+        sentence = f"not executed: what the model claims cannot be read from {METADATA}"
     else:
         return []
-    skipped = [Check(name=f"{group}.all", outcome=CheckOutcome.SKIPPED, sentence=told)]
+    skipped = [Check(name=f"{group}.all", outcome=CheckOutcome.SKIPPED, sentence=sentence)]
     if group != "functionality" or any(
         one.name == "artifacts.author" and one.outcome is CheckOutcome.UNDECIDED for one in before
     ):
@@ -168,13 +168,13 @@ def _run(group: str, place: SubmissionContext, tools: SubmissionServices) -> lis
     try:
         return _group(group)(place, replace(tools, scratch=scratch))
     except ModuleNotFoundError as error:
-        told = f"the harness lacks a package: {error}; pip install assay-zoo"
-        return [Check(name=f"{group}.all", outcome=CheckOutcome.INFRASTRUCTURE, sentence=told)]
+        sentence = f"the harness lacks a package: {error}; pip install assay-zoo"
+        return [Check(name=f"{group}.all", outcome=CheckOutcome.INFRASTRUCTURE, sentence=sentence)]
     except Exception as error:  # noqa: BLE001 - whatever it is, it is ours, and must not decline a submission
-        told = f"the harness failed, not the submission: {type(error).__name__}: {error}"
+        sentence = f"the harness failed, not the submission: {type(error).__name__}: {error}"
         seconds = time.perf_counter() - begin
         outcome = CheckOutcome.INFRASTRUCTURE
-        return [Check(name=f"{group}.all", outcome=outcome, sentence=told, seconds=seconds)]
+        return [Check(name=f"{group}.all", outcome=outcome, sentence=sentence, seconds=seconds)]
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 

@@ -97,8 +97,8 @@ def run_until_lost(
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_ENVIRONMENT, cwd="/", start_new_session=True,
         )  # fmt: skip
     except OSError as error:
-        told = f"a process cannot be started ({error}); free memory or processes"
-        return [Looked(ending=Ending.HARNESS, sentence=told)] * len(items)
+        sentence = f"a process cannot be started ({error}); free memory or processes"
+        return [Looked(ending=Ending.HARNESS, sentence=sentence)] * len(items)
     with child:
         try:
             return _converse(child, work)
@@ -160,16 +160,16 @@ class _Lines:
 def _lost(child: subprocess.Popen[bytes], lines: _Lines, work: Work) -> Looked:
     """The answer for the item that was being looked at when the process was lost."""
     if lines.late:
-        told = f"opening it did not end within {work.seconds * _PATIENCE:g} s; look again later"
-        return Looked(ending=Ending.HARNESS, sentence=told)
+        sentence = f"opening it did not end within {work.seconds * _PATIENCE:g} s; look again later"
+        return Looked(ending=Ending.HARNESS, sentence=sentence)
     code = _code(child)
     if code == -signal.SIGXCPU:
         return Looked(ending=Ending.TIMEOUT, sentence=f"opening it took more than {work.seconds:g} s of a processor")
     if code == -signal.SIGKILL:
         # It was not stopped by a limit of its own, so by the machine or by somebody.
         return Looked(ending=Ending.HARNESS, sentence="what opened it was killed by the machine; look again later")
-    told = signal.Signals(-code).name if code < 0 else f"exit {code}"
-    return Looked(ending=Ending.CRASH, sentence=f"opening it crashed the reader ({told})")
+    sentence = signal.Signals(-code).name if code < 0 else f"exit {code}"
+    return Looked(ending=Ending.CRASH, sentence=f"opening it crashed the reader ({sentence})")
 
 
 def _all_lost(child: subprocess.Popen[bytes], lines: _Lines) -> Looked:

@@ -38,15 +38,15 @@ def _answer(work: Work, memory_bytes: int, function: Callable[[Any], Any], item:
         _allow(work.seconds)
         found = _look(function, item)
         if found.ending is Ending.OUT_OF_MEMORY and memory_bytes < work.memory_bytes:
-            told = (
+            sentence = (
                 f"opening it needs more than the {memory_bytes} bytes of address space that this machine allows, and it may have "
                 f"{work.memory_bytes}: raise the hard limit of the machine (ulimit -H -v)"
             )
-            found = Looked(ending=Ending.HARNESS, sentence=told)
+            found = Looked(ending=Ending.HARNESS, sentence=sentence)
         return found.ending, msgspec.json.encode(found)
     except Exception as error:  # noqa: BLE001 - told to the driver
-        told = f"the process that opens files failed, not the file: {_words(error)}"
-        return Ending.HARNESS, msgspec.json.encode(Looked(ending=Ending.HARNESS, sentence=told))
+        sentence = f"the process that opens files failed, not the file: {_words(error)}"
+        return Ending.HARNESS, msgspec.json.encode(Looked(ending=Ending.HARNESS, sentence=sentence))
 
 
 def _look(function: Callable[[Any], Any], item: Any) -> Looked:

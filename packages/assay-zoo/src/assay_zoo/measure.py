@@ -48,8 +48,8 @@ def measure(case: Case, flow_name: str, size_bytes: int, run: RunLimits, service
         return Measured(flow_name, CheckOutcome.UNDECIDED, f"the scenario cannot be followed: {error}")
     here = services.available(flow)
     if not here.available:
-        told = f"{flow_name} is not available here: {here.reason}{f'; {here.install}' if here.install else ''}"
-        return Measured(flow_name, CheckOutcome.INFRASTRUCTURE, told)
+        text = f"{flow_name} is not available here: {here.reason}{f'; {here.install}' if here.install else ''}"
+        return Measured(flow_name, CheckOutcome.INFRASTRUCTURE, text)
     job = MeasureJob(case, flow, limits=limits_of(run), measuring=Measuring(seconds=SECONDS, batches=_batches(case)))
     (result,) = services.jobs.complete(services.jobs.together([job]))
     if result.outcome is not Outcome.OK:
@@ -81,5 +81,5 @@ def _taken(flow: str, result: Result, size_bytes: int) -> Measured:
     samples = sum(len(one.wall_s) for one in taken)
     stable = all(one.stable for one in taken)
     latency = f"{found['latency_ms']:.4g} ms, " if "latency_ms" in found else ""
-    told = f"{flow}: {latency}{size_bytes} bytes, {samples} calls timed at batch {taken[0].batch}"
-    return Measured(flow, CheckOutcome.PASSED, told, found, missing, stable)
+    text = f"{flow}: {latency}{size_bytes} bytes, {samples} calls timed at batch {taken[0].batch}"
+    return Measured(flow, CheckOutcome.PASSED, text, found, missing, stable)

@@ -46,13 +46,13 @@ def depends_check(place: SubmissionContext, value: float, sandbox: Sandbox, scra
     )  # fmt: skip
     if answer.ending is not Ending.OK:
         machine = answer.ending is Ending.HARNESS
-        told = f"the model could not be changed so that every answer is zero ({answer.sentence}): a person must look at {path}"
+        sentence = f"the model could not be changed so that every answer is zero ({answer.sentence}): a person must look at {path}"
         outcome = CheckOutcome.INFRASTRUCTURE if machine else CheckOutcome.UNDECIDED
-        return Check(name=NAME, outcome=outcome, sentence=answer.sentence if machine else told, path=path)
+        return Check(name=NAME, outcome=outcome, sentence=answer.sentence if machine else sentence, path=path)
     silent, left = answer.value
     if not silent:
-        told = "not executed: the model has no output of numbers that could be set to zero"
-        return Check(name=NAME, outcome=CheckOutcome.SKIPPED, sentence=told)
+        sentence = "not executed: the model has no output of numbers that could be set to zero"
+        return Check(name=NAME, outcome=CheckOutcome.SKIPPED, sentence=sentence)
     done = execute(
         NAME, path, file_wanted(claim.read), replace(place, folder=other), sandbox, scratch / "silent-output"
     )
@@ -70,17 +70,23 @@ def _judged(path: str, claim: Claim, value: float, done: Executed, left: int) ->
         return _open(path, f"there is no {claim.metric}: {found.sentence}", found.line)
     figures: dict[str, float | str] = {"measured": value, "silent": found.value, "tolerance": claim.tolerance}
     if not _same(value, found.value, claim.tolerance):
-        told = f"{claim.metric} is {value:.6g}, and {found.value:.6g} where every answer of the model is zero"
-        return Check(name=NAME, outcome=CheckOutcome.PASSED, sentence=told, path=path, executed=1, figures=figures)
+        sentence = f"{claim.metric} is {value:.6g}, and {found.value:.6g} where every answer of the model is zero"
+        return Check(name=NAME, outcome=CheckOutcome.PASSED, sentence=sentence, path=path, executed=1, figures=figures)
     if left:
-        told = f"{claim.metric} stays, but {left} of its outputs could not be set to zero and may be what it is computed from"
-        return _open(path, told, found.line)
-    told = (
+        sentence = f"{claim.metric} stays, but {left} of its outputs could not be set to zero and may be what it is computed from"
+        return _open(path, sentence, found.line)
+    sentence = (
         f"{path} gives {claim.metric} = {found.value:.6g} where every answer of the model is zero, and {value:.6g} else: compute it "
         "from what the model answers, and compare that with labels that come from elsewhere"
     )
     return Check(
-        name=NAME, outcome=CheckOutcome.FAILED, sentence=told, path=path, line=found.line, executed=1, figures=figures
+        name=NAME,
+        outcome=CheckOutcome.FAILED,
+        sentence=sentence,
+        path=path,
+        line=found.line,
+        executed=1,
+        figures=figures,
     )
 
 
@@ -93,8 +99,8 @@ def _same(value: float, silent: float, tolerance: float) -> bool:
 
 def _open(path: str, sentence: str, line: int) -> Check:
     """Whether the metric depends on the model is open: nothing was shown, either way."""
-    told = f"on a model whose every answer is zero, {sentence}; a person must see that it is computed from the answers"
-    return Check(name=NAME, outcome=CheckOutcome.UNDECIDED, sentence=told, path=path, line=line)
+    text = f"on a model whose every answer is zero, {sentence}; a person must see that it is computed from the answers"
+    return Check(name=NAME, outcome=CheckOutcome.UNDECIDED, sentence=text, path=path, line=line)
 
 
 def silence(path: str) -> Any:

@@ -95,14 +95,14 @@ def _trouble(cells: _Cells, folder: Path) -> Trouble | None:
             process = getattr(getattr(client.km, "provisioner", None), "process", None)
             return cells.run(client)
     except CellExecutionError as error:
-        told = f"{error.ename}: {_one_line(error.evalue)}" if error.evalue else str(error.ename)
-        return msgspec.structs.replace(cells.running, kind="exception", sentence=told)
+        sentence = f"{error.ename}: {_one_line(error.evalue)}" if error.evalue else str(error.ename)
+        return msgspec.structs.replace(cells.running, kind="exception", sentence=sentence)
     except DeadKernelError:
         return msgspec.structs.replace(cells.running, kind="dead", sentence=f"the kernel died{_cause(process)}")
     except Exception as error:  # noqa: BLE001 - the kernel is untrusted, and may answer anything
-        told = f"{type(error).__name__}: {_one_line(str(error))}"
+        sentence = f"{type(error).__name__}: {_one_line(str(error))}"
         kind = "start" if cells.running.kind == "start" else "protocol"  # on a busy machine it may be too late
-        return msgspec.structs.replace(cells.running, kind=kind, sentence=told)
+        return msgspec.structs.replace(cells.running, kind=kind, sentence=sentence)
 
 
 def _written(report: Report, out: Path) -> Report:

@@ -56,8 +56,8 @@ def check_performance(place: SubmissionContext, tools: SubmissionServices) -> li
         fresh = with_data_sets(case, sets, tools.scratch / "fresh", place.policy.run, fresh=True)
         facts = read_facts(place.folder, place.metadata.model, memory_bytes=place.policy.run.memory_bytes)
     except (BadModel, BadGolden, UsageError) as error:
-        told = f"it cannot be measured: {error}".replace(f"{place.folder}/", "")
-        return [_check(ALL, CheckOutcome.FAILED, told)]
+        text = f"it cannot be measured: {error}".replace(f"{place.folder}/", "")
+        return [_check(ALL, CheckOutcome.FAILED, text)]
 
     @functools.cache
     def published() -> Case:
@@ -91,8 +91,8 @@ def _limits(
         held = (one for one in here if one.flow == flow and found.outcome is CheckOutcome.PASSED)
         checks += [_held(one, found, machine) for one in held]
     for one in elsewhere:
-        told = f"asked of machines of the kind {one.machine!r}; this is {machine.cpu or 'unknown'}"
-        checks.append(_check(f"performance.{one.metric}", CheckOutcome.SKIPPED, told))
+        text = f"asked of machines of the kind {one.machine!r}; this is {machine.cpu or 'unknown'}"
+        checks.append(_check(f"performance.{one.metric}", CheckOutcome.SKIPPED, text))
     return checks, case
 
 
@@ -103,22 +103,22 @@ def on_fresh_inputs(timed: Callable[[Case], Measured], speed: Speed) -> tuple[Me
         known = timed(speed.published())
         if known.outcome is not CheckOutcome.PASSED:
             return known, None  # the model does not run at all
-        told = f"inputs that were drawn here do not run, and those that were handed in do ({found.sentence})"
+        text = f"inputs that were drawn here do not run, and those that were handed in do ({found.sentence})"
         if not speed.value_dependent:
-            return known, _check(name, CheckOutcome.SKIPPED, f"{told}; how much the model does depends on no value")
-        return known, _check(name, CheckOutcome.UNDECIDED, f"{told}; a person must look")
+            return known, _check(name, CheckOutcome.SKIPPED, f"{text}; how much the model does depends on no value")
+        return known, _check(name, CheckOutcome.UNDECIDED, f"{text}; a person must look")
     if not speed.value_dependent or found.outcome is not CheckOutcome.PASSED:
         return found, None
     known_ms, fresh_ms = _latency_ms(timed(speed.published())), _latency_ms(found)
     if fresh_ms > DEARER * known_ms:  # once more: a machine may stumble
         fresh_ms = min(fresh_ms, _latency_ms(timed(speed.fresh)))
-    told = f"{found.flow}: {fresh_ms:.4g} ms on inputs that were drawn here, {known_ms:.4g} ms on those that were handed in"
+    text = f"{found.flow}: {fresh_ms:.4g} ms on inputs that were drawn here, {known_ms:.4g} ms on those that were handed in"
     if math.isnan(fresh_ms + known_ms):
-        return found, _check(name, CheckOutcome.UNDECIDED, f"{told}; a person must look")
+        return found, _check(name, CheckOutcome.UNDECIDED, f"{text}; a person must look")
     if fresh_ms > DEARER * known_ms:
-        told = f"{told}: the model is quick only on what it knows; its speed must not depend on having seen the input"
-        return found, _check(name, CheckOutcome.FAILED, told, executed=1)
-    return found, _check(name, CheckOutcome.PASSED, told, executed=1)
+        text = f"{text}: the model is quick only on what it knows; its speed must not depend on having seen the input"
+        return found, _check(name, CheckOutcome.FAILED, text, executed=1)
+    return found, _check(name, CheckOutcome.PASSED, text, executed=1)
 
 
 def _latency_ms(found: Measured) -> float:
@@ -149,20 +149,20 @@ def _held(one: Measure, found: Measured, machine: Machine) -> Check:
     name = f"performance.{one.metric}"
     value = found.figures.get(one.metric)
     if value is None:
-        told = f"{one.metric} was not measured on {found.flow}: {found.missing.get(one.metric, 'it is not recorded')}"
-        return _check(name, CheckOutcome.UNDECIDED, told)
+        text = f"{one.metric} was not measured on {found.flow}: {found.missing.get(one.metric, 'it is not recorded')}"
+        return _check(name, CheckOutcome.UNDECIDED, text)
     bounds = [
         *([f"at most {format.metric(one.metric, one.at_most)}"] if one.at_most is not None else []),
         *([f"at least {format.metric(one.metric, one.at_least)}"] if one.at_least is not None else []),
     ]
-    told = f"{one.metric} is {format.metric(one.metric, value)} on {found.flow}; {' and '.join(bounds) if bounds else 'no limit is asked'}"
+    text = f"{one.metric} is {format.metric(one.metric, value)} on {found.flow}; {' and '.join(bounds) if bounds else 'no limit is asked'}"
     where: dict[str, float | str] = {one.metric: value, "machine": machine.cpu or "unknown", "flow": found.flow}
     beyond = (one.at_most is not None and value > one.at_most) or (one.at_least is not None and value < one.at_least)
     if beyond and not found.stable and one.metric in ("latency_ms", "throughput_per_s"):
-        told += "; the times had not settled when the clock ran out: the machine is too restless to say"
-        return _check(name, CheckOutcome.UNDECIDED, told, figures=where)
+        text += "; the times had not settled when the clock ran out: the machine is too restless to say"
+        return _check(name, CheckOutcome.UNDECIDED, text, figures=where)
     outcome = CheckOutcome.FAILED if beyond else CheckOutcome.PASSED
-    return _check(name, outcome, told, executed=1, figures=where)
+    return _check(name, outcome, text, executed=1, figures=where)
 
 
 def _check(

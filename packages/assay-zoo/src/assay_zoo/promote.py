@@ -80,8 +80,8 @@ def promote(root: Path, name: str, inspection: Inspection, by: str, *, reason: s
         write_index(root, served)
         _removed(source)
     before = entry.current if entry.current != version.version else ""
-    told = f"{name} {version.version} is served" + (f"; it was {before}" if before else "")
-    return Change(name=name, current=version.version, before=before, sentence=told)
+    sentence = f"{name} {version.version} is served" + (f"; it was {before}" if before else "")
+    return Change(name=name, current=version.version, before=before, sentence=sentence)
 
 
 def rollback(root: Path, name: str, by: str, *, reason: str) -> Change:
@@ -99,8 +99,10 @@ def rollback(root: Path, name: str, by: str, *, reason: str) -> Change:
         entry = manifest.models[name]
         earlier = _earlier(entry)
         if earlier is None:
-            told = f"{name} has no version before {entry.current or 'the withdrawn ones'} that could be served instead"
-            raise UsageError(told)
+            sentence = (
+                f"{name} has no version before {entry.current or 'the withdrawn ones'} that could be served instead"
+            )
+            raise UsageError(sentence)
         withdrawal = Withdrawal(at=_now(), by=by, reason=reason)
         versions = tuple(
             msgspec.structs.replace(one, withdrawn=withdrawal) if one.version == entry.current else one
@@ -110,8 +112,8 @@ def rollback(root: Path, name: str, by: str, *, reason: str) -> Change:
         served = msgspec.structs.replace(manifest, models={**manifest.models, name: back})
         write_manifest(root, served)
         write_index(root, served)
-    told = f"{name} {earlier.version} is served again; {entry.current} is withdrawn: {reason}"
-    return Change(name=name, current=earlier.version, before=entry.current, sentence=told)
+    sentence = f"{name} {earlier.version} is served again; {entry.current} is withdrawn: {reason}"
+    return Change(name=name, current=earlier.version, before=entry.current, sentence=sentence)
 
 
 def _allowed(name: str, inspection: Inspection, by: str, reason: str) -> None:
@@ -122,8 +124,8 @@ def _allowed(name: str, inspection: Inspection, by: str, reason: str) -> None:
     answer = inspection.decision.answer
     if answer is not Answer.PROMOTE and not reason:
         why = "; ".join(inspection.decision.reasons[:3])
-        told = f"{name} was decided {answer.value!r} ({why}): a person may promote it for a reason, give --reason"
-        raise UsageError(told)
+        text = f"{name} was decided {answer.value!r} ({why}): a person may promote it for a reason, give --reason"
+        raise UsageError(text)
 
 
 def _staged(root: Path, name: str, source: Path, inspection: Inspection) -> Path:

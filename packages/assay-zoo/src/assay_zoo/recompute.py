@@ -52,8 +52,8 @@ def recompute(place: SubmissionContext, tools: SubmissionServices) -> list[Check
         return [_on_test_sets(case, place, scenario, metadata.accuracy, tools)]
     except (BadModel, BadGolden, UsageError) as error:
         data = "" if scenario.dataset else next((one.name for one in data_set_folders(place.folder)), "")
-        told = f"it cannot be computed again: {error}".replace(f"{place.folder}/", "")
-        return [msgspec.structs.replace(_made(CheckOutcome.FAILED, told), path=data)]
+        text = f"it cannot be computed again: {error}".replace(f"{place.folder}/", "")
+        return [msgspec.structs.replace(_made(CheckOutcome.FAILED, text), path=data)]
 
 
 def _on_data_set(
@@ -62,8 +62,8 @@ def _on_data_set(
     folder = place.root / scenario.dataset
     missing = [name for name in (INPUTS, LABELS) if not (folder / name).is_file()]
     if missing:
-        told = f"scenario {scenario.name!r} names the data set {scenario.dataset}, which lacks {' and '.join(missing)}"
-        return _made(CheckOutcome.UNDECIDED, f"{told}: the zoo's maintainers must restore it")
+        text = f"scenario {scenario.name!r} names the data set {scenario.dataset}, which lacks {' and '.join(missing)}"
+        return _made(CheckOutcome.UNDECIDED, f"{text}: the zoo's maintainers must restore it")
     labels = read_tensors(folder / LABELS)
     answered, result = _answers(
         msgspec.structs.replace(case, inputs=Inputs(data=Data(str(folder / INPUTS)))), place, tools
@@ -72,8 +72,8 @@ def _on_data_set(
         return _not_run(result)
     found = score(scenario.task, answered, answered, labels, scenario.task_options)
     if scenario.metric not in found:
-        told = f"task {scenario.task!r} has no metric {scenario.metric!r}, only {', '.join(sorted(found))[:200]}"
-        return _made(CheckOutcome.UNDECIDED, f"scenario {scenario.name!r} cannot be followed: {told}")
+        text = f"task {scenario.task!r} has no metric {scenario.metric!r}, only {', '.join(sorted(found))[:200]}"
+        return _made(CheckOutcome.UNDECIDED, f"scenario {scenario.name!r} cannot be followed: {text}")
     value = found[scenario.metric]
     ends = metric_interval(scenario.task, scenario.metric, answered, labels, scenario.task_options, value)
     return _judged(value, ends, len(answered), scenario, claim)
@@ -84,29 +84,29 @@ def _judged(value: float, ends: tuple[float, float], samples: int, scenario: Sce
     higher = scenario.direction == "higher"
     room = max(claim.tolerance, ends[1] - value if higher else value - ends[0])
     figures: dict[str, float | str] = {scenario.metric: value, "samples": float(samples), "room": room}
-    told = f"{scenario.metric} is {value:.6g} on {samples} samples of {scenario.dataset}"
+    text = f"{scenario.metric} is {value:.6g} on {samples} samples of {scenario.dataset}"
     worse = (claim.value - value) if higher else (value - claim.value)
     least = scenario.minimum
     if math.isnan(value):
-        return _made(CheckOutcome.FAILED, f"{told}: no number", figures, samples)
+        return _made(CheckOutcome.FAILED, f"{text}: no number", figures, samples)
     if least is not None and (value < least if higher else value > least):
         side = "at least" if higher else "at most"
         return _made(
-            CheckOutcome.FAILED, f"{told}; scenario {scenario.name!r} asks for {side} {least:g}", figures, samples
+            CheckOutcome.FAILED, f"{text}; scenario {scenario.name!r} asks for {side} {least:g}", figures, samples
         )
     width = ends[1] - ends[0]
     if math.isinf(width) or width > WIDEST * (scenario.range[1] - scenario.range[0]):
-        told = f"{told}: too few to tell a claim of {claim.value:.6g} from a wrong one; the zoo's maintainers must add some"
-        return _made(CheckOutcome.UNDECIDED, told, figures, samples)
+        text = f"{text}: too few to tell a claim of {claim.value:.6g} from a wrong one; the zoo's maintainers must add some"
+        return _made(CheckOutcome.UNDECIDED, text, figures, samples)
     if worse > room:
         return _made(
             CheckOutcome.FAILED,
-            f"{told}, claimed is {claim.value:.6g}: worse by more than {room:.3g}, which tolerance and another choice of "
+            f"{text}, claimed is {claim.value:.6g}: worse by more than {room:.3g}, which tolerance and another choice of "
             "samples explain",
             figures,
             samples,
         )
-    return _made(CheckOutcome.PASSED, f"{told}, claimed is {claim.value:.6g}", figures, samples)
+    return _made(CheckOutcome.PASSED, f"{text}, claimed is {claim.value:.6g}", figures, samples)
 
 
 def _on_test_sets(
@@ -128,9 +128,9 @@ def _on_test_sets(
             "the outputs that were handed in are not of the model's names, types and shapes: see functionality"
         )
     value = score(scenario.task, answered, expected, {}, scenario.task_options)[name]
-    told = f"{name} with the outputs of {len(sets)} test data sets is {value:.6g} (no data set with labels is known)"
+    text = f"{name} with the outputs of {len(sets)} test data sets is {value:.6g} (no data set with labels is known)"
     good = value >= 1.0 - claim.tolerance
-    check = _made(CheckOutcome.PASSED if good else CheckOutcome.FAILED, told, {name: value}, len(sets))
+    check = _made(CheckOutcome.PASSED if good else CheckOutcome.FAILED, text, {name: value}, len(sets))
     return msgspec.structs.replace(check, path=sets[0].name)
 
 

@@ -32,8 +32,8 @@ def check_identity(place: SubmissionContext) -> list[Check]:
 
 def _name_findings(name: str, models: dict[str, Entry]) -> Iterator[Finding]:
     if name.partition(".")[0] in _RESERVED or name.endswith("."):
-        told = f"{name!r} is a name that some file systems cannot hold: choose another"
-        yield Finding(sentence=told, path=METADATA)
+        text = f"{name!r} is a name that some file systems cannot hold: choose another"
+        yield Finding(sentence=text, path=METADATA)
     for sentence in confusable(name, models):
         yield Finding(sentence=sentence)
 
@@ -50,11 +50,11 @@ def _author(place: SubmissionContext, models: dict[str, Entry]) -> Iterator[Chec
     if place.approved:
         yield passed("author", f"{place.author} submits for the first time; approved by {place.approved}")
         return
-    told = (
+    sentence = (
         f"{place.author} submits for the first time: a maintainer reads this commit and approves it before anything of it is run, "
         f"or lists {place.author} under approved in zoo.toml"
     )
-    yield undecided("author", Finding(sentence=told))
+    yield undecided("author", Finding(sentence=sentence))
 
 
 def _owner(place: SubmissionContext, served: Entry | None) -> Check:

@@ -73,8 +73,8 @@ def _script(path: str, text: str) -> SourceText:
 def _reaches(path: str, text: str, where: Sequence[int] = ()) -> Iterator[Finding]:
     """`where` are the lines of a notebook's file, for each line of its code."""
     for line, what in reaches(text):
-        told = f"{path} reaches for {what}: code of a submission reads its own files and computes, nothing else"
-        yield Finding(sentence=told, path=path, line=where[line - 1] if 0 < line <= len(where) else line)
+        sentence = f"{path} reaches for {what}: code of a submission reads its own files and computes, nothing else"
+        yield Finding(sentence=sentence, path=path, line=where[line - 1] if 0 < line <= len(where) else line)
 
 
 def _alike(path: str, tree: ast.AST, where: Sequence[int] = ()) -> Iterator[Finding]:
@@ -83,8 +83,8 @@ def _alike(path: str, tree: ast.AST, where: Sequence[int] = ()) -> Iterator[Find
         for name in (getattr(node, key, "") for key in ("id", "name", "attr", "arg")):
             if isinstance(name, str) and not name.isascii():
                 line = getattr(node, "lineno", 0)
-                told = f"{path} has the name {name[:60]!a}, with letters that are easily taken for others: write names in ASCII"
-                yield Finding(sentence=told, path=path, line=where[line - 1] if 0 < line <= len(where) else line)
+                sentence = f"{path} has the name {name[:60]!a}, with letters that are easily taken for others: write names in ASCII"
+                yield Finding(sentence=sentence, path=path, line=where[line - 1] if 0 < line <= len(where) else line)
                 return
 
 
@@ -128,8 +128,8 @@ def _notebook(path: str, text: str) -> SourceText:
             tree = ast.parse("\n".join(plain))
         except (SyntaxError, ValueError) as error:
             line = where[min((getattr(error, "lineno", 1) or 1), len(where)) - 1]
-            told = f"{path} has a cell ({number}) that is no Python: {getattr(error, 'msg', error)}"
-            troubles.append(Finding(sentence=told, path=path, line=line))
+            sentence = f"{path} has a cell ({number}) that is no Python: {getattr(error, 'msg', error)}"
+            troubles.append(Finding(sentence=sentence, path=path, line=line))
             unread += 1
             continue
         imports += [Import(module=name, line=where[line - 1]) for name, line in _imports(tree)]
@@ -152,8 +152,8 @@ def _other_language(path: str, text: str) -> Iterator[Finding]:
         table = metadata.get(key) if isinstance(metadata, dict) else None
         said = table.get("language" if key == "kernelspec" else "name") if isinstance(table, dict) else None
         if isinstance(said, str) and not said.lower().startswith(("python", "ipython")):
-            told = f"{path} says that it is written in {said[:40]!r}: notebooks are run as Python"
-            yield Finding(sentence=told, path=path)
+            sentence = f"{path} says that it is written in {said[:40]!r}: notebooks are run as Python"
+            yield Finding(sentence=sentence, path=path)
             return
 
 
@@ -171,8 +171,9 @@ def _without_magics(path: str, cell: int, code: list[str], where: list[int]) -> 
         code_of = _FLAGS.sub("", asked.lstrip("%").removeprefix(words[0]).strip()) if timed else ""
         plain.append(line[: len(line) - len(line.lstrip())] + (code_of or "pass"))
         if asked.startswith("!") or not words or not (timed or _is_harmless(asked)):
-            told = f"{path} asks a shell or IPython for {asked[:60]!r} in cell {cell}: a submission runs as it was handed in, without that"
-            found.append(Finding(sentence=told, path=path, line=number))
+            what = f"asks a shell or IPython for {asked[:60]!r} in cell {cell}"
+            sentence = f"{path} {what}: a submission runs as it was handed in, without that"
+            found.append(Finding(sentence=sentence, path=path, line=number))
         if asked.startswith("%%") and words and not (timed or _is_harmless(asked)):
             plain += ["pass"] * (len(code) - len(plain))
             break

@@ -99,15 +99,15 @@ def _meaning(place: SubmissionContext, metadata: Metadata, text: MetadataText) -
 def _claim(scenario: Scenario, claim: Claim, at: Callable[..., Finding]) -> Iterator[Finding]:
     """What would let a poor model pass: the other direction, an impossible value, a tolerance that takes everything."""
     if claim.direction != scenario.direction:
-        told = f"says that {claim.direction} is better, and for scenario {scenario.name!r} {scenario.direction} is"
-        yield at(f"{told}: leave the direction out or correct it", "accuracy", "direction")
+        text = f"says that {claim.direction} is better, and for scenario {scenario.name!r} {scenario.direction} is"
+        yield at(f"{text}: leave the direction out or correct it", "accuracy", "direction")
     low, high = scenario.range
     if not low <= claim.value <= high:
-        told = f"claims {claim.metric} = {claim.value:g}, and in scenario {scenario.name!r} it lies between {low:g} and {high:g}"
-        yield at(told, "accuracy", "value")
+        text = f"claims {claim.metric} = {claim.value:g}, and in scenario {scenario.name!r} it lies between {low:g} and {high:g}"
+        yield at(text, "accuracy", "value")
     if claim.tolerance > scenario.largest_tolerance:
-        told = f"asks for a tolerance of {claim.tolerance:g}; scenario {scenario.name!r} allows {scenario.largest_tolerance:g}"
-        yield at(told, "accuracy", "tolerance")
+        text = f"asks for a tolerance of {claim.tolerance:g}; scenario {scenario.name!r} allows {scenario.largest_tolerance:g}"
+        yield at(text, "accuracy", "tolerance")
 
 
 def _version(place: SubmissionContext, metadata: Metadata, line: int) -> Iterator[Finding]:

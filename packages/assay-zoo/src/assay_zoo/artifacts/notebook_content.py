@@ -27,11 +27,13 @@ def notebook_findings(read: Mapping[str, SourceText], metadata: Metadata) -> Ite
         if not read[path].statements:
             yield Finding(sentence=f"{path} holds nothing: no cell of it computes anything", path=path)
         elif not any(_opens(read[one], metadata.model) for one in used):
-            told = f"{path} never opens {metadata.model}: what it shows does not come from the model"
-            yield Finding(sentence=told, path=path)
+            sentence = f"{path} never opens {metadata.model}: what it shows does not come from the model"
+            yield Finding(sentence=sentence, path=path)
         elif path == metadata.validation and (how := _written_down([read[one] for one in used], metadata.accuracy)):
-            told = f"{path} {how}: the metric is computed from what the model answers, and stands nowhere in the code"
-            yield Finding(sentence=told, path=path)
+            sentence = (
+                f"{path} {how}: the metric is computed from what the model answers, and stands nowhere in the code"
+            )
+            yield Finding(sentence=sentence, path=path)
 
 
 def _written_down(sources: Sequence[SourceText], claim: Claim) -> str:
@@ -68,8 +70,8 @@ def processing_findings(read: Mapping[str, SourceText], metadata: Metadata) -> I
             for name in sorted(ours.keys() & others.keys()):
                 where, body = others[name]
                 if body != ours[name]:
-                    told = f"{where} has a {name} of its own, and it is not that of {script}: import the one that readers are given"
-                    yield Finding(sentence=told, path=where)
+                    sentence = f"{where} has a {name} of its own, and it is not that of {script}: import the one that readers are given"
+                    yield Finding(sentence=sentence, path=where)
             shows = any(_opens(read[one], metadata.model) for one in used)  # else that is what is told
             idle = shows and not any(ours.keys() & set(read[one].names) for one in used if one != script)
             if (
@@ -78,8 +80,10 @@ def processing_findings(read: Mapping[str, SourceText], metadata: Metadata) -> I
                 and (idle or script not in used)
                 and not ours.keys() & others.keys()
             ):
-                told = f"{path} does not use {script}: what it shows was not made by the script that readers are given"
-                yield Finding(sentence=told, path=path)
+                sentence = (
+                    f"{path} does not use {script}: what it shows was not made by the script that readers are given"
+                )
+                yield Finding(sentence=sentence, path=path)
 
 
 def functions_of(tree: ast.AST) -> tuple[tuple[str, str], ...]:

@@ -111,13 +111,13 @@ def _headers(place: SubmissionContext, path: str, source: SourceText) -> Iterato
     for line, said in source.license:
         allowed = (wanted, *place.policy.licenses)  # code of others may lie in a submission
         if wanted and not any(same_license(said, one) for one in allowed):
-            told = f"{path} says that its licence is {said}, and {METADATA} says {wanted}: both must be one"
-            yield Finding(sentence=told, path=path, line=line)
+            sentence = f"{path} says that its licence is {said}, and {METADATA} says {wanted}: both must be one"
+            yield Finding(sentence=sentence, path=path, line=line)
 
 
 def _left(place: SubmissionContext) -> Iterator[tuple[str, Finding]]:
     """The words, and what is to be told of them."""
     if place.metadata is not None:
         for key, text in left_in_metadata(place.root, place.metadata.model_dump()):
-            told = f"{METADATA} still says {text[:80]!r} in {key}: say what is true of this model"
-            yield text, Finding(sentence=told, path=METADATA)
+            sentence = f"{METADATA} still says {text[:80]!r} in {key}: say what is true of this model"
+            yield text, Finding(sentence=sentence, path=METADATA)

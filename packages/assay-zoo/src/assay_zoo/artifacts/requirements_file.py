@@ -83,8 +83,8 @@ def requirement_problems(text: str, packages: Sequence[str]) -> Iterator[tuple[i
     known.update(*(_VARIANTS.get(name, ()) for name in tuple(known)))
     for number, asked in _lines(text):
         if asked.startswith("-"):
-            if told := " ".join(needs_a_look(asked)):
-                yield number, f"tells the installer {told[:60]!r}: list packages, nothing else"
+            if sentence := " ".join(needs_a_look(asked)):
+                yield number, f"tells the installer {sentence[:60]!r}: list packages, nothing else"
             continue
         asked, options = _OPTIONS.fullmatch(asked).groups()  # type: ignore[union-attr]
         if not _DIGESTS.fullmatch(options):

@@ -44,8 +44,8 @@ def _one(folder: Path, ports: dict[str, int]) -> Iterator[Finding]:
     there = {path.name for path in folder.iterdir()}
     for name in sorted(wanted.keys() - there):
         path, kind = f"{folder.name}/{name}", wanted[name]
-        told = f"{path} is missing: metadata.toml has {ports[kind]} {kind}{'s' if ports[kind] != 1 else ''}"
-        yield Finding(sentence=told, path=path)
+        sentence = f"{path} is missing: metadata.toml has {ports[kind]} {kind}{'s' if ports[kind] != 1 else ''}"
+        yield Finding(sentence=sentence, path=path)
     for name in sorted(one for one in there - wanted.keys() if re.fullmatch(r"(in|out)put.*", one)):
         path = f"{folder.name}/{name}"
         yield Finding(

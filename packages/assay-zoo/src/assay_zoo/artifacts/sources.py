@@ -66,8 +66,10 @@ def _hiding(place: SubmissionContext) -> Iterator[Finding]:
         if one.stem in _STARTED:
             yield Finding(sentence=f"{one.name} is run though nobody imports it: give it another name", path=one.name)
         elif one.stem in sys.stdlib_module_names or one.stem in place.policy.packages:
-            told = f"{one.name} takes the place of the module {one.stem} for all that import it: give it another name"
-            yield Finding(sentence=told, path=one.name)
+            sentence = (
+                f"{one.name} takes the place of the module {one.stem} for all that import it: give it another name"
+            )
+            yield Finding(sentence=sentence, path=one.name)
 
 
 def _answered(module: str, path: str, place: SubmissionContext) -> bool:

@@ -71,13 +71,13 @@ def readme(
 
     metadata = read(folder / METADATA).validate(Metadata)
     if left := [key for key, _ in left_in_metadata(root_of(None, folder), metadata.model_dump())]:
-        told = f"{folder / METADATA} still has the template's words in {', '.join(dict.fromkeys(left))}"
-        raise UsageError(f"{told}: say there what is true of this model, then write the readme of it")
+        sentence = f"{folder / METADATA} still has the template's words in {', '.join(dict.fromkeys(left))}"
+        raise UsageError(f"{sentence}: say there what is true of this model, then write the readme of it")
     path = output or folder / "README.md"
     before = path.read_text("utf-8", "replace") if overwrite and path.is_file() else ""
     if line := line_above_sections(before):
-        told = f"{path}, line {line}: what stands above the first section would be lost"
-        raise UsageError(f"{told}: give it a heading of its own, or delete it")
+        sentence = f"{path}, line {line}: what stands above the first section would be lost"
+        raise UsageError(f"{sentence}: give it a heading of its own, or delete it")
     text = readme_text(metadata, before)
     try:
         with path.open("w" if overwrite else "x", encoding="utf-8") as file:

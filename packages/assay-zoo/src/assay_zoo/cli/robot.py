@@ -69,7 +69,7 @@ def _ready(service: Service, repository: str) -> bool:
     for name, reason in missing.items():
         print(f"{name}: {reason}")
     if packages:
-        told = "notebooks that import them cannot be checked here until they are installed beside Assay"
-        print(f"packages: {', '.join(packages)}: zoo.toml allows them; {told}")
+        text = "notebooks that import them cannot be checked here until they are installed beside Assay"
+        print(f"packages: {', '.join(packages)}: zoo.toml allows them; {text}")
     print("not ready" if missing else f"ready: {repository}, {service.queue.database.name}")
     return not missing

@@ -31,8 +31,8 @@ def check_compliance(
     started = time.monotonic()
     name = place.metadata.model if place.metadata else "model.onnx"
     if not _inside(name):
-        told = f"metadata.toml names the model {shown(name)}, outside of the submission; give a file inside it"
-        return [Check(name="compliance.model", outcome=CheckOutcome.FAILED, sentence=told, path="metadata.toml")]
+        sentence = f"metadata.toml names the model {shown(name)}, outside of the submission; give a file inside it"
+        return [Check(name="compliance.model", outcome=CheckOutcome.FAILED, sentence=sentence, path="metadata.toml")]
     try:
         examination = examine_apart(request_of(place), limits)
     except HarnessError as error:
@@ -84,8 +84,8 @@ def _unclaimed(place: SubmissionContext) -> list[Check]:
     """What is not looked at is said: an author mends metadata.toml once, not twice."""
     if place.metadata is not None:
         return []
-    told = f"not executed: opset, inputs and outputs are compared with {METADATA}, which must hold first"
-    return [Check(name="compliance.claims", outcome=CheckOutcome.SKIPPED, sentence=told, path=METADATA)]
+    sentence = f"not executed: opset, inputs and outputs are compared with {METADATA}, which must hold first"
+    return [Check(name="compliance.claims", outcome=CheckOutcome.SKIPPED, sentence=sentence, path=METADATA)]
 
 
 def _puzzle(text: str, path: str) -> Check:

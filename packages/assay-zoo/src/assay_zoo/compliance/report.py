@@ -58,11 +58,11 @@ def report(
 
 def _passed(area: Area, counts: Mapping[str, int], remarks: Sequence[str]) -> str:
     words, names = _COUNTED[area]
-    told = f"{words.format(*(counts.get(name, 0) for name in names.split()))} follow the specification"
+    text = f"{words.format(*(counts.get(name, 0) for name in names.split()))} follow the specification"
     if not remarks:
-        return told
+        return text
     more = f"; and {len(remarks) - _REMARKS} more" if len(remarks) > _REMARKS else ""
-    return f"{told}; worth knowing: {'; '.join(remarks[:_REMARKS])}{more}"
+    return f"{text}; worth knowing: {'; '.join(remarks[:_REMARKS])}{more}"
 
 
 def _check(area: Area, outcome: CheckOutcome, sentence: str, path: str, executed: int, seconds: float) -> Check:

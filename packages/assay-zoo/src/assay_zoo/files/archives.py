@@ -50,8 +50,10 @@ def _arrays(item: Item) -> Iterator[Finding]:
             if not first.startswith(b"\x93NUMPY"):
                 yield _said(f"holds {one.filename!r}, which is no array: hand it in beside the others")
             elif array_of_objects(first):
-                told = f"holds {one.filename!r}, an array of Python objects: it runs code when it is read; leave it out"
-                yield Finding(check="pickles", sentence=told)
+                sentence = (
+                    f"holds {one.filename!r}, an array of Python objects: it runs code when it is read; leave it out"
+                )
+                yield Finding(check="pickles", sentence=sentence)
 
 
 def _said(sentence: str) -> Finding:

@@ -116,8 +116,8 @@ def _failed(name: str, sentence: str, path: str, line: int = 0) -> Check:
 
 def _unread(entry: Entry, answer: Looked) -> Check:
     """Our reader failed on it: neither its fault for sure nor a machine's, so that a person looks."""
-    told = f"{entry.path} could not be looked at: {answer.sentence}"
-    return Check(name="files.readable", outcome=CheckOutcome.UNDECIDED, sentence=told, path=entry.path)
+    sentence = f"{entry.path} could not be looked at: {answer.sentence}"
+    return Check(name="files.readable", outcome=CheckOutcome.UNDECIDED, sentence=sentence, path=entry.path)
 
 
 def _unopened(answer: Looked) -> Check:

@@ -54,8 +54,8 @@ def _model(item: Item) -> list[Finding]:
     try:
         model = ModelProto.FromString(data)
     except DecodeError:
-        told = f"is no ONNX model that can be read ({len(data)} bytes): it is cut off, another format, or nested too deeply"
-        return [_broken(f"{told}; export it again")]
+        text = f"is no ONNX model that can be read ({len(data)} bytes): it is cut off, another format, or nested too deeply"
+        return [_broken(f"{text}; export it again")]
     if not model.HasField("graph"):
         return [_broken(f"is no ONNX model: it has no graph ({len(data)} bytes); export it again")]
     prefix = f"{item.file}: "

@@ -54,5 +54,5 @@ def _script(item: Item, head: bytes) -> Finding | None:
     if item.suffix not in _SCRIPTS and name not in _NAMES and (not first or item.suffix == ".py"):
         return None
     what = f"begins with {first!r}" if first else f"is a script by its name ({item.suffix or name})"
-    told = f"{what}, and nothing but Python in files called .py is looked into: write it so, or in words"
-    return Finding(check="programs", sentence=told)
+    sentence = f"{what}, and nothing but Python in files called .py is looked into: write it so, or in words"
+    return Finding(check="programs", sentence=sentence)

@@ -49,5 +49,5 @@ def _pieces(item: Item) -> Iterator[str]:
 
 def _finding(mark: str, line: int) -> Finding:
     shown = f"U+{ord(mark):04X}" if len(mark) == 1 else f"U+{mark[2:].upper()}"
-    told = f"has {shown}, which shows what follows in another order than it is read: write it without"
-    return Finding(check="text", sentence=told, line=line)
+    sentence = f"has {shown}, which shows what follows in another order than it is read: write it without"
+    return Finding(check="text", sentence=sentence, line=line)

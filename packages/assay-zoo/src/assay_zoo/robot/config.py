@@ -158,8 +158,8 @@ def _alerts(parsed: AlertsFile, secrets: _Secrets, text: TomlFile, beside: Path)
     for number, one in enumerate(parsed.target):
         place = ("alerts", "target", number, "url")
         if not isinstance(one.url, AddressFile):
-            told = 'must be { file = "PATH" } or { env = "NAME" }: no secret is written here'
-            raise BadPolicy(text.sentence(place, told))
+            sentence = 'must be { file = "PATH" } or { env = "NAME" }: no secret is written here'
+            raise BadPolicy(text.sentence(place, sentence))
         secrets.read(place, SecretPlace.model_validate({"env": one.url.env} if one.url.env else {"file": one.url.file}))
     if parsed.only_with and not os.environ.get(parsed.only_with):
         return None
@@ -188,8 +188,8 @@ class _Secrets:
         """Raises BadPolicy where the secret is not there, or is too short to be one."""
         value = self._of_environment(place, where.env) if where.env else self._of_file(place, where.file)
         if len(value) < shortest:
-            told = f"leads to a secret of {len(value)} characters: take one of at least {shortest}"
-            raise BadPolicy(self._text.sentence(place, told))
+            text = f"leads to a secret of {len(value)} characters: take one of at least {shortest}"
+            raise BadPolicy(self._text.sentence(place, text))
         return Secret(value)
 
     def _of_environment(self, place: Place, name: str) -> str:

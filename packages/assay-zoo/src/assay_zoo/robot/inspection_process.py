@@ -138,8 +138,8 @@ class _Watch:
                 if self._stopping():
                     return Ended(ending=Ending.STOPPED)
                 if now - begin > self._limit_s:
-                    told = f"the inspection did not end within {self._limit_s:g} s{self._where()}"
-                    return Ended(ending=Ending.FAILED, sentence=told)
+                    sentence = f"the inspection did not end within {self._limit_s:g} s{self._where()}"
+                    return Ended(ending=Ending.FAILED, sentence=sentence)
                 if now - beaten >= self._beat_s:
                     beaten = now
                     if not self._beat():

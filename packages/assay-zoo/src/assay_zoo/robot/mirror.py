@@ -202,8 +202,8 @@ class Mirror:
                 return made
             except GitFailed as error:
                 if any(word in str(error) for word in _REFUSED):
-                    told = f"{branch} takes no commit of the robot: let it push there, then have it checked again ({error})"
-                    raise UsageError(told) from None
+                    text = f"{branch} takes no commit of the robot: let it push there, then have it checked again ({error})"
+                    raise UsageError(text) from None
                 if not any(word in str(error) for word in _QUICKER) or attempt == _PUSHES - 1:
                     raise
         raise AssertionError("unreachable")

@@ -195,9 +195,9 @@ def _refuse_without_apprise(config: RobotConfig) -> None:
 def _refuse_without_sandbox(config: RobotConfig, sandbox: Bubblewrap) -> None:
     here = sandbox.available()
     if config.demand_sandbox and config.workers and not here.available:
-        told = f"{here.reason}: {here.install}" if here.install else here.reason
+        text = f"{here.reason}: {here.install}" if here.install else here.reason
         raise HarnessError(
-            f"there is no sandbox for the code of submissions ({told}); only where nobody hostile can submit, "
+            f"there is no sandbox for the code of submissions ({text}); only where nobody hostile can submit, "
             'write sandbox = "optional" in robot.toml'
         )
     if not here.available:

@@ -86,8 +86,8 @@ class Worker:
     def _one(self, lease: Lease, folder: Path, stop: threading.Event) -> None:
         queue, one = self._shop.queue, lease.submission
         if lease.taken > self._limits.taken:
-            told = f"{lease.taken - 1} workers took this up and none came back: look at the robot's log"
-            self._decide(lease, [_fault(told)], "")
+            text = f"{lease.taken - 1} workers took this up and none came back: look at the robot's log"
+            self._decide(lease, [_fault(text)], "")
             return
         try:
             now = self._shop.source.head(one.branch, one.number)
@@ -121,8 +121,8 @@ class Worker:
         try:
             self._shop.mirror.fetch_head(head)
         except GitFailed as error:
-            told = f"{head.sha[:12]} of {head.branch} cannot be fetched: {error}; make the commit again and push it"
-            return Check(name="files.commit", outcome=CheckOutcome.INFRASTRUCTURE, sentence=told)
+            sentence = f"{head.sha[:12]} of {head.branch} cannot be fetched: {error}; make the commit again and push it"
+            return Check(name="files.commit", outcome=CheckOutcome.INFRASTRUCTURE, sentence=sentence)
         return None
 
     def _export(self, lease: Lease, head: Head, base: str, root: Path) -> list[Check]:
@@ -140,17 +140,17 @@ class Worker:
         if folder.is_symlink():
             # Intake follows no link inside a submission; the folder itself must not be one, or another is taken for it.
             folder.unlink()
-            told = f"{SUBMISSIONS}/{one.name} is a link: a submission is a folder"
-            return [Check(name="files.links", outcome=CheckOutcome.FAILED, sentence=told)]
+            sentence = f"{SUBMISSIONS}/{one.name} is a link: a submission is a folder"
+            return [Check(name="files.links", outcome=CheckOutcome.FAILED, sentence=sentence)]
         if not refused and not folder.is_dir():
             names = self._shop.source.names(head, self._shop.mirror.submissions_of(head, base))
             if one.name not in names:
                 raise Moved(f"it can be fetched again, and its submissions are {', '.join(names) or 'none'}")
-            told = (
+            sentence = (
                 f"the commit has no folder {SUBMISSIONS}/{one.name}; a name consists of lower-case letters, digits, "
                 "'.', '_' and '-', and begins with a letter or a digit"
             )
-            return [Check(name="files.folder", outcome=CheckOutcome.FAILED, sentence=told)]
+            return [Check(name="files.folder", outcome=CheckOutcome.FAILED, sentence=sentence)]
         return refused
 
     def _export_zoo(self, base: str, paths: tuple[str, ...], root: Path) -> None:
@@ -203,8 +203,8 @@ class Worker:
             self._decide(lease, checks, base, found)
             return
         why = next((one.sentence for one in checks if one.outcome is CheckOutcome.INFRASTRUCTURE), "no answer")
-        told = f"attempt {tried} of {self._limits.attempts} failed: {why}"
-        self._shop.queue.give_back(lease, told, after_s=self._limits.retry_s * 2 ** (tried - 1))
+        text = f"attempt {tried} of {self._limits.attempts} failed: {why}"
+        self._shop.queue.give_back(lease, text, after_s=self._limits.retry_s * 2 ** (tried - 1))
 
     def _decide(
         self, lease: Lease, checks: list[Check] | tuple[Check, ...], base: str, found: Inspection | None = None

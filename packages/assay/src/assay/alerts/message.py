@@ -110,15 +110,15 @@ def _html(
     title: str, first: str, lines: list[tuple[str, str]], commands: list[tuple[str, str]], link: str, script: str = ""
 ) -> str:
     """Paragraphs, so that the text a mail program makes of it reads well, too."""
-    told = [f"<p><b>{escape(title)}</b></p>", f"<p>{first}</p>"]
-    told += [f"<p><b>{escape(name)}:</b> {escape(text)}</p>" for name, text in lines]
+    texts = [f"<p><b>{escape(title)}</b></p>", f"<p>{first}</p>"]
+    texts += [f"<p><b>{escape(name)}:</b> {escape(text)}</p>" for name, text in lines]
     for name, command in commands:
-        told.append(f"<p>{escape(name)}:</p><pre>{escape(command)}</pre>")
+        texts.append(f"<p>{escape(name)}:</p><pre>{escape(command)}</pre>")
     if link:
-        told.append(f'<p>Report: <a href="{escape(link, quote=True)}">{escape(link)}</a></p>')
-    told.append(script)
+        texts.append(f'<p>Report: <a href="{escape(link, quote=True)}">{escape(link)}</a></p>')
+    texts.append(script)
     style = "font-family:sans-serif;font-size:14px;line-height:1.4;max-width:44em"
-    return f'<html><body style="{style}">{"".join(told)}</body></html>'
+    return f'<html><body style="{style}">{"".join(texts)}</body></html>'
 
 
 def digest(alerts: Sequence[Alert], link: str = "", sender: str = "assay") -> Message:

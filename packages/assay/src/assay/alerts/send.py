@@ -30,8 +30,8 @@ def send(target: AlertTarget, message: Message, timeout_s: float = TIMEOUT_S) ->
     if worker.is_alive():
         raise NotDelivered(f"it gave no answer within {timeout_s:g} s")
     if said:
-        told = " ".join(without_address(" ".join(said), address).split())
-        raise NotDelivered(told if len(told) <= LONGEST else f"{told[:LONGEST]}...")
+        text = " ".join(without_address(" ".join(said), address).split())
+        raise NotDelivered(text if len(text) <= LONGEST else f"{text[:LONGEST]}...")
 
 
 def _send(address: str, message: Message, said: list[str]) -> None:

@@ -39,8 +39,8 @@ def lowering_failure(error: BaseException, *, while_: str) -> Failure:
         return Unsupported(f"ExecuTorch has no kernel for {names}.", node=names, cause=_OPERATOR)
     if whole := _LEFT_WHOLE.search(str(error)):
         name = whole.group(1)
-        told = f"ExecuTorch, {while_}: the partitioner keeps {name} from being decomposed, and the delegate does not take it."
-        return Unsupported(told, node=name, cause=_OPERATOR)
+        sentence = f"ExecuTorch, {while_}: the partitioner keeps {name} from being decomposed, and the delegate does not take it."
+        return Unsupported(sentence, node=name, cause=_OPERATOR)
     odd = _NOT_CORE.search(text)
     if odd or isinstance(error, NotImplementedError) or _UNSUPPORTED.search(text):
         node = odd.group(1) if odd else first_match(_NODES, text)

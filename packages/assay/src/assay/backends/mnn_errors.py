@@ -50,8 +50,8 @@ def artifact_failure(name: str, error: Exception) -> InvalidModel:
 def lost_outputs(names: Sequence[str]) -> Unsupported:
     """Of outputs of the model that the session does not have: the converter of 3.6 fuses a quantization at the end into the layer before
     it, and drops the name."""
-    told = ", ".join(f"'{name}'" for name in names)
-    return Unsupported(f"MNN's converter dropped the output {told} of the model.", node=names[0])
+    text = ", ".join(f"'{name}'" for name in names)
+    return Unsupported(f"MNN's converter dropped the output {text} of the model.", node=names[0])
 
 
 def run_failure(code: int, unsized: str = "", kind: str = "") -> Lowering:

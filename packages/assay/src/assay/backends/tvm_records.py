@@ -32,12 +32,12 @@ def records_of(options: dict[str, Option], flow: Flow) -> Records | None:
     if not options["records"]:
         return None
     folder = Path(str(options["records"]))
-    told = f'Flow "{flow.name}": option "records" is {folder}'
+    text = f'Flow "{flow.name}": option "records" is {folder}'
     if options["target"] != "llvm" or options["optimization"] != "full":
-        raise UsageError(f"{told}: records are of kernels with target llvm and optimization full; leave it out.")
+        raise UsageError(f"{text}: records are of kernels with target llvm and optimization full; leave it out.")
     for name in FILES:
-        _check_lines(folder / name, told)
-    return Records(folder, told)
+        _check_lines(folder / name, text)
+    return Records(folder, text)
 
 
 def _check_lines(file: Path, told: str) -> None:

@@ -123,7 +123,7 @@ def audit(
     for one in audit_model(model, history):
         engine = f"engine {one.engine[:12]} of model {one.model[:12]}, {one.built_by}, {one.machine}"
         evidence = f"passed in run {one.run}: assay report {one.run}" if one.run else "built and measured for it"
-        told = evidence if one.action.value in ("set", "approve") else f"approved before; {evidence}"
+        sentence = evidence if one.action.value in ("set", "approve") else f"approved before; {evidence}"
         why = f": {one.reason}" if one.reason else ""
         print(f"{one.at[:16]}  {one.action.value:<8}  {one.case} on {one.flow}  by {one.who}{why}")
-        print(f"    {engine}; {told}")
+        print(f"    {engine}; {sentence}")

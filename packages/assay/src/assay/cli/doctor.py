@@ -37,11 +37,11 @@ def doctor(
 
 def _row(name: str, text: str) -> str:
     """On a screen in lines of its width, all but the first set in; else one line."""
-    told = f"{name:<12} {text}"
+    sentence = f"{name:<12} {text}"
     if not sys.stdout.isatty():
-        return told
+        return sentence
     width = shutil.get_terminal_size().columns
-    return textwrap.fill(told, width, subsequent_indent=" " * 13, break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(sentence, width, subsequent_indent=" " * 13, break_long_words=False, break_on_hyphens=False)
 
 
 def _explained(found: Diagnosis) -> list[tuple[str, str]]:
@@ -72,8 +72,8 @@ def _trial(result: Result | None) -> list[tuple[str, str]]:
     for time in result.stage_times:
         taken[time.stage.value] = taken.get(time.stage.value, 0.0) + time.seconds
     stages = ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in taken.items())
-    told = f" ({result.detail})" if result.detail else ""
-    rows = [("tiny model", f"{result.outcome.value} in {result.stage.value}{told}"), ("stages", stages)]
+    text = f" ({result.detail})" if result.detail else ""
+    rows = [("tiny model", f"{result.outcome.value} in {result.stage.value}{text}"), ("stages", stages)]
     facts = facts_of(result)
     if facts.precision:
         rows.append(("precision", facts.precision))

@@ -173,7 +173,7 @@ def _make(folder: Path) -> None:
         if not ignore.exists():
             ignore.write_text("*\n")
     except OSError as error:
-        told = f"the history {folder} cannot be written ({error.strerror}); "
+        text = f"the history {folder} cannot be written ({error.strerror}); "
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
-            raise StoreError(f"{told}free some space, or give another with --history") from None
-        raise NotWritable(f"{told}give another with --history") from None
+            raise StoreError(f"{text}free some space, or give another with --history") from None
+        raise NotWritable(f"{text}give another with --history") from None

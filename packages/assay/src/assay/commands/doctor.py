@@ -45,8 +45,8 @@ def diagnose(name: str, history: Path) -> Diagnosis:
     check_environment(flow.environment, known_environments())
     environments = open_environments(history)
     state = state_of(flow, environments.availability(flow))
-    told = describe_environment(environments.state(flow.environment)) if flow.environment else ""
-    return Diagnosis(flow, state, asked(flow), told, _try(flow, history) if state.available else None)
+    text = describe_environment(environments.state(flow.environment)) if flow.environment else ""
+    return Diagnosis(flow, state, asked(flow), text, _try(flow, history) if state.available else None)
 
 
 def find(name: str) -> Flow:

@@ -58,13 +58,13 @@ def model_entries(path: Path, parsed: ConfigFile, text: TomlFile) -> tuple[Model
             fix = "correct the pattern" if glob.has_magic(one.path) else "correct the path, it is relative to the file"
             wrong.append(text.sentence(("model", index, "path"), f"'{one.path}' matches no file: {fix}"))
         elif len(found) > 1 and (shared := next((key for key in ("name", "golden") if getattr(one, key)), "")):
-            told = f"one {shared} for the {len(found)} models that '{one.path}' matches: list them one by one"
-            wrong.append(text.sentence(("model", index, shared), told))
+            sentence = f"one {shared} for the {len(found)} models that '{one.path}' matches: list them one by one"
+            wrong.append(text.sentence(("model", index, shared), sentence))
         else:
             entries.extend(_entries(path, one, found))
             for name in _twice([entry.name for entry in entries]):
-                told = f"two models are called '{name}': give one of them another name"
-                wrong.append(text.sentence(("model", index, "name" if one.name else "path"), told))
+                sentence = f"two models are called '{name}': give one of them another name"
+                wrong.append(text.sentence(("model", index, "name" if one.name else "path"), sentence))
     if wrong:
         raise BadPolicy("\n".join(dict.fromkeys(wrong)))
     return tuple(entries)

@@ -148,8 +148,8 @@ def find_alert(alerts: list[Alert], identity: str) -> Alert:
     if len(found) == 1:
         return found[0]
     known = ", ".join(one.id for one in alerts) or "there is none"
-    told = "more than one alert has an id that begins with" if found else "no alert has the id"
-    raise UsageError(f"{told} {identity!r}: {known}; `assay alert list` shows them")
+    text = "more than one alert has an id that begins with" if found else "no alert has the id"
+    raise UsageError(f"{text} {identity!r}: {known}; `assay alert list` shows them")
 
 
 class AlertFacts(msgspec.Struct, frozen=True):

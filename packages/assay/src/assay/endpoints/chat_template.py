@@ -29,9 +29,9 @@ def rendered(path: Path, messages: Sequence[Mapping[str, str]], tokenizer: Path)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"the chat template {path} cannot be read ({error}); give the template of the model") from None
     except (TemplateError, TypeError, ValueError) as error:
-        told = " ".join(str(error).split())
+        text = " ".join(str(error).split())
         raise UsageError(
-            f"the chat template {path} takes no chat with a system message, or is broken: {told}; give the template of the model, "
+            f"the chat template {path} takes no chat with a system message, or is broken: {text}; give the template of the model, "
             "or leave it out"
         ) from None
 

@@ -106,8 +106,8 @@ def _spent(session: Session) -> Iterator[str]:
     for arm in session.arms.values():
         if arm.cases:
             counts = session.counts.get(arm.name, {})
-            told = ", ".join(f"{counts[name]} {name.replace('_', ' ')}" for name in sorted(counts) if counts[name])
-            yield f"  {arm.name}: {arm.cases} cases, {arm.cpu_s:.0f} s, {arm.found} cause{'s' if arm.found != 1 else ''} ({told})"
+            text = ", ".join(f"{counts[name]} {name.replace('_', ' ')}" for name in sorted(counts) if counts[name])
+            yield f"  {arm.name}: {arm.cases} cases, {arm.cpu_s:.0f} s, {arm.found} cause{'s' if arm.found != 1 else ''} ({text})"
     if session.waiting:
         yield f"  {len(session.waiting)} suspects wait to be looked into: the next call goes on with them"
 

@@ -71,8 +71,8 @@ def to_compare(result: Result, asked: Asked | None) -> str:
     if isinstance(result, ChangeResult):
         new = {"models": ("NEW.onnx",)} if asked is None else model_values(asked.job.case)
         words = ["assay", "check", *arguments_of(CheckOptions, {**new, "golden": "ANSWERS.npz"})]
-        told = "the answers of the framework that the old model comes from, beside their inputs, as a golden of the new file"
-        return f"to decide it, give {told}: `{shlex.join(words)}`"
+        text = "the answers of the framework that the old model comes from, beside their inputs, as a golden of the new file"
+        return f"to decide it, give {text}: `{shlex.join(words)}`"
     return (
         "to decide it, give the answers of the framework that the model comes from, beside their inputs, as a golden: "
         f"{command(result, asked, golden='ANSWERS.npz')}{_by_meaning(result, asked, ACCURACY)}"

@@ -176,8 +176,8 @@ def _with_warnings(complaint: Violation | None, one: DraftVerdict) -> Violation 
     """What was warned of, behind a violated limit on how often."""
     if complaint is None or one.result is None or complaint.metric.partition(".")[0] != "warnings":
         return complaint
-    told = "; ".join(warnings_of(one.result)[:WARNINGS_SHOWN])
-    return replace(complaint, text=f"{complaint.text}: {told}") if told else complaint
+    text = "; ".join(warnings_of(one.result)[:WARNINGS_SHOWN])
+    return replace(complaint, text=f"{complaint.text}: {text}") if text else complaint
 
 
 def _no_baseline(goal: Goal, whose: str, observed: float, flow: str) -> Violation:

@@ -40,18 +40,18 @@ def _lost(opinion: DraftVerdict, result: ChangeResult, policy: Policy) -> DraftV
     worst = min(result.against_float, key=_sqnr)
     sqnr = metrics(result).get(f"{AGAINST_FLOAT}sqnr_db")
     parts = [f"{quantity(name, worst.metrics[name])}{label}" for name, label in _SHOWN if name in worst.metrics]
-    told = f"quantization costs, at output '{worst.output}' against '{result.original}': {', '.join(parts)}"
+    text = f"quantization costs, at output '{worst.output}' against '{result.original}': {', '.join(parts)}"
     tasks = ", ".join(f"{name} {value:.4g}" for name, value in sorted(result.task_metrics.items())[:3])
-    told = f"{told}; {tasks}" if tasks else told
+    text = f"{text}; {tasks}" if tasks else text
     asked = bool(tasks) or any(goal.metric.startswith((AGAINST_FLOAT, "task.")) for goal in policy.goals)
     if sqnr is not None and not sqnr > 0.0 and not asked:
         what = (
-            f"{told}: more error than signal; say what is allowed, for example --require 'vs_float.sqnr_db >= 10', "
+            f"{text}: more error than signal; say what is allowed, for example --require 'vs_float.sqnr_db >= 10', "
             "or what the outputs mean with --task-metric"
         )
         return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=what, metric="vs_float.sqnr_db", observed=sqnr)
     limit = "" if asked else "; no goal limits it: --require 'vs_float.sqnr_db >= 20' would"
-    return replace(opinion, reason=told + limit, metric="vs_float.sqnr_db", observed=sqnr)
+    return replace(opinion, reason=text + limit, metric="vs_float.sqnr_db", observed=sqnr)
 
 
 _SHOWN = (("sqnr_db", " signal to error"), ("max_abs", " max_abs"), ("cosine", " cosine"))

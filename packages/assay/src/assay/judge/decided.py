@@ -56,12 +56,12 @@ def decided(one: DraftVerdict, kept: Sequence[Kept]) -> DraftVerdict | None:
     usable = [(goal, value) for goal, value in kept if not needs_baseline(goal) and _counts(goal.metric, result)]
     if not _covers([goal.metric for goal, _ in usable], one, result):
         return None
-    told = ", ".join(_met(goal, value, stated_by(result)) for goal, value in usable)
+    text = ", ".join(_met(goal, value, stated_by(result)) for goal, value in usable)
     goal, value = usable[0]
     return DraftVerdict(
         one.job_key,
         VerdictStatus.PASS,
-        f"{_who(goal.metric for goal, _ in usable)} decides: {told}; without it inconclusive: {one.doubt or one.reason}",
+        f"{_who(goal.metric for goal, _ in usable)} decides: {text}; without it inconclusive: {one.doubt or one.reason}",
         Outcome.OK,
         result,
         goal.metric,
@@ -91,8 +91,8 @@ def weakened(one: DraftVerdict, goal: Goal, complaint: Violation, asked: Asked |
         if is_vouched(result):
             complaint = msgspec.structs.replace(complaint, text=complaint.text + agreement(result))
         else:
-            told = f"{disputed_loss(result, goal, asked)}; seen: {complaint.text}"
-            return msgspec.structs.replace(complaint, word=VerdictStatus.INCONCLUSIVE, text=told)
+            text = f"{disputed_loss(result, goal, asked)}; seen: {complaint.text}"
+            return msgspec.structs.replace(complaint, word=VerdictStatus.INCONCLUSIVE, text=text)
     doubtful = _is_disputed(one) and needs_reference(complaint.metric)
     if doubtful or (is_open(one) and not _counts(complaint.metric, result)):
         return msgspec.structs.replace(complaint, word=VerdictStatus.INCONCLUSIVE)

@@ -66,15 +66,15 @@ def _disputed(result: ComparedResult, side: Side, witness: Witness | None) -> st
 
 def _against_itself(result: ComparedResult, side: Side, witness: Witness | None) -> str:
     reference = described(result.reference)
-    told = f"agrees with {reference}, which is the same library ({result.reference.library}) and no witness of its own"
+    text = f"agrees with {reference}, which is the same library ({result.reference.library}) and no witness of its own"
     if side is Side.UNASKED or witness is None:
-        return f"{told}; nobody else could be asked{_unasked(result.witnesses)}"
-    return f"{told}; {witness.flow} answers otherwise"
+        return f"{text}; nobody else could be asked{_unasked(result.witnesses)}"
+    return f"{text}; {witness.flow} answers otherwise"
 
 
 def _unasked(witnesses: Sequence[Witness]) -> str:
-    told = "; ".join(f"{one.flow}: {one.detail}" for one in witnesses if one.detail)
-    return f" ({told})" if told else ""
+    text = "; ".join(f"{one.flow}: {one.detail}" for one in witnesses if one.detail)
+    return f" ({text})" if text else ""
 
 
 def _parted(witness: Witness | None) -> str:

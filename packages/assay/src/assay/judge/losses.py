@@ -78,10 +78,10 @@ def unconfirmed(result: Result, asked: Asked | None) -> str:
         return ""
     other = dissenter(result)
     if other is None:
-        told = f"nobody else says that the given answers are those of '{result.original}'{_silent(result)}"
+        text = f"nobody else says that the given answers are those of '{result.original}'{_silent(result)}"
     else:
-        told = f"the given answers are not those of '{result.original}': {other.flow} answers that file otherwise"
-    return f"{told}; to decide it, leave them out, so that both files are evaluated on these inputs: {without_answers(result, asked)}"
+        text = f"the given answers are not those of '{result.original}': {other.flow} answers that file otherwise"
+    return f"{text}; to decide it, leave them out, so that both files are evaluated on these inputs: {without_answers(result, asked)}"
 
 
 def witness_needed(result: Result, goals: Iterable[Goal]) -> bool:
@@ -115,15 +115,15 @@ def disputed_loss(result: LossResult, goal: Goal, asked: Asked | None) -> str:
     reference = described(measured_by(result))
     witness = dissenter(result)
     if witness is None:
-        told = f"the loss is measured by {reference}, and nobody else vouches for its answers{_silent(result)}"
+        text = f"the loss is measured by {reference}, and nobody else vouches for its answers{_silent(result)}"
     else:
         differ = f"{witness.flow} and {reference} differ on the float model{_parted(witness)}"
-        told = f"the loss is measured by answers that are disputed: {differ}"
+        text = f"the loss is measured by answers that are disputed: {differ}"
     if result.float_reference.kind is ReferenceKind.GOLDEN:
-        return f"{told}; {to_compare(result, asked)}"
+        return f"{text}; {to_compare(result, asked)}"
     limit = (stated(goal),) if not goal_rules.needs_baseline(goal) else ()
     given = command(result, asked, golden="ANSWERS.npz", require=limit)
-    return f"{told}; to decide it, give the answers of the framework that the float model comes from, beside their inputs: {given}"
+    return f"{text}; to decide it, give the answers of the framework that the float model comes from, beside their inputs: {given}"
 
 
 def dissenter(result: LossResult) -> Witness | None:
@@ -138,8 +138,8 @@ def disputed_sameness(result: LossResult, asked: Asked | None) -> str:
     witness = dissenter(result)
     if witness is None:
         return ""
-    told = f"{witness.flow} and {described(measured_by(result))}, which answers both files alike, differ on one of them{_parted(witness)}"
-    return f"the reference is disputed: {told}; {to_compare(result, asked)}"
+    text = f"{witness.flow} and {described(measured_by(result))}, which answers both files alike, differ on one of them{_parted(witness)}"
+    return f"the reference is disputed: {text}; {to_compare(result, asked)}"
 
 
 def _parted(witness: Witness) -> str:
@@ -147,8 +147,8 @@ def _parted(witness: Witness) -> str:
 
 
 def _silent(result: LossResult) -> str:
-    told = "; ".join(f"{one.flow}: {one.detail}" for one in result.float_witnesses if one.detail)
-    return f" ({told})" if told else ""
+    text = "; ".join(f"{one.flow}: {one.detail}" for one in result.float_witnesses if one.detail)
+    return f" ({text})" if text else ""
 
 
 def stated(goal: Goal) -> str:

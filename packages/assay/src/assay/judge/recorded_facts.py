@@ -12,5 +12,5 @@ def as_words(facts: Mapping[str, object]) -> dict[str, object]:
 
 def of_another_version(code: str, facts: Mapping[str, object]) -> str:
     """A sentence from the code alone, for facts that its own sentence has no words for."""
-    told = ", ".join(f"{name}: {value}" for name, value in facts.items())
-    return f"{code.replace('_', ' ')}{f' ({told})' if told else ''}, as another version of Assay recorded it"
+    text = ", ".join(f"{name}: {value}" for name, value in facts.items())
+    return f"{code.replace('_', ' ')}{f' ({text})' if text else ''}, as another version of Assay recorded it"

@@ -79,13 +79,13 @@ def asked_again(repeats: Repeats) -> str:
     if not repeats.calls:
         return ""
     calls = f"{repeats.calls} repeated calls" if repeats.calls > 1 else "1 repeated call"
-    told = (
+    text = (
         f"{calls} over {repeats.seconds:.2g} s {'were' if repeats.calls > 1 else 'was'} compared with the first answers"
     )
     if repeats.calls >= ENOUGH_CALLS:
-        return f"{told}: one bad call in 50 would have been seen (95 %)"
+        return f"{text}: one bad call in 50 would have been seen (95 %)"
     return (
-        f"{told}: up to one bad call in {1 / repeats.unseen_rate:.2g} may have been missed (95 %); more take more than "
+        f"{text}: up to one bad call in {1 / repeats.unseen_rate:.2g} may have been missed (95 %); more take more than "
         f"{repeats.share:.3g} of the job's time: --repeat-share"
     )
 

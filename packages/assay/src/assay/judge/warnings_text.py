@@ -102,11 +102,11 @@ def _sentence(code: WarningCode, found: list[NativeWarning]) -> str:
 
 def _untaken(one: UntakenBranch) -> str:
     """With the option by which a sample would take it."""
-    told = f"no sample takes the {one.branch} branch of If '{one.node}': nothing is known of what an engine does there"
+    text = f"no sample takes the {one.branch} branch of If '{one.node}': nothing is known of what an engine does there"
     if one.by_sizes:
-        return f"{told}; sizes of inputs decide it: check others with --dim NAME=SIZES"
+        return f"{text}; sizes of inputs decide it: check others with --dim NAME=SIZES"
     tried = f" ({one.tried} other values were tried)" if one.tried else ""
-    return f"{told}{tried}; give inputs that take it with --inputs FILE.npz"
+    return f"{text}{tried}; give inputs that take it with --inputs FILE.npz"
 
 
 def passed_over(comparisons: Sequence[Comparison]) -> Iterator[str]:

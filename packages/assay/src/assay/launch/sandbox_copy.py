@@ -40,25 +40,25 @@ def _copy_folder(
     source: int, target: Path, inside: str, budget: _Budget, depth: int, skip: frozenset[str] = frozenset()
 ) -> None:
     for name in sorted(set(os.listdir(source)) - skip):
-        told = f"{inside}{name}"
+        text = f"{inside}{name}"
         if not name.isprintable():
-            budget.refuse(told, "its name is not printable")
+            budget.refuse(text, "its name is not printable")
             continue
         found = os.stat(name, dir_fd=source, follow_symlinks=False)
         kind = _strange(found)
         if kind:
-            budget.refuse(told, kind)
+            budget.refuse(text, kind)
         elif stat.S_ISDIR(found.st_mode):
             if depth == 0:
-                budget.refuse(told, "too deep")
+                budget.refuse(text, "too deep")
             else:
-                _enter(source, name, target / name, told, budget, depth)
+                _enter(source, name, target / name, text, budget, depth)
         elif found.st_size > budget.bytes_left or budget.files_left == 0:
-            budget.refuse(told, "beyond the limit")
+            budget.refuse(text, "beyond the limit")
         else:
             budget.bytes_left -= found.st_size
             budget.files_left -= 1
-            _copy_file(source, name, target / name, told, budget)
+            _copy_file(source, name, target / name, text, budget)
 
 
 def _strange(found: os.stat_result) -> str:

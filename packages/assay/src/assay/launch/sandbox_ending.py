@@ -84,8 +84,8 @@ def _ending(seen: SandboxProcess, limits: SandboxLimits, stderr: str) -> tuple[E
         return Ending.INFRASTRUCTURE, f"the sandbox did not start: {said[0]}"
     if seen.stopped and not (seen.stopped == "time" and seen.exit_code is not None):
         if seen.stopped == "time" and seen.time.is_put_off_no_more:
-            told = f"not done within {seen.seconds:.0f} s, {seen.time.waited_s:.0f} s of which others had the cores"
-            return Ending.INFRASTRUCTURE, f"{told}: look again when the machine has less to do"
+            text = f"not done within {seen.seconds:.0f} s, {seen.time.waited_s:.0f} s of which others had the cores"
+            return Ending.INFRASTRUCTURE, f"{text}: look again when the machine has less to do"
         return stopped[seen.stopped]
     code = seen.exit_code
     if code == 0:

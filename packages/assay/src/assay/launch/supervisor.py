@@ -279,12 +279,12 @@ class Supervisor:
         if last is None:
             return
         if not environment:
-            told = f"died, or took more than {START_LIMIT_S:g} s of a core of their own to start, before they could take a job"
-            raise WorkerFailed(f"three workers in a row {told}; the last one said: {last or 'nothing'}")
-        told = f"no worker starts in the environment {environment!r} (assay env build {environment}): {last or 'it said nothing'}"
+            text = f"died, or took more than {START_LIMIT_S:g} s of a core of their own to start, before they could take a job"
+            raise WorkerFailed(f"three workers in a row {text}; the last one said: {last or 'nothing'}")
+        text = f"no worker starts in the environment {environment!r} (assay env build {environment}): {last or 'it said nothing'}"
         for kind in self._waiting.kinds():
             if kind.environment == environment:
-                self._drop(kind, told)
+                self._drop(kind, text)
 
     def _drop(self, kind: WorkerKey, told: str) -> None:
         self._finished.extend(failed_result.no_environment(one.job, told) for one in self._waiting.drop(kind))

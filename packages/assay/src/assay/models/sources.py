@@ -54,8 +54,8 @@ def open_source(source: Path) -> Model:
     try:
         return _torch_model(source)
     except Lowering as error:
-        told = " ".join(str(error).split())
-        raise BadModel(told if str(source) in told else f"{source}: {told}") from error
+        text = " ".join(str(error).split())
+        raise BadModel(text if str(source) in text else f"{source}: {text}") from error
 
 
 def _torch_model(source: Path) -> Model:

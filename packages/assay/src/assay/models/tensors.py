@@ -59,8 +59,8 @@ class TensorFile:
             raise BadGolden(f"{path} cannot be read ({error.strerror or error}); record the golden again") from None
         except (SafetensorError, msgspec.DecodeError):
             if is_lfs_pointer(path):
-                told = f"{path} is a Git LFS pointer, not the tensors themselves; run git lfs pull"
-                raise BadGolden(told) from None
+                text = f"{path} is a Git LFS pointer, not the tensors themselves; run git lfs pull"
+                raise BadGolden(text) from None
             raise self._corrupt() from None
 
     def __enter__(self) -> TensorFile:

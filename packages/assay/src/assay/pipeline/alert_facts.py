@@ -92,14 +92,14 @@ def _since(alert: Alert, key: str, run: Run, store: Store) -> list[tuple[str, st
     same = list(itertools.takewhile(lambda one: one.result.outcome is outcome, past))
     by_limit = outcome in FINE  # whether a limit held in an earlier run is for that run's report to say
     first = store.run(run.id if by_limit else same[-1].run_id)
-    told = f"run {first.id}, {_time(first.started_at)}"
+    text = f"run {first.id}, {_time(first.started_at)}"
     earlier = past[1:] if by_limit else past[len(same) :]
     if not earlier:
-        return [("Since", f"{told}; no earlier run in this history has this job otherwise")]
+        return [("Since", f"{text}; no earlier run in this history has this job otherwise")]
     old = store.run(earlier[0].run_id)
     how = "is the run before" if by_limit else "did not show it"
     job = next((one for one in run.jobs if one.key == key), None)
-    return [("Since", f"{told}; run {old.id} of {_time(old.started_at)} {how}"), *_changed(old.id, first, job, store)]
+    return [("Since", f"{text}; run {old.id} of {_time(old.started_at)} {how}"), *_changed(old.id, first, job, store)]
 
 
 def _changed(old_id: str, run: Run, job: AnyJob | None, store: Store) -> list[tuple[str, str]]:
@@ -108,7 +108,7 @@ def _changed(old_id: str, run: Run, job: AnyJob | None, store: Store) -> list[tu
         old = store.run(old_id)
     except RunNotFound:
         return []
-    told = [
+    lines = [
         f"{name} {old.versions.get(name, 'absent')} -> {run.versions.get(name, 'absent')}"
         for name in sorted(old.versions.keys() | run.versions.keys())
         if old.versions.get(name) != run.versions.get(name)
@@ -117,16 +117,16 @@ def _changed(old_id: str, run: Run, job: AnyJob | None, store: Store) -> list[tu
     was = next((one for one in old.jobs if job is not None and one.key == job.key), None)
     if job is not None and was is not None:
         same = was.case.model.digest == job.case.model.digest
-        told.append("the model file is the same" if same else "the model file is another")
+        lines.append("the model file is the same" if same else "the model file is another")
         if isinstance(was, FlowJob) and isinstance(job, FlowJob) and was.flow != job.flow:
-            told.append("the flow has other options")
+            lines.append("the flow has other options")
     commits = commits_between(old.commit, run.commit)
     if commits:
         more = f" and {len(commits) - COMMITS} more" if len(commits) > COMMITS else ""
-        told.append(f"commits {', '.join(commits[:COMMITS])}{more}")
+        lines.append(f"commits {', '.join(commits[:COMMITS])}{more}")
     if old.machine.kind != run.machine.kind:
-        told.append(f"the machine ({old.machine.kind} -> {run.machine.kind})")
-    return [("Changed", "; ".join(told))] if told else []
+        lines.append(f"the machine ({old.machine.kind} -> {run.machine.kind})")
+    return [("Changed", "; ".join(lines))] if lines else []
 
 
 def _commands(alert: Alert, first: RedJob | None, job: AnyJob | None, run: Run) -> tuple[tuple[str, str], ...]:

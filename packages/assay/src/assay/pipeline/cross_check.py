@@ -49,11 +49,11 @@ async def cross_check(case: Case, folder: Path, producer: Flow, limits: Limits, 
         return f"nobody else vouches for these answers of {producer.name} ({'; '.join(silent) or 'nobody was asked'})"
     local = await services.jobs.run(PerNodeJob(case, differing, limits=limits))
     where = f"; they part at node '{local.node}'" if local.node else ""
-    told = f"{differing.name} answers otherwise than {producer.name}, and nobody agrees with it{where}"
+    text = f"{differing.name} answers otherwise than {producer.name}, and nobody agrees with it{where}"
     if library_of(producer) != EVALUATOR:
-        return told
+        return text
     raise UsageError(
-        f"the answers are disputed, and nothing was recorded: {told}; record by the engine that you trust (--flow {differing.name}), or "
+        f"the answers are disputed, and nothing was recorded: {text}; record by the engine that you trust (--flow {differing.name}), or "
         "keep the answers of the framework that the model comes from (--inputs ANSWERS.npz --keep-outputs)"
     )
 

@@ -203,13 +203,13 @@ def _without(job: Job, refusals: Sequence[Result]) -> Result:
     invalid = next((one for one in refusals if _is_invalid(one, job)), None)
     if invalid is not None:
         blank = empty_result(job, Outcome.ERROR)
-        told = f"the model is broken: {invalid.detail} ({invalid.flow})"
-        return msgspec.structs.replace(blank, stage=Stage.LOWER, cause=Cause.INVALID_FILE, detail=told)
+        text = f"the model is broken: {invalid.detail} ({invalid.flow})"
+        return msgspec.structs.replace(blank, stage=Stage.LOWER, cause=Cause.INVALID_FILE, detail=text)
     if wrong := _wrong_inputs(job, refusals):
         return msgspec.structs.replace(empty_result(job, Outcome.ERROR), cause=Cause.WRONG_USAGE, detail=wrong)
     ours = not refusals or any(one.outcome is Outcome.INFRASTRUCTURE for one in refusals)
     first, *others = (f"{one.flow}: {one.outcome.value}" for one in refusals) if refusals else ("nothing was tried",)
     why = "; ".join([f"{first}, {refusals[0].detail}" if refusals else first, *others])
-    told = f"no reference outputs for '{job.case.name}' ({why})"
+    text = f"no reference outputs for '{job.case.name}' ({why})"
     blank = empty_result(job, Outcome.INFRASTRUCTURE if ours else Outcome.MISTRUSTED)
-    return msgspec.structs.replace(blank, detail=told, cause=Cause.NO_REFERENCE)
+    return msgspec.structs.replace(blank, detail=text, cause=Cause.NO_REFERENCE)

@@ -52,6 +52,6 @@ async def loss_witness(flow: Flow, asked: JudgedJob, result: LossResult, run: Ru
             node = (await run(local)).node if measured_by(result).library == EVALUATOR else ""
             return replace(blank, agrees_with_reference=False, node=node)
         if right is None:
-            told = f"{testimony.outcome.value.replace('_', ' ')}, {testimony.detail}".rstrip(", ")
-            return replace(blank, detail=told)
+            text = f"{testimony.outcome.value.replace('_', ' ')}, {testimony.detail}".rstrip(", ")
+            return replace(blank, detail=text)
     return replace(blank, agrees_with_reference=bool(questions) or None)

@@ -93,9 +93,9 @@ def _figures(stem: str, score: Score) -> dict[str, float]:
 
 
 def _log(score: Score) -> list[str]:
-    told = [
+    lines = [
         f"{'equivalent' if why.kind == 'equivalent' else 'survived'} {one}: {why.why}"
         for one, why in score.survivors.items()
     ]
-    told += [f"not tried {case}: {why}" for case, why in score.untried.items()]
-    return told if len(told) <= LOGGED else [*told[:LOGGED], f"and {len(told) - LOGGED} more"]
+    lines += [f"not tried {case}: {why}" for case, why in score.untried.items()]
+    return lines if len(lines) <= LOGGED else [*lines[:LOGGED], f"and {len(lines) - LOGGED} more"]

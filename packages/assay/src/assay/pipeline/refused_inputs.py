@@ -91,5 +91,5 @@ def _library(flow: str) -> str:
 
 
 def _witness(name: str, library: str, result: Result) -> Witness:
-    told = "" if takes(result) else f"{result.outcome.value.replace('_', ' ')}, {result.detail}".rstrip(", ")
-    return Witness(name, library, facts_of(result).backend_version, detail=told, takes_inputs=takes(result))
+    text = "" if takes(result) else f"{result.outcome.value.replace('_', ' ')}, {result.detail}".rstrip(", ")
+    return Witness(name, library, facts_of(result).backend_version, detail=text, takes_inputs=takes(result))

@@ -74,8 +74,8 @@ async def _set_baseline(request: Request, case: Case, flow: Flow, why: str, serv
         reject_wrong_inputs(lacking, [job])
         (result,) = lacking or await services.jobs.together([job])
         if not isinstance(result, MeasureResult) or result.outcome is not Outcome.OK:
-            told = f"{result.outcome.value} in {result.stage.value}: {result.detail}"
-            raise UsageError(f"{case.name} on {flow.name} cannot be approved, {told}")
+            text = f"{result.outcome.value} in {result.stage.value}: {result.detail}"
+            raise UsageError(f"{case.name} on {flow.name} cannot be approved, {text}")
         samples = await _samples(job, result.facts.artifact_digest, services)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         baseline = Baseline(

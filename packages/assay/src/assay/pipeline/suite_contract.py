@@ -33,8 +33,8 @@ def make_files(suite: Suite, cases: Sequence[Case], workers: int) -> list[tuple[
         made = list(suite.make(cases, workers=workers)) if cases else []
     asked, got = Counter(case.name for case in cases), Counter(case.name for case, _ in made)
     for name, count in ((asked - got) | (got - asked)).items():
-        told = "did not make" if asked[name] > got[name] else f"made {count} times too often"
-        raise BrokenSuite(f"suite '{suite.name}' {told} its case '{name}': it must answer for each once; fix it")
+        text = "did not make" if asked[name] > got[name] else f"made {count} times too often"
+        raise BrokenSuite(f"suite '{suite.name}' {text} its case '{name}': it must answer for each once; fix it")
     return made
 
 
@@ -45,5 +45,5 @@ def _blamed(suite: Suite, what: str) -> Iterator[None]:
     except AssayError:
         raise
     except Exception as error:  # whatever a plug-in raises
-        told = " ".join(f"{type(error).__name__}: {error}".split())
-        raise BrokenSuite(f"suite '{suite.name}' cannot {what} ({told}); fix it") from error
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        raise BrokenSuite(f"suite '{suite.name}' cannot {what} ({text}); fix it") from error

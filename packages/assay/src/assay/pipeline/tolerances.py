@@ -187,10 +187,10 @@ def _placed(asked: _Job, history: Path) -> _Job:
     try:
         if inputs.golden and read_lock(Path(inputs.golden)).form != WHOLE:
             return asked  # what it keeps is judged by a limit of its own
-        told = sha256_bytes(lock.read_bytes() + lock_of_companion(lock.parent)) if inputs.golden else ""
+        text = sha256_bytes(lock.read_bytes() + lock_of_companion(lock.parent)) if inputs.golden else ""
     except (OSError, BadGolden):
         return asked
-    recipe = (told, inputs.seed, inputs.samples, inputs.fewer, inputs.batch, inputs.fill, Path(inputs.given).name)
+    recipe = (text, inputs.seed, inputs.samples, inputs.fewer, inputs.batch, inputs.fill, Path(inputs.given).name)
     sizes = [inputs.dims] if inputs.dims else []
     key = (job.case.model.digest, recipe, *sizes, *_arithmetic(asked), *identity(job.case), VERSION)
     return msgspec.structs.replace(asked, tolerance_dir=str((history / "profiles" / value_digest(key)[:32]).absolute()))

@@ -79,10 +79,10 @@ def _verdict(verdict: Verdict) -> list[str]:
     """[word, reason, the metric it rests on]."""
     if not verdict.metric or verdict.observed is None:
         return [verdict.word.value, one_line(verdict.reason), ""]
-    told = f"{verdict.metric}: observed {text.metric(verdict.metric, verdict.observed)}"
+    sentence = f"{verdict.metric}: observed {text.metric(verdict.metric, verdict.observed)}"
     if verdict.allowed is not None:
-        told += f", allowed {text.metric(verdict.metric, verdict.allowed)}"
-    return [verdict.word.value, one_line(verdict.reason), one_line(told)]
+        sentence += f", allowed {text.metric(verdict.metric, verdict.allowed)}"
+    return [verdict.word.value, one_line(verdict.reason), one_line(sentence)]
 
 
 def _result(result: Result) -> dict[str, object]:

@@ -138,6 +138,6 @@ def _expectations(policy: Policy) -> list[str]:
 
 
 def _requirements(policy: Policy) -> list[str]:
-    told = [f"failing outcomes: {', '.join(policy.fail_on)}"]
-    told += [f"outcomes that count as a pass: {', '.join(policy.pass_on)}"] if policy.pass_on else []
-    return told + [one_line(f"at least {count} cases on {glob}") for glob, count in policy.minimum_cases.items()]
+    lines = [f"failing outcomes: {', '.join(policy.fail_on)}"]
+    lines += [f"outcomes that count as a pass: {', '.join(policy.pass_on)}"] if policy.pass_on else []
+    return lines + [one_line(f"at least {count} cases on {glob}") for glob, count in policy.minimum_cases.items()]

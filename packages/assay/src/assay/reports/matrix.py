@@ -76,8 +76,8 @@ def _cell(found: Sequence[Row]) -> str:
     rest = Counter(_what(row) for row in found if row.word != "pass")
     expected = all(row.word in _EXPECTED for row in found)
     kind = "all" if good == len(found) else "known" if expected else "some" if good else "none"
-    told = "".join(f"<small>{count} {_text(what)}</small>" for what, count in sorted(rest.items()))
-    return f'<td class="{kind}">{good}/{len(found)}{told}</td>'
+    text = "".join(f"<small>{count} {_text(what)}</small>" for what, count in sorted(rest.items()))
+    return f'<td class="{kind}">{good}/{len(found)}{text}</td>'
 
 
 def _what(row: Row) -> str:

@@ -190,5 +190,5 @@ def _not_available(left: Sequence[Result], jobs: int) -> list[str]:
     for one in left:
         count = sum(other.flow == one.flow for other in left)
         rows.setdefault(one.flow, (one.flow, str(count), one.outcome.value, one.detail))
-    told = [*_table(("flow", "jobs", "outcome", "reason"), list(rows.values()))]
-    return ["", "## Not available", "", f"{len(left)} of {jobs} jobs have no samples.", "", *told]
+    lines = [*_table(("flow", "jobs", "outcome", "reason"), list(rows.values()))]
+    return ["", "## Not available", "", f"{len(left)} of {jobs} jobs have no samples.", "", *lines]

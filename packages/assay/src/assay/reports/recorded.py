@@ -11,5 +11,5 @@ from assay.core.run import Run
 def recorded(run: Run, results: Sequence[Result]) -> str:
     """`10 of 12 jobs recorded, 6 of them in a process that had done other jobs before`."""
     shared = sum(result.jobs_before > 0 for result in results)
-    told = f"{len(results):,} of {len(run.jobs):,} jobs recorded"
-    return f"{told}, {shared:,} of them in a process that had done other jobs before" if shared else told
+    text = f"{len(results):,} of {len(run.jobs):,} jobs recorded"
+    return f"{text}, {shared:,} of them in a process that had done other jobs before" if shared else text

@@ -52,8 +52,8 @@ def _plot(trend: Trend) -> Any:
     axes.margins(y=0.2)
     for change in trend.changes:
         axes.axvline(change.place - 0.5, color="#888888", linewidth=0.8, linestyle=":")
-        told = f"{change.percent:+.1f} %\n{change.first_commit[:9]}"
-        axes.text(change.place, 0.02, told, transform=axes.get_xaxis_transform(), fontsize=8)
+        text = f"{change.percent:+.1f} %\n{change.first_commit[:9]}"
+        axes.text(change.place, 0.02, text, transform=axes.get_xaxis_transform(), fontsize=8)
     if trend.alarms:
         at = list(trend.alarms)
         axes.plot(at, [values[place] for place in at], "v", color="#b3261e", markersize=9, label="alarm")

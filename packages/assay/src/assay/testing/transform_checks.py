@@ -84,17 +84,17 @@ def _check_availability(transform: Transform) -> None:
 def _check_rewriting(
     transform: Transform, model: Path, argument: str, samples: Sequence[Tensors], folder: Path
 ) -> None:
-    told = f"{transform.name}:{argument}" if argument else transform.name
+    text = f"{transform.name}:{argument}" if argument else transform.name
     before = file_digest(model)
     written = [_apply(transform, model, argument, samples, folder) for _ in range(2)]
-    assert file_digest(model) == before, f"{told} changed the model it was given."
+    assert file_digest(model) == before, f"{text} changed the model it was given."
     for path in written:
-        assert path.is_file(), f"{told} wrote nothing at the path that it returned."
-        assert path.resolve().is_relative_to(folder.resolve()), f"{told} wrote outside of its folder."
+        assert path.is_file(), f"{text} wrote nothing at the path that it returned."
+        assert path.resolve().is_relative_to(folder.resolve()), f"{text} wrote outside of its folder."
     first, second = map(file_digest, written)
-    assert first == second, f"{told} writes another model each time: nobody could repeat what was verified."
+    assert first == second, f"{text} writes another model each time: nobody could repeat what was verified."
     image = {INPUT: np.random.default_rng(99).normal(size=(5, 3, 8, 8)).astype(np.float32)}
-    _check_near(transform, told, written[0], image)
+    _check_near(transform, text, written[0], image)
 
 
 def _check_near(transform: Transform, told: str, written: Path, image: Tensors) -> None:

@@ -59,9 +59,9 @@ class Opset:
 
 def _number(argument: str, newest: int) -> int:
     if not argument.isdecimal() or not OLDEST <= int(argument) <= newest:
-        told = f"not {argument!r}" if argument else "and got none"
+        text = f"not {argument!r}" if argument else "and got none"
         raise UsageError(
-            f"transform opset takes a number from {OLDEST} to {newest}, {told}: write for example opset:17"
+            f"transform opset takes a number from {OLDEST} to {newest}, {text}: write for example opset:17"
         )
     return int(argument)
 

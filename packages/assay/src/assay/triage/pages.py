@@ -57,8 +57,8 @@ def _options(cause: Cause) -> str:
 def _markdown(cause: Cause) -> str:
     table = "\n".join(f"- **{name}**: {text}" for name, text in _rows(cause))
     open_ = "".join(f"- {text}\n" for text in doubts(cause))
-    told = f"\n## Not established\n\n{open_}" if open_ else ""
-    return f"# {title_of(cause)}\n\n{table}\n{told}{_code(cause)}"
+    sentence = f"\n## Not established\n\n{open_}" if open_ else ""
+    return f"# {title_of(cause)}\n\n{table}\n{sentence}{_code(cause)}"
 
 
 def _code(cause: Cause) -> str:
@@ -70,8 +70,8 @@ def _code(cause: Cause) -> str:
 
 def _html(cause: Cause) -> str:
     rows = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>" for name, text in _rows(cause))
-    told = "".join(f"<li>{html.escape(text)}</li>" for text in doubts(cause))
-    open_ = f"<h2>Not established</h2><ul>{told}</ul>" if told else ""
+    sentence = "".join(f"<li>{html.escape(text)}</li>" for text in doubts(cause))
+    open_ = f"<h2>Not established</h2><ul>{sentence}</ul>" if sentence else ""
     printed = f"<h2>Expected and got</h2><pre>{html.escape(cause.printed)}</pre>" if cause.printed else ""
     script = f"<h2>Script</h2><pre>{html.escape(Path(cause.script).read_text())}</pre>" if cause.script else ""
     title = html.escape(title_of(cause))

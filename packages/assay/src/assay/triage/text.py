@@ -173,8 +173,8 @@ def size(cause: Cause) -> str:
 def brought(cause: Cause) -> str:
     """The pass, the level or the option; or that none matters."""
     if cause.saved:
-        told = f"; {_brought(cause)}" if cause.cures else ""
-        return f"saving: the engine is right as it is built, and wrong once it was saved and loaded again{told}"
+        text = f"; {_brought(cause)}" if cause.cures else ""
+        return f"saving: the engine is right as it is built, and wrong once it was saved and loaded again{text}"
     return _brought(cause)
 
 

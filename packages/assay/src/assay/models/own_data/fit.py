@@ -105,14 +105,14 @@ def _demand_all(raw: Raw, names: Sequence[str], model: Model, state: Mapping[str
             continue
         from assay.models.own_data.state import proposed
 
-        told = f"{raw.where} lacks the input '{spec.name}' ({spec.dtype}, {_text(spec.shape)}) of {model.name}"
+        text = f"{raw.where} lacks the input '{spec.name}' ({spec.dtype}, {_text(spec.shape)}) of {model.name}"
         output = next((one for one, other in proposed(model).items() if other == spec.name), "")
         hint = (
             f"; it looks like the state that output '{output}' gives back: --state {output}={spec.name} begins at zeros and feeds it"
             if output
             else "; store one value for each input"
         )
-        raise BadGolden(told + hint)
+        raise BadGolden(text + hint)
 
 
 def _type_of(name: str, spec: TensorSpec) -> str:
@@ -192,9 +192,9 @@ def _count(raw: Raw, stacks: Mapping[str, int]) -> int:
     """What is stored once goes into every call. Raises BadGolden where stacks differ, or are empty."""
     counts = {name: count for name, count in stacks.items() if count}
     if len(set(counts.values())) > 1:
-        told = ", ".join(f"'{name}' {count}" for name, count in counts.items())
+        text = ", ".join(f"'{name}' {count}" for name, count in counts.items())
         raise BadGolden(
-            f"{raw.where}: inputs hold different numbers of samples ({told}); stack as many of each on axis 0"
+            f"{raw.where}: inputs hold different numbers of samples ({text}); stack as many of each on axis 0"
         )
     return next(iter(counts.values()), 1)
 

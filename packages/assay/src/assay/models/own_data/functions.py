@@ -44,8 +44,8 @@ def read_function(source: str, most: int) -> list[Group]:
     except BadGolden:
         raise
     except Exception as error:
-        told = " ".join(str(error).split())
-        raise BadGolden(f"{source} raised {type(error).__name__}: {told}; call it yourself to see where") from error
+        text = " ".join(str(error).split())
+        raise BadGolden(f"{source} raised {type(error).__name__}: {text}; call it yourself to see where") from error
     if alone:
         groups.append(alone)
     if not groups:

@@ -53,8 +53,8 @@ def _stacked(name: str, entries: Sequence[Any]) -> Tensor:
         array: Tensor = np.stack([np.asarray(one) for one in entries])
     except ValueError:
         shapes: Mapping[tuple[int, ...], None] = dict.fromkeys(np.shape(one) for one in entries)
-        told = ", ".join(str(list(shape)) for shape in list(shapes)[:3])
-        raise BadGolden(f"'{name}' differs in shape between samples ({told}); pad them to one shape") from None
+        text = ", ".join(str(list(shape)) for shape in list(shapes)[:3])
+        raise BadGolden(f"'{name}' differs in shape between samples ({text}); pad them to one shape") from None
     if array.dtype.kind not in "biuf":
         raise BadGolden(f"'{name}' is {array.dtype}; give the numbers of classes, tokens or places")
     return array

@@ -63,5 +63,5 @@ def _value(file: Path, kind: str) -> tuple[Any, str]:
         tensor = onnx.TensorProto.FromString(data)
         return numpy_helper.to_array(tensor), tensor.name
     except (DecodeError, ValueError, TypeError, OSError) as error:
-        told = " ".join(str(error).split())
-        raise BadGolden(f"{file} cannot be read as a {kind} of ONNX ({told}); restore it") from None
+        text = " ".join(str(error).split())
+        raise BadGolden(f"{file} cannot be read as a {kind} of ONNX ({text}); restore it") from None
