@@ -1,12 +1,15 @@
-"""One question to a worker: a case, a flow, and what is asked about them. One type for each kind of job, with its own fields only."""
+"""One question to a worker: a case, a flow, and what is asked about them. One type for each kind of job, with its own fields only,
+and the type of the result that answers it."""
 
 from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from assay.core import result as results
 from assay.core.digest import value_digest
 from assay.core.flow import Flow
 from assay.core.job_base import (
+    AnsweredBy,
     EngineJob,
     FlowInputsJob,
     FlowJob,
@@ -22,17 +25,17 @@ CHANGE = "model-change"
 """The subject of a job that compares two models."""
 
 
-class NoopJob(Job, frozen=True, tag="noop"):
+class NoopJob(Job, AnsweredBy[results.NoopResult], frozen=True, tag="noop"):
     """Nothing is done: what the way to a worker and back costs."""
 
 
-class InspectJob(Job, frozen=True, kw_only=True, tag="inspect"):
+class InspectJob(Job, AnsweredBy[results.InspectResult], frozen=True, kw_only=True, tag="inspect"):
     """Open and validate the model, and the golden of the case. What the case brings as data is read into the folder `data_dir`."""
 
     data_dir: str = ""
 
 
-class ReferenceJob(EngineJob, frozen=True, kw_only=True, tag="compute_reference"):
+class ReferenceJob(EngineJob, AnsweredBy[results.ReferenceResult], frozen=True, kw_only=True, tag="compute_reference"):
     """Run the flow and write its answers to the golden folder `reference_dir`. `reason` is why a user wants them to be kept ("": they
     are the reference answers of a run), `refusals_before` what those said who were asked before; both are written into it."""
 
@@ -40,7 +43,7 @@ class ReferenceJob(EngineJob, frozen=True, kw_only=True, tag="compute_reference"
     refusals_before: str = ""
 
 
-class VerifyJob(EngineJob, frozen=True, kw_only=True, tag="verify"):
+class VerifyJob(EngineJob, AnsweredBy[results.VerifyResult], frozen=True, kw_only=True, tag="verify"):
     """Compare the engine's answers with the reference answers. `no_reference_reason` says why nobody has any ("" where somebody
     has). `tolerance_dir` is the folder of the derived tolerance ("": none is wanted). `artifact_dir` is where an engine that another
     tolerance may judge otherwise is left for the job that asks again; `save_inputs` and `save_outputs` are where the inputs and the
@@ -53,13 +56,13 @@ class VerifyJob(EngineJob, frozen=True, kw_only=True, tag="verify"):
     save_outputs: str = ""
 
 
-class PerNodeJob(EngineJob, frozen=True, kw_only=True, tag="per_node"):
+class PerNodeJob(EngineJob, AnsweredBy[results.PerNodeResult], frozen=True, kw_only=True, tag="per_node"):
     """Compare every node of the engine on its own inputs."""
 
     no_reference_reason: str = ""
 
 
-class MeasureJob(EngineJob, frozen=True, kw_only=True, tag="measure"):
+class MeasureJob(EngineJob, AnsweredBy[results.MeasureResult], frozen=True, kw_only=True, tag="measure"):
     """Time the engine alone. A copy of the artifact that is measured is left in `artifact_dir`, the backend's own profile of some
     calls in `trace_dir` ("": nowhere)."""
 
@@ -69,7 +72,9 @@ class MeasureJob(EngineJob, frozen=True, kw_only=True, tag="measure"):
     trace_dir: str = ""
 
 
-class CompareSpeedJob(EngineJob, frozen=True, kw_only=True, tag="compare_speed"):
+class CompareSpeedJob(
+    EngineJob, AnsweredBy[results.CompareSpeedResult], frozen=True, kw_only=True, tag="compare_speed"
+):
     """Time the engine and `baseline` by turns, under `rule`, at each of `batches` (empty: the model's own). `threads` are those that
     a user asked for."""
 
@@ -80,7 +85,7 @@ class CompareSpeedJob(EngineJob, frozen=True, kw_only=True, tag="compare_speed")
     no_reference_reason: str = ""
 
 
-class AlternateJob(FlowInputsJob, frozen=True, kw_only=True, tag="alternate"):
+class AlternateJob(FlowInputsJob, AnsweredBy[results.AlternateResult], frozen=True, kw_only=True, tag="alternate"):
     """One of two engines, each in a process of its own, that are timed by turns: it is loaded from `artifact_dir`, and run at the
     size `batch` (0: the model's own)."""
 
@@ -90,7 +95,9 @@ class AlternateJob(FlowInputsJob, frozen=True, kw_only=True, tag="alternate"):
     no_reference_reason: str = ""
 
 
-class DeriveToleranceJob(ModelInputsJob, frozen=True, kw_only=True, tag="derive_tolerance"):
+class DeriveToleranceJob(
+    ModelInputsJob, AnsweredBy[results.DeriveToleranceResult], frozen=True, kw_only=True, tag="derive_tolerance"
+):
     """Derive the tolerance of the case for an arithmetic, and write it to the folder `tolerance_dir`. `precision` and `allowances` are
     those of `Flow`. With `coarse` it may be a coarse one, beside that folder, where that saves work. `tied` are folders of tolerances
     that are written, too, by another rule for ties ("": half to even)."""
@@ -107,7 +114,7 @@ class DeriveToleranceJob(ModelInputsJob, frozen=True, kw_only=True, tag="derive_
         return "-".join(("derive", self.precision, *self.allowances))
 
 
-class ChangeJob(ModelInputsJob, frozen=True, kw_only=True, tag="change"):
+class ChangeJob(ModelInputsJob, AnsweredBy[results.ChangeResult], frozen=True, kw_only=True, tag="change"):
     """Compare the reference answers of a model with those of its original: no engine takes part. `tolerance_dir` as in `VerifyJob`."""
 
     tolerance_dir: str = ""
@@ -118,7 +125,9 @@ class ChangeJob(ModelInputsJob, frozen=True, kw_only=True, tag="change"):
         return CHANGE
 
 
-class ListMutantsJob(FlowInputsJob, frozen=True, kw_only=True, tag="list_mutants"):
+class ListMutantsJob(
+    FlowInputsJob, AnsweredBy[results.ListMutantsResult], frozen=True, kw_only=True, tag="list_mutants"
+):
     """Write the mutants of the model, as the flow transforms it, to the file `output_path`: at most `sites` for each mutation operator,
     chosen by `seed`."""
 
@@ -127,17 +136,19 @@ class ListMutantsJob(FlowInputsJob, frozen=True, kw_only=True, tag="list_mutants
     seed: int
 
 
-class SearchInputsJob(EngineJob, frozen=True, kw_only=True, tag="search_inputs"):
+class SearchInputsJob(
+    EngineJob, AnsweredBy[results.SearchInputsResult], frozen=True, kw_only=True, tag="search_inputs"
+):
     """Look for inputs on which the mutant, the last transform of the flow, shows; they are written below the folder `output_dir`."""
 
     output_dir: str
 
 
-class MutationScoreJob(FlowJob, frozen=True, tag="mutation_score"):
+class MutationScoreJob(FlowJob, AnsweredBy[results.MutationScoreResult], frozen=True, tag="mutation_score"):
     """What the driver sums up of all mutants of a case: no worker does it."""
 
 
-class ValuesJob(FlowInputsJob, frozen=True, kw_only=True, tag="evaluate_values"):
+class ValuesJob(FlowInputsJob, AnsweredBy[results.ValuesResult], frozen=True, kw_only=True, tag="evaluate_values"):
     """Evaluate every inner value of the model in float64 on its sample `sample`, into the folder `values_dir`, with the model as an ONNX
     graph after the transforms of the flow."""
 
@@ -145,7 +156,7 @@ class ValuesJob(FlowInputsJob, frozen=True, kw_only=True, tag="evaluate_values")
     sample: int = 0
 
 
-class RegionJob(EngineJob, frozen=True, kw_only=True, tag="verify_region"):
+class RegionJob(EngineJob, AnsweredBy[results.RegionResult], frozen=True, kw_only=True, tag="verify_region"):
     """Build parts of the graph in `values_dir` as one model, feed them their values from there, and compare what comes out. `windows`
     are the parts, each the places of its nodes in the graph; `outputs` what the model gives ("": what leaves the parts); `taps` are
     inner values that it gives besides. `derive`: judged by a tolerance; False: errors alone. What is off by less than `screen` (relative
@@ -187,7 +198,7 @@ class RegionJob(EngineJob, frozen=True, kw_only=True, tag="verify_region"):
         return f"{self.case.name}|{self.flow.name}|{self.kind}|{value_digest(asked)[:16]}"
 
 
-class ScreenJob(FlowJob, frozen=True, kw_only=True, tag="screen"):
+class ScreenJob(FlowJob, AnsweredBy[results.ScreenResult], frozen=True, kw_only=True, tag="screen"):
     """Make the cases of a generator from the index `first` on, at most `count`, and for `seconds`; evaluate each in float64, run
     it and compare. Suspects are left in the folder `corpus`. The index under way stands in the file `progress`, for who finds the worker
     dead. Cases whose index is a multiple of `derive_each` are judged by the derived tolerance, suspects or not (0: none). `near` is a file
@@ -214,7 +225,7 @@ class ScreenJob(FlowJob, frozen=True, kw_only=True, tag="screen"):
         return f"{self.case.name}|{self.flow.name}|{self.kind}|{self.generator}-{self.seed}-{self.first}-{self.count}"
 
 
-class LoadJob(FlowJob, frozen=True, kw_only=True, tag="load"):
+class LoadJob(FlowJob, AnsweredBy[results.LoadResult], frozen=True, kw_only=True, tag="load"):
     """Send requests to a service at rates of their own: the driver does it, which nothing of the service can hurt. Of a result file of
     another tool nothing is known of `arrivals`. `rule` is that of a comparison with an older service."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -40,6 +41,15 @@ class RefusalCache(enum.StrEnum):
     UNUSED = "unused"
     USED = "used"
     RENEWED = "renewed"
+
+
+_Answer = TypeVar("_Answer", covariant=True)
+
+
+class AnsweredBy(Generic[_Answer]):
+    """A kind of job whose results are of this type. Nothing but the types is said here: both have one tag."""
+
+    __slots__ = ()
 
 
 class _Bounded(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):

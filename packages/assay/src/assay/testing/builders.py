@@ -13,7 +13,7 @@ from assay.core.engine_info import EngineInfo, Placement
 from assay.core.finding import WorstElement
 from assay.core.flow import Flow
 from assay.core.job import AnyJob, MeasureJob
-from assay.core.job_base import FlowJob
+from assay.core.job_base import FlowJob, Job
 from assay.core.machine import Machine
 from assay.core.measurement import Measurement, Memory
 from assay.core.model import Model, TensorSpec
@@ -139,7 +139,7 @@ def make_result(
     case: str = "digits-classifier", flow: str = "onnxruntime", kind: str = "verify", **changes: Any
 ) -> AnyResult:
     """A job of that kind that ended well: compared for `verify`, two batch sizes of samples for `measure`."""
-    job = make_job(case, flow, kind)
+    job: Job = make_job(case, flow, kind)
     last = Stage.MEASURE if isinstance(job, MeasureJob) else Stage.COMPARE
     stages = ((Stage.IMPORT, 0.31), (Stage.LOWER, 0.042), (Stage.SAVE, 0.004), (Stage.LOAD, 0.02), (Stage.RUN, 0.05))
     result = replace(
