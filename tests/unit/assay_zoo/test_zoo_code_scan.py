@@ -109,6 +109,24 @@ from assay_zoo.artifacts.inspect_source import inspect_source
         ("for a, b in [('a', '__globals__')]: getattr(x, b)", "insides"),
         ("for a, b in [('a', 'b'), y]: getattr(x, b)", "named while it runs"),
         ("key = 'a'\nfrom helper import *\ngetattr(x, key)", "named while it runs"),
+        ("def f(key):\n    for key in ('a', 'b'): ...\n    getattr(x, key)", "named while it runs"),
+        (
+            "def f():\n    key = 'a'\n    def g():\n        nonlocal key\n        key = y\n    getattr(x, key)",
+            "named while it runs",
+        ),
+        ("key = z\ndef f():\n    def g():\n        key = 'a'\n    getattr(x, key)", "named while it runs"),
+        (
+            "def f():\n    global key\n    key = 'a'\n    getattr(x, key)\nkey = z\ngetattr(x, key)",
+            "named while it runs",
+        ),
+        (
+            "NAMES = ['a']\ndef f(y): NAMES.append(y)\ndef g():\n    for key in NAMES: getattr(x, key)",
+            "named while it runs",
+        ),
+        (
+            "def f():\n    len = g\n    keys = ['a']\n    len(keys)\n    for key in keys: getattr(x, key)",
+            "named while it runs",
+        ),
         ("key = 'a' if y else z\ngetattr(x, key)", "named while it runs"),
         ("key = 'a'\nkey = key + key\ngetattr(x, key)", "named while it runs"),
         ("import of_the_submission as o\no.KEY = '__globals__'", "another file"),
@@ -168,6 +186,8 @@ def test_what_code_reaches_for(code: str, what: str) -> None:
         "FIELDS = {'mean': 'a', 'std': 'b'}\nfor key, field in FIELDS.items(): setattr(x, key, getattr(y, field))",
         "from PIL import Image\ngetattr(Image, 'LANCZOS' if new else 'ANTIALIAS')\nImage.MAX_IMAGE_PIXELS = None",
         "metrics = {name: getattr(result, name) for name in sorted(['top1', 'top5'])}",
+        "NAMES = ['a', 'b']\ndef f(key): ...\ndef g():\n    for key in NAMES: getattr(x, key)",
+        "def f(key): ...\ndef h():\n    key = 'c'\n    getattr(x, key)",
         "key: str = 'a'\nf(key=1)\ngetattr(x, key)",
         "import math\nfor name in ('sin', 'cos'): getattr(math, name)(1)",
         "this is no Python",

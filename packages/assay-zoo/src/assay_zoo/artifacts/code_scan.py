@@ -84,7 +84,7 @@ class _Scan:
         self._nodes = list(ast.walk(tree))
         self._bound = bound_names(tree, HARMLESS)
         self._local = local_names(tree)
-        self._written_names = WrittenNames(tree, lambda module: names_of_star(module, HARMLESS))
+        self._written_names = WrittenNames(tree, self._star)
         self._functions = {one.name for one in self._nodes if isinstance(one, ast.FunctionDef)}
         self._written = {
             id(one.value) for one in self._nodes if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store)
@@ -101,6 +101,10 @@ class _Scan:
             }
         self._called = {id(one.func) for one in self._nodes if isinstance(one, ast.Call)}
         self._words = {id(one.value) for one in self._nodes if isinstance(one, ast.Expr)}  # a docstring
+
+    @staticmethod
+    def _star(module: str) -> list[str]:
+        return names_of_star(module, HARMLESS)
 
     def found(self) -> Iterator[tuple[int, str]]:
         of: dict[type, Callable[..., Iterator[str]]] = {
@@ -206,12 +210,23 @@ class _Scan:
             return
         names = node.args[1:2] or node.args if name == "getattr" else node.args
         base = dotted(node.args[0], self._bound) if name == "getattr" else ""
-        for one in (told for each in names for told in self._written_names.of(each)):
+        place = self._names_at(node)
+        for one in (told for each in names for told in place.of(each)):
             text = one[0] if len(one) == 1 else None
             if text is not None:
                 yield from (what for part in text.split(".") for what in _of_module(base, part))
             elif name != "getattr" or _may_be_told(base, one):
                 yield f"what is named while it runs ({name} of a name that is not written in the file)"
+
+    def _names_at(self, node: ast.AST) -> WrittenNames:
+        """As they are in the innermost function around it."""
+        place = self._written_names
+        for function in self._nodes:  # the outer ones come first
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and any(
+                one is node for one in ast.walk(function)
+            ):
+                place = WrittenNames(function, self._star, place)
+        return place
 
     def _is_function(self, node: ast.expr) -> bool:
         partial = isinstance(node, ast.Call) and dotted(node.func, self._bound) == "functools.partial"

@@ -18,19 +18,33 @@ _MOST = 200
 _READING = ("len", "sorted", "list", "tuple", "set", "frozenset", "enumerate", "zip", "reversed", "print", "min", "max")
 _LOOKING = ("items", "keys", "values", "get", "index", "count")
 _COPIES = ("sorted", "list", "tuple", "set", "frozenset", "reversed")
+_SCOPES = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.Lambda,
+    ast.ClassDef,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+)
 _Source = tuple[ast.expr, int | None, bool]
 """An expression; the place in a tuple, None for all of it; whether it is each of its elements."""
 
 
 class WrittenNames:
-    """Of one file. `star` is asked what `from MODULE import *` brings; nothing means that it is not known."""
+    """Of one file, or of one function in it, which has `outer` around it. `star` is asked what `from MODULE import *` brings; nothing
+    means that it is not known."""
 
-    def __init__(self, tree: ast.AST, star: Callable[[str], Sequence[str]]) -> None:
+    def __init__(self, tree: ast.AST, star: Callable[[str], Sequence[str]], outer: WrittenNames | None = None) -> None:
+        self._outer = outer
         self._sources: dict[str, list[_Source]] = {}
         self._bound: Counter[str] = Counter()
         self._everything = False
         self._asked: set[str] = set()
         nodes = list(ast.walk(tree))
+        elsewhere = {one for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for one in node.names}
+        self._own = _bound_here(tree) - elsewhere
         for node in nodes:
             self._bind(node, star)
         read = {id(one) for node in nodes for one in self._only_read(node)}
@@ -42,7 +56,8 @@ class WrittenNames:
 
     def binds(self, name: str) -> bool:
         """Whether a name may be another thing in this file than it is in Python."""
-        return self._everything or self._bound[name] > 0
+        here = self._everything or self._bound[name] > 0
+        return here or (self._outer is not None and self._outer.binds(name))
 
     def of(self, node: ast.expr) -> list[Name]:
         """Every text that an expression may give."""
@@ -50,7 +65,7 @@ class WrittenNames:
         if isinstance(node, ast.Constant):
             found = [(node.value,)] if isinstance(node.value, str) else UNKNOWN
         elif isinstance(node, ast.Name):
-            found = self._of_name(node.id)
+            found = self._owner(node.id)._of_name(node.id)
         elif isinstance(node, ast.JoinedStr):
             found = _joined([self.of(one) for one in node.values])
         elif isinstance(node, ast.FormattedValue):
@@ -73,6 +88,10 @@ class WrittenNames:
         if method.attr == "get" and call.args and not call.keywords:
             return [*self._values(method.value), *(one for each in call.args[1:] for one in self.of(each))]
         return UNKNOWN
+
+    def _owner(self, name: str) -> WrittenNames:
+        """The function whose own name it is, or the file."""
+        return self if name in self._own or self._outer is None else self._outer._owner(name)
 
     def _of_name(self, name: str) -> list[Name]:
         if name in self._asked:
@@ -140,10 +159,14 @@ class WrittenNames:
             return [value]
         if not isinstance(value, ast.Name):
             return []
-        found = [one for one, at, each in self._of(value.id) if at is None and not each]
+        return self._owner(value.id)._displayed(value.id)
+
+    def _displayed(self, name: str) -> list[ast.List | ast.Tuple | ast.Set | ast.Dict]:
+        """What a name of this place stands for, where nothing can change it."""
+        found = [one for one, at, each in self._of(name) if at is None and not each]
         shown = [one for one in found if isinstance(one, ast.List | ast.Tuple | ast.Set | ast.Dict)]
-        unchanged = all(isinstance(one, ast.Tuple) for one in shown) or value.id not in self._exposed
-        return shown if len(shown) == len(self._of(value.id)) and unchanged else []
+        unchanged = all(isinstance(one, ast.Tuple) for one in shown) or name not in self._exposed
+        return shown if len(shown) == len(self._of(name)) and unchanged else []
 
     def _bind(self, node: ast.AST, star: Callable[[str], Sequence[str]]) -> None:
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
@@ -186,6 +209,21 @@ class WrittenNames:
         if isinstance(node, ast.Compare) and all(isinstance(one, ast.In | ast.NotIn) for one in node.ops):
             return node.comparators
         return []
+
+
+def _bound_here(tree: ast.AST) -> set[str]:
+    """Names that a function itself binds: not those of a function, a class or a comprehension in it."""
+    found: set[str] = set()
+    waiting = list(ast.iter_child_nodes(tree))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+        if not isinstance(node, _SCOPES):
+            waiting += ast.iter_child_nodes(node)
+    return found
 
 
 def pattern_of(name: Name) -> re.Pattern[str]:
