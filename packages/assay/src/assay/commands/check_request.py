@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from assay import plugins
 from assay.commands.asked_flows import flows_of
-from assay.commands.conflicting_options import reject_unnamed, reject_with_golden
-from assay.commands.originals import original_asked, original_listed
 from assay.commands.own_data import near, near_data, source_of
-from assay.commands.random_cases import with_random_samples
 from assay.commands.sources import with_files
 from assay.config.assay_toml import Config, load_config, load_policy
 from assay.config.option_values import changed_limits, changed_measuring, inputs_of, with_stated
-from assay.core.case import Contract, Tolerance
+from assay.core.case import Contract, Inputs, Tolerance
 from assay.core.limits import Limits, Measuring
 from assay.core.policy import Policy
 from assay.errors import UsageError
 from assay.judge.requirement import parse_requirement
 from assay.judge.speed import with_baseline_goals
 from assay.models.named_sources import is_named
+from assay.models.own_data.functions import is_function
+from assay.models.sources import source_name
 from assay.numerics.tolerance.tolerance_tables import DERIVED, table_of
 from assay.options.check import CheckOptions
+from assay.options.declaration import rows
 from assay.options.groups import DEFAULT_CONFIG
 from assay.options.task_metric import MetricChoice
+from assay.pipeline.originals import OriginalRequest
 from assay.pipeline.request import ModelRequest, Request
+
+if TYPE_CHECKING:
+    from assay.config.model_entries import ModelEntry
 
 
 def read_config(options: CheckOptions) -> Config | None:
@@ -127,3 +136,101 @@ def _from_config(options: CheckOptions, config: Config | None) -> tuple[ModelReq
         )
         for one in config.models
     )
+
+
+def reject_with_golden(options: CheckOptions) -> None:
+    """How inputs are drawn says nothing of those that a golden stores. Raises UsageError where both are given."""
+    source = str(options.golden or options.inputs)
+    # How many are wanted is a question to a function, which may have no end.
+    samples = None if is_function(source) else options.samples
+    given = {"--samples": samples, "--batch": options.batch, "--fill": options.fill}
+    if options.golden and (named := _given(given)):
+        raise UsageError(
+            f"{named} cannot go with --golden {options.golden}: a golden brings its own inputs, and all of them "
+            "are run; leave out one of the two, or record another with `assay golden record`"
+        )
+    if options.inputs and (named := _given(given)):
+        raise UsageError(f"{named} cannot go with --inputs {options.inputs}: all of the inputs are run as they are")
+
+
+def reject_unnamed(options: CheckOptions) -> None:
+    """What each [[model]] of assay.toml says for itself. Raises UsageError where the command line says it of all."""
+    given = {row.flag: getattr(options, row.name) != row.default for row in rows(CheckOptions) if row.of_model}
+    if named := _given(given):
+        raise UsageError(
+            f"{named} cannot go with the models of assay.toml, each of which says so itself: write it there, or name a model "
+            "on the command line"
+        )
+
+
+def _given(options: Mapping[str, object]) -> str:
+    return " and ".join(name for name, value in options.items() if value)
+
+
+def original_asked(options: CheckOptions) -> OriginalRequest | None:
+    """Of the command line; None where nobody asks. Raises UsageError for options that say nothing alone."""
+    if options.golden_of_another_model and options.reference:
+        raise UsageError(
+            "--golden-of-another-model cannot go with --reference, whose golden --golden is already: leave one of them out"
+        )
+    if options.golden_of_another_model and not options.golden:
+        raise UsageError("--golden-of-another-model says whose golden it is, and there is none: give it with --golden")
+    maps = {"--map-input": options.map_inputs, "--map-output": options.map_outputs}
+    if options.reference is None and not options.golden_of_another_model:
+        if named := " and ".join(name for name, given in maps.items() if given):
+            raise UsageError(f"{named} maps names of a model to those of its reference: give that with --reference")
+        return None
+    return OriginalRequest(path=options.reference, inputs=dict(options.map_inputs), outputs=dict(options.map_outputs))
+
+
+def original_listed(entry: ModelEntry) -> OriginalRequest | None:
+    """Of one [[model]]. Raises UsageError as above."""
+    if entry.golden_of_another_model and not entry.inputs.golden:
+        raise UsageError(f"model '{entry.name}': golden-of-another-model says whose golden it is: give it, too")
+    if entry.golden_of_another_model and entry.reference:
+        raise UsageError(
+            f"model '{entry.name}': golden-of-another-model cannot go with reference: leave one of them out"
+        )
+    if not entry.reference and not entry.golden_of_another_model:
+        if entry.map_inputs or entry.map_outputs:
+            raise UsageError(f"model '{entry.name}': map-inputs and map-outputs need a reference: give it, too")
+        return None
+    path = _near(entry.reference) if entry.reference else None
+    return OriginalRequest(path=path, inputs=entry.map_inputs, outputs=entry.map_outputs)
+
+
+def _near(path: str) -> Path:
+    if is_named(path):
+        return Path(path)
+    absolute = Path(os.path.abspath(path))
+    return Path(os.path.relpath(absolute)) if absolute.is_relative_to(Path.cwd()) else absolute
+
+
+BATCH = 2
+"""In a batch of one, nobody sees an item that was left over from another."""
+SUFFIX = "-random"
+
+
+def with_random_samples(models: Sequence[ModelRequest], options: CheckOptions) -> tuple[ModelRequest, ...]:
+    """Behind each model that asks for it a case of its own, verified against the model in double. Raises UsageError where
+    there is no golden to draw beside."""
+    asked = [
+        one if options.random_samples is None else replace(one, random_samples=options.random_samples) for one in models
+    ]
+    if any(one.random_samples for one in asked) and not any(one.random_samples and one.inputs.golden for one in asked):
+        raise UsageError(
+            "random samples go beside a golden, and there is none: give one, or leave out --random-samples (random-samples in "
+            "assay.toml): without a golden all inputs are random, as many as --samples says"
+        )
+    return tuple(both for one in asked for both in (one, *_drawn(one)))
+
+
+def _drawn(model: ModelRequest) -> tuple[ModelRequest, ...]:
+    """Flows that are calibrated on the golden are left out: other inputs lie beyond the range that they were promised."""
+    flows = tuple(one for one in model.flows if not any(map(plugins.is_calibrated, one.transforms)))
+    if not model.random_samples or not model.inputs.golden or not flows:
+        return ()
+    inputs = Inputs(seed=model.inputs.seed, samples=model.random_samples, batch=BATCH, fill=model.inputs.fill)
+    contract = msgspec.structs.replace(model.contract, task_metric=None, task_metric_options={})
+    name = f"{model.name or source_name(model.path)}{SUFFIX}"
+    return (replace(model, name=name, flows=flows, inputs=inputs, contract=contract, random_samples=0, verified=True),)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from assay import plugins
 from assay.core.case import Case, Original
 from assay.core.job import InspectJob
 from assay.core.limits import Limits
@@ -17,12 +18,12 @@ from assay.core.model_finding_text import refusal
 from assay.core.outcome import Outcome
 from assay.core.result import InspectResult, Result
 from assay.errors import BadModel, UsageError, each
+from assay.models.goldens import read_lock
 from assay.models.sources import source_name
 from assay.pipeline.originals import original_of
 from assay.pipeline.own_data import check_prompts_of, put_in_place, staging_folder, with_prompts
 from assay.pipeline.request import ModelRequest
 from assay.pipeline.services import Services
-from assay.pipeline.validate_calibration import check_calibration
 
 _ORIGINAL = "|original"
 """Behind the name of a case while its original is looked at: no case has that name."""
@@ -132,3 +133,19 @@ def _names(wanted: Sequence[ModelRequest]) -> list[str]:
             f"two models are called '{twice[0]}': give one of them another name (name = ... in assay.toml)"
         )
     return names
+
+
+def check_calibration(wanted: ModelRequest, case: Case) -> None:
+    """Raises UsageError where calibration would leave no sample to judge."""
+    flow = next((one.name for one in wanted.flows if any(map(plugins.is_calibrated, one.transforms))), "")
+    original = case.original.golden if case.original is not None else ""
+    stored = original or case.inputs.golden or case.inputs.given
+    if not flow or not stored:
+        return
+    from assay.models.calibration_samples import samples_taken
+
+    given = wanted.inputs.data.source if wanted.inputs.data is not None else stored
+    try:
+        samples_taken(read_lock(Path(stored)).samples, case.inputs.calibration, given)
+    except UsageError as error:
+        raise UsageError(f"flow {flow!r}: {error}") from None

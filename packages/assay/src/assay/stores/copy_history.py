@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Any
 
@@ -11,12 +12,12 @@ from sqlalchemy import Connection, Table, bindparam, func, select, true, update
 from sqlalchemy.engine import Row
 
 from assay.errors import OtherRun
-from assay.stores.copy_constants import Constants
 from assay.stores.ingest import add_rows, advance, demand_same_run, first_state, job_numbers, jobs_recorded
 from assay.stores.sql import SqlStore
 from assay.stores.statements import add_many, chunks, insert_for
 from assay.stores.tables import (
     case_state,
+    constants,
     metric_values,
     result_codes,
     result_payloads,
@@ -196,3 +197,22 @@ def _add_new(connection: Connection, table: Table, rows: Sequence[dict[str, Any]
 
 def _values(row: Row[Any], without: str = "") -> dict[str, Any]:
     return {name: value for name, value in row._mapping.items() if name != without}
+
+
+class Constants:
+    """Each is read from the source once in a copy."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[bytes, bytes]] = {}
+
+    def read(self, source: Connection, numbers: AbstractSet[int]) -> None:
+        """Those with these numbers."""
+        for some in chunks(sorted(numbers - self._known.keys())):
+            for row in source.execute(select(constants).where(constants.c.number.in_(some))):
+                self._known[row.number] = (row.digest, row.payload)
+
+    def add(self, target: SqlStore, numbers: AbstractSet[int]) -> dict[int, int]:
+        """The numbers that those have in the target, where they are added if they are new."""
+        wanted = {number: self._known[number] for number in numbers}
+        there = target.constants(dict(wanted.values()))
+        return {number: there[digest] for number, (digest, _) in wanted.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import shutil
 import traceback
 import warnings
@@ -9,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
-from importlib import import_module
+from importlib import import_module, metadata
 from time import perf_counter
 from typing import cast
 
@@ -57,7 +58,6 @@ from assay.ports import ReadsWarnings
 from assay.worker.describe_exception import exception_text, type_name
 from assay.worker.engine.lower import backend_class
 from assay.worker.failed_tool import failed_tool
-from assay.worker.library_versions import library_versions
 from assay.worker.native_warnings import bounded, distinct, is_native, note_of, read_warnings
 from assay.worker.scratch_dir import scratch_dir
 from assay.worker.stages import Stages
@@ -236,3 +236,18 @@ def _classify(error: BaseException, stage: Stage) -> tuple[Outcome, Cause]:
             return Outcome.ERROR, Cause.REFUSED
         case _:
             return Outcome.ERROR, Cause.OTHER
+
+
+_ALWAYS = ("numpy", "onnx")
+
+
+@cache
+def _here() -> dict[str, str]:
+    return {"python": platform.python_version(), **{name: metadata.version(name) for name in _ALWAYS}}
+
+
+@cache
+def library_versions(backend: str) -> dict[str, str]:
+    """Of Python, of what every worker uses, and of the backend's library under the backend's name."""
+    found = plugins.availability(backend).version if backend else ""
+    return {**_here(), backend: found} if found else dict(_here())

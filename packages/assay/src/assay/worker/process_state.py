@@ -26,8 +26,6 @@ from typing import Any
 import numpy as np
 
 from assay.core.wire import Changed
-from assay.worker.audit_hooks import added_hooks, count_hooks
-from assay.worker.environ_state import EnvironState
 from assay.worker.patched_names import PatchedNames
 from assay.worker.process_readings import (
     LIBC,
@@ -45,7 +43,6 @@ from assay.worker.process_readings import (
     temporary,
     umask,
 )
-from assay.worker.restrictions import restrictions
 
 _native_signal: Any = import_module("_signal")
 """Without the enumerations of `signal`, which take 15 µs for all signals."""
@@ -204,3 +201,75 @@ def has_children() -> bool:
             return False
         if found is None:
             return True
+
+
+_OWNER, _OWNER_END = b"\nUid:", b"\nFDSize:"
+_RIGHTS, _RIGHTS_END = b"\nCapInh:", b"\nCpus_allowed:"
+"""Of proc_pid_status(5): its user and groups; its capabilities, no_new_privs and the number of its filters."""
+
+
+def restrictions(status: bytes) -> tuple[bytes, bytes]:
+    """What a process has denied itself, and can never have back: system calls and rights. `status` is the text of /proc/self/status.
+    Landlock is refused by `assay.worker.guard`."""
+    owner, rights = status.find(_OWNER), status.find(_RIGHTS)
+    return status[owner : status.find(_OWNER_END, owner)], status[rights : status.find(_RIGHTS_END, rights)]
+
+
+_added: list[None] = []
+
+
+def _hear(event: str, _: tuple[Any, ...]) -> None:
+    if event == "sys.addaudithook":
+        _added.append(None)
+
+
+def count_hooks() -> None:
+    """Audit hooks, from here on: none can be taken away, and nothing shows them. But each that is there is told of the next one (PEP
+    578), whether it comes from Python or from C."""
+    sys.addaudithook(_hear)
+
+
+def added_hooks() -> int:
+    """How many have been added since they are counted."""
+    return len(_added)
+
+
+class EnvironState:
+    """The variables of this process, Python's view of them and that of the C library, which Python does not see: as they were when this
+    was made, or when `changed` last said that they differ."""
+
+    def __init__(self) -> None:
+        self._python = dict(self._data())
+        self._pointer = ctypes.POINTER(ctypes.c_char_p).in_dll(ctypes.CDLL(None), "environ")
+        self._read()
+
+    @staticmethod
+    def _data() -> dict[bytes, bytes]:
+        """Undecoded: os.environ itself takes 20 µs to compare."""
+        return os.environ._data  # type: ignore[attr-defined, no-any-return]
+
+    def _read(self) -> None:
+        self._texts = self._all()
+        self._address, self._raw = self._place(), self._slots(len(self._texts))
+
+    def _place(self) -> int:
+        return ctypes.cast(self._pointer, ctypes.c_void_p).value or 0
+
+    def _slots(self, count: int) -> bytes:
+        return ctypes.string_at(self._place(), 8 * (count + 1)) if self._place() else b""
+
+    def _all(self) -> list[bytes]:
+        found: list[bytes] = []
+        while self._place() and (text := self._pointer[len(found)]) is not None:
+            found.append(text)
+        return found
+
+    def changed(self) -> bool:
+        """Whether any was added, removed or given another value."""
+        if self._data() != self._python:
+            return True
+        if self._place() == self._address and self._slots(len(self._texts)) == self._raw:
+            return False
+        before = sorted(self._texts)
+        self._read()
+        return sorted(self._texts) != before
