@@ -13,8 +13,9 @@ import pytest
 from assay.commands.triage import run_triage
 from assay.errors import UsageError
 from assay.options.triage import TriageOptions
-from assay.triage.builds import Builds, bisect, commits
+from assay.triage.builds import CHECKS, Builds, bisect, commits
 from assay.triage.since import State
+from assay.triage.since_text import since
 
 NAMES = [f"n{number:02}" for number in range(20)]
 
@@ -29,12 +30,35 @@ def test_the_first_bad_build_is_exact(first: int) -> None:
 
     found = bisect(NAMES, probe, math.inf)
     assert (found.first_bad, found.complete, found.unit) == (NAMES[first], True, "build")
-    assert len(tried) <= 9
+    assert len(tried) == len(set(tried)) <= 16
 
 
-def test_without_a_right_build_nothing_is_searched() -> None:
+def test_without_a_right_build_few_are_asked() -> None:
     found = bisect(NAMES, lambda name: State.WRONG, math.inf)
-    assert (found.first_bad, list(found.states)) == ("", ["n00", "n19"])
+    assert (found.first_bad, len(found.states)) == ("", 2 + CHECKS)
+    assert "wrong in all 6 builds that were tested, n00 to n19; 6 of 20 builds were tried" in since(found)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "first_bad", "good_again"),
+    [
+        ({*range(5, 9), *range(14, 20)}, "n14", ""),
+        ({*range(4), *range(12, 20)}, "n12", ""),
+        ({*range(3, 8), *range(11, 15)}, "n11", "n15"),
+    ],
+)
+def test_builds_that_come_and_go_are_told(wrong: set[int], first_bad: str, good_again: str) -> None:
+    asked = []
+
+    def probe(name: str) -> State:
+        asked.append(name)
+        return State.WRONG if int(name[1:]) in wrong else State.RIGHT
+
+    found = bisect(NAMES, probe, math.inf)
+    assert (found.first_bad, found.good_again) == (first_bad, good_again)
+    changes = [at for at in range(1, 20) if (at in wrong) != (at - 1 in wrong)]
+    assert all({f"n{at - 1:02}", f"n{at:02}"} <= set(asked) for at in changes), "each change is exact"
+    assert ("it came and went" in since(found)) is (len(changes) > 2)
 
 
 def test_ends_that_cannot_be_tested_are_passed_over() -> None:

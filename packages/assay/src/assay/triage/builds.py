@@ -7,9 +7,10 @@ import shlex
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from assay.core.environment import Interpreter
@@ -21,6 +22,8 @@ PLACE = "{build}"
 VARIABLE = "ASSAY_BUILD"
 BUILD_S = 3600.0
 """For one command."""
+CHECKS = 4
+"""Builds that are asked in any case where their neighbours are alike."""
 
 
 @dataclass(frozen=True)
@@ -52,41 +55,63 @@ class Builds:
 
 
 def bisect(names: Sequence[str], probe: Callable[[str], State], deadline: float, unit: str = "build") -> History:
-    """The first is right and the last is wrong, as far as the user knows: both are asked, and halves between them. What cannot be tested
-    is passed over to its neighbours, at the ends, too. Stops at the deadline (monotonic seconds), wherever it is by then."""
+    """The first is right and the last is wrong, as far as the user knows: both are asked, and halves between each two neighbours that
+    differ. As builds may come and go, as many again (at least `CHECKS`) are then asked where two neighbours are alike, in the widest gaps
+    first. What cannot be tested is passed over to its neighbours, at the ends, too. Stops at the deadline (monotonic seconds), wherever
+    it is by then."""
     states: dict[int, State] = {}
 
-    def ask(at: int) -> State:
-        if at not in states:
-            if time.monotonic() > deadline:
-                raise OutOfTime("the time is over")
-            states[at] = probe(names[at])
-        return states[at]
+    def ask(at: int) -> None:
+        if time.monotonic() > deadline:
+            raise OutOfTime("the time is over")
+        states[at] = probe(names[at])
 
     complete = True
     try:
-        _halve(range(len(names)), ask, states)
+        _ask_ends(len(names), ask, states)
+        while (at := _between_others(states)) is not None:
+            ask(at)
+        for _ in range(max(CHECKS, len(states))):
+            at = _in_the_widest_gap(states)
+            if at is None:
+                break
+            ask(at)
+            while (at := _between_others(states)) is not None:
+                ask(at)
     except OutOfTime:
         complete = False
-    return History({names[at]: states[at] for at in sorted(states)}, complete, unit)
+    return History({names[at]: states[at] for at in sorted(states)}, complete, unit, among=len(names))
 
 
-def _halve(places: range, ask: Callable[[int], State], known: Collection[int]) -> None:
-    """Until each between the last right and the first wrong place is known. Raises OutOfTime."""
-    high = next((at for at in reversed(places) if ask(at) is not State.UNTESTABLE), None)
-    low = next((at for at in places[:high] if ask(at) is not State.UNTESTABLE), high)
-    if high is None or low is None or ask(high) is not State.WRONG or ask(low) is not State.RIGHT:
-        return
-    while (middle := next(_from_the_middle(low, high, known), None)) is not None:
-        state = ask(middle)
-        low = middle if state is State.RIGHT else low
-        high = middle if state is State.WRONG else high
+def _ask_ends(count: int, ask: Callable[[int], None], states: Mapping[int, State]) -> None:
+    """From each end to the first that can be tested."""
+    for places in (reversed(range(count)), range(count)):
+        for at in places:
+            if at not in states:
+                ask(at)
+            if states[at] is not State.UNTESTABLE:
+                break
 
 
-def _from_the_middle(low: int, high: int, known: Collection[int]) -> Iterator[int]:
-    middle = (low + high) // 2
-    between = [place for place in range(low + 1, high) if place not in known]
-    yield from sorted(between, key=lambda place: abs(place - middle))
+def _between_others(states: Mapping[int, State]) -> int | None:
+    """The middle of those not asked between two neighbours of which one is right and the other wrong; the oldest such pair, as the first
+    bad build is what is asked for."""
+    return next((at for one, other, at in _gaps(states) if states[one] is not states[other]), None)
+
+
+def _in_the_widest_gap(states: Mapping[int, State]) -> int | None:
+    gaps = [(one - other, at) for one, other, at in _gaps(states)]
+    return min(gaps, default=(0, None))[1]
+
+
+def _gaps(states: Mapping[int, State]) -> Iterator[tuple[int, int, int]]:
+    """Two neighbours that could be tested, and the place not asked between them that is nearest to the middle."""
+    tested = [at for at in sorted(states) if states[at] is not State.UNTESTABLE]
+    for low, high in pairwise(tested):
+        middle = (low + high) // 2
+        between = [at for at in range(low + 1, high) if at not in states]
+        if between:
+            yield low, high, min(between, key=lambda at: abs(at - middle))
 
 
 @contextmanager

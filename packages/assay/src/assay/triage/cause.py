@@ -46,7 +46,11 @@ class Doubt(enum.StrEnum):
 class Pattern(msgspec.Struct, frozen=True):
     """Nodes that were wrong together: their operators in the order of the graph, and which reads which. `folder` has the page.
 
-    Of a cause that nothing cures: it is known again only by exactly these `attributes` of each operator, under these `versions`.
+    `types` are those of each operator, as in `GraphNode`, or "float", "int", "bool" of what it reads first (none: any): a defect of
+    floating numbers is none of whole ones.
+
+    Of a cause that nothing cures: it is known again only by exactly these `attributes` and `types` of each operator, under these
+    `versions`.
 
     Of a finding: only models below `before_opset` (0: any) have it; `attributes` of each operator are there with that value ("*": any,
     "": left out), the pass `cure` makes it right, what is wrong there is of the kind `symptom` (each "": whatever), `title` says what is
@@ -63,6 +67,7 @@ class Pattern(msgspec.Struct, frozen=True):
     symptom: str = ""
     before_opset: int = 0
     versions: dict[str, str] = {}
+    types: tuple[tuple[str, ...], ...] = ()
 
 
 class Cause(msgspec.Struct, frozen=True):

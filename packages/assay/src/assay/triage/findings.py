@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 
@@ -15,7 +16,8 @@ PLACE = "docs/findings/"
 
 
 class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One defect of one backend. `seen` is the release that it was measured on; for the rest see `Pattern`."""
+    """One defect of one backend. `seen` is the release that it was measured on, `types` the kind of numbers that each operator reads first
+    ("": any; where it is left out: floating ones, but for what comes from a grid); for the rest see `Pattern`."""
 
     file: str
     title: str
@@ -27,6 +29,7 @@ class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cure: str = ""
     symptom: str = ""
     before_opset: int = 0
+    types: tuple[str, ...] = ()
 
 
 @cache
@@ -38,19 +41,26 @@ def findings() -> tuple[Finding, ...]:
 
 def patterns_of_findings(backend: str) -> list[Pattern]:
     """Those of one backend."""
-    return [
-        Pattern(
-            one.backend,
-            one.operators,
-            one.edges,
-            PLACE + one.file,
-            one.attributes,
-            one.cure,
-            one.title,
-            one.seen,
-            one.symptom,
-            one.before_opset,
-        )
-        for one in findings()
-        if one.backend == backend
-    ]
+    return [pattern_of_finding(one) for one in findings() if one.backend == backend]
+
+
+def pattern_of_finding(one: Finding) -> Pattern:
+    """As it is looked for."""
+    return Pattern(
+        one.backend,
+        one.operators,
+        one.edges,
+        PLACE + one.file,
+        one.attributes,
+        one.cure,
+        one.title,
+        one.seen,
+        one.symptom,
+        one.before_opset,
+        types=tuple((numbers,) for numbers in one.types or _usual(one.operators)),
+    )
+
+
+def _usual(operators: tuple[str, ...]) -> Iterator[str]:
+    """Floating numbers, but for what comes from a grid."""
+    return ("" if one == "DequantizeLinear" else "float" for one in operators)

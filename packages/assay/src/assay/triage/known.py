@@ -119,7 +119,8 @@ def pattern_of(
     )
     attributes = tuple(graph.nodes[place].attributes for place in nodes) if versions else ()
     operators = tuple(graph.nodes[place].operator for place in nodes)
-    return Pattern(backend, operators, edges, folder, attributes, versions=versions or {})
+    types = tuple(graph.nodes[place].types for place in nodes)
+    return Pattern(backend, operators, edges, folder, attributes, versions=versions or {}, types=types)
 
 
 def occurrences(graph: Graph, pattern: Pattern) -> list[Places]:
@@ -163,7 +164,20 @@ def _is(node: GraphNode, pattern: Pattern, number: int) -> bool:
             for name, value in wanted.items()
         )
     )
-    return same and node.operator == pattern.operators[number]
+    types = pattern.types[number] if pattern.types else ()
+    same_types = node.types == types if pattern.versions else _are_alike(node.types, types)
+    return same and same_types and node.operator == pattern.operators[number]
+
+
+def _are_alike(types: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether what is read first is of the same kind of numbers, where both are known."""
+    mine, other = (numbers_of(one[0]) if one else "" for one in (types, wanted))
+    return mine == other or not mine or not other
+
+
+def numbers_of(dtype: str) -> str:
+    """"float", "int", "bool", or "" where that is not known."""
+    return next((one for one in ("float", "int", "bool") if one in dtype), "")
 
 
 def _reads(graph: Graph, reader: int, place: int) -> bool:

@@ -24,12 +24,14 @@ class State(enum.StrEnum):
 
 class History(msgspec.Struct, frozen=True):
     """`states` by release, oldest first. `complete`: every release beside a change was tried, and each minor one. `unit` is what one is
-    called, where a user makes them: build or commit. `at_hand`: the registry did not answer, and those that were kept were tried."""
+    called, where a user makes them: build or commit, of which there are `among` (0: not counted). `at_hand`: the registry did not answer,
+    and those that were kept were tried."""
 
     states: dict[str, State] = {}
     complete: bool = False
     unit: str = "release"
     at_hand: bool = False
+    among: int = 0
 
     @property
     def first_bad(self) -> str:

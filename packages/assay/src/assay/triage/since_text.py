@@ -19,6 +19,8 @@ def since(history: History) -> str:
         parts.append(f"{history.good_again} is right again")
     if not history.is_monotone:
         parts.append("it came and went")
+    if len(history.states) < history.among:
+        parts.append(f"{len(history.states)} of {history.among} {history.unit}s were tried")
     lost = [one for one, state in history.states.items() if state is State.UNTESTABLE]
     if lost:
         parts.append(f"{len(lost)} could not be tested ({', '.join(lost[:4])}{' ...' if lost[4:] else ''})")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from assay.ports import Tensor
 from assay.worker.regions.values import GraphValues
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, ModelProto, NodeProto
+    from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 
 @dataclass
@@ -35,6 +36,30 @@ class Region:
     windows: list[Window]
     feeds: dict[str, Tensor]
 
+    def alone(self, window: Window) -> ModelProto:
+        """One of its parts, without inputs: what is asked of each is not to grow with the number of all."""
+        if len(self.windows) == 1:
+            return self.model
+        from onnx import helper
+
+        read = dict.fromkeys(name for node in window.nodes for name in reads_of(node))
+        ends = [self._ends[name] for name in window.outputs]
+        graph = helper.make_graph(
+            window.nodes, "part", [], ends, [self._weights[name] for name in read if name in self._weights]
+        )
+        whole = self.model
+        return helper.make_model(
+            graph, opset_imports=list(whole.opset_import), ir_version=whole.ir_version, functions=list(whole.functions)
+        )
+
+    @cached_property
+    def _ends(self) -> Mapping[str, ValueInfoProto]:
+        return {value.name: value for value in self.model.graph.output}
+
+    @cached_property
+    def _weights(self) -> Mapping[str, TensorProto]:
+        return {tensor.name: tensor for tensor in self.model.graph.initializer}
+
 
 def build_region(
     values: GraphValues, windows: Sequence[Sequence[int]], outputs: Sequence[str] = (), taps: Sequence[str] = ()
@@ -51,8 +76,8 @@ def build_region(
     built: list[Window] = []
     ends: list[Any] = []
     for number, places in enumerate(windows):
-        nodes = [whole.graph.node[place] for place in sorted(places)]
-        gives = [*(outputs or leaving(whole, nodes, values)), *taps]
+        nodes = [values.nodes[place] for place in sorted(places)]
+        gives = [*(outputs or leaving(values, places)), *taps]
         own = {name for node in nodes for name in node.output if name}
         read = [
             name
@@ -82,17 +107,15 @@ def build_region(
     return Region(model, built, feeds)
 
 
-def leaving(whole: ModelProto, nodes: Sequence[NodeProto], values: Mapping[str, Tensor]) -> list[str]:
-    """What the nodes compute that anything else sees; where nothing is, what nothing reads. A second output that nobody asks for stays
-    away: as an output of the part it may make the first one right."""
-    inside = {tuple(node.output) for node in nodes}
-    read = {name for node in nodes for name in reads_of(node)}
-    others = {name for node in whole.graph.node if tuple(node.output) not in inside for name in reads_of(node)} | {
-        value.name for value in whole.graph.output
-    }
-    made = [name for node in nodes for name in node.output if name]
-    seen = [name for name in made if name in values and name in others]
-    return seen or [name for name in made if name in values and name not in read]
+def leaving(values: GraphValues, places: Collection[int]) -> list[str]:
+    """What the nodes at these places compute that anything else sees; where nothing is, what nothing reads. A second output that nobody
+    asks for stays away: as an output of the part it may make the first one right."""
+    inside = frozenset(places)
+    ends = {value.name for value in values.model.graph.output}
+    made = [name for place in sorted(inside) for name in values.nodes[place].output if name in values]
+    readers = {name: values.readers.get(name, frozenset()) for name in made}
+    seen = [name for name in made if name in ends or readers[name] - inside]
+    return seen or [name for name in made if not readers[name]]
 
 
 def _value(values: GraphValues, name: str) -> Tensor:

@@ -42,4 +42,4 @@ def evaluate_values(job: ValuesJob, stages: Stages) -> ValuesResult:
         }
         own = {name: dtype_name(array.dtype) for name, array in values.items()}
         save_values(Path(job.values_dir), model, wide | stored, {**dtypes, **own})
-    return replace(empty_result(job), graph=graph_of(model, (*stored, *wide)))
+    return replace(empty_result(job), graph=graph_of(model, {**stored, **wide}, {**dtypes, **own}))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from assay.numerics.tolerance.simulate.evaluation import as_type, wide_evaluator
 from assay.ports import Tensor
 
 if TYPE_CHECKING:
-    from onnx import ModelProto, NodeProto
+    from onnx import ModelProto, NodeProto, TensorProto
 
 MODEL = "model.onnx"
 _INDEX = "values.json"
@@ -48,6 +48,20 @@ class GraphValues(Mapping[str, Tensor]):
         self.model: ModelProto = load_onnx(str(folder / MODEL))
         stored = msgspec.json.decode((folder / _INDEX).read_bytes(), type=list[_Stored])
         self._stored = {one.name: one for one in stored}
+
+    @cached_property
+    def nodes(self) -> Sequence[NodeProto]:
+        """Of the main graph, by their place."""
+        return tuple(self.model.graph.node)
+
+    @cached_property
+    def readers(self) -> Mapping[str, frozenset[int]]:
+        """The places of the nodes that read a value."""
+        found: dict[str, set[int]] = {}
+        for place, node in enumerate(self.nodes):
+            for name in reads_of(node):
+                found.setdefault(name, set()).add(place)
+        return {name: frozenset(places) for name, places in found.items()}
 
     def wide(self, name: str) -> Tensor:
         """In float64, or as whole numbers. Raises KeyError. Read whole: a mapped file is an open descriptor, and a process in which
@@ -137,9 +151,11 @@ def declared_dtypes(model: ModelProto) -> dict[str, str]:
     return found
 
 
-def graph_of(model: ModelProto, known: Iterable[str]) -> RegionGraph:
-    """What the driver is told of it."""
-    weights = {tensor.name for tensor in model.graph.initializer}
+def graph_of(model: ModelProto, known: Mapping[str, Tensor], dtypes: Mapping[str, str]) -> RegionGraph:
+    """What the driver is told of it. `known` are the values that were evaluated, `dtypes` the types that the graph declares."""
+    weights = {tensor.name: tensor for tensor in model.graph.initializer}
+    types = {name: _typed(dtypes.get(name, ""), array.shape) for name, array in known.items()}
+    types |= {name: _typed(_dtype_of(one), tuple(one.dims)) for name, one in weights.items()}
     return RegionGraph(
         tuple(
             GraphNode(
@@ -148,6 +164,7 @@ def graph_of(model: ModelProto, known: Iterable[str]) -> RegionGraph:
                 tuple(dict.fromkeys(name for name in reads_of(node) if name)),
                 tuple(name for name in node.output if name),
                 _plain_attributes(node),
+                tuple(types.get(name, "") for name in dict.fromkeys((*reads_of(node), *node.output)) if name),
             )
             for node in model.graph.node
         ),
@@ -156,6 +173,19 @@ def graph_of(model: ModelProto, known: Iterable[str]) -> RegionGraph:
         tuple(known),
         next((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), 0),
     )
+
+
+def _dtype_of(tensor: TensorProto) -> str:
+    from onnx import TensorProto, helper
+
+    if tensor.data_type in (TensorProto.UNDEFINED, TensorProto.STRING):
+        return ""
+    return dtype_name(np.dtype(helper.tensor_dtype_to_np_dtype(tensor.data_type)))
+
+
+def _typed(dtype: str, shape: tuple[int, ...]) -> str:
+    """A type beside what decides which code an engine takes: whether there is one number, or none."""
+    return f"{dtype} {'' if shape and all(shape) else 'empty' if shape else 'scalar'}".strip() if dtype else ""
 
 
 def _plain_attributes(node: NodeProto) -> dict[str, str]:

@@ -206,7 +206,7 @@ def clash(given: Tensor, exact: Tensor) -> str:
 def _judged(window: Window, region: Region, given: Values, job: RegionJob):  # type: ignore[no-untyped-def]
     feeds = {**region.feeds, **{name: np.asarray(given[name]) for name in window.outputs}}
     comparisons = NodeComparisons(
-        region.model, [feeds], job.flow.precision, tuple(job.flow.allowances), job.case.inputs.seed
+        region.alone(window), [feeds], job.flow.precision, tuple(job.flow.allowances), job.case.inputs.seed
     )
     return comparisons.judge_window(window.nodes, tuple(window.outputs))
 

@@ -1,0 +1,91 @@
+"""Whether triage recognizes what docs/findings describes: each finding has to stand in a model that its own script makes.
+
+    python benchmarks/findings_known.py [--only TEXT]
+
+Prints the findings that do not, with the numbers that the operators read there, and a last line with how many do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import onnx
+
+from assay.core.region import GraphNode
+from assay.triage.findings import PLACE, Finding, findings, pattern_of_finding
+from assay.triage.graph import Graph
+from assay.triage.known import numbers_of, occurrences
+from assay.worker.regions.values import declared_dtypes, graph_of
+
+SCRIPT_S = 180.0
+KEPT = """
+import runpy, sys
+from pathlib import Path
+import onnx
+from onnx import helper
+made, kept = helper.make_model, []
+def make_model(*arguments, **said):
+    model = made(*arguments, **said)
+    (Path(sys.argv[1]) / f"{len(kept)}.onnx").write_bytes(model.SerializeToString())
+    kept.append(model)
+    return model
+helper.make_model = make_model
+sys.argv = [sys.argv[2]]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def models_of(script: Path) -> Iterator[onnx.ModelProto]:
+    """All that it makes before it ends, however it ends."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            subprocess.run(
+                [sys.executable, "-c", KEPT, folder, str(script)], capture_output=True, timeout=SCRIPT_S, check=False
+            )
+        except subprocess.TimeoutExpired:
+            pass
+        for path in sorted(Path(folder).glob("*.onnx")):
+            yield onnx.load_from_string(path.read_bytes())
+
+
+def graph_in(model: onnx.ModelProto) -> Graph:
+    """With the types that the model declares."""
+    shaped = onnx.shape_inference.infer_shapes(model)
+    infos = (*shaped.graph.value_info, *shaped.graph.input, *shaped.graph.output)
+    sizes = {one.name: tuple(size.dim_value or 1 for size in one.type.tensor_type.shape.dim) for one in infos}
+    return Graph(graph_of(model, {name: np.empty(size, np.bool_) for name, size in sizes.items()}, declared_dtypes(model)))
+
+
+def read(graph: Graph, one: Finding) -> set[tuple[str, ...]]:
+    """What nodes of these operators read first."""
+    nodes: list[GraphNode] = [node for node in graph.nodes if node.operator in one.operators]
+    return {(node.operator, numbers_of(node.types[0]) if node.types else "") for node in nodes}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="")
+    only = parser.parse_args().only
+    by_script: dict[str, list[Finding]] = {}
+    for one in findings():
+        by_script.setdefault(one.file, []).append(one)
+    stands = []
+    for file, each in by_script.items():
+        if only not in file:
+            continue
+        graphs = [graph_in(model) for model in models_of(Path(PLACE) / file)]
+        for one in each:
+            stands.append(any(occurrences(graph, pattern_of_finding(one)) for graph in graphs))
+            if not stands[-1]:
+                print(file, one.title, one.operators, *(read(graph, one) for graph in graphs), flush=True)
+    print(f"{sum(stands)} of {len(stands)} findings stand in a model of their script")
+
+
+if __name__ == "__main__":
+    main()
