@@ -8,6 +8,8 @@ Prints the findings that do not, with the numbers that the operators read there,
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import subprocess
 import sys
 import tempfile
@@ -16,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+from msgspec.structs import replace
 
 from assay.core.region import GraphNode
 from assay.triage.findings import PLACE, Finding, findings, pattern_of_finding
@@ -24,32 +27,33 @@ from assay.triage.known import numbers_of, occurrences
 from assay.worker.regions.values import declared_dtypes, graph_of
 
 SCRIPT_S = 180.0
-KEPT = """
-import runpy, sys
+FOLDER = "ASSAY_KEPT_MODELS"
+KEPT = f"""
+import os
+from itertools import count
 from pathlib import Path
-import onnx
-from onnx import helper
-made, kept = helper.make_model, []
-def make_model(*arguments, **said):
-    model = made(*arguments, **said)
-    (Path(sys.argv[1]) / f"{len(kept)}.onnx").write_bytes(model.SerializeToString())
-    kept.append(model)
-    return model
-helper.make_model = make_model
-sys.argv = [sys.argv[2]]
-runpy.run_path(sys.argv[0], run_name="__main__")
+from onnx import helper, parser
+numbers = count()
+def kept(make):
+    def made(*arguments, **said):
+        model = make(*arguments, **said)
+        (Path(os.environ["{FOLDER}"]) / f"{{os.getpid()}}-{{next(numbers)}}.onnx").write_bytes(model.SerializeToString())
+        return model
+    return made
+helper.make_model, parser.parse_model = kept(helper.make_model), kept(parser.parse_model)
 """
+"""Runs at the start of each process."""
 
 
 def models_of(script: Path) -> Iterator[onnx.ModelProto]:
-    """All that it makes before it ends, however it ends."""
-    with tempfile.TemporaryDirectory() as folder:
-        try:
+    """All that it and its children make before they end, however they end."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as start:
+        (Path(start) / "sitecustomize.py").write_text(KEPT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
             subprocess.run(
-                [sys.executable, "-c", KEPT, folder, str(script)], capture_output=True, timeout=SCRIPT_S, check=False
-            )
-        except subprocess.TimeoutExpired:
-            pass
+                [sys.executable, str(script)], capture_output=True, timeout=SCRIPT_S, check=False,
+                env={**os.environ, "PYTHONPATH": start, FOLDER: folder},
+            )  # fmt: skip
         for path in sorted(Path(folder).glob("*.onnx")):
             yield onnx.load_from_string(path.read_bytes())
 
@@ -59,7 +63,9 @@ def graph_in(model: onnx.ModelProto) -> Graph:
     shaped = onnx.shape_inference.infer_shapes(model)
     infos = (*shaped.graph.value_info, *shaped.graph.input, *shaped.graph.output)
     sizes = {one.name: tuple(size.dim_value or 1 for size in one.type.tensor_type.shape.dim) for one in infos}
-    return Graph(graph_of(model, {name: np.empty(size, np.bool_) for name, size in sizes.items()}, declared_dtypes(model)))
+    return Graph(
+        graph_of(model, {name: np.empty(size, np.bool_) for name, size in sizes.items()}, declared_dtypes(model))
+    )
 
 
 def read(graph: Graph, one: Finding) -> set[tuple[str, ...]]:
@@ -81,9 +87,12 @@ def main() -> None:
             continue
         graphs = [graph_in(model) for model in models_of(Path(PLACE) / file)]
         for one in each:
-            stands.append(any(occurrences(graph, pattern_of_finding(one)) for graph in graphs))
+            pattern = pattern_of_finding(one)
+            stands.append(any(occurrences(graph, pattern) for graph in graphs))
             if not stands[-1]:
-                print(file, one.title, one.operators, *(read(graph, one) for graph in graphs), flush=True)
+                of_any = any(occurrences(graph, replace(pattern, types=())) for graph in graphs)
+                why = "of other numbers" if of_any else f"nowhere in {len(graphs)} models"
+                print(file, one.title, one.operators, why, *(read(graph, one) for graph in graphs), flush=True)
     print(f"{sum(stands)} of {len(stands)} findings stand in a model of their script")
 
 

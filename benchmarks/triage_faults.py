@@ -70,7 +70,9 @@ def shows(path: Path, fault: dict[str, Any]) -> bool:
     backend = Miscompiler()
     inputs = {"x": np.random.default_rng(1).normal(size=(1, 3, SIZE, SIZE)).astype(np.float32)}
     right, wrong = (
-        next(iter(backend.lower(path, Flow(name="miscompiler", backend="miscompiler", options=one)).run(inputs).values()))
+        next(
+            iter(backend.lower(path, Flow(name="miscompiler", backend="miscompiler", options=one)).run(inputs).values())
+        )
         for one in ({}, fault)
     )
     return float(np.abs(right - wrong).max()) > SEEN * float(np.abs(right).max())

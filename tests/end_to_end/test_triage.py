@@ -202,6 +202,18 @@ def test_without_time_the_best_so_far_is_told(tmp_path: Path) -> None:
     assert time.monotonic() - told[0] < 15.0, "no question goes on beyond it"
 
 
+def test_what_more_instructions_of_the_processor_make_wrong_is_the_hardware_s(tmp_path: Path) -> None:
+    net = PlantedNet(NODES, seed=3)
+    ((site,), *_) = net.sites["wrong_slope"]
+    (cause,) = causes_of(net.model, tmp_path, "miscompiler", fault="wide", site=site)
+    assert [one.partition(" ")[0] for one in cause.nodes] == [site]
+    assert [(one.kind, one.names) for one in cause.cures] == [("hardware", ("env.MISCOMPILER_MAX_ISA=avx",))]
+    assert (cause.whole_cured, cause.kernel) == (True, False)
+    assert any(
+        "instructions of the processor: it is right with env.MISCOMPILER_MAX_ISA=avx" in line for line in lines(cause)
+    )
+
+
 @pytest.mark.parametrize("fault", ["swapped_scale", "wrong_slope"])
 def test_what_fails_in_every_second_engine_is_triaged_by_its_share(fault: str, tmp_path: Path) -> None:
     net = PlantedNet(NODES, seed=3)
@@ -249,3 +261,18 @@ def test_where_runs_part_is_found_of_answers_that_are_within_tolerance(tmp_path:
     assert [one.partition(" ")[0] for one in cause.nodes] == [born]
     assert (cause.symptom.kind, cause.where) == ("unstable", Where.NODE)
     assert cause.asked < 40
+
+
+def test_a_fault_that_one_choice_of_the_quantizer_decides_is_the_quantizer_s(tmp_path: Path) -> None:
+    net = PlantedNet(NODES, seed=3)
+    onnx.save(net.model, tmp_path / "net.onnx")
+    asked = TriageOptions(
+        target=str(tmp_path / "net.onnx"), flows=("miscompiler",), options={"fault": "first_scale"},
+        transforms=("int8-qdq:per-channel",), history=str(tmp_path / "history"), output=tmp_path / "triage",
+    )  # fmt: skip
+    cause = run_triage(asked).causes[0]
+    assert cause.right_transforms == ("int8-qdq:per-tensor", "int8-qdq:per-tensor-symmetric")
+    assert cause.cost is not None
+    (told,) = (line for line in lines(cause) if "workaround" in line)
+    place = "--transform int8-qdq:per-tensor in place of this int8-qdq"
+    assert re.search(rf"{place} \(the whole model is right with it, and .*(fast|long)", told)

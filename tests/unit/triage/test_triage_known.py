@@ -150,3 +150,28 @@ def test_of_a_process_that_died_the_pattern_alone_is_kept(tmp_path: Path) -> Non
     known.keep(job, result, [cause(tmp_path / "page")])
     assert not known.of_verdict(job, result), "of which release is not known"
     assert known.patterns("onnxruntime")
+
+
+@pytest.mark.parametrize(
+    ("versions", "types", "stands"),
+    [
+        ({}, ("float32", "float32"), True),
+        ({}, ("float16", "float16"), True),
+        ({}, ("int64", "int64"), False),
+        ({}, (), True),
+        ({"b": "1"}, ("float32", "float32"), True),
+        ({"b": "1"}, ("float16", "float16"), False),
+        ({"b": "1"}, ("float32 empty", "float32 empty"), False),
+        ({"b": "1"}, (), False),
+    ],
+)
+def test_a_defect_of_floating_numbers_is_none_of_whole_ones(
+    versions: dict[str, str], types: tuple[str, ...], stands: bool
+) -> None:
+    def clip(types: tuple[str, ...]) -> Graph:
+        node = GraphNode("", "Clip", ("x",), ("y",), {}, types)
+        return Graph(RegionGraph((node,), ("x",), ("y",), ("x", "y")))
+
+    pattern = pattern_of(clip(("float32", "float32")), frozenset({0}), "b", "", versions or None)
+    assert pattern is not None
+    assert bool(occurrences(clip(types), pattern)) is stands

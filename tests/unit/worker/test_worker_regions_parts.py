@@ -75,3 +75,15 @@ def test_the_same_nan_of_a_narrow_type_is_steady() -> None:
     assert _apart(engine, {}, {"y": given}, 3) == {}  # type: ignore[arg-type]
     other = SimpleNamespace(run=lambda feeds: {"y": given * 2})
     assert _apart(other, {}, {"y": given}, 2) == {"y": pytest.approx(1.0)}  # type: ignore[arg-type]
+
+
+def test_what_is_judged_of_a_window_is_no_larger_than_the_window(tmp_path: Path) -> None:
+    graph = "(float[2] x) => (float[2] c) <float[2] w = {1, 2}, float[2] v = {3, 4}> { a = Add (x, w) b = Mul (a, v) c = Neg (b) }"
+    model = parser.parse_model(f'<ir_version: 9, opset_import: ["" : 17]> g {graph}')
+    values = {name: np.ones(2) for name in "xabc"}
+    save_values(tmp_path, model, values, dict.fromkeys(values, "float32"))
+    region = build_region(GraphValues(tmp_path), [(0,), (1, 2)])
+    alone = region.alone(region.windows[1]).graph
+    assert [one.op_type for one in alone.node] == ["Mul", "Neg"]
+    assert [one.name for one in alone.initializer] == ["v"]
+    assert [one.name for one in alone.output] == region.windows[1].outputs

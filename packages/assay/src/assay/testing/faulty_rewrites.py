@@ -138,6 +138,17 @@ def _unsteady(graph: Rewriter) -> None:
         graph.model.graph.node.extend([*places[:at], noise, noisy, *places[at:]])
 
 
+def _first_scale(graph: Rewriter) -> None:
+    """Of a DequantizeLinear with a scale for each channel."""
+    from onnx import numpy_helper
+
+    weights = {tensor.name: tensor for tensor in graph.model.graph.initializer}
+    for (node,) in graph.chains("DequantizeLinear"):
+        scales = numpy_helper.to_array(weights[node.input[1]])
+        if scales.ndim:
+            weights[node.input[1]].CopyFrom(numpy_helper.from_array(0 * scales + scales[0], node.input[1]))
+
+
 REWRITES: dict[str, tuple[Callable[[Rewriter], None], tuple[str, ...]]] = {
     "folded_pad": (_folded_pad, ("Pad", "MaxPool")),
     "lost_relu": (_lost_relu, ("Conv", "Relu", "Conv")),
@@ -158,3 +169,6 @@ BIRTHS: dict[str, Callable[[Rewriter], None]] = {
     "unsteady": _unsteady,
 }
 """Faults of one operator after which something is no number, or another one in each call."""
+WIDE = "wide"
+CHOICES: dict[str, Callable[[Rewriter], None]] = {WIDE: _wrong_slope, "first_scale": _first_scale}
+"""Faults of one operator that something else than a pass decides: the instructions that may be used, and what the quantizer chose."""

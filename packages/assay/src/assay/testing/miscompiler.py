@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,13 +12,17 @@ from msgspec.structs import replace
 from assay.backends.onnxruntime import OnnxRuntime
 from assay.backends.onnxruntime_engine import OnnxRuntimeEngine
 from assay.backends.options import resolve_options
-from assay.core.flow import Flow, Option
+from assay.core.flow import VARIABLE, Flow, Option
 from assay.errors import Unsupported, UsageError
 from assay.ports import Availability, OptionSpec
-from assay.testing.faulty_rewrites import BIRTHS, KERNELS, REWRITES, Rewriter
+from assay.testing.faulty_rewrites import BIRTHS, CHOICES, KERNELS, REWRITES, WIDE, Rewriter
 
 PREPARATION = "prepare"
 """A pass that only marks nodes, and without which no other finds its pattern: it cures all faults, and makes none."""
+
+LIMIT = "MISCOMPILER_MAX_ISA"
+"""A variable of the process: most instructions that may be used."""
+NARROW = ("avx", "sse")
 
 
 class Miscompiler:
@@ -28,12 +33,15 @@ class Miscompiler:
     accepts = "onnx"
     dynamic = True
     options = (
-        OptionSpec("fault", "none", help="what goes wrong: a name of REWRITES or KERNELS, crash or refuse"),
+        OptionSpec("fault", "none", help="what goes wrong: a name of `faulty_rewrites`, crash or refuse"),
         OptionSpec("site", "", help="the name of the last node of the pattern; empty: wherever it stands"),
         OptionSpec("untapped", False, help="the fault is gone when the graph has a second output"),
         OptionSpec("turns", "", help="a file: the fault strikes in every second engine, as that counts them"),
         OptionSpec("level", "full", ("none", "full"), "whether passes run"),
         OptionSpec("disabled", "", help="passes to leave out, with a semicolon between two"),
+        OptionSpec(
+            f"{VARIABLE}{LIMIT}", "", help="most instructions to use", tried=("avx2", *NARROW), of_processor=True
+        ),
     )
     flows = (Flow(name="miscompiler", backend="miscompiler"),)
     levels: tuple[Mapping[str, Option], ...] = ({"level": "none"}, {"level": "full"})
@@ -92,9 +100,11 @@ def _rewritten(model: Path, folder: Path, options: Mapping[str, Option]) -> Path
         KERNELS[fault][0](graph)
     elif fault in BIRTHS:
         BIRTHS[fault](graph)
-    elif fault not in ("none", *REWRITES):
+    elif fault in CHOICES and not (fault == WIDE and os.environ.get(LIMIT) in NARROW):
+        CHOICES[fault](graph)
+    elif fault not in ("none", *REWRITES, *CHOICES):
         raise UsageError(
-            f"the miscompiler has no fault {fault!r}; use one of: none, {', '.join((*REWRITES, *KERNELS))}"
+            f"the miscompiler has no fault {fault!r}; use one of: none, {', '.join((*REWRITES, *KERNELS, *BIRTHS, *CHOICES))}"
         )
     path = folder / "rewritten.onnx"
     onnx.save(proto, str(path))

@@ -6,6 +6,7 @@ import time
 
 from msgspec.structs import replace
 
+from assay.core.flow import Flow
 from assay.core.job import CompareSpeedJob, VerifyJob, other_kind
 from assay.core.limits import Limits
 from assay.core.result import Result
@@ -15,6 +16,7 @@ from assay.judge.speed import judge_comparison
 from assay.pipeline.services import Services
 from assay.pipeline.two_process_comparison import comparisons
 from assay.triage.cause import Cause
+from assay.triage.quantizer import other_choices
 from assay.triage.speed import speed_of
 
 PAIRS = 4
@@ -24,16 +26,17 @@ MOST_S = 120.0
 
 
 def with_cost(cause: Cause, job: VerifyJob, services: Services, deadline: float) -> Cause:
-    """Of the first cure, where the whole model is right with it. Nothing is said where it does not come to figures, and where the page of a
-    cause that was found before says it."""
+    """Of the first cure, where the whole model is right with it, or of the first choice of the quantizer. Nothing is said where it does
+    not come to figures, and where the page of a cause that was found before says it."""
     left = min(deadline - time.monotonic(), MOST_S)
-    if not cause.whole_cured or left < LEAST_S or (cause.known_as and not cause.known_title):
+    flow = _right_flow(cause, job.flow)
+    if flow is None or left < LEAST_S or (cause.known_as and not cause.known_title):
         return cause
     rule = SpeedRule(looks=interim_looks(PAIRS))
     asked = other_kind(
         job,
         CompareSpeedJob,
-        flow=replace(job.flow, name=f"{job.flow.name}-cured", options={**job.flow.options, **cause.cures[0].options}),
+        flow=replace(flow, name=f"{job.flow.name}-cured"),
         baseline=BaselineEngine(job.flow.name, job.flow, job.case.model),
         rule=rule,
         limits=Limits(timeout_s=left),
@@ -48,3 +51,11 @@ def with_cost(cause: Cause, job: VerifyJob, services: Services, deadline: float)
                 ratio = seen.own_s / seen.rival_s
                 return replace(cause, cost=ratio, cost_speed=speed_of(judge_comparison(seen, rule).word, ratio))
     return cause
+
+
+def _right_flow(cause: Cause, flow: Flow) -> Flow | None:
+    """With what makes the whole model right; None where nothing does."""
+    if cause.whole_cured:
+        return replace(flow, options={**flow.options, **cause.cures[0].options})
+    choices = dict(other_choices(flow.transforms))
+    return next((replace(flow, transforms=choices[one]) for one in cause.right_transforms if one in choices), None)

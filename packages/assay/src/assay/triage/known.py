@@ -176,7 +176,7 @@ def _are_alike(types: Sequence[str], wanted: Sequence[str]) -> bool:
 
 
 def numbers_of(dtype: str) -> str:
-    """"float", "int", "bool", or "" where that is not known."""
+    """The kind of a type: "float", "int", "bool", or "" where that is not known."""
     return next((one for one in ("float", "int", "bool") if one in dtype), "")
 
 

@@ -21,7 +21,7 @@ async def right_choices(context: Context, error: float) -> tuple[str, ...]:
     """Other arguments of the flow's transforms with which the model is right, as `--transform` takes them; `error` is that of the model as
     it is. Each is asked once. Raises OutOfTime."""
     found = []
-    for number, (named, transforms) in enumerate(_others(context.job.flow.transforms)):
+    for number, (named, transforms) in enumerate(other_choices(context.job.flow.transforms)):
         flow = replace(context.job.flow, name=f"{context.job.flow.name}+{number}", transforms=transforms)
         other = dataclass_replace(
             context, job=replace(context.job, flow=flow), folder=context.folder / f"choice-{number}"
@@ -36,7 +36,7 @@ async def right_choices(context: Context, error: float) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _others(transforms: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def other_choices(transforms: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each with the transforms of the flow in which it stands."""
     for at, said in enumerate(transforms):
         name, _, argument = said.partition(":")

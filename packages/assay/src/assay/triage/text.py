@@ -244,8 +244,10 @@ def _named(cure: Cure) -> str:
 def workaround(cause: Cause) -> str:
     """The options to set, and whether the whole model is right with them."""
     if not cause.cures:
-        first = cause.right_transforms[:1]
-        return "".join(f"--transform {one} (the whole model is right with it)" for one in first)
+        if not cause.right_transforms:
+            return ""
+        name = cause.right_transforms[0]
+        return f"--transform {name} in place of this {name.partition(':')[0]} (the whole model is right with it{_cost(cause)})"
     options = " ".join(f"--option {name}={value}" for name, value in cause.cures[0].options.items())
     whole = "not tried on the whole model"
     if cause.whole_cured is not None:
