@@ -71,7 +71,7 @@ def graph_in(model: onnx.ModelProto) -> Graph:
 def read(graph: Graph, one: Finding) -> set[tuple[str, ...]]:
     """What nodes of these operators read first."""
     nodes: list[GraphNode] = [node for node in graph.nodes if node.operator in one.operators]
-    return {(node.operator, numbers_of(node.types[0]) if node.types else "") for node in nodes}
+    return {(node.operator, numbers_of(node.dtypes[0]) if node.dtypes else "") for node in nodes}
 
 
 def main() -> None:

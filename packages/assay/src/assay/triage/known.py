@@ -119,7 +119,7 @@ def pattern_of(
     )
     attributes = tuple(graph.nodes[place].attributes for place in nodes) if versions else ()
     operators = tuple(graph.nodes[place].operator for place in nodes)
-    types = tuple(graph.nodes[place].types for place in nodes)
+    types = tuple(graph.nodes[place].dtypes for place in nodes)
     return Pattern(backend, operators, edges, folder, attributes, versions=versions or {}, types=types)
 
 
@@ -165,7 +165,7 @@ def _is(node: GraphNode, pattern: Pattern, number: int) -> bool:
         )
     )
     types = pattern.types[number] if pattern.types else ()
-    same_types = node.types == types if pattern.versions else _are_alike(node.types, types)
+    same_types = node.dtypes == types if pattern.versions else _are_alike(node.dtypes, types)
     return same and same_types and node.operator == pattern.operators[number]
 
 
