@@ -24,7 +24,7 @@ from assay.core.region import GraphNode
 from assay.triage.findings import PLACE, Finding, findings, pattern_of_finding
 from assay.triage.graph import Graph
 from assay.triage.known import numbers_of, occurrences
-from assay.worker.regions.values import declared_dtypes, graph_of
+from assay.worker.regions.value_files import declared_dtypes, graph_of
 
 SCRIPT_S = 180.0
 FOLDER = "ASSAY_KEPT_MODELS"

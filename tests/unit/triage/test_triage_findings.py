@@ -13,7 +13,7 @@ from assay.triage.findings import PLACE, findings, patterns_of_findings
 from assay.triage.graph import Graph
 from assay.triage.known import occurrences
 from assay.triage.sites import narrowest
-from assay.worker.regions.values import _plain_attributes
+from assay.worker.regions.value_files import _plain_attributes
 
 ROOT = Path(__file__).parents[3]
 

@@ -15,7 +15,7 @@ from assay.core.job import RegionJob, other_kind
 from assay.ports import Tensor
 from assay.testing.builders import make_job
 from assay.worker.regions.build_region import Region, build_region
-from assay.worker.regions.values import GraphValues, save_values
+from assay.worker.regions.value_files import GraphValues, save_values
 from assay.worker.regions.verify_region import _apart, _error
 
 POOL = "{ y, i = MaxPool <kernel_shape = [2,1]> (x)  z = Relu (y) }"

@@ -9,7 +9,7 @@ import msgspec
 
 from assay.core.model_finding import Area, ModelFinding
 from assay.errors import HarnessError
-from assay.models.examination.text import shown
+from assay.models.examination.quoting import shown
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.compliance.report import report
 from assay_zoo.compliance.request import ClaimedPort, Request

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from assay.core.model_finding import Area, ModelFinding, Severity
 from assay.core.model_part import MODEL, ModelPart, PartKind
 from assay.models.examination.functions import Functions
-from assay.models.examination.text import format_shape, shown
+from assay.models.examination.quoting import format_shape, shown
 from assay.models.examination.types import Shape, shape_of
 from assay.models.examination.walk import Scope, domain_of, node_part, signature_of
 from assay.numerics.onnx_elements import element_name

@@ -14,9 +14,9 @@ from assay.models.examination.steps import STEPS, Examination, Step
 from assay.models.examination.walk import scopes
 from assay_zoo.compliance.allocation import check_allocation, check_declared_sizes
 from assay_zoo.compliance.loops import check_loops, nested
+from assay_zoo.compliance.non_finite import check_values
 from assay_zoo.compliance.policy_rules import check_claims, check_domains, check_versions
 from assay_zoo.compliance.request import RUNAWAY, Request
-from assay_zoo.compliance.values import check_values
 
 if TYPE_CHECKING:
     from onnx import ModelProto

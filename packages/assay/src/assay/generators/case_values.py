@@ -15,7 +15,7 @@ from assay.errors import Lowering
 from assay.generators.schemas import schema_at
 from assay.ports import Tensor
 from assay.ports.generator import GeneratedCase
-from assay.worker.regions.values import evaluate
+from assay.worker.regions.value_files import evaluate
 
 LARGE = 1e6
 """Beyond this a real value of a case shows nothing of what other values do."""

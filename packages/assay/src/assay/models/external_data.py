@@ -11,7 +11,7 @@ from assay.core.model_finding_text import sentence
 from assay.core.model_part import ModelPart, PartKind
 from assay.errors import BadModel
 from assay.models.examination.external_place import external_place
-from assay.models.examination.text import shown
+from assay.models.examination.quoting import shown
 
 if TYPE_CHECKING:
     from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto

@@ -11,7 +11,7 @@ from assay.core.case import Contract
 from assay.core.comparison import Comparison, Evidence, Histogram, OutsideCount
 from assay.core.dtype import is_floating
 from assay.core.finding import Finding, FindingCode, WorstElement, facts
-from assay.numerics import degenerate, histogram, text, ulp
+from assay.numerics import degenerate, histogram, text_outputs, ulp
 from assay.numerics.accumulator import Accumulator, Point, merge
 from assay.numerics.chunks import Piece, chunks, locate, over_blocks
 from assay.numerics.element_types import ComputeType, as_real, compute_type_of, is_integer, real_name
@@ -63,7 +63,7 @@ def _compare_text(blank: Comparison, left: Sequence[Tensor], right: Sequence[Ten
     if not blank.elements:
         empty = degenerate.empty_reference(blank.output)
         return _replace(blank, degenerate=empty, uninformative=True, evidence=Evidence(degenerate=empty))
-    wrong = text.differences(left, right)
+    wrong = text_outputs.differences(left, right)
     findings: tuple[Finding, ...] = ()
     if wrong:
         position, want, got = wrong[0]

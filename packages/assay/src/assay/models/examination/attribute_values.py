@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from assay.models.examination.text import shown
+from assay.models.examination.quoting import shown
 from assay.models.examination.walk import domain_of
 
 if TYPE_CHECKING:

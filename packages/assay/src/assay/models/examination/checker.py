@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from assay.core.model_finding import Area, ModelFinding
 from assay.core.model_part import MODEL, ModelPart, PartKind
 from assay.models.examination.completion import completed
-from assay.models.examination.text import flat, shown
+from assay.models.examination.quoting import flat, shown
 from assay.models.examination.walk import Scope, domain_of, node_part
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from math import prod
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from assay.models.examination.text import shown
+from assay.models.examination.quoting import shown
 from assay.models.files import is_lfs_pointer
 from assay.numerics.onnx_elements import bits_of
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
 from assay.core.model_part import MODEL, ModelPart, PartKind
-from assay.models.examination.text import shown
+from assay.models.examination.quoting import shown
 from assay.models.examination.walk import Signature, domain_of, signature_of, subgraphs
 
 if TYPE_CHECKING:

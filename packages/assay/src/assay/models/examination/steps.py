@@ -19,8 +19,8 @@ from assay.models.examination.inference import expanded, infer
 from assay.models.examination.names import check_names
 from assay.models.examination.operands import check_operands
 from assay.models.examination.parse import parse
+from assay.models.examination.quoting import flat
 from assay.models.examination.tensors import check_tensors, tensors_of
-from assay.models.examination.text import flat
 from assay.models.examination.types import check_types, shape_of
 from assay.models.examination.walk import Scope, inside, scopes
 

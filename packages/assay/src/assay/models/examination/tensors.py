@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.core.model_finding import Area, ModelFinding
 from assay.core.model_part import ModelPart, PartKind
-from assay.models.examination.text import format_shape
+from assay.models.examination.quoting import format_shape
 from assay.models.examination.types import LARGEST_INDEX
 from assay.models.examination.walk import Scope, domain_of, node_part
 from assay.numerics.onnx_elements import bits_of, element_name

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
 from assay.core.model_part import ModelPart, PartKind
-from assay.models.examination.text import format_shape
+from assay.models.examination.quoting import format_shape
 from assay.models.examination.walk import Scope
 from assay.numerics.onnx_elements import element_name
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from assay.core.model_part import ModelPart
-from assay.models.examination.text import shown
+from assay.models.examination.quoting import shown
 from assay.models.examination.walk import given_in, node_part, subgraphs
 
 if TYPE_CHECKING:

@@ -16,6 +16,6 @@ def weighted_counts(site: RuleSite, unit: Arithmetic) -> Variance:
 
 OPERATORS: tuple[OnnxOperator, ...] = (
     *alike("StringNormalizer", shape=same_shape),
-    *alike("TfIdfVectorizer", rounding=weighted_counts, reference="contrib.text", ranges=known_texts),
-    *alike("Tokenizer", domain=MICROSOFT, reference="contrib.text"),
+    *alike("TfIdfVectorizer", rounding=weighted_counts, reference="contrib.text_tokens", ranges=known_texts),
+    *alike("Tokenizer", domain=MICROSOFT, reference="contrib.text_tokens"),
 )

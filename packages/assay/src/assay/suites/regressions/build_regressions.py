@@ -17,7 +17,7 @@ from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
 from assay.suites.cache import write_index
 from assay.suites.regressions.declare import Numbers, Regression, Spread, tables
-from assay.worker.regions.values import evaluate
+from assay.worker.regions.value_files import evaluate
 
 Array = np.ndarray[Any, Any]
 IR_VERSION, IR_VERSION_21 = 8, 10

@@ -16,8 +16,8 @@ from assay.testing.language_server.batcher import Batcher, Token
 from assay.testing.language_server.faults import DRAFT, checked
 from assay.testing.language_server.generation import Answer, Piece, Refused
 from assay.testing.language_server.network import Network
+from assay.testing.language_server.small_tokenizer import Words
 from assay.testing.language_server.tensor_protocol import infer, metadata
-from assay.testing.language_server.text import Words
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.testing.language_server.batcher import Batcher, Generation, Token
 from assay.testing.language_server.sampling import Sampler
-from assay.testing.language_server.text import Pieces, Words
+from assay.testing.language_server.small_tokenizer import Pieces, Words
 
 
 class Refused(Exception):

@@ -13,7 +13,7 @@ from assay.core.note import NoteCode, noted
 from assay.errors import Lowering
 from assay.models.expose_intermediates import reads_of
 from assay.ports import Tensor
-from assay.worker.regions.values import GraphValues
+from assay.worker.regions.value_files import GraphValues
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto

@@ -11,7 +11,7 @@ import numpy as np
 from assay.core.dtype import dtype_name
 from assay.ports import Tensor
 from assay.worker.regions.build_region import Region
-from assay.worker.regions.values import save_values
+from assay.worker.regions.value_files import save_values
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, ValueInfoProto

@@ -14,7 +14,7 @@ from assay.errors import Lowering
 from assay.ports import Tensor
 from assay.worker.describe_exception import reason_of
 from assay.worker.regions.build_region import Region
-from assay.worker.regions.values import evaluate
+from assay.worker.regions.value_files import evaluate
 
 if TYPE_CHECKING:
     from onnx import ModelProto

@@ -16,7 +16,7 @@ from assay.worker.engine.apply_transforms import apply_transforms
 from assay.worker.engine.calibration import evaluation_split
 from assay.worker.engine.model_format import convert
 from assay.worker.inputs.load_inputs import load_golden
-from assay.worker.regions.values import declared_dtypes, evaluate, graph_of, require_plain, save_values
+from assay.worker.regions.value_files import declared_dtypes, evaluate, graph_of, require_plain, save_values
 from assay.worker.stages import Stages
 
 

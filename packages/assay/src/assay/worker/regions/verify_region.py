@@ -32,7 +32,7 @@ from assay.worker.regions.describe_program import save_program_code
 from assay.worker.regions.describe_region import save_region
 from assay.worker.regions.edit_region import edited, sizes_of
 from assay.worker.regions.iterations import Iterations, first_wrong
-from assay.worker.regions.values import open_values, save_model
+from assay.worker.regions.value_files import open_values, save_model
 from assay.worker.stages import Stages
 
 VISIBLE = 1e-3

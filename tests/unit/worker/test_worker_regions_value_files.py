@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from onnx import helper
 
-from assay.worker.regions.values import GraphValues, save_values
+from assay.worker.regions.value_files import GraphValues, save_values
 
 
 def test_values_come_back_in_their_type_and_no_file_stays_open(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.numerics.text import differences
+from assay.numerics.text_outputs import differences
 
 
 @pytest.mark.parametrize(
