@@ -19,7 +19,7 @@ from assay_zoo.artifacts.code_names import (
     names_of_star,
 )
 from assay_zoo.artifacts.dangerous_calls import dangerous_calls
-from assay_zoo.artifacts.known_modules import HARMLESS, is_elsewhere, module_told
+from assay_zoo.artifacts.known_modules import HARMLESS, is_elsewhere, is_other_file, module_told
 from assay_zoo.artifacts.outside_paths import divides_root, joined_text, outside_arguments, outside_text
 from assay_zoo.artifacts.written_names import Name, WrittenNames, pattern_of
 
@@ -152,7 +152,11 @@ class _Scan:
             yield f"the insides of Python or IPython ({node.id})"
         elif (path or node.id) in _BY_NAME and id(node) not in self._called:
             yield f"what is named while it runs ({node.id})"
-        elif id(node) not in self._asked and (path in _GUARDED or isinstance(in_python(path, HARMLESS), ModuleType)):
+        elif id(node) not in self._asked and (
+            path in _GUARDED
+            or isinstance(in_python(path, HARMLESS), ModuleType)
+            or (is_other_file(path) and id(node) not in self._called)
+        ):
             yield f"{path} under a name that is made while it runs"
 
     def _constant(self, node: ast.Constant) -> Iterator[str]:
@@ -210,6 +214,8 @@ class _Scan:
             return
         names = node.args[1:2] or node.args if name == "getattr" else node.args
         base = dotted(node.args[0], self._bound) if name == "getattr" else ""
+        if is_other_file(base):
+            yield f"what a name of another file stands for ({base})"
         place = self._names_at(node)
         for one in (told for each in names for told in place.of(each)):
             text = one[0] if len(one) == 1 else None

@@ -51,3 +51,8 @@ def is_elsewhere(path: str) -> bool:
     """Whether it is of another file of the submission: of no module that is here without it."""
     top = path.partition(".")[0]
     return bool(top) and top not in sys.stdlib_module_names and importlib.util.find_spec(top) is None
+
+
+def is_other_file(path: str) -> bool:
+    """Such a file as a whole: something of it may well be handed on."""
+    return "." not in path and is_elsewhere(path)
