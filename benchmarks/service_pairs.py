@@ -1,12 +1,14 @@
 """Two deployments of one model compared as `assay load --service new --against old` does: the same twice (A/A), and with real extra work.
 
 python benchmarks/service_pairs.py [--comparisons N] [--extra 0 0.1 0.05] [--rate 10] [--seconds 3] [--pairs 20] [--record FILE]
-python benchmarks/service_pairs.py --resample FILE [--comparisons 500]
+python benchmarks/service_pairs.py --resample FILE [--comparisons 500] [--pairs 20] [--min-slowdown 5]
 
-A comparison takes minutes, so that 500 of them take a day and more. `--record` keeps each restart of both services that was measured;
-`--resample` draws restarts from these, with replacement and as often with the new one first as second, and lets the rule decide of each
-drawn comparison, as the command does after each restart: the restarts are real, their order and number are simulated. What is common to
-all recorded restarts stays in. Of restarts without extra work it also tells what the rule says where all are slower by 10 % and by 5 %.
+A comparison takes minutes, so that 500 of them take a day and more. `--record` keeps each restart of both services that was measured
+(`--all`: however soon the rule has its answer); `--resample` draws restarts from these, with replacement and as often with the new one
+first as second, and lets the rule decide of each drawn comparison, as the command does after each restart: the restarts are real, their
+order and number are simulated. Where both services are the same, which of them is called the new one is drawn, too: what is common to all
+such restarts is then no difference of the services. Of restarts with extra work it stays in. Of those without, it also tells what the rule
+says where all figures are worse by 10 % and by 5 %, and where goodput alone is less by 5 %.
 
 The extra work is products of matrices in each step, for that share of the time that the step took. What it adds to the first token is
 less than the share, and is measured: the mean of all pairs. Run it on a machine that does nothing else, or say what it did.
@@ -22,11 +24,14 @@ import random
 import socket
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
 
 from assay.core.service import Service
 from assay.core.speed import SpeedRule, interim_looks
-from assay.judge.service_speed import decided, word_of
+from assay.judge.service_speed import METRICS, decided, word_of
 from assay.serving.arrivals import arrivals
 from assay.serving.comparison import Comparison, block_of, compare_services
 from assay.serving.requests import Mix, read_mix_prompts
@@ -59,41 +64,79 @@ def compared(extra: float, seed: int, asked: argparse.Namespace) -> Comparison:
         lambda number: arrivals("poisson", asked.rate, asked.seconds, seed=1000 * (seed + 1) + number),
         30.0,
     )
-    rule = SpeedRule(min_slowdown=0.05, margin=0.1, looks=interim_looks(asked.pairs))
+    rule = rule_of(asked)
     return compare_services(old, new, block, rule=rule, objectives={"ttft": asked.objective}, seed=seed)
 
 
-def resampled(file: Path, comparisons: int, most: int) -> None:
+def rule_of(asked: argparse.Namespace) -> SpeedRule:
+    """As the command makes it; with `--all` it looks at the end alone."""
+    least = asked.min_slowdown / 100
+    looks = (asked.pairs,) if asked.all else interim_looks(asked.pairs)
+    return SpeedRule(min_slowdown=least, margin=2 * least, looks=looks)
+
+
+SHIFTS = {
+    "": {},
+    ", all worse by 10 %": dict.fromkeys(METRICS, math.log1p(0.1)) | {"goodput": 0.0},
+    ", all worse by 5 %": dict.fromkeys(METRICS, math.log1p(0.05)) | {"goodput": 0.0},
+    ", goodput less by 5 %": {"goodput": -math.log1p(-0.05)},
+}
+"""What is added to the logarithms of restarts without extra work."""
+
+
+def resampled(asked: argparse.Namespace) -> None:
     """What the rule says of comparisons that are drawn from recorded restarts."""
-    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    rows = [json.loads(line) for line in asked.resample.read_text("utf-8").splitlines()]
     for extra in sorted({row["extra"] for row in rows}):
         own = [row for row in rows if row["extra"] == extra]
         good = [row for row in own if row["counts"]]
-        print(f"extra {extra:.0%}: {len(good)} of {len(own)} restarts count", flush=True)
+        print(f"extra {extra:.0%}: {len(good)} of {len(own)} restarts count, of {_mean(own, 'seconds'):.0f} s each")
+        for name in METRICS:
+            some = [row["ratios"][name] for row in good if name in row["ratios"]]
+            if len(some) > 1:
+                print(
+                    f"  {name}: {100 * math.expm1(fmean(some)):+.1f} %, spread of a restart {100 * stdev(some):.1f} %"
+                )
+        if extra == 0.0:
+            turned = [{name: -one for name, one in row["ratios"].items()} for row in good]
+            good += [{"ratios": one, "new_first": not row["new_first"]} for one, row in zip(turned, good, strict=True)]
         sides = [[row["ratios"] for row in good if row["new_first"] is first] for first in (True, False)]
         if not all(sides):
             continue
-        for shift in (0.0, 0.1, 0.05) if extra == 0.0 else (0.0,):
-            words = [_drawn(sides, shift, most, seed) for seed in range(comparisons)]
+        for what, shift in SHIFTS.items() if extra == 0.0 else [("", {})]:
+            drawn = [_drawn(sides, shift, rule_of(asked), seed) for seed in range(asked.comparisons)]
+            words = [word for word, _ in drawn]
             text = ", ".join(f"{word} {words.count(word)}" for word in dict.fromkeys(words))
-            print(f"extra {extra:.0%}, all slower by {shift:.0%}: {text}, of {comparisons} drawn", flush=True)
+            counts = sorted(count for _, count in drawn)
+            most = counts[math.ceil(0.95 * len(counts)) - 1]
+            print(
+                f"extra {extra:.0%}{what}: {text}, of {asked.comparisons} drawn; {fmean(counts):.1f} restarts, 95 % with {most} at most",
+                flush=True,
+            )
 
 
-def _drawn(sides: list[list[dict[str, float]]], shift: float, most: int, seed: int) -> str:
+def _mean(rows: Sequence[dict[str, Any]], name: str) -> float:
+    return fmean(row.get(name, math.nan) for row in rows)
+
+
+def _drawn(
+    sides: Sequence[Sequence[dict[str, float]]], shift: Mapping[str, float], rule: SpeedRule, seed: int
+) -> tuple[str, int]:
+    """The word, and how many restarts it took."""
     draw = random.Random(seed)
-    rule = SpeedRule(min_slowdown=0.05, margin=0.1, looks=interim_looks(most))
     ratios: list[dict[str, float]] = []
     firsts: list[bool] = []
     words: list[SpeedAnswer] = []
     while len(ratios) < rule.looks[-1]:
         for first in draw.sample([True, False], 2):
             row = draw.choice(sides[0 if first else 1])
-            ratios.append({name: one + (math.log1p(shift) if name != "goodput" else 0.0) for name, one in row.items()})
+            ratios.append({name: one + shift.get(name, 0.0) for name, one in row.items()})
             firsts.append(first)
-            words = [one.word for one in decided(ratios, firsts, rule).values()]
-            if words and "inconclusive" not in words:
-                return word_of(words, (0, 0), 0)
-    return word_of(words, (0, 0), 0)
+            if len(ratios) in rule.looks:
+                words = [one.word for one in decided(ratios, firsts, rule).values()]
+                if words and "inconclusive" not in words:
+                    return word_of(words, (0, 0), 0), len(ratios)
+    return word_of(words, (0, 0), 0), len(ratios)
 
 
 def main() -> None:
@@ -108,9 +151,11 @@ def main() -> None:
     said.add_argument("--first", type=int, default=0)
     said.add_argument("--record", type=Path, help="append each restart to this file")
     said.add_argument("--resample", type=Path, help="a file of --record")
+    said.add_argument("--min-slowdown", type=float, default=5.0, help="percent below which a slowdown is ignored")
+    said.add_argument("--all", action="store_true", help="measure --pairs restarts, however soon the rule is sure")
     asked = said.parse_args()
     if asked.resample:
-        resampled(asked.resample, asked.comparisons, asked.pairs)
+        resampled(asked)
         return
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
     for extra in asked.extra:
@@ -126,6 +171,7 @@ def main() -> None:
                             "ratios": one.ratios,
                             "new_first": one.new_first,
                             "counts": not one.trouble,
+                            "seconds": (time.monotonic() - began) / len(found.pairs),
                         }
                         file.write(json.dumps(row) + "\n")
             words.append(found.word)

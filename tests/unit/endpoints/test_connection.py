@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import socket
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -140,9 +141,22 @@ def test_it_answers_otherwise(what: str) -> None:
     assert sentence in _sentence(error)
 
 
+@pytest.mark.parametrize("pieces", ["", "Transfer-Encoding: chunked\r\n"])
+def test_an_answer_that_never_ends(pieces: str) -> None:
+    """It sends all the time, so that no wait for the next byte is long."""
+    said = b"1\r\n \r\n" if pieces else b" "
+    with _answering(f"HTTP/1.1 200 OK\r\n{pieces}\r\n".encode(), said) as port:
+        service = Connection(f"http://127.0.0.1:{port}/v1", timeout_s=0.5)
+        for ask in (lambda: service.get("/models"), lambda: [*service.stream("/completions", {}, 9)]):
+            with pytest.raises(EndpointFailed) as error:
+                ask()
+            assert error.value.late
+            assert "did not answer in 0.5 s" in _sentence(error)
+
+
 @contextmanager
-def _answering(content: bytes) -> Iterator[int]:
-    """A server that says the same to everybody."""
+def _answering(content: bytes, then: bytes = b"") -> Iterator[int]:
+    """A server that says the same to everybody, and goes on with something without an end."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def answer() -> None:
@@ -154,6 +168,10 @@ def _answering(content: bytes) -> Iterator[int]:
                 with other:
                     other.recv(65536)
                     other.sendall(content)
+                    with suppress(OSError):
+                        while then:
+                            other.sendall(then)
+                            time.sleep(0.02)
 
         thread = threading.Thread(target=answer, daemon=True)
         thread.start()

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from assay.endpoints.openai import OpenAi, Vocabulary
+from assay.errors import EndpointBroke
 
 
 class _Connection:
@@ -23,6 +26,38 @@ class _Connection:
         tops = [{"id": 7, "token": "a", "logprob": -0.5}, {"id": 8, "token": "a", "logprob": -1.0}]
         row = {"content": [{"id": 7, "token": "a", "logprob": -0.5, "top_logprobs": tops}]}
         return {"choices": [{"text": "a", "finish_reason": "length", "logprobs": row}]}
+
+
+class _Odd(_Connection):
+    """One choice, which is this."""
+
+    def __init__(self, choice: Any) -> None:
+        super().__init__()
+        self._choice = choice
+
+    def post(self, path: str, body: dict[str, Any]) -> Any:
+        return {"choices": [self._choice]}
+
+
+ODD = {
+    "nothing": None,
+    "a text": "hello",
+    "token numbers that are texts": {"text": "a", "token_ids": ["x"]},
+    "token numbers that are a number": {"text": "a", "token_ids": 7},
+    "a token number without an end": {"text": "a", "token_ids": [10**30]},
+    "an endless token number": {"text": "a", "token_ids": [float("inf")]},
+    "a log-probability that is a text": {"text": "a", "logprobs": {"top_logprobs": [{"token_id:5": "high"}]}},
+    "log-probabilities that are a number": {"text": "a", "logprobs": 3},
+    "tops that are a list": {"text": "a", "logprobs": {"top_logprobs": [[1, 2]]}},
+    "a message that is a text": {"message": "hello"},
+}
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_what_is_no_completion_is_one_sentence(what: str) -> None:
+    with pytest.raises(EndpointBroke, match="gave a completion that cannot be read") as error:
+        _service(_Odd(ODD[what])).complete([1], 1)
+    assert "\n" not in str(error.value)
 
 
 def _service(connection: _Connection) -> OpenAi:

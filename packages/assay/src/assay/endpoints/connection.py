@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -17,6 +18,7 @@ from assay.errors import EndpointBroke, EndpointFailed, UsageError
 
 LARGEST_BYTES = 1 << 30
 """Of one answer."""
+_PART_BYTES = 1 << 16
 _BUSY = (429, 502, 503, 504)
 _TRIES, _LONGEST_WAIT_S = 5, 2.0
 _REFUSED = (400, 404, 413, 422)
@@ -72,7 +74,7 @@ class Connection:
     def stream(self, path: str, body: Mapping[str, Any], most: int) -> Iterator[Any]:
         """The events that answer `body`, at most `most` of them. Raises EndpointBroke where they end without "[DONE]"."""
         response = self._asked("POST", path, body)
-        seen, deadline = 0, time.monotonic() + self._timeout_s
+        seen = 0
         try:
             for line in self._lines(response):
                 if line.startswith(b"data:"):
@@ -82,8 +84,6 @@ class Connection:
                     if seen > most:
                         return
                     yield self._read(line[5:])
-                if time.monotonic() > deadline:
-                    raise self._late()
             raise EndpointBroke(
                 f"{self.address}: the stream ended after {seen} events, without its end: it was cut off"
             )
@@ -91,28 +91,42 @@ class Connection:
             self._close()
 
     def _lines(self, response: http.client.HTTPResponse) -> Iterator[bytes]:
-        while True:
-            try:
-                line = response.readline(LARGEST_BYTES)
-            except TimeoutError:
-                raise self._late() from None
-            except (OSError, http.client.HTTPException) as error:
-                raise self._broke(error) from None
-            if not line:
-                return
-            yield line.strip()
+        left = b""
+        for part in self._chunks(response):
+            *lines, left = (left + part).split(b"\n")
+            yield from (line.strip() for line in lines)
+        yield left.strip()
+
+    def _chunks(self, response: http.client.HTTPResponse) -> Iterator[bytes]:
+        """What it sends, until it has sent all. However steadily it sends, an answer may take no longer than any other."""
+        deadline, size = time.monotonic() + self._timeout_s, 0
+        with response:  # the connection serves the next request once its answer is closed
+            while True:
+                try:
+                    part = response.read1(_PART_BYTES)
+                    if not part and response.length:
+                        raise http.client.IncompleteRead(bytes(size), response.length)
+                except TimeoutError:
+                    raise self._late() from None
+                except (OSError, http.client.HTTPException) as error:
+                    raise self._broke(error) from None
+                if not part:
+                    return
+                size += len(part)
+                if size > LARGEST_BYTES:
+                    raise EndpointBroke(
+                        f"{self.address} answered more than {LARGEST_BYTES:,} bytes: does it come to an end?"
+                    )
+                yield part
+                if time.monotonic() > deadline:
+                    raise self._late()
 
     def _parsed(self, response: http.client.HTTPResponse) -> Any:
         try:
-            content = response.read(LARGEST_BYTES)
-            if response.length:
-                raise http.client.IncompleteRead(content, response.length)
-        except TimeoutError:
+            content = b"".join(self._chunks(response))
+        except (EndpointFailed, EndpointBroke):
             self._close()
-            raise self._late() from None
-        except (OSError, http.client.HTTPException) as error:
-            self._close()
-            raise self._broke(error) from None
+            raise
         return self._read(content)
 
     def _read(self, content: bytes) -> Any:
@@ -176,8 +190,8 @@ class Connection:
 
     def _refusal(self, response: http.client.HTTPResponse) -> str:
         text = ""
-        with suppress(OSError, http.client.HTTPException):
-            text = response.read(1 << 16).decode(errors="replace")
+        with suppress(EndpointFailed, EndpointBroke):
+            text = b"".join(islice(self._chunks(response), 16)).decode(errors="replace")
         with suppress(ValueError, AttributeError):
             said = json.loads(text)
             error = said.get("error", said.get("detail", text))

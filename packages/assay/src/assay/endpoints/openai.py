@@ -17,6 +17,7 @@ from assay.errors import EndpointBroke, UsageError
 from assay.ports.prompts import Completion, Top
 
 _BY_NUMBER = "token_id:"
+_LARGEST_TOKEN = 1 << 31
 _WHOLE = {"top_p": 1.0, "top_k": 0, "min_p": 0.0}
 """Draws are to be those of the whole distribution: servers cut it unasked (llama.cpp's; vLLM's by generation_config.json)."""
 
@@ -102,6 +103,15 @@ class OpenAi:
         return self._of([self._connection.post("/chat/completions", body)])
 
     def _of(self, bodies: Sequence[Any]) -> Completion:
+        """Raises EndpointBroke for what is no completion: lists for tables, texts for numbers."""
+        try:
+            return self._read(bodies)
+        except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            raise EndpointBroke(
+                f"{self.address} gave a completion that cannot be read ({error}): is it OpenAI's protocol that it speaks?"
+            ) from None
+
+    def _read(self, bodies: Sequence[Any]) -> Completion:
         pieces, ids, tops, reason = [], [], [], ""
         known = True
         usage: dict[str, Any] = {}
@@ -123,7 +133,10 @@ class OpenAi:
     def _tokens(self, choice: Mapping[str, Any]) -> list[int] | None:
         """None where the server does not say which tokens it generated."""
         if choice.get("token_ids") is not None:
-            return [int(one) for one in choice["token_ids"]]
+            found = [int(one) for one in choice["token_ids"]]
+            if odd := [one for one in found if abs(one) > _LARGEST_TOKEN]:
+                raise ValueError(f"no vocabulary has a token {odd[0]:.3g}")
+            return found
         said = choice.get("logprobs") or {}
         names = said.get("tokens")
         if names is None:
