@@ -53,6 +53,27 @@ def test_a_cell_says_what_was_no_pass_and_whether_it_was_expected() -> None:
     assert {"mismatch", "unsupported"} & set(told.values()), told
 
 
+def test_a_flow_that_this_machine_cannot_run_stands_below_the_table_with_its_reason() -> None:
+    jobs = tuple(make_job(f"operators/{name}", "there") for name in ("add", "mul"))
+    missing = [
+        replace(
+            make_result(job.case.name, "there", outcome=Outcome.UNAVAILABLE),
+            job_key=job.key,
+            detail="<x> is not installed",
+        )
+        for job in jobs
+    ]
+    run, day = make_run(jobs=jobs), datetime.date(2026, 11, 27)
+    keys = [job.key for job in jobs]
+    page = Matrix().render(run, missing, judge(missing, Policy(), planned=keys, today=day))
+    (line,) = re.findall(r"<li>(.*)</li>", page.split("<h2>Not available here</h2>")[1])
+    assert line.startswith("there: unavailable")
+    assert "&lt;x&gt; is not installed" in line
+    assert line.endswith("(2 jobs)")
+    fine = [replace(make_result(job.case.name, "there"), job_key=job.key) for job in jobs]
+    assert "Not available here" not in Matrix().render(run, fine, judge(fine, Policy(), planned=keys, today=day))
+
+
 @pytest.mark.parametrize(
     ("case", "about", "rest"),
     [

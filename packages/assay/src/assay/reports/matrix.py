@@ -9,7 +9,7 @@ from html import escape
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
-from assay.judge.outcome_table import outcome_words
+from assay.judge.outcome_table import OUTCOMES, outcome_words
 from assay.reports.rows import Row, common_prefix, headline, rows
 from assay.reports.sanitize import one_line
 
@@ -58,7 +58,7 @@ class Matrix:
         for name in sorted(table):
             cells = "".join(_cell(table[name].get(flow, ())) for flow in flows)
             lines.append(f"<tr><td>{_text(name)}</td>{cells}</tr>")
-        return "\n".join([*lines, "</table></div></body></html>"]) + "\n"
+        return "\n".join([*lines, "</table></div>", *_missing(found), "</body></html>"]) + "\n"
 
 
 def tally(found: Sequence[Row], key: Callable[[Row], str]) -> dict[str, dict[str, Counter[str]]]:
@@ -78,6 +78,18 @@ def _cell(found: Sequence[Row]) -> str:
     kind = "all" if good == len(found) else "known" if expected else "some" if good else "none"
     text = "".join(f"<small>{count} {_text(what)}</small>" for what, count in sorted(rest.items()))
     return f'<td class="{kind}">{good}/{len(found)}{text}</td>'
+
+
+def _missing(found: Sequence[Row]) -> list[str]:
+    """Why a flow could not run on this machine, once for each reason."""
+    told = Counter(
+        f"{_text(row.flow)}: {_text(one.reason)}"
+        for row in found
+        for one in row.entries
+        if one.result is not None and OUTCOMES[one.result.outcome].about == "machine"
+    )
+    items = [f"<li>{said} ({_many(range(count), 'job')})</li>" for said, count in sorted(told.items())]
+    return ["<h2>Not available here</h2>", "<ul>", *items, "</ul>"] if items else []
 
 
 def _what(row: Row) -> str:
