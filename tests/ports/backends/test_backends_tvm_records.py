@@ -12,6 +12,7 @@ from onnx import TensorProto, helper
 
 from assay.backends.tvm import TVM
 from assay.core.flow import Flow
+from assay.core.native_warning import WarningCode
 from assay.errors import UsageError
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:tvm", "ignore::DeprecationWarning")
@@ -45,6 +46,21 @@ def test_a_kernel_has_the_schedule_of_its_record_and_the_same_answer(tmp_path: P
 def test_what_was_read_is_no_warning(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     TVM().lower(_model(tmp_path / "relu.onnx"), _flow(_RECORDS))
     assert TVM().read_warnings("".join(capfd.readouterr())) == ()
+
+
+def test_a_kernel_without_a_record_is_a_warning_that_names_it(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [64, 256]) for name in ("x", "y", "z")]
+    nodes = [helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Tan", ["x"], ["z"])]
+    graph = helper.make_graph(nodes, "two", values[:1], values[1:])
+    onnx.save(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "two.onnx"
+    )
+    engine = TVM().lower(tmp_path / "two.onnx", _flow(_RECORDS))
+    assert engine.facts().options["records"] == "1 of 2 kernels"
+    (found,) = TVM().read_warnings("".join(capfd.readouterr()))
+    assert (found.code, found.node) == (WarningCode.FALLBACK, "tir_tan")
 
 
 def test_records_of_which_none_fits_are_told(tmp_path: Path) -> None:

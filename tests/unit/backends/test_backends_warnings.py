@@ -54,13 +54,13 @@ def _ort(place: str, words: str) -> str:
         ),
         (
             onnxruntime_warnings.read_warnings,
-            "Specified provider 'CUDAExecutionProvider' is not in available provider names.Available providers: 'CPU'",
+            "/lib/x.py:123: UserWarning: Specified provider 'CUDAExecutionProvider' is not in available provider names.",
             WarningCode.FALLBACK,
             "CUDAExecutionProvider",
         ),
         (
             torch_warnings.read_warnings,
-            "Torchinductor does not support code generation for complex operators. Performance may be worse than eager.",
+            "/lib/lowering.py:2210: UserWarning: Torchinductor does not support code generation for complex operators. Performance ...",
             WarningCode.FALLBACK,
             "complex operators",
         ),
@@ -73,6 +73,30 @@ def _ort(place: str, words: str) -> str:
         (
             tvm_warnings.read_warnings,
             "[04:47:16] /src/runtime/x.cc:12: Warning: One or more operators have not been tuned.",
+            WarningCode.FALLBACK,
+            "",
+        ),
+        (
+            tvm_warnings.read_warnings,
+            "/lib/a folder/onnx_frontend.py:1016: UserWarning: Softmax opset<=12 fallback: falling back to axis-based softmax semantics.",
+            WarningCode.FALLBACK,
+            "",
+        ),
+        (
+            torch_warnings.read_warnings,
+            "WARNING:root:constant_prop_pass does not constant propagate in control flow modules",
+            WarningCode.FUSION_SKIPPED,
+            "",
+        ),
+        (
+            torch_warnings.read_warnings,
+            "WARNING:root:Node sin_1 with op aten.sin was not decomposed or delegated. It was asked for.",
+            WarningCode.FALLBACK,
+            "sin_1",
+        ),
+        (
+            openvino_warnings.read_warnings,
+            "WARNING:nncf:Rollback to RangeEstimatorParametersSet.MINMAX for the target point: 'a' as HistogramAggregator does not",
             WarningCode.FALLBACK,
             "",
         ),

@@ -13,4 +13,4 @@ RULES = (
     rule(WarningCode.DEPRECATED, r"deprecated"),
 )
 
-read_warnings = reader(r"(?:\S+: )?warning: (?P<words>.+)", RULES)
+read_warnings = reader(r"(?:\S+: )?warning: ", RULES)

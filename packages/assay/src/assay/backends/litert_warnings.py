@@ -7,6 +7,7 @@ from assay.core.native_warning import WarningCode
 
 RULES = (
     rule(None, r"log messages before absl|Created TensorFlow Lite XNNPACK delegate|computation_placer"),
+    rule(None, r"model is converted in training mode"),  # of each exported program, which knows no modes
     rule(WarningCode.NODE_ON_CPU, r"(?P<count>\d+) operations? will run on the CPU|not supported by GPU"),
     rule(WarningCode.FALLBACK, r"fall(?:s|ing)? ?back|failed to (?:apply|create) .*delegate"),
     rule(WarningCode.FUSION_SKIPPED, r"(?:cannot|can't|fail\w* to|not) (?:be )?fus"),
@@ -14,4 +15,4 @@ RULES = (
     rule(WarningCode.DEPRECATED, r"deprecated"),
 )
 
-read_warnings = reader(r"(?:[WE]\d{4} [\d:.]+ +\d+ \S+:\d+\] |WARNING: )(?P<words>.+)", RULES)
+read_warnings = reader(r"[WE]\d{4} [\d:.]+ +\d+ \S+:\d+\] |WARNING: ", RULES)

@@ -28,6 +28,4 @@ RULES = (
     rule(WarningCode.DEPRECATED, r"deprecated"),
 )  # fmt: skip
 
-read_warnings = reader(
-    r"(?:\S+ \S+ \[[WE]:onnxruntime:[^,]*, \S+ [^\]]*\] |.*UserWarning: )(?P<words>.+)", RULES, python_warnings=True
-)
+read_warnings = reader(r"\S+ \S+ \[[WE]:onnxruntime:[^,]*, \S+ [^\]]*\] ", RULES)

@@ -16,20 +16,17 @@ RULES = (
     rule(None, r"given (?:buffer|NumPy array) is not writ"),  # how it reads the weights of a saved program
     rule(WarningCode.FALLBACK, r"does not support code generation for (?P<node>[^.]*)"),
     rule(WarningCode.FALLBACK, r"make_fallback\((?P<node>[^)]*)\)|using (?P<kernel>\w+) fallback"),
+    rule(WarningCode.FALLBACK, r"Node (?P<node>\S+) with op \S+ was not decomposed or delegated"),
     rule(WarningCode.FALLBACK, r"graph break|fall(?:s|ing)? ?back|falling back to eager|fallback kernel"),
     rule(WarningCode.NODE_ON_CPU, r"skipping cudagraphs|copied? to (?:the )?cpu|runs? on (?:the )?cpu"),
-    rule(WarningCode.FUSION_SKIPPED, r"(?:cannot|can't|unable to|not|skip\w*) fus"),
+    rule(WarningCode.FUSION_SKIPPED, r"(?:cannot|can't|unable to|not|skip\w*) (?:fus|constant propagat)"),
     rule(WarningCode.FUSION_SKIPPED, r"Not enough SMs to use (?P<node>\w+)"),
     rule(WarningCode.OTHER, r"TensorFloat32 .*available but not enabled"),
     rule(WarningCode.PRECISION_LOST, r"TensorFloat32|reduced precision|loss of precision|lose precision|truncat\w+ (?:to )?int"),
     rule(WarningCode.DEPRECATED, r"deprecated"),
 )  # fmt: skip
 
-read_warnings = reader(
-    r"(?:[WE]\d{4} [\d:.]+ +\d+ \S+:\d+\] (?:\[[^\]]*\] )*|\S+:\d+: \w*Warning: )(?P<words>.+)",
-    RULES,
-    python_warnings=True,
-)
+read_warnings = reader(r"[WE]\d{4} [\d:.]+ +\d+ \S+:\d+\] (?:\[[^\]]*\] )*", RULES)
 
 
 @contextmanager

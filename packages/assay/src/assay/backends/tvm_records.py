@@ -67,7 +67,7 @@ def by_records(module: Any, records: Records) -> Scheduled:
         ) from error
     # Entered, and not given by its folder: the pass then warns that it opens a database.
     with database:
-        module = relax.transform.MetaScheduleApplyDatabase(work_dir=None)(module)
+        module = relax.transform.MetaScheduleApplyDatabase(work_dir=None, enable_warning=True)(module)
     kernels = [one for one in module.functions.values() if isinstance(one, tirx.PrimFunc)]
     found = sum(bool((one.attrs or {}).get("tirx.is_scheduled", False)) for one in kernels)
     if not found:

@@ -11,8 +11,8 @@ Rule = tuple[WarningCode | None, re.Pattern[str]]
 """The code (None: it says nothing of the model, and is left out) and the words; group `node` names what it is about, `count` how many."""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_INFORMATION = re.compile(r"[IDV](?:\d{4} [\d:.]+ +\d+)? \S+:\d+\] ")
-"""How glog, and loggers like it, begin a line that is no warning."""
+_GIVEN = r"(?:WARNING|ERROR|CRITICAL):[^:]*:|\S.*?:\d+: \w*Warning: "
+"""How Python prints what it was given by `logging` and by `warnings`."""
 
 
 def rule(code: WarningCode | None, pattern: str) -> Rule:
@@ -25,13 +25,13 @@ def plain_lines(text: str) -> list[str]:
     return [line.strip() for line in _COLOUR.sub("", text).splitlines() if line.strip()]
 
 
-def classified(said: Iterable[str], rules: Sequence[Rule], *, others: bool = True) -> tuple[NativeWarning, ...]:
-    """Of each warning what the first rule makes of it that fits; what none fits is `other`, or left out."""
+def classified(said: Iterable[str], rules: Sequence[Rule]) -> tuple[NativeWarning, ...]:
+    """Of each warning what the first rule makes of it that fits; what none fits is `other`."""
     found = []
     for words in said:
         hit = next(((code, match) for code, pattern in rules if (match := pattern.search(words))), None)
         if hit is None:
-            found += [NativeWarning(WarningCode.OTHER, text=words)] if others else []
+            found.append(NativeWarning(WarningCode.OTHER, text=words))
         elif hit[0] is not None:
             named = hit[1].groupdict()
             count = named.get("count") or "1"
@@ -39,18 +39,11 @@ def classified(said: Iterable[str], rules: Sequence[Rule], *, others: bool = Tru
     return tuple(found)
 
 
-def reader(
-    warning: str, rules: Sequence[Rule], *, python_warnings: bool = False
-) -> Callable[[str], tuple[NativeWarning, ...]]:
-    """A function from what was printed to warnings. `warning` matches a line that is one, with its words as group `words`. With
-    `python_warnings` a line by itself may be what Python's `warnings` gave, which has no mark: it is one where a rule knows it."""
-    line = re.compile(warning)
+def reader(mark: str, rules: Sequence[Rule]) -> Callable[[str], tuple[NativeWarning, ...]]:
+    """A function from what was printed to warnings: lines that begin with the library's own `mark`, or with one of Python's."""
+    line = re.compile(rf"(?:{mark}|{_GIVEN}) *(?P<words>.+)")
 
     def read(text: str) -> tuple[NativeWarning, ...]:
-        lines = plain_lines(text)
-        marked = [found["words"] for one in lines if (found := line.match(one))]
-        if python_warnings and not marked and len(lines) == 1 and not _INFORMATION.match(lines[0]):
-            return classified(lines, rules, others=False)
-        return classified(marked, rules)
+        return classified([found["words"] for one in plain_lines(text) if (found := line.match(one))], rules)
 
     return read

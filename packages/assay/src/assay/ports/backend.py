@@ -173,8 +173,9 @@ class ReadsWarnings(Protocol):
     kind of warning can be kept."""
 
     def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
-        """Of what the library printed in one stage of a job, or gave by Python's `warnings`. What says nothing of the model (the machine
-        has no GPU, a cache was made) is left out."""
+        """Of what the library printed in one stage of a job, or of one line that Python gave, as Python prints it: `WARNING:name:words`
+        by `logging`, `file.py:12: UserWarning: words` by `warnings`. What says nothing of the model (the machine has no GPU, a cache was
+        made) is left out."""
         ...
 
 

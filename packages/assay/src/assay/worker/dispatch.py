@@ -58,6 +58,7 @@ from assay.ports import ReadsWarnings
 from assay.worker.describe_exception import exception_text, type_name
 from assay.worker.engine.lower import backend_class
 from assay.worker.failed_tool import failed_tool
+from assay.worker.native_log import warned_by
 from assay.worker.native_warnings import bounded, distinct, is_native, note_of, read_warnings
 from assay.worker.scratch_dir import scratch_dir
 from assay.worker.stages import Stages
@@ -82,8 +83,7 @@ def execute(job: Job, stages: Stages) -> AnyResult:
     """Exactly one result, whatever happens short of the death of the process."""
     started = datetime.now(UTC).isoformat(timespec="milliseconds")
     begin = perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warned_by() as caught:
         try:
             with scratch_dir(job.scratch) as own, _full_disk_reported(own):
                 observed = _handler_of(type(job))(msgspec.structs.replace(job, scratch=own), stages)
@@ -111,10 +111,11 @@ def _with_native_warnings(
     backend = None
     with suppress(Exception):
         backend = backend_class(job.flow.backend)()
-    printed = () if _two_engines(job) else stages.printed
-    found = distinct([*stages.warned, *read_warnings(backend, printed, caught)])
+    alone = not _two_engines(job)
+    printed, logged = (stages.printed, stages.logged) if alone else ((), ())
+    found = distinct([*stages.warned, *read_warnings(backend, printed, logged, caught)])
     return msgspec.structs.replace(
-        observed, native_warnings=found, reads_warnings=isinstance(backend, ReadsWarnings) and not _two_engines(job)
+        observed, native_warnings=found, reads_warnings=isinstance(backend, ReadsWarnings) and alone
     )
 
 

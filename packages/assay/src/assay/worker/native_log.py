@@ -2,17 +2,73 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import stat
-from contextlib import suppress
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
 
+from assay.core.note import NoteWarning
 from assay.core.outcome import Stage
+from assay.ports import NativeText
 
 HEARD = (Stage.TRANSFORM, Stage.LOWER, Stage.SAVE, Stage.LOAD, Stage.RUN, Stage.MEASURE)
 """Stages in which a library speaks of the model: what it prints when it is imported speaks of the machine."""
 MOST_BYTES = 256 * 1024
 """Read of one stage: a library that repeats itself for each call says nothing new."""
 _STREAM = 2
+MOST_RECORDS = 1000
+_IMPORTS = "<frozen importlib._bootstrap"
+
+
+@contextmanager
+def logged_by(heard: list[str]) -> Iterator[None]:
+    """What Python's loggers warn of goes to `heard`, wherever and in whatever form they write it, as `logging` writes it by itself:
+    `WARNING:name:words`."""
+    before = logging.getLogRecordFactory()
+
+    def listened(*given: object, **named: object) -> logging.LogRecord:
+        record: logging.LogRecord = before(*given, **named)
+        if record.levelno >= logging.WARNING and len(heard) < MOST_RECORDS and not _importing():
+            with suppress(Exception):  # a record whose words do not fit its values: its own handlers say so
+                heard.append(f"{record.levelname}:{record.name}:{record.getMessage()}")
+        return record
+
+    logging.setLogRecordFactory(listened)
+    try:
+        yield
+    finally:
+        logging.setLogRecordFactory(before)
+
+
+@contextmanager
+def warned_by() -> Iterator[list[warnings.WarningMessage]]:
+    """All that is given to Python's `warnings`, each time. What a library says while Python imports it is left out, wherever that
+    happens: an old way of writing, said where its bytecode is not stored yet, is none of the model."""
+    heard: list[warnings.WarningMessage] = []
+
+    def listened(
+        message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: object, **__: object
+    ) -> None:
+        if issubclass(category, NoteWarning | NativeText) or not _importing():
+            heard.append(warnings.WarningMessage(message, category, filename, lineno))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = listened
+        yield heard
+
+
+def _importing() -> bool:
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(_IMPORTS):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def position() -> int:

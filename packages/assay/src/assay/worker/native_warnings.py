@@ -1,11 +1,14 @@
-"""What the library of a backend warned of, whichever way it said it: printed, or by Python's `warnings`."""
+"""What the library of a backend warned of, whichever way it said it: printed, by Python's loggers, or by its `warnings`."""
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import cast
+
+import msgspec
 
 import assay
 from assay.core.finding import Fact
@@ -13,12 +16,15 @@ from assay.core.native_warning import NativeWarning, WarningCode
 from assay.core.note import Note, NoteCode, NoteWarning, noted
 from assay.core.wire import encodable
 from assay.ports import Backend, NativeText, ReadsWarnings
-from assay.worker.describe_exception import exception_text
+from assay.worker.describe_exception import exception_text, type_name
 
 MOST = 200
 """Warnings recorded of one job."""
 LONGEST = 400
+SHORTEST = 8
+"""Characters by which a printed line is known as a logger's."""
 _OWN = tuple(f"{Path(place)}/" for place in assay.__path__)
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _DEPRECATED = (DeprecationWarning, PendingDeprecationWarning, FutureWarning)
 
 
@@ -49,20 +55,47 @@ def _bounded(fact: Fact | Note) -> Fact | Note:
 
 
 def read_warnings(
-    backend: Backend | None, printed: Sequence[str], caught: Iterable[warnings.WarningMessage]
+    backend: Backend | None, printed: Sequence[str], logged: Sequence[str], caught: Iterable[warnings.WarningMessage]
 ) -> tuple[NativeWarning, ...]:
-    """Each once, in the order given. What is printed means something only to a backend that reads it; of what came by `warnings` the
-    category tells the rest."""
-    found: list[NativeWarning] = []
+    """Each once, in the order given. What is printed means something only to a backend that reads it. What Python's loggers and
+    `warnings` gave goes to it as Python itself prints it, a line each; without such a backend it is `other`."""
     reader: ReadsWarnings | None = backend if isinstance(backend, ReadsWarnings) else None
-    if reader is not None:
-        for text in printed:
-            found += reader.read_warnings(text)
+    if reader is None:
+        return distinct([*map(_as_logged, logged), *map(_by_category, caught)])
+    found: list[NativeWarning] = []
+    for text in printed:
+        found += reader.read_warnings(_without(text, logged))
+    for text in logged:
+        found += reader.read_warnings(_one_line(text))
     for one in caught:
-        said = exception_text(one.message) if isinstance(one.message, Warning) else str(one.message)
-        read = reader.read_warnings(said) if reader is not None else ()
-        found += [part for part in read if part.code is not WarningCode.OTHER] or [_by_category(one, said)]
+        found += [_refined(part, one) for part in reader.read_warnings(_as_python_prints(one))]
     return distinct(found)
+
+
+def _without(printed: str, logged: Sequence[str]) -> str:
+    """Lines that a logger wrote are read as it got them."""
+    lines = {line.strip() for text in logged for line in _words(text).splitlines()}
+    known = tuple(line for line in lines if len(line) >= SHORTEST)
+    return "\n".join(line for line in printed.splitlines() if not _plain(line).endswith(known))
+
+
+def _plain(line: str) -> str:
+    return _COLOUR.sub("", line).strip()
+
+
+def _words(logged: str) -> str:
+    return logged.split(":", 2)[2]
+
+
+def _as_logged(text: str) -> NativeWarning:
+    return NativeWarning(WarningCode.OTHER, text=_one_line(_words(text)))
+
+
+def _as_python_prints(one: warnings.WarningMessage) -> str:
+    if issubclass(one.category, NativeText):
+        return _text(one)
+    name = type_name(one.message)
+    return f"{one.filename}:{one.lineno}: {name if name.endswith('Warning') else 'UserWarning'}: {_text(one)}"
 
 
 def distinct(found: Iterable[NativeWarning]) -> tuple[NativeWarning, ...]:
@@ -74,6 +107,20 @@ def distinct(found: Iterable[NativeWarning]) -> tuple[NativeWarning, ...]:
     return tuple(kept)[:MOST]
 
 
-def _by_category(one: warnings.WarningMessage, said: str) -> NativeWarning:
-    code = WarningCode.DEPRECATED if issubclass(one.category, _DEPRECATED) else WarningCode.OTHER
-    return NativeWarning(code, text=" ".join(said.split()))
+def _by_category(one: warnings.WarningMessage) -> NativeWarning:
+    return _refined(NativeWarning(WarningCode.OTHER, text=_text(one)), one)
+
+
+def _refined(read: NativeWarning, one: warnings.WarningMessage) -> NativeWarning:
+    """What no words tell, the category may."""
+    if read.code is WarningCode.OTHER and issubclass(one.category, _DEPRECATED):
+        return msgspec.structs.replace(read, code=WarningCode.DEPRECATED)
+    return read
+
+
+def _text(one: warnings.WarningMessage) -> str:
+    return _one_line(exception_text(one.message) if isinstance(one.message, Warning) else str(one.message))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

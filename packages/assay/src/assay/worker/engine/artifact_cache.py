@@ -36,6 +36,7 @@ from assay.models.out_of_memory import out_of_memory
 from assay.ports import Backend
 from assay.worker.engine.model_format import model_path
 from assay.worker.engine.transformed_model import TransformedModel
+from assay.worker.native_log import warned_by
 from assay.worker.native_warnings import is_native, note_of, read_warnings
 from assay.worker.stages import Stages
 
@@ -78,16 +79,21 @@ class Said:
 
 @contextmanager
 def capture_warnings(backend: Backend, stages: Stages) -> Iterator[Said]:
-    """What is noted inside, which is given on, and what the library warned of."""
+    """What is noted inside, which is given on, and what the library warned of. Where building fails, the job takes all of it."""
     said = Said()
-    begin = len(stages.printed)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield said
+    printed, logged = len(stages.printed), len(stages.logged)
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warned_by() as caught:
+            yield said
+    except BaseException:
+        for one in caught:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        raise
     native = [one for one in caught if is_native(one)]
-    said.native = read_warnings(backend, stages.printed[begin:], native)
+    said.native = read_warnings(backend, stages.printed[printed:], stages.logged[logged:], native)
     stages.warned += said.native
-    del stages.printed[begin:]
+    del stages.printed[printed:], stages.logged[logged:]
     for one in caught:
         if one not in native:
             said.notes.append(known := note_of(one))
