@@ -18,7 +18,7 @@ from assay.core.native_warning import NativeWarning, WarningCode
 from assay.core.note import NoteCode, NoteWarning, noted
 from assay.core.outcome import Stage
 from assay.errors import Unsupported
-from assay.worker.engine.artifact_cache import capture_warnings
+from assay.worker.engine.capture_warnings import capture_warnings
 from assay.worker.native_log import warned_by
 from assay.worker.native_warnings import read_warnings
 from assay.worker.stages import Stages

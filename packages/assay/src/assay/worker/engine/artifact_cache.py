@@ -10,7 +10,6 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -23,7 +22,6 @@ from assay import plugins
 from assay.core.digest import sha256_bytes, value_digest
 from assay.core.engine_info import EngineInfo
 from assay.core.job_base import EngineJob, RefusalCache
-from assay.core.native_warning import NativeWarning
 from assay.core.note import Note, NoteCode, NoteWarning, noted
 from assay.core.outcome import Stage
 from assay.errors import Lowering, Undelegated, Unsupported
@@ -34,10 +32,9 @@ from assay.models.files import file_digest
 from assay.models.golden_checks import LOCK
 from assay.models.out_of_memory import out_of_memory
 from assay.ports import Backend
+from assay.worker.engine.capture_warnings import Said
 from assay.worker.engine.model_format import model_path
 from assay.worker.engine.transformed_model import TransformedModel
-from assay.worker.native_log import warned_by
-from assay.worker.native_warnings import is_native, note_of, read_warnings
 from assay.worker.stages import Stages
 
 OWN_CODE = (
@@ -67,37 +64,6 @@ _PASSING = re.compile(
 """Words of a compiler that crashed, was killed, or lacked time, room or threads: the next time it may do better."""
 _FOLDERS = ("ASSAY_CACHE", "TORCHINDUCTOR_CACHE_DIR", "TVM_CACHE_DIR")
 """Say where, not how."""
-
-
-@dataclass
-class Said:
-    """While a model was lowered: Assay's own notes, and the warnings of the library."""
-
-    notes: list[Note] = field(default_factory=list)
-    native: tuple[NativeWarning, ...] = ()
-
-
-@contextmanager
-def capture_warnings(backend: Backend, stages: Stages) -> Iterator[Said]:
-    """What is noted inside, which is given on, and what the library warned of. Where building fails, the job takes all of it."""
-    said = Said()
-    printed, logged = len(stages.printed), len(stages.logged)
-    caught: list[warnings.WarningMessage] = []
-    try:
-        with warned_by() as caught:
-            yield said
-    except BaseException:
-        for one in caught:
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-        raise
-    native = [one for one in caught if is_native(one)]
-    said.native = read_warnings(backend, stages.printed[printed:], stages.logged[logged:], native)
-    stages.warned += said.native
-    del stages.printed[printed:], stages.logged[logged:]
-    for one in caught:
-        if one not in native:
-            said.notes.append(known := note_of(one))
-            warnings.warn(NoteWarning(known), stacklevel=1)
 
 
 def look_up(job: EngineJob, backend: Backend) -> tuple[str, CachedArtifact | None]:

@@ -25,6 +25,7 @@ from assay.models.weight_sparsity import weight_sparsity
 from assay.ports import Backend, BuiltForSizes, Engine, prepare_to_load
 from assay.worker.engine import artifact_cache, handover
 from assay.worker.engine.apply_transforms import apply_transforms
+from assay.worker.engine.capture_warnings import capture_warnings
 from assay.worker.engine.declarations import lower_as_given
 from assay.worker.engine.model_format import model_path, to_format
 from assay.worker.engine.rejected_valid_models import rejected_valid_models
@@ -113,10 +114,10 @@ def lower(job: EngineJob, stages: Stages) -> Lowered:
     if not key:
         if not (isinstance(job, VerifyJob) and job.artifact_dir):
             return _lower(job, backend, stages)
-        with artifact_cache.capture_warnings(backend, stages) as said:
+        with capture_warnings(backend, stages) as said:
             lowered = _lower(job, backend, stages)
         return replace(lowered, notes=tuple(said.notes), warned=said.native)
-    with artifact_cache.capture_warnings(backend, stages) as said, artifact_cache.keep_failures(key, job, stages):
+    with capture_warnings(backend, stages) as said, artifact_cache.keep_failures(key, job, stages):
         lowered = _lower(job, backend, stages)
     artifact_cache.store(key, job, lowered.folder, lowered.rewritten, stages.built, said)
     return replace(lowered, notes=tuple(said.notes), warned=said.native)
