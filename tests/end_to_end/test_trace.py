@@ -34,6 +34,16 @@ def test_a_trace_lies_below_the_history_and_old_ones_go(linear: Path, tmp_path: 
     assert [folder.exists() for folder in old] == [False] + [True] * (RUNS_KEPT - 1)
 
 
+def test_a_flow_that_has_none_says_why_beside_the_files(linear: Path, tmp_path: Path) -> None:
+    flows = ["onnxruntime", "reference"]
+    checked = assay.check(linear, flows=flows, trace=True, measure_seconds=0.05, history=tmp_path / "history")
+    shown = Terminal(width=200).render(checked.run, checked.results, checked.judgement)
+    _, _, traces = shown.partition("\nTraces (open those in .json with ui.perfetto.dev):\n")
+    first, second = traces.splitlines()[:2]
+    assert first.endswith("/onnxruntime.json")
+    assert second == "  reference: no trace: not available: backend reference writes no profile"
+
+
 def test_nothing_is_measured(linear: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--trace keeps a profile of what is measured, and nothing is"):
         assay.check(linear, trace=True, only_kind="verify", history=tmp_path)

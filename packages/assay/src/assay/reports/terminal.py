@@ -19,7 +19,6 @@ from assay.core.result_parts import (
     facts_of,
     inputs_of,
     speeds_of,
-    traces_of,
 )
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
@@ -40,6 +39,7 @@ from assay.reports.rows import EXIT_MEANING, SEVERITY, Entry, Row, counts, group
 from assay.reports.sanitize import one_line
 from assay.reports.sweep import KNEE_MEANS, OPERATORS, columns, latencies, operators, sweep
 from assay.reports.terminal_table import STYLES, print_table
+from assay.reports.terminal_traces import print_traces
 from assay.reports.upgrades import HEADER as UPGRADE
 from assay.reports.upgrades import upgrades
 from assay.reports.used_inputs import built_for, used_inputs
@@ -85,7 +85,7 @@ class Terminal:
         _remarks(console, found)
         _asked_rarely(console, found)
         _critical(console, found, judgement)
-        _traces(console, found)
+        print_traces(console, found)
         _speed_comparisons(console, found)
         _changes(console, judgement)
         for upgrade in upgrades(found):
@@ -149,15 +149,6 @@ def _failure(console: Console, run: Run, together: Sequence[Entry]) -> None:
             print_line(console, f"  log: {one_line(result.log_file)}")
     # One line whatever the width: it is there to be copied.
     print_line(console, (f"  {one_line(repro_line(run, entry.asked))}", "dim"))
-
-
-def _traces(console: Console, found: Sequence[Row]) -> None:
-    """Each file on a line of its own: it is there to be opened."""
-    kept = [path for row in found for entry in row.entries if entry.result for path in traces_of(entry.result)]
-    if kept:
-        print_prose(console, "\nTraces (open those in .json with ui.perfetto.dev):")
-    for path in kept:
-        print_line(console, f"  {one_line(path)}")
 
 
 def _more(inputs: Sequence[InputFacts]) -> str:
