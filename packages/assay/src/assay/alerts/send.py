@@ -13,6 +13,7 @@ from assay.core.alert import AlertKind, AlertTarget, Message
 TIMEOUT_S = 30.0
 """For one target, whatever it does."""
 LONGEST = 200
+"""Of why it was not: what a library did stands first, why it could not stands last, after what it had tried."""
 INSTALL = "alerts need the package apprise: pip install 'assay[alerts]'"
 
 
@@ -30,8 +31,12 @@ def send(target: AlertTarget, message: Message, timeout_s: float = TIMEOUT_S) ->
     if worker.is_alive():
         raise NotDelivered(f"it gave no answer within {timeout_s:g} s")
     if said:
-        text = " ".join(without_address(" ".join(said), address).split())
-        raise NotDelivered(text if len(text) <= LONGEST else f"{text[:LONGEST]}...")
+        raise NotDelivered(_shortened(" ".join(without_address(" ".join(said), address).split())))
+
+
+def _shortened(text: str) -> str:
+    half = LONGEST // 2
+    return text if len(text) <= LONGEST else f"{text[:half].rstrip()} ... {text[-half:].lstrip()}"
 
 
 def _send(address: str, message: Message, said: list[str]) -> None:

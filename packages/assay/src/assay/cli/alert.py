@@ -43,7 +43,9 @@ def list_(history: History = DEFAULT_HISTORY) -> None:
 def _telling(one: Alert, now: str) -> str:
     if one.mute is not None and one.is_muted(now):
         return f"muted until {one.mute.until[:16]} by {one.mute.who}: {one.mute.reason}"
-    return "told" if one.told else "not sent yet"
+    if one.waiting:
+        return f"not sent to {len(one.waiting)} target{'s' * (len(one.waiting) != 1)} yet"
+    return "sent" if one.told else "not sent yet"
 
 
 @app.command("mute")
