@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import sys
 import traceback
@@ -17,6 +18,7 @@ FAILED = 1
 USAGE = 2
 NOTHING = 5
 HARNESS = 4
+_NO_RIGHTS = (errno.EACCES, errno.EPERM, errno.EROFS)
 GARBAGE = 50_000
 """Objects made, less those freed, before the garbage collector looks at the new ones."""
 
@@ -56,7 +58,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except MemoryError:
         _say("the driver itself ran out of memory; run fewer jobs at once (--workers)")
         sys.exit(HARNESS)
-    except Exception:  # noqa: BLE001  told whole, and the exit code is not that of a verdict
+    except Exception as error:  # noqa: BLE001  told whole, and the exit code is not that of a verdict
+        if isinstance(error, OSError) and error.errno in _NO_RIGHTS and error.filename:
+            _say(f"{error.filename}: {error.strerror}; change its permissions or those of its folder, or name another")
+            sys.exit(USAGE)
         traceback.print_exc()
         _say("that was a defect of assay itself, and no verdict; please report the lines above")
         sys.exit(HARNESS)

@@ -84,7 +84,7 @@ def audit_golden(folder: str) -> tuple[GoldenRevision, ...]:
 
 def audit_model(model: str, history: str) -> list[Approval]:
     """Who approved which engine of the model (a case, or a file), oldest first. Raises UsageError where nobody did."""
-    with open_services(history) as services:
+    with open_services(history, recorded=True) as services:
         known = approvals(services)
         # Engines that were approved before there was a record.
         recorded = {(one.engine, one.case, one.flow) for one in known}

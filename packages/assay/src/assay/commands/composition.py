@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
@@ -54,7 +55,8 @@ def open_services(
     """`history` is a folder, or a postgresql+psycopg:// URL (then the folder beside it is `.assay`); the
     store of a third party, called NAME, is picked by `NAME://...`. `config` names
     environments; without it, ./assay.toml does. Their locks lie in `locks`, by default the history's folder. With
-    `recorded`, for commands that read, a folder without a history is refused instead of made. Workers started `ahead` are
+    `recorded`, for commands that read, a folder without a history is refused instead of made, and one that nobody may write to is only
+    read. Workers started `ahead` are
     the first that verify; those that are `idle`, of a command that began with them, are used first. `on` names the machines
     where jobs run ("": where `config` says, else here)."""
     from assay.commands.environments import open_environments
@@ -65,10 +67,12 @@ def open_services(
     folder = Path(DEFAULT_HISTORY if remote else history)
     if recorded and not remote and not (folder / "history.db").is_file():
         raise RunNotFound(f"there is no history in {folder}; `assay check` makes one, or give another with --history")
-    _make(folder)
+    reads = recorded and not remote and not all(os.access(one, os.W_OK) for one in (folder, folder / "history.db"))
+    if not reads:
+        _make(folder)
     environments = open_environments(locks or folder, config)
     with ExitStack() as opened:
-        store = opened.enter_context(_store(history))
+        store = opened.enter_context(open_to_read(history) if reads else _store(history))
         files = opened.enter_context(open_shared_files(folder, store, config))
         asked = workers, recycle, environments.interpreter, progress.at
         place = on or (config.on if config else "")
