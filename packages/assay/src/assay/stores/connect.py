@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from pathlib import Path
@@ -41,7 +42,10 @@ def connect(location: str, *, busy_s: float, read_only: bool = False) -> tuple[E
 
 
 def _read_sqlite(path: Path, busy_s: float) -> Engine:
-    address = f"{path.absolute().as_uri()}?mode=ro"
+    # In a folder that nobody here may write to, SQLite reads a file in WAL mode only where it is said to stay as it is. Where another
+    # changes it, its log lies beside it.
+    stays = not os.access(path.parent, os.W_OK) and not Path(f"{path}-wal").exists()
+    address = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if stays else ''}"
 
     def opened() -> sqlite3.Connection:
         connection = sqlite3.connect(address, uri=True, timeout=busy_s, check_same_thread=False, isolation_level=None)
