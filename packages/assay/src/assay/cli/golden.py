@@ -141,9 +141,10 @@ def _propose(folder: Path, model: Path, flow: str, given: str, history: str, *, 
         found = plugins.find_flow(flow)
         reason = given or "to be given"
         lines = golden.propose(file, folder, found, reason, services, limits=Limits(), staging=Path(staging) / "golden")
-        for line in lines or ["nothing would change"]:
+        renewed = write and bool(given)  # of values that stay the same, the producer and the day change
+        for line in lines or ["the values stay the same: only the lock changes" if renewed else "nothing would change"]:
             print(line)
-        if not write or not lines:
+        if not write or not (lines or renewed):
             return bool(lines)
         reason = given or typer.prompt("why is this right")
         if not yes and not typer.confirm(f"write {folder}"):
