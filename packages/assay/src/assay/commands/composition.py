@@ -65,9 +65,7 @@ def open_services(
 
     remote = "://" in history
     folder = Path(DEFAULT_HISTORY if remote else history)
-    if recorded and not remote and not (folder / "history.db").is_file():
-        raise RunNotFound(f"there is no history in {folder}; `assay check` makes one, or give another with --history")
-    reads = recorded and not remote and not all(os.access(one, os.W_OK) for one in (folder, folder / "history.db"))
+    reads = recorded and not remote and not _writable(folder)
     if not reads:
         _make(folder)
     environments = open_environments(locks or folder, config)
@@ -91,6 +89,14 @@ def open_services(
             gpus=tuple(map(str, gpus())),
             files=files,
         )
+
+
+def _writable(folder: Path) -> bool:
+    """Raises RunNotFound where there is no history."""
+    database = folder / "history.db"
+    if not database.is_file():
+        raise RunNotFound(f"there is no history in {folder}; `assay check` makes one, or give another with --history")
+    return os.access(folder, os.W_OK) and os.access(database, os.W_OK)
 
 
 @contextmanager
@@ -138,8 +144,8 @@ def open_store(history: str = DEFAULT_HISTORY) -> Iterator[Store]:
 def open_to_read(history: str) -> Iterator[Store]:
     """The history alone, for a service that changes nothing: it is not made, not migrated, and not written to."""
     remote = "://" in history
-    if not remote and not (Path(history) / "history.db").is_file():
-        raise RunNotFound(f"there is no history in {history}; `assay check` makes one, or give another with --history")
+    if not remote:
+        _writable(Path(history))
     if remote and history.partition("://")[0] in plugins.names(STORES):
         with _store(history) as store:
             yield store
