@@ -115,6 +115,14 @@ def test_red_jobs_of_verdicts() -> None:
     (first,), _ = red_jobs([fail], [renamed], [job], "")
     (second,), _ = red_jobs([fail], [replace(renamed, detail="no kernel for 'other' (17)")], [job], "")
     assert first.symptom == second.symptom, "names and numbers do not make another cause"
+    ok = make_result("net", "onnxruntime", "verify")
+    open_ = Verdict(
+        VerdictStatus.INCONCLUSIVE, f"not comparable: the artifact is gone ({'/a' * 40}); restore it", job.key
+    )
+    (gone,), _ = red_jobs([open_], [ok], [job], "")
+    assert (gone.kind, gone.short) == (AlertKind.INCONCLUSIVE, "not comparable: the artifact is gone ...")
+    (noisy,), _ = red_jobs([replace(open_, reason="p99 needs 459 samples")], [ok], [job], "")
+    assert (noisy.short, noisy.symptom != gone.symptom) == ("p99 needs 459 samples", True)
     rule = Verdict(VerdictStatus.FAIL, "flow 'x' executed 3 of at least 4 cases")
     (whole,), _ = red_jobs([rule], [], [], "assay run s")
     assert whole.key == run_key("assay run s")

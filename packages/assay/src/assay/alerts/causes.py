@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 
 from assay.core.alert import AlertKind, RedJob
@@ -53,6 +54,10 @@ def red_jobs(
     return red, passed
 
 
+SHORT = 60
+"""Characters of a reason that stand in the subject of a message."""
+
+
 def run_key(command: str) -> str:
     """Of what is wrong with a run as a whole: later runs of the same command answer it."""
     return f"|{value_digest(command)[:12]}|run"
@@ -66,6 +71,9 @@ def _red(key: str, kind: AlertKind, verdict: Verdict, result: Result | None, bac
     elif result is None:
         symptom = ("verdict", verdict.word.value, without_names(verdict.reason))
         short = "a rule for the whole run is broken" if not verdict.job_key else "no result"
+    elif result.outcome is Outcome.OK:  # the job itself ended well: what it is not enough for says the verdict
+        symptom = ("verdict", verdict.word.value, without_names(verdict.reason))
+        short = textwrap.shorten(verdict.reason, SHORT, placeholder=" ...")
     else:
         kinds = sorted({one.kind for one in findings_of(result)}) if isinstance(result, ComparedResult) else []
         # Of a comparison the kinds of its findings say how it failed, of a process its signal, of anything else the words of the library.
