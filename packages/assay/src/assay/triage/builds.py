@@ -22,7 +22,7 @@ PLACE = "{build}"
 VARIABLE = "ASSAY_BUILD"
 BUILD_S = 3600.0
 """For one command."""
-CHECKS = 4
+CHECKS = 8
 """Builds that are asked in any case where their neighbours are alike."""
 
 
