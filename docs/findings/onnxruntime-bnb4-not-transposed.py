@@ -6,6 +6,8 @@ is K, and elsewhere numbers that depend on what lies behind A in memory. Found b
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
@@ -37,8 +39,10 @@ def product(size: int, transposed: int) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 
 if __name__ == "__main__":
+    wrong = 0
     for transposed in (1, 0):
         found, stored, turned = product(32, transposed)
-        print(
-            f"transB={transposed}: off A B by {np.abs(found - stored).max():.1e}, A B^T by {np.abs(found - turned).max():.1e}"
-        )
+        off, off_turned = np.abs(found - stored).max(), np.abs(found - turned).max()
+        print(f"transB={transposed}: off A B by {off:.1e}, A B^T by {off_turned:.1e}")
+        wrong += bool((off_turned if transposed else off) > 1e-3)
+    sys.exit(int(wrong > 0))

@@ -9,8 +9,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-MODEL = '''<ir_version: 7, opset_import: ["" : 13]>
-g (float[3, k] x, float[5, k] z) => (float[3, 5] y) { y = Einsum <equation = "ij,kj->ik"> (x, z) }'''
+MODEL = """<ir_version: 7, opset_import: ["" : 13]>
+g (float[3, k] x, float[5, k] z) => (float[3, 5] y) { y = Einsum <equation = "ij,kj->ik"> (x, z) }"""
 RUN = """
 import sys
 import numpy as np

@@ -11,8 +11,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-MODEL = '''<ir_version: 7, opset_import: ["" : 13]>
-g (int64[n] x) => (float[n, 3] y) <int64 d = {3}, float[2] v = {0, 1}> { y = OneHot (x, d, v) }'''
+MODEL = """<ir_version: 7, opset_import: ["" : 13]>
+g (int64[n] x) => (float[n, 3] y) <int64 d = {3}, float[2] v = {0, 1}> { y = OneHot (x, d, v) }"""
 RUN = """
 import sys
 import numpy as np

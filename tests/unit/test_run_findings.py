@@ -51,6 +51,10 @@ def test_each_script_names_a_version() -> None:
     assert [path.name for path in SCRIPTS if not run_findings.named_versions(path)] == []
 
 
+def test_each_script_says_by_its_exit_code_what_it_saw() -> None:
+    assert [path.name for path in SCRIPTS if "sys.exit(" not in path.read_text(encoding="utf-8")] == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_a_script_still_shows_what_it_says(script: Path) -> None:
