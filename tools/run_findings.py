@@ -31,15 +31,16 @@ DISTRIBUTIONS = {
     "OpenVINO": "openvino", "TVM": "apache-tvm", "ncnn": "ncnn", "pnnx": "pnnx", "torch": "torch", "torchao": "torchao",
 }  # fmt: skip
 """The package of each backend that a script may name in its first line."""
-BROKEN, MISSING = 70, 71
-"""Exit codes of a script that ended in an exception, which Python would end with 1: the code of a defect that is seen."""
+BROKEN, UNAVAILABLE = 70, 77
+"""Exit codes of a script that ended in an exception, which Python would end with 1: the code of a defect that is seen. A script ends with 77
+itself where it finds no device."""
 RUN = f"""
 import runpy, sys, traceback
 sys.argv = sys.argv[1:]
 try:
     runpy.run_path(sys.argv[0], run_name="__main__")
 except ModuleNotFoundError as error:
-    sys.exit(print(error) or {MISSING})
+    sys.exit(print(error) or {UNAVAILABLE})
 except Exception:
     traceback.print_exc()
     sys.exit({BROKEN})
@@ -91,7 +92,7 @@ def run(script: Path, python: str = sys.executable, limit_s: float = LIMIT_S) ->
             [python, "-c", RUN, str(script)], stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
         )
         try:
-            status = {0: "gone", 1: "shown", MISSING: "unavailable"}.get(child.wait(limit_s), "broken")
+            status = {0: "gone", 1: "shown", UNAVAILABLE: "unavailable"}.get(child.wait(limit_s), "broken")
         except subprocess.TimeoutExpired:
             status = "late"
         finally:

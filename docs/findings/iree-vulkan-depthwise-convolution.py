@@ -43,6 +43,10 @@ def answer(text: str, target: str, device: str, x: Any, w: Any) -> Any:
 
 
 def main() -> int:
+    tool = [Path(sys.executable).parent / "iree-run-module", "--list_devices"]
+    if "vulkan://" not in subprocess.run(tool, capture_output=True, text=True, check=False).stdout:
+        print("no Vulkan device here")
+        return 77
     wrong = 0
     for channels in (4, 16):
         rng = np.random.default_rng(0)

@@ -43,9 +43,12 @@ if __name__ == "__main__":
     if len(sys.argv) > 1:
         print(f"off by {product(int(sys.argv[1]), [int(axis) for axis in sys.argv[2]], sys.argv[3]):.1e}")
         sys.exit()
+    killed = 0
     for element, name in ((TensorProto.FLOAT, "float32"), (TensorProto.FLOAT16, "float16")):
         for perm, level in (("102", "ORT_ENABLE_ALL"), ("102", "ORT_ENABLE_EXTENDED"), ("012", "ORT_ENABLE_ALL")):
             command = [sys.executable, __file__, str(element), perm, level]
             ended = subprocess.run(command, capture_output=True, text=True, check=False)
             told = ended.stdout.strip() if ended.returncode == 0 else f"ended with {ended.returncode}"
             print(f"{name:8} perm {perm} {level:20} {told}")
+            killed += ended.returncode < 0
+    sys.exit(int(killed > 0))

@@ -26,6 +26,7 @@ HEAD = '"""ONNX Runtime 0.1.0 and torch 0.2, CPU: it is wrong."""\nimport sys\n'
         ("print(*sys.argv[1:], 'seen')\nsys.exit(int(sys.argv == [__file__]))", "shown", True),
         ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "broken", False),
         ("import of_no_backend", "unavailable", True),
+        ("print('no device')\nsys.exit(77)", "unavailable", True),
         ("import time; time.sleep(60)", "late", False),
     ],
 )
