@@ -32,8 +32,8 @@ DISTRIBUTIONS = {
 }  # fmt: skip
 """The package of each backend that a script may name in its first line."""
 BROKEN, UNAVAILABLE = 70, 77
-"""Exit codes of a script that ended in an exception, which Python would end with 1: the code of a defect that is seen. A script ends with 77
-itself where it finds no device."""
+"""Exit codes of a script that ended in an exception, which Python would end with 1: the code of a defect that is seen. A script ends
+with 77 itself where it finds no device."""
 RUN = f"""
 import runpy, sys, traceback
 sys.argv = sys.argv[1:]
