@@ -43,7 +43,7 @@ def _session(*buckets: Bucket) -> Session:
     ("status", "known", "due"),
     [
         *((status, "", True) for status in (*CAUSES, "one_witness", "undecided")),
-        *((status, "", False) for status in ("not_repeated", "unspecified", "disputed", "unstable", "failed")),
+        *((status, "", False) for status in ("not_repeated", "unspecified", "disputed", "failed")),
         ("not_repeated", "finding", True),
     ],
 )

@@ -14,8 +14,9 @@ STATE = "session.json"
 FORMAT = 1
 
 
-CAUSES = ("wrong", "crash", "timeout", "in_use")
-"""What a bucket may be that counts as a cause: the others are looked at by people."""
+CAUSES = ("wrong", "crash", "timeout", "in_use", "unstable")
+"""What a bucket may be that counts as a cause: the others are looked at by people. One is unstable whose answers are further apart than is
+allowed, and far from the reference: what contradicts itself needs no second witness."""
 COMPARED = (*CAUSES, "one_witness", "undecided")
 """What a bucket may be that others are held against: of the rest nothing is proven."""
 

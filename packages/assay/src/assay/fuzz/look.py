@@ -45,7 +45,7 @@ UNCHECKED = {"failed": "failed", **{use.value: "in_use" for use in Use}}
 """The status of suspects that are not checked again."""
 ENDED = (Outcome.CRASH.value, Outcome.TIMEOUT.value, Outcome.OUT_OF_MEMORY.value)
 """Kinds of suspects that the worker of the screen did not outlive."""
-SEARCHED = ("wrong", "one_witness", "crash")
+SEARCHED = ("wrong", "one_witness", "crash", "unstable")
 
 
 class Look:

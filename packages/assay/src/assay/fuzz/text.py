@@ -16,7 +16,7 @@ STATUSES = {
     "in_use": "right at first, and wrong at other sizes, when it is called or loaded again, or beside another engine; or ended then",
     "one_witness": "wrong by the reference alone, and no other engine could say",
     "undecided": "wrong, and perhaps a cause that is there already: what would tell them apart could not be tried",
-    "unstable": "not the same answer twice",
+    "unstable": "wrong, and not the same answer twice",
     "failed": "compiled, and does not run",
     "disputed": "another engine sides with the engine: look into the reference first",
     "unspecified": "the standard does not say what is right",
@@ -51,7 +51,7 @@ def lines(session: Session, new: Set[str]) -> Iterator[str]:
         found = [one for one in buckets if one.status == status]
         if not found:
             continue
-        print_all = status in (*CAUSES, "undecided", "one_witness", "disputed", "unstable")
+        print_all = status in (*CAUSES, "undecided", "one_witness", "disputed")
         yield f"{status}: {len(found)} ({meaning})"
         for one in found if print_all else found[:SHOWN]:
             yield from _bucket(one, one.key in new)
