@@ -6,6 +6,7 @@ from types import TracebackType
 
 from assay.launch.pool import InterpreterOf
 from assay.launch.ray.cluster import RayCluster
+from assay.launch.ray.head import demand_listening
 from assay.launch.ray.pool import RayPool
 from assay.launch.watch import Watch
 
@@ -14,9 +15,11 @@ class RayLaunchers:
     """Implements `ports.Launchers`."""
 
     def __init__(self, address: str, workers: int, recycle: int, interpreter: InterpreterOf, watch: Watch) -> None:
+        self._address = address
         self._cluster = RayCluster(address, workers, recycle, interpreter, watch)
 
     def __enter__(self) -> tuple[RayPool, RayPool]:
+        demand_listening(self._address)
         return RayPool(self._cluster), RayPool(self._cluster, alone=True)
 
     def __exit__(
