@@ -74,3 +74,12 @@ def test_of_two_findings_at_one_place_the_one_that_says_more_is_named() -> None:
     assert narrowest([plain, by_rows]) is by_rows
     assert narrowest([by_rows, plain]) is by_rows
     assert narrowest([plain]) is plain
+
+
+def test_the_activations_of_a_recurrent_layer_are_attributes_like_any_other() -> None:
+    layer = helper.make_node("GRU", ["x", "w", "r"], ["y"], activations=["Sigmoid", "Softplus"])
+    node = GraphNode("g", "GRU", ("x", "w", "r"), ("y",), _plain_attributes(layer))
+    assert node.attributes == {"activations": "Sigmoid,Softplus"}
+    graph = Graph(RegionGraph((node,), ("x",), ("y",), ("x", "y")))
+    found = [one.title for one in patterns_of_findings("onnxruntime") if occurrences(graph, one)]
+    assert "Softplus as an activation of a recurrent layer is infinite above 88.7" in found

@@ -7,7 +7,7 @@ import msgspec
 
 class GraphNode(msgspec.Struct, frozen=True):
     """One node of the main graph, with the names of the values that it reads (its bodies included) and writes, and its attributes that are
-    a number, a text or a short list of whole numbers. `dtypes` are those of what it reads, then of what it writes, where known:
+    a number, a text or a short list of these. `dtypes` are those of what it reads, then of what it writes, where known:
     "float32", "int64 scalar", "float16 empty" (no elements)."""
 
     name: str

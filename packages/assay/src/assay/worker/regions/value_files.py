@@ -189,7 +189,7 @@ def _typed(dtype: str, shape: tuple[int, ...]) -> str:
 
 
 def _plain_attributes(node: NodeProto) -> dict[str, str]:
-    """Numbers, texts and short lists of whole numbers, as text."""
+    """Numbers, texts and short lists of whole numbers or texts, as text."""
     found = {}
     for one in node.attribute:
         if one.type == one.STRING:
@@ -198,6 +198,8 @@ def _plain_attributes(node: NodeProto) -> dict[str, str]:
             found[one.name] = f"{one.i if one.type == one.INT else one.f:g}"
         elif one.type == one.INTS and len(one.ints) <= MOST_NUMBERS:
             found[one.name] = ",".join(map(str, one.ints))
+        elif one.type == one.STRINGS and len(one.strings) <= MOST_NUMBERS:
+            found[one.name] = ",".join(text.decode(errors="replace") for text in one.strings)
     return found
 
 
