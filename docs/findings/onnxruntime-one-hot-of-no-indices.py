@@ -1,9 +1,8 @@
 """ONNX Runtime 1.19.2, CPU: a OneHot of no indices kills the process (SIGFPE).
 
 Expected: by the standard "the rank of the output tensor will be one greater than the rank of the input tensor", the axis of `depth`
-beside it: an answer of no elements, [0, 3] here. Got: SIGFPE. 1.26.0 is the last
-with it, 1.27.0 is right. Found by `assay fuzz --flow onnxruntime@1.19.2` (generator used-engines, seed 4242: an axis of none in a second
-call).
+beside it: an answer of no elements, [0, 3] here. Got: SIGFPE. 1.26.0 is the last with it, 1.27.0 is right. Found by
+`assay fuzz --flow onnxruntime@1.19.2` (generator used-engines, seed 4242: an axis of none in a second call).
 """
 
 from __future__ import annotations
