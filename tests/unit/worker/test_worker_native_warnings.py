@@ -136,3 +136,22 @@ def test_what_was_said_before_building_fails_is_the_jobs() -> None:
     with warned_by() as caught, pytest.raises(Unsupported), capture_warnings(TVM(), Stages(lambda stage: None)):
         _failing_build()
     assert [str(one.message) for one in caught] == ["Softmax fallback"]
+
+
+class _Fails(OpenVINO):
+    def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
+        raise KeyError(text)
+
+
+class _AnswersOtherwise(OpenVINO):
+    def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
+        return (text,)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("backend", [_Fails(), _AnswersOtherwise()])
+def test_a_plug_in_that_fails_on_words_costs_no_answer_and_loses_none(backend: OpenVINO) -> None:
+    read = read_warnings(backend, ["a fusion is lost"], ["WARNING:nncf:slow"], ())
+    assert [(one.code, one.text) for one in read] == [
+        (WarningCode.OTHER, "a fusion is lost"),
+        (WarningCode.OTHER, "WARNING:nncf:slow"),
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
@@ -64,12 +65,21 @@ def read_warnings(
         return distinct([*map(_as_logged, logged), *map(_by_category, caught)])
     found: list[NativeWarning] = []
     for text in printed:
-        found += reader.read_warnings(_without(text, logged))
+        found += _read_by(reader, _without(text, logged))
     for text in logged:
-        found += reader.read_warnings(_one_line(text))
+        found += _read_by(reader, _one_line(text))
     for one in caught:
-        found += [_refined(part, one) for part in reader.read_warnings(_as_python_prints(one))]
+        found += [_refined(part, one) for part in _read_by(reader, _as_python_prints(one))]
     return distinct(found)
+
+
+def _read_by(reader: ReadsWarnings, text: str) -> tuple[NativeWarning, ...]:
+    """Of a plug-in that fails on these words they are `other`: they cost no answer, and none is lost."""
+    with suppress(Exception):
+        found = tuple(reader.read_warnings(text))
+        if all(isinstance(one, NativeWarning) for one in found):
+            return found
+    return (NativeWarning(WarningCode.OTHER, text=_one_line(text)),) if text.strip() else ()
 
 
 def _without(printed: str, logged: Sequence[str]) -> str:
