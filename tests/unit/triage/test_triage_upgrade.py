@@ -136,7 +136,9 @@ def test_a_policy_says_what_may_be_lost(tmp_path: Path) -> None:
 
 def test_a_bot_reads_which_models_are_wrong_in_both() -> None:
     models = (ModelChange("a", Answers.SAME), ModelChange("b", Answers.WRONG_BOTH))
-    assert verdict(Upgrade("b", "1", "2", models)).endswith("as good as before; b is wrong or refused in both releases")
+    assert verdict(Upgrade("b", "1", "2", models)).endswith(
+        "models are as good as before; b is wrong or refused in both releases"
+    )
 
 
 def test_bad_input_is_one_sentence(tmp_path: Path) -> None:

@@ -100,7 +100,8 @@ def rollback(root: Path, name: str, by: str, *, reason: str) -> Change:
         earlier = _earlier(entry)
         if earlier is None:
             sentence = (
-                f"{name} has no version before {entry.current or 'the withdrawn ones'} that could be served instead"
+                f"{name} has no version before {entry.current or 'the withdrawn ones'} that could be served instead: submit a "
+                "corrected version and promote it"
             )
             raise UsageError(sentence)
         withdrawal = Withdrawal(at=_now(), by=by, reason=reason)

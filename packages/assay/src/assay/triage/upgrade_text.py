@@ -82,7 +82,8 @@ def verdict(found: Upgrade) -> str:
         neither = (
             f"; {', '.join(bad)} {'is' if len(bad) == 1 else 'are'} wrong or refused in both releases" if bad else ""
         )
-        return f"{head}: {len(found.models)} of {len(found.models)} models are as good as before{neither}"
+        count = len(found.models)
+        return f"{head}: {'the model is' if count == 1 else f'all {count} models are'} as good as before{neither}"
     if found.way == "go with options":
         return f"{head}: " + " ".join(f"--option {name}={value}" for name, value in found.options.items())
     why = [f"{one.model} {_short(one)}" for one in found.stops]
