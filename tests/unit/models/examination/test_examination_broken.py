@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import onnx
 import pytest
 
 from assay.core.model_finding import Severity
@@ -34,6 +35,15 @@ def test_what_a_collection_alone_refuses(name: str, tmp_path: Path) -> None:
     look = examine(built(name, tmp_path))
     assert look.of(Severity.INVALID) == []
     assert "step-failed" not in {one.code for one in look.findings}
+
+
+def test_tied_weights_are_no_finding(tmp_path: Path) -> None:
+    path = built("external_overlap_of_tied_weights", tmp_path)
+    model = onnx.load(path, load_external_data=False)
+    del model.graph.initializer[-1]  # the one that overlaps
+    model.graph.node[0].input[0] = model.graph.initializer[-1].name
+    path.write_bytes(model.SerializeToString())
+    assert examine(path).findings == []
 
 
 def test_every_sentence_has_a_model_that_needs_it(tmp_path: Path) -> None:

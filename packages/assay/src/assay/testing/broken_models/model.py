@@ -52,13 +52,24 @@ def duplicate_metadata(_: Path) -> onnx.ModelProto:
 
 @case("model", "external-overlap", zoo=True)
 def external_overlap(folder: Path) -> onnx.ModelProto:
+    return _beside(folder, "8")
+
+
+@case("model", "external-overlap", zoo=True)
+def external_overlap_of_tied_weights(folder: Path) -> onnx.ModelProto:
+    return _beside(folder, "0", "8")
+
+
+def _beside(folder: Path, *offsets: str) -> onnx.ModelProto:
+    """A weight at offset 0, and others of the same length in the same file."""
     model = external(folder, "w.bin", offset="0")
     (folder / "w.bin").write_bytes(np.ones(12, np.float32).tobytes())
-    second = model.graph.initializer.add()
-    second.CopyFrom(model.graph.initializer[0])
-    second.name = "v"
-    second.external_data[1].value = "8"
-    model.graph.node[0].input[0] = "v"
+    for number, offset in enumerate(offsets):
+        other = model.graph.initializer.add()
+        other.CopyFrom(model.graph.initializer[0])
+        other.name = f"v{number}"
+        other.external_data[1].value = offset
+        model.graph.node[0].input[0] = other.name
     return model
 
 
