@@ -214,6 +214,21 @@ def test_without_a_sandbox_nothing_is_run_and_a_person_decides(
     free = replace(here, policy=here.policy.model_copy(update={"demand_sandbox": False}))
     checks = check_accuracy(free, replace(tools, sandbox=there, scratch=tmp_path / "again"))
     assert told(checks)["accuracy.validation"] is CheckOutcome.SKIPPED
+    unseen = decide(checks, Rules(required=("accuracy",)))
+    assert (unseen.answer, unseen.reasons) == (Answer.PERSON, ("accuracy: nothing was executed",))
+
+
+@pytest.mark.parametrize("there", [Nowhere(), None])
+def test_without_a_sandbox_a_data_set_decides_where_the_policy_lets_it(
+    there: Nowhere | None, tools: SubmissionServices, tmp_path: Path
+) -> None:
+    """Assay computes the metric itself: that is execution enough."""
+    (tmp_path / "datasets").symlink_to(DATASETS)
+    here = place(tmp_path, minimum=0.95, dataset="datasets/digits")
+    free = replace(here, policy=here.policy.model_copy(update={"demand_sandbox": False}))
+    checks = check_accuracy(free, replace(tools, sandbox=there, scratch=tmp_path / "scratch"))
+    assert told(checks)["accuracy.validation"] is CheckOutcome.SKIPPED
+    assert told(checks)["accuracy.recomputed"] is CheckOutcome.PASSED
     assert decide(checks, Rules(required=("accuracy",))).answer is Answer.PROMOTE
 
 
