@@ -154,14 +154,14 @@ def of_builds(cause: Cause, names: Sequence[str], states: Mapping[str, State], f
     tested = [name for name in names if states[name] is not State.UNTESTABLE]
     at = tested.index(found.first_bad) if found.first_bad in tested else 0
     begins = at > 0 and states[tested[at]] is State.WRONG and states[tested[at - 1]] is State.RIGHT
-    newest = History(dict(states)).first_bad
+    plain = History(dict(states))
     return {
         "cause": f"{len(names)} builds",
         "first_bad": found.first_bad,
-        "exact": begins,
-        "newest": found.first_bad == newest,
-        "monotone": History(dict(states)).is_monotone and History(dict(states)).good_again == "",
-        "plain": newest,
+        "exact": begins or found.begins_wrong,
+        "first": (found.first_bad, found.begins_wrong) == (plain.first_bad, plain.begins_wrong),
+        "monotone": plain.is_monotone and plain.good_again == "",
+        "plain": plain.first_bad,
         "asked": len(asked),
         "of": len(names),
         "states": _letters(states),
@@ -224,7 +224,7 @@ def figures(rows: Sequence[Mapping[str, object]], builds: Sequence[Mapping[str, 
         "releases asked": f"{sum(int(str(row['asked'])) for row in rows)} of {sum(int(str(row['of'])) for row in rows)}",
         "builds: a first bad one": share("exact", builds),
         "builds that come and go: a first bad one": share("exact", crooked),
-        "builds: the newest first bad one": share("newest", builds),
+        "builds: the first bad one of all": share("first", builds),
         "builds asked": f"{sum(int(str(row['asked'])) for row in builds)} of {sum(int(str(row['of'])) for row in builds)}",
     }
 

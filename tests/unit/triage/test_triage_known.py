@@ -6,13 +6,14 @@ import math
 import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
 from assay.core.job import VerifyJob
 from assay.core.region import GraphNode, RegionGraph
 from assay.testing.builders import make_job, make_result
-from assay.triage.cause import Cause, Doubt, Where, from_json
+from assay.triage.cause import Cause, Doubt, Pattern, Where, from_json
 from assay.triage.graph import Graph
 from assay.triage.known import KnownCauses, occurrences, pattern_of, read_causes
 from assay.triage.pages import write_pages
@@ -175,3 +176,10 @@ def test_a_defect_of_floating_numbers_is_none_of_whole_ones(
     pattern = pattern_of(clip(("float32", "float32")), frozenset({0}), "b", "", versions or None)
     assert pattern is not None
     assert bool(occurrences(clip(types), pattern)) is stands
+
+
+def test_a_cause_without_a_cure_that_was_kept_before_types_were_is_known_again() -> None:
+    kept = b'{"backend":"b","operators":["Relu"],"edges":[],"attributes":[{}],"versions":{"b":"1"}}'
+    pattern = msgspec.json.decode(kept, type=Pattern)
+    relu = GraphNode("", "Relu", ("x",), ("y",), {}, ("float32", "float32"))
+    assert occurrences(Graph(RegionGraph((relu,), ("x",), ("y",), ("x", "y"))), pattern) == [frozenset({0})]

@@ -9,6 +9,7 @@ import pytest
 from assay.environments.releases import ScriptRun
 from assay.triage.script import DONE, state_in
 from assay.triage.since import History, State, scan
+from assay.triage.since_text import since
 from assay.triage.symptom import Symptom
 
 REFUSED = "unsupported refused Exception Attempt to replace the existing tensor"
@@ -45,7 +46,41 @@ def test_a_release_that_is_right_again_is_named() -> None:
 def test_what_came_and_went_is_not_monotone() -> None:
     found, _ = history({*RELEASES[8:16], *RELEASES[28:]})
     assert not found.is_monotone
-    assert found.first_bad == RELEASES[28]
+    assert found.first_bad == RELEASES[8]
+
+
+@pytest.mark.parametrize(
+    ("letters", "told"),
+    [
+        ("RW", "b1 is the first bad build"),
+        ("RWWR", "b1 is the first bad build; b3 is right again"),
+        ("RUWR", "b2 is the first bad build; b3 is right again; 1 could not be tested (b1)"),
+        ("WWR", "the first one tried is wrong; b2 is right again"),
+        ("UWR", "the first one tried is wrong; b2 is right again; 1 could not be tested (b0)"),
+        ("WWW", "wrong in all 3 builds that were tested, b0 to b2"),
+        ("RRR", "right in all"),
+        ("W", ""),
+        (
+            "RRWWRRWW",
+            "b2 is the first bad build, it was right again at b4, and wrong since b6; it came and went",
+        ),
+        (
+            "RWRWR",
+            "b1 is the first bad build, it was right again at b2, wrong from b3, and right since b4; it came and went",
+        ),
+        ("WWWWRRRRWWWW", "the first one tried is wrong; right from b4, wrong again since b8; it came and went"),
+        ("WRWR", "the first one tried is wrong; right from b1, wrong again from b2, right since b3; it came and went"),
+        (
+            "RWRWRWRWRW",
+            "b1 is the first bad build, it was right again at b2, wrong from b3, right from b4, wrong from b5, ..., "
+            "and wrong since b9; it came and went",
+        ),
+    ],
+)
+def test_each_turn_is_told_and_the_first_bad_one_is_the_first(letters: str, told: str) -> None:
+    states = {"R": State.RIGHT, "W": State.WRONG, "U": State.UNTESTABLE}
+    found = {f"b{at}": states[letter] for at, letter in enumerate(letters)}
+    assert since(History(found, complete=True, unit="build")) == told
 
 
 def test_what_cannot_be_tested_is_neither_right_nor_wrong() -> None:

@@ -165,7 +165,8 @@ def _is(node: GraphNode, pattern: Pattern, number: int) -> bool:
         )
     )
     types = pattern.types[number] if pattern.types else ()
-    same_types = node.dtypes == types if pattern.versions else _are_alike(node.dtypes, types)
+    # Patterns kept before types were have none.
+    same_types = not pattern.types or (node.dtypes == types if pattern.versions else _are_alike(node.dtypes, types))
     return same and same_types and node.operator == pattern.operators[number]
 
 

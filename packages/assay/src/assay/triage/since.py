@@ -34,31 +34,32 @@ class History(msgspec.Struct, frozen=True):
     among: int = 0
 
     @property
+    def turns(self) -> tuple[str, ...]:
+        """Each release that is right after a wrong one, or wrong after a right one; what cannot be tested is left out."""
+        return tuple(later[0] for earlier, later in pairwise(self._tested()) if earlier[1] is not later[1])
+
+    @property
     def first_bad(self) -> str:
-        """The release that is wrong after one that is right, nearest to the newest; "" where none is known to be right before."""
-        changes = [later for earlier, later in _changes(self.states, State.RIGHT, State.WRONG)]
-        return changes[-1] if changes else ""
+        """The first release that is wrong after one that is right; "" where there is none, or it was wrong before: see `begins_wrong`."""
+        return "" if self.begins_wrong or not self.turns else self.turns[0]
 
     @property
     def good_again(self) -> str:
         """The first right one after the last wrong one; "" where there is none."""
-        changes = [later for earlier, later in _changes(self.states, State.WRONG, State.RIGHT)]
-        known = [state for state in self.states.values() if state is not State.UNTESTABLE]
-        return changes[-1] if changes and known[-1] is State.RIGHT else ""
+        return self.turns[-1] if self.turns and self._tested()[-1][1] is State.RIGHT else ""
 
     @property
     def begins_wrong(self) -> bool:
         """Whether the oldest that could be tested is wrong: it may have begun before."""
-        known = [state for state in self.states.values() if state is not State.UNTESTABLE]
-        return bool(known) and known[0] is State.WRONG
+        return any(state is State.WRONG for _, state in self._tested()[:1])
 
     @property
     def is_monotone(self) -> bool:
-        """Whether it went from right to wrong at most once, and back at most once."""
-        turns = len(_changes(self.states, State.RIGHT, State.WRONG)) + len(
-            _changes(self.states, State.WRONG, State.RIGHT)
-        )
-        return turns <= 2
+        """Whether it went from right to wrong at most once, and back at most once. What begins wrong went there before."""
+        return self.begins_wrong + len(self.turns) <= 2
+
+    def _tested(self) -> list[tuple[str, State]]:
+        return [(name, state) for name, state in self.states.items() if state is not State.UNTESTABLE]
 
 
 def scan(releases: Sequence[str], probe: Callable[[str], State], deadline: float, newest: str = "") -> History:
@@ -97,9 +98,3 @@ def _between(releases: Sequence[str], states: dict[str, State]) -> list[str]:
         if gap and states[earlier] is not states[later]:
             found.append(gap[len(gap) // 2])
     return found
-
-
-def _changes(states: dict[str, State], before: State, after: State) -> list[tuple[str, str]]:
-    """Neighbours (what cannot be tested left out) of which the first is in one state and the second in the other."""
-    known = [(name, state) for name, state in states.items() if state is not State.UNTESTABLE]
-    return [(one[0], other[0]) for one, other in pairwise(known) if one[1] is before and other[1] is after]

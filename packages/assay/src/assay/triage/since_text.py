@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from assay.triage.since import History, State
 
+NAMED_TURNS = 4
+
 
 def since(history: History) -> str:
-    """The first bad release and the first good one again; "" where no other release was tried."""
+    """The first bad release, each turn after it and the first good one again; "" where no other release was tried."""
     tried = [one for one in history.states if history.states[one] is not State.UNTESTABLE]
     if len(tried) < 2:
         return (
@@ -14,9 +16,7 @@ def since(history: History) -> str:
             if history.at_hand
             else ""
         )
-    parts = [f"{history.first_bad} is the first bad {history.unit}" if history.first_bad else _always(history, tried)]
-    if history.good_again:
-        parts.append(f"{history.good_again} is right again")
+    parts = [_course(history) if history.turns else _always(history, tried)]
     if not history.is_monotone:
         parts.append("it came and went")
     if len(history.states) < history.among:
@@ -29,6 +29,25 @@ def since(history: History) -> str:
     if not history.complete:
         parts.append("the time was over before all were tried")
     return "; ".join(parts)
+
+
+def _course(history: History) -> str:
+    """From the oldest to the newest; of many turns the first ones and the last."""
+    begin = (
+        "the first one tried is wrong"
+        if history.begins_wrong
+        else f"{history.first_bad} is the first bad {history.unit}"
+    )
+    later = history.turns if history.begins_wrong else history.turns[1:]
+    if len(later) < 2:
+        return f"{begin}; {later[0]} is right again" if later else begin
+    words = ("right", "wrong again" if history.begins_wrong else "wrong")
+    told = [f"{words[at % 2]} from {name}" for at, name in enumerate(later)]
+    told[-1] = f"{words[(len(later) - 1) % 2]} since {later[-1]}"
+    if not history.begins_wrong:
+        told[0], told[-1] = f"it was right again at {later[0]}", f"and {told[-1]}"
+    told[NAMED_TURNS:-1] = ["..."] if told[NAMED_TURNS:-1] else []
+    return f"{begin}{';' if history.begins_wrong else ','} {', '.join(told)}"
 
 
 def _always(history: History, tried: list[str]) -> str:
