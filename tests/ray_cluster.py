@@ -48,7 +48,7 @@ def _free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def _start(folder: Path, address: str, *words: str) -> subprocess.Popen[bytes]:
+def _start(folder: Path, address: str, gpus: int, *words: str) -> subprocess.Popen[bytes]:
     command = [str(Path(sys.executable).with_name("ray")), "start", "--block", f"--node-ip-address={address}", *words]
     variables = {
         **os.environ,
@@ -58,14 +58,14 @@ def _start(folder: Path, address: str, *words: str) -> subprocess.Popen[bytes]:
         "RAY_worker_niceness": "0",
     }
     variables |= {"RAY_TMPDIR": str(folder)}
-    sizes = ["--num-cpus=1", "--num-gpus=0", "--object-store-memory=100000000", "--disable-usage-stats"]
+    sizes = ["--num-cpus=1", f"--num-gpus={gpus}", "--object-store-memory=100000000", "--disable-usage-stats"]
     with (folder / f"log-{address}").open("wb") as log:
         return subprocess.Popen([*command, *sizes], env=variables, stdout=log, stderr=log, start_new_session=True)
 
 
 @contextmanager
-def ray_cluster(nodes: int = 2) -> Iterator[RayNodes]:
-    """So many nodes of one CPU each, each with an address of its own."""
+def ray_cluster(nodes: int = 2, gpus: int = 0) -> Iterator[RayNodes]:
+    """So many nodes of one CPU each, each with an address of its own. All but the head offer `gpus`, whether they have them or not."""
     with tempfile.TemporaryDirectory(prefix="assay-ray-", dir="/tmp", ignore_cleanup_errors=True) as name:
         folder, port = Path(name), _free_port()
         address = f"{ADDRESS}:{port}"
@@ -74,18 +74,18 @@ def ray_cluster(nodes: int = 2) -> Iterator[RayNodes]:
             head = ("--head", f"--port={port}", "--include-dashboard=false", f"--temp-dir={folder}")
             started.append(_ready(folder, ADDRESS, *head))
             for number in range(3, nodes + 2):
-                started.append(_ready(folder, f"127.0.0.{number}", f"--address={address}"))
+                started.append(_ready(folder, f"127.0.0.{number}", f"--address={address}", gpus=gpus))
             yield RayNodes(folder, address, started)
         finally:
             for one in started:
                 _end(one)
 
 
-def _ready(folder: Path, address: str, *words: str) -> subprocess.Popen[bytes]:
+def _ready(folder: Path, address: str, *words: str, gpus: int = 0) -> subprocess.Popen[bytes]:
     """Ray gives a node 30 seconds to start, which may be too few on a busy machine: it is tried again."""
     log = folder / f"log-{address}"
     for _ in range(TRIES):
-        process = _start(folder, address, *words)
+        process = _start(folder, address, gpus, *words)
         while process.poll() is None:
             if b"Ray runtime started" in log.read_bytes():
                 return process

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from assay.core.case import Case
-from assay.core.job import NoopJob
+from assay.core.job import NoopJob, VerifyJob
 from assay.core.job_base import Job
 from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
@@ -17,6 +18,7 @@ from assay.core.step import Step
 from assay.errors import WorkerFailed
 from assay.models.onnx_file import open_model
 from assay.ports import JobList
+from assay.testing.builders import make_flow
 from assay.testing.launcher_checks import check_launcher
 from ray_cluster import RayNodes, ray_cluster
 
@@ -81,6 +83,39 @@ def test_a_job_that_takes_nodes_down_is_a_crash_and_all_others_are_done(nodes: R
         assert cluster.nodes, "agents of nodes that live are started again"
     assert sorted(one.job_key for one in results) == sorted(job.key for job in jobs)
     assert [(one.job_key, one.outcome) for one in results if one.attempts == 2] == [(killer, Outcome.CRASH)]
+
+
+def test_a_job_that_takes_down_the_only_agent_with_a_gpu_is_tried_once_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its node is well, and so are those without a GPU, which cannot do it."""
+    import ray
+
+    smi = tmp_path / "nvidia-smi"
+    # Ray sets the variable for what it gives a GPU; both nodes see the same card.
+    smi.write_text("#!/bin/sh\ntest -n \"$CUDA_VISIBLE_DEVICES\" && echo 'Card, GPU-1, 1000, 1.0'\n")
+    smi.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    model, costs = Model("m", "nothing.onnx", ""), {"first": 1, "second": 2}
+    jobs = [VerifyJob(Case(name, model), make_flow(device="cuda")) for name in ("first", "second", "third")]
+
+    def kill(job: Job, stage: Stage | None, done: int, total: int, step: Step) -> None:
+        if stage is Stage.START and costs.get(job.case.name):
+            costs[job.case.name] -= 1
+            (node,) = [one for one in cluster.nodes if job.key in one.owed]
+            ray.kill(node.actor)
+
+    from assay.launch.ray.cluster import RayCluster
+    from assay.launch.ray.pool import RayPool
+
+    with (
+        ray_cluster(2, gpus=1) as nodes,
+        closing(RayCluster(nodes.address, workers=1, watch=kill)) as cluster,
+    ):
+        assert sorted(node.gpus for node in cluster.nodes) == [0, 1]
+        results = list(RayPool(cluster).launch(JobList(jobs)))
+    assert sorted(one.job_key for one in results) == sorted(job.key for job in jobs)
+    assert [one.job_key for one in results if "2 machines were lost" in one.detail] == [jobs[1].key]
 
 
 def test_jobs_that_an_agent_cannot_take_end_the_launch(nodes: RayNodes, monkeypatch: pytest.MonkeyPatch) -> None:

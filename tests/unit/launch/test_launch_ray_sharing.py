@@ -119,6 +119,19 @@ def test_what_is_tried_again_keeps_its_gpu() -> None:
     assert for_alone([]) == []
 
 
+@pytest.mark.parametrize("devices", [("cuda", "cpu"), ("cpu", "cuda")])
+def test_two_that_need_each_other_stay_together_where_one_needs_a_gpu(devices: tuple[str, str]) -> None:
+    sharing, lost, bare, other = Sharing(pairs=True), *(Node(name, None, None, 1, gpus) for name, gpus in GPUS)
+    pair = [_on(device) for device in devices]
+    for job in pair:
+        sharing.add(job)
+    assert sorted(job.key for job in sharing.give([lost], 1)[lost]) == sorted(job.key for job in pair)
+    assert sharing.lost(lost) == []
+    assert sharing.give([bare], 1) == {}, "neither goes without the other"
+    assert sorted(job.key for job in sharing.give([bare, other], 1)[other]) == sorted(job.key for job in pair)
+    assert not sharing
+
+
 def test_where_no_node_ever_had_a_gpu_its_backend_says_so() -> None:
     sharing, bare, job = Sharing(pairs=False), Node("bare", None, None, 1), _on("cuda")
     sharing.add(job)

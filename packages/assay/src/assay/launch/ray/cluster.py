@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import uuid
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +52,8 @@ class RayCluster:
         return self._nodes
 
     def start_again(self) -> None:
-        """Agents on the nodes that live, where all agents are lost. Raises WorkerFailed where there is none."""
-        self._nodes = self._start_agents()
+        """Agents on the nodes that live and have none. Raises WorkerFailed where there is no such node."""
+        self._nodes = [*self.nodes, *self._start_agents({node.ray_id for node in self.nodes})]
 
     def drop(self, node: Node) -> None:
         """It is lost, or may be: nothing of it is waited for any more."""
@@ -94,21 +95,20 @@ class RayCluster:
             ) from None
         self._own_connection = True
 
-    def _start_agents(self) -> list[Node]:
+    def _start_agents(self, have_one: Container[str] = ()) -> list[Node]:
         folder, token = Path.cwd(), f".assay-ray-{uuid.uuid4().hex}"
         settings = msgspec.msgpack.encode(Settings(*self._settings, str(folder), token))
         (folder / token).touch()
         try:
-            asked = [self._start(one, settings) for one in ray.nodes() if one["Alive"]]
-            return self._greeted([one for one in asked if one is not None])
+            bare = [one for one in ray.nodes() if one["Alive"] and one["NodeID"] not in have_one]
+            asked = [(self._start(one, settings), one["NodeID"]) for one in bare if one["Resources"].get("CPU", 0)]
+            return self._greeted(asked)
         finally:
             (folder / token).unlink(missing_ok=True)
 
     def _start(self, found: dict[str, Any], settings: bytes) -> Any:
-        """An actor that has all that the node offers: nobody else measures or loads it meanwhile. None where it offers no CPU."""
-        cpus, number = found["Resources"].get("CPU", 0), found["Resources"].get("GPU", 0)
-        if not cpus:
-            return None
+        """An actor that has all that the node offers: nobody else measures or loads it meanwhile."""
+        cpus, number = found["Resources"]["CPU"], found["Resources"].get("GPU", 0)
         return (
             ray.remote(Agent)
             .options(
@@ -121,13 +121,15 @@ class RayCluster:
             .remote(settings, int(cpus), versions())
         )
 
-    def _greeted(self, actors: list[Any]) -> list[Node]:
-        asked = {actor.greet.remote(): actor for actor in actors}
+    def _greeted(self, actors: Sequence[tuple[Any, str]]) -> list[Node]:
+        """`actors` with the names of their nodes at Ray."""
+        asked = {actor.greet.remote(): (actor, ray_id) for actor, ray_id in actors}
         ready, late = ray.wait(list(asked), num_returns=len(asked), timeout=START_S) if asked else ([], [])
         nodes, problems = [], [f"{len(late)} of its nodes are taken by other work" for _ in late[:1]]
         for one in late:
-            ray.kill(asked[one])
+            ray.kill(asked[one][0])
         for one in ready:
+            actor, ray_id = asked[one]
             try:
                 said = msgspec.msgpack.decode(ray.get(one), type=Greeting)
             except ray.exceptions.RayError as error:
@@ -135,10 +137,10 @@ class RayCluster:
                 continue
             if said.problem:
                 problems.append(f"{said.node}: {said.problem}")
-                ray.kill(asked[one])
+                ray.kill(actor)
                 continue
-            stream = asked[one].results.options(num_returns="streaming").remote()
-            nodes.append(Node(said.node, asked[one], stream, said.workers, said.gpus))
+            stream = actor.results.options(num_returns="streaming").remote()
+            nodes.append(Node(said.node, actor, stream, said.workers, said.gpus, ray_id))
         self.most_gpus = max([self.most_gpus, *(node.gpus for node in nodes)])
         if not nodes:
             raise WorkerFailed(

@@ -17,7 +17,7 @@ NEWS = 0.25
 
 @dataclass(eq=False)
 class Node:
-    """`actor` and `stream` are Ray's; `owed` are its jobs that have no answer, by key; `sent` are calls of
+    """`actor`, `stream` and `ray_id` are Ray's; `owed` are its jobs that have no answer, by key; `sent` are calls of
     the actor that Ray has not said to have come. `job_s` is what a job is expected to take, None before the first answer."""
 
     name: str
@@ -25,6 +25,7 @@ class Node:
     stream: Any
     workers: int
     gpus: int = 0
+    ray_id: str = ""
     owed: dict[str, Job] = field(default_factory=dict)
     sent: list[Any] = field(default_factory=list)
     job_s: float | None = None

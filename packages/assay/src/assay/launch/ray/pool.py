@@ -24,7 +24,7 @@ from assay.ports import JobSource
 LOOK_S = 60.0
 """Without a word from any node, whether they are there is asked again."""
 MOST_RESTARTS = 3
-"""Of the agents of a launch, when all of them are lost."""
+"""Of the lost agents of a launch, when no other can do what is left."""
 
 
 class RayPool:
@@ -63,18 +63,19 @@ class _Launch:
             return False
         nodes = for_alone(self._cluster.nodes) if self._alone else self._cluster.nodes
         if not nodes and self._sharing:
-            self._start_again()
+            self._start_again("the last node of the Ray cluster")
             return True
         for node, jobs in self._sharing.give(nodes, self._cluster.most_gpus).items():
             self._send(node, jobs)
         is_under_way = any(node.owed for node in self._cluster.nodes)
         if self._sharing and not is_under_way:
-            raise WorkerFailed(self._left("the last node with the GPUs that they need"))
+            self._start_again("the last node with the GPUs that they need")
+            return True
         return is_under_way
 
-    def _start_again(self) -> None:
+    def _start_again(self, lost: str) -> None:
         """A job may have taken down the agents of nodes that are well themselves."""
-        left = self._left("the last node of the Ray cluster")
+        left = self._left(lost)
         if self._restarts == MOST_RESTARTS:
             raise WorkerFailed(left)
         self._restarts += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Sequence
+from itertools import islice
 
 from assay.core.job_base import FlowJob, Job
 from assay.launch.leases import gpus_needed
@@ -20,7 +21,7 @@ class Sharing:
 
     def __init__(self, *, pairs: bool) -> None:
         self._waiting: dict[int, deque[Job]] = {}
-        self._suspects: dict[int, deque[Job]] = {}
+        self._suspects: dict[int, deque[Job]] = {}  # those of pairs in one queue, in their order
         self._losses: Counter[str] = Counter()
         self._together = PAIR if pairs else 1
 
@@ -43,9 +44,8 @@ class Sharing:
                 node.give([job])
                 parcels.setdefault(node, []).append(job)
         for node in nodes:
-            able_to = [some for needed, some in self._suspects.items() if some and node.gpus >= min(needed, most_gpus)]
-            if able_to and not node.owed:
-                jobs = [able_to[0].popleft() for _ in range(min(self._together, len(able_to[0])))]
+            jobs = [] if node.owed else self._next_suspects(node.gpus, most_gpus)
+            if jobs:
                 node.give(jobs)
                 parcels[node] = jobs
         return parcels
@@ -56,8 +56,19 @@ class Sharing:
         self._losses.update(job.key for job in owed)
         for job in owed:
             if self._losses[job.key] < MOST_LOSSES:
-                self._suspects.setdefault(_gpus_of(job), deque()).append(job)
+                queue = 0 if self._together == PAIR else _gpus_of(job)
+                self._suspects.setdefault(queue, deque()).append(job)
         return [job for job in owed if self._losses[job.key] >= MOST_LOSSES]
+
+    def _next_suspects(self, gpus: int, most_gpus: int) -> list[Job]:
+        """One, or two that may need each other: these go where the one that needs more GPUs can go."""
+        for queue in self._suspects.values():
+            jobs = list(islice(queue, self._together))
+            if jobs and gpus >= min(max(map(_gpus_of, jobs)), most_gpus):
+                for _ in jobs:
+                    queue.popleft()
+                return jobs
+        return []
 
     def _tries_suspects(self, node: Node) -> bool:
         return bool(self._losses) and any(key in self._losses for key in node.owed)
