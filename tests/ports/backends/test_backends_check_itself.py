@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import pytest
 from assay.backends.availability import installed
 from assay.core.flow import Flow, Option
 from assay.core.measurement import OperatorTime
+from assay.core.native_warning import NativeWarning, WarningCode
 from assay.errors import InvalidModel
 from assay.ports import Backend, Engine, Tensor, Tensors
 from assay.testing.backend_checks import check_backend
@@ -234,3 +235,24 @@ def test_what_is_promised_of_fresh_processes(
     backend: Backend = getattr(import_module("backend_that_starts_badly"), name)()
     with pytest.raises(AssertionError, match=words):
         check_backend(backend)
+
+
+def _reads(answer: Callable[[str], object]) -> Faulty:
+    return _backend(read_warnings=lambda _, text: answer(text))
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda text: (NativeWarning(WarningCode.OTHER, text=text, count=0),), "a warning would be lost"),
+        (lambda text: (text,), "must be a tuple of NativeWarning"),
+        (lambda text: None, "must be a tuple of NativeWarning"),
+    ],
+)
+def test_warnings_that_python_prints_may_not_be_lost(answer: Callable[[str], object], words: str) -> None:
+    with pytest.raises(AssertionError, match=words):
+        check_backend(_reads(answer))
+
+
+def test_a_reader_of_its_own_marks_alone_conforms() -> None:
+    check_backend(_reads(lambda text: ()))

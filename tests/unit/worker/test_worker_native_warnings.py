@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from assay.backends.onnxruntime import OnnxRuntime
 from assay.backends.openvino import OpenVINO
+from assay.backends.tensorrt.backend import TensorRT
 from assay.backends.tvm import TVM
 from assay.core.native_warning import NativeWarning, WarningCode
 from assay.core.note import NoteCode, NoteWarning, noted
@@ -66,10 +68,41 @@ def test_a_logger_is_read_as_it_was_given_whatever_it_writes(form: str, tmp_path
 
 def test_what_is_logged_while_a_library_is_imported_speaks_of_the_machine() -> None:
     stages = Stages(lambda stage: None)
-    before = logging.getLogRecordFactory()
+    before = logging.Logger.callHandlers
     with stages.enter(Stage.IMPORT):
         logging.getLogger("library").warning("no GPU")
-    assert (stages.logged, logging.getLogRecordFactory()) == ([], before)
+    with stages.enter(Stage.LOWER):
+        logging.getLogger("library").info("no GPU")
+    assert (stages.logged, logging.Logger.callHandlers) == ([], before)
+
+
+def _said_by(logger: logging.Logger, level: int = logging.WARNING) -> list[str]:
+    stages = Stages(lambda stage: None)
+    with stages.enter(Stage.LOWER):
+        logger.log(level, "slow path")
+    return stages.logged
+
+
+def test_a_level_of_another_name_is_heard_as_a_warning() -> None:
+    logged = _said_by(logging.Logger("nncf"), 35)
+    assert logged == ["WARNING:nncf:slow path"]
+    assert [one.text for one in read_warnings(OpenVINO(), (), logged, ())] == ["slow path"]
+
+
+def test_what_a_library_silences_by_itself_is_not_said() -> None:
+    filtered, once = logging.Logger("filtered"), logging.Logger("once")
+    filtered.addFilter(lambda record: False)
+    seen: list[str] = []
+    once.addFilter(lambda record: not seen and not seen.append(record.msg))  # type: ignore[func-returns-value]
+    assert _said_by(filtered) == []
+    assert [len(_said_by(once)) for _ in range(2)] == [1, 0], "the filter is asked once for each record"
+    leveled = logging.Logger("leveled")
+    assert _said_by(leveled) == ["WARNING:leveled:slow path"], "without a handler it is written to standard error"
+    leveled.addHandler(handler := logging.NullHandler())
+    assert _said_by(leveled) == ["WARNING:leveled:slow path"]
+    handler.setLevel(logging.ERROR)
+    assert _said_by(leveled) == []
+    assert _said_by(leveled, logging.ERROR) == ["ERROR:leveled:slow path"]
 
 
 def test_a_record_whose_words_do_not_fit_its_values_ends_nothing() -> None:
@@ -153,5 +186,40 @@ def test_a_plug_in_that_fails_on_words_costs_no_answer_and_loses_none(backend: O
     read = read_warnings(backend, ["a fusion is lost"], ["WARNING:nncf:slow"], ())
     assert [(one.code, one.text) for one in read] == [
         (WarningCode.OTHER, "a fusion is lost"),
-        (WarningCode.OTHER, "WARNING:nncf:slow"),
+        (WarningCode.OTHER, "slow"),
     ]
+
+
+def test_what_python_gave_is_kept_where_the_reader_of_a_backend_knows_only_its_own_marks() -> None:
+    caught = [_given(DeprecationWarning, "build_engine"), _given(UserWarning, "weights were cast")]
+    read = read_warnings(TensorRT(), ["a line of the program"], ["WARNING:trt:slow"], caught)
+    assert [(one.code, one.text) for one in read] == [
+        (WarningCode.OTHER, "slow"),
+        (WarningCode.DEPRECATED, "build_engine"),
+        (WarningCode.OTHER, "weights were cast"),
+    ]
+
+
+_NODE = "2026-11-27 14:00:00.1 [W:onnxruntime:, graph.cc:12 F] Node 'a' (Foo) uses an attribute that is deprecated"
+
+
+def test_a_printed_line_that_ends_as_a_logger_spoke_is_not_the_loggers() -> None:
+    (printed, logged) = read_warnings(OnnxRuntime(), [_NODE], ["WARNING:mylib:deprecated"], ())
+    assert (printed.code, printed.text) == (
+        WarningCode.DEPRECATED,
+        "Node 'a' (Foo) uses an attribute that is deprecated",
+    )
+    assert logged.text == "deprecated"
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    ["", "WARNING:my.lib:", "2026-11-27 14:00:00,123 - my.lib - WARNING - ", "[my.lib] [W 14:00:00 x.py:12] "],
+)
+def test_what_a_logger_writes_before_its_words_is_known(prefix: str) -> None:
+    class _Hears(OpenVINO):
+        def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
+            return (NativeWarning(WarningCode.FALLBACK, text=text),)
+
+    read = read_warnings(_Hears(), [f"{prefix}Falling back"], ["WARNING:my.lib:Falling back"], ())
+    assert [one.text for one in read] == ["WARNING:my.lib:Falling back"]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from assay.core.native_warning import NativeWarning, WarningCode
 
 Rule = tuple[WarningCode | None, re.Pattern[str]]
-"""The code (None: it says nothing of the model, and is left out) and the words; group `node` names what it is about, `count` how many."""
+"""The code (None: it says nothing of the model) and the words; group `node` names what it is about, `count` how many."""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _GIVEN = r"(?:WARNING|ERROR|CRITICAL):[^:]*:|\S.*?:\d+: \w*Warning: "
@@ -26,13 +26,16 @@ def plain_lines(text: str) -> list[str]:
 
 
 def classified(said: Iterable[str], rules: Sequence[Rule]) -> tuple[NativeWarning, ...]:
-    """Of each warning what the first rule makes of it that fits; what none fits is `other`."""
+    """Of each warning what the first rule makes of it that fits; what none fits is `other`. One that says nothing of the model has a
+    `count` of 0."""
     found = []
     for words in said:
         hit = next(((code, match) for code, pattern in rules if (match := pattern.search(words))), None)
         if hit is None:
             found.append(NativeWarning(WarningCode.OTHER, text=words))
-        elif hit[0] is not None:
+        elif hit[0] is None:
+            found.append(NativeWarning(WarningCode.OTHER, text=words, count=0))
+        else:
             named = hit[1].groupdict()
             count = named.get("count") or "1"
             found.append(NativeWarning(hit[0], named.get("node") or "", words, int(count)))

@@ -22,7 +22,8 @@ class WarningCode(enum.StrEnum):
 
 class NativeWarning(msgspec.Struct, frozen=True):
     """One warning: `node` is what it is about (a node, an initializer, an operator), "" where it names nothing. `text` are the library's
-    own words, without time and place; `count` says how many nodes it speaks of."""
+    own words, without time and place; `count` says how many nodes it speaks of. With a `count` of 0 it says nothing of the model (the
+    machine has no GPU, a cache was made): it was read, and is not kept."""
 
     code: WarningCode
     node: str = ""

@@ -174,8 +174,9 @@ class ReadsWarnings(Protocol):
 
     def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
         """Of what the library printed in one stage of a job, or of one line that Python gave, as Python prints it: `WARNING:name:words`
-        by `logging`, `file.py:12: UserWarning: words` by `warnings`. What says nothing of the model (the machine has no GPU, a cache was
-        made) is left out."""
+        by `logging`, `file.py:12: UserWarning: words` by `warnings`. What else was printed is left out. A line
+        that Python gave and of which nothing is answered is kept as `other`; what says nothing of the model (the machine has no GPU, a
+        cache was made) is answered with a `count` of 0."""
         ...
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from assay.core.flow import Flow
 from assay.core.measurement import OperatorTime
+from assay.core.native_warning import NativeWarning
 from assay.errors import NotRunnable, Unsupported
 from assay.judge.note_text import note_text
 from assay.ports import (
@@ -27,6 +28,7 @@ from assay.ports import (
     NamesLibrary,
     NamesPlatforms,
     ProfilesOperators,
+    ReadsWarnings,
     SelfTimed,
     ShipsEnvironment,
     SupportsBind,
@@ -63,6 +65,30 @@ def check_backend_abilities(backend: Backend) -> None:
     else:
         lost = [flow.name for flow in backend.flows if flow.environment]
         assert not lost, f"{backend.name}: {lost[:1]} names an environment, and `requires` does not say what is in it."
+    if isinstance(backend, ReadsWarnings):
+        _read_warnings(backend.name, backend)
+
+
+_SAID = "an operator of this model is handled in a manner without precedent"
+_AS_PYTHON_PRINTS = (
+    f"WARNING:library:{_SAID}",
+    f"ERROR:library:{_SAID}",
+    f"/a library/build.py:12: UserWarning: {_SAID}",
+    f"build.py:12: DeprecationWarning: {_SAID}",
+)
+
+
+def _read_warnings(name: str, backend: ReadsWarnings) -> None:
+    """What it answers of words that it cannot know; where it answers nothing they are kept as `other`."""
+    for line in ("", *_AS_PYTHON_PRINTS):
+        found = backend.read_warnings(line)
+        right = isinstance(found, tuple) and all(isinstance(one, NativeWarning) for one in found)
+        assert right, f"{name}: read_warnings({line!r}) gives {found!r}; it must be a tuple of NativeWarning."
+        lost = [one for one in found if one.count < 1]
+        assert not lost, (
+            f"{name}: read_warnings({line!r}) says with a count of {lost[0].count} that this is nothing of the model: "
+            "a warning would be lost. Say that only of words that are known."
+        )
 
 
 def check_engine_abilities(flow: Flow, engine: Engine, feeds: dict[str, Tensor], answers: Tensors) -> None:

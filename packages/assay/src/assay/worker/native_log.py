@@ -22,26 +22,40 @@ MOST_BYTES = 256 * 1024
 _STREAM = 2
 MOST_RECORDS = 1000
 _IMPORTS = "<frozen importlib._bootstrap"
+_LEVELS = ("WARNING", "ERROR", "CRITICAL")
 
 
 @contextmanager
 def logged_by(heard: list[str]) -> Iterator[None]:
     """What Python's loggers warn of goes to `heard`, wherever and in whatever form they write it, as `logging` writes it by itself:
-    `WARNING:name:words`."""
-    before = logging.getLogRecordFactory()
+    `WARNING:name:words`; a level of another name is a WARNING. What a library silences by itself, with a filter of its logger or the
+    levels of all handlers, is not said."""
+    before = logging.Logger.callHandlers
 
-    def listened(*given: object, **named: object) -> logging.LogRecord:
-        record: logging.LogRecord = before(*given, **named)
-        if record.levelno >= logging.WARNING and len(heard) < MOST_RECORDS and not _importing():
+    def listened(logger: logging.Logger, record: logging.LogRecord) -> None:
+        if record.levelno >= logging.WARNING and len(heard) < MOST_RECORDS and not _silenced(logger, record):
             with suppress(Exception):  # a record whose words do not fit its values: its own handlers say so
-                heard.append(f"{record.levelname}:{record.name}:{record.getMessage()}")
-        return record
+                level = record.levelname if record.levelname in _LEVELS else "WARNING"
+                if words := record.getMessage().strip():
+                    heard.append(f"{level}:{record.name}:{words}")
+        before(logger, record)
 
-    logging.setLogRecordFactory(listened)
+    # The one place that each record passes after the filters of its logger.
+    logging.Logger.callHandlers = listened  # type: ignore[method-assign,assignment]
     try:
         yield
     finally:
-        logging.setLogRecordFactory(before)
+        logging.Logger.callHandlers = before  # type: ignore[method-assign]
+
+
+def _silenced(logger: logging.Logger, record: logging.LogRecord) -> bool:
+    """Said while Python imports, or taken by no handler: without one `logging` writes it by itself."""
+    levels: list[int] = []
+    at: logging.Logger | None = logger
+    while at is not None:
+        levels += [handler.level for handler in at.handlers]
+        at = at.parent if at.propagate else None
+    return record.levelno < min(levels, default=0) or _importing()
 
 
 @contextmanager

@@ -22,10 +22,12 @@ from assay.worker.describe_exception import exception_text, type_name
 MOST = 200
 """Warnings recorded of one job."""
 LONGEST = 400
-SHORTEST = 8
-"""Characters by which a printed line is known as a logger's."""
 _OWN = tuple(f"{Path(place)}/" for place in assay.__path__)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_BETWEEN = re.compile(r"[\s:|]+")
+_STAMP = re.compile(r"[A-Z]?\d[\d.,/TZ+-]*|\S+\.py")
+"""A time, a number of a process or line, or the file of a record."""
+_LEVELS = {"W", "WARN", "WARNING", "E", "ERROR", "C", "CRITICAL", "F", "FATAL"}
 _DEPRECATED = (DeprecationWarning, PendingDeprecationWarning, FutureWarning)
 
 
@@ -59,46 +61,68 @@ def read_warnings(
     backend: Backend | None, printed: Sequence[str], logged: Sequence[str], caught: Iterable[warnings.WarningMessage]
 ) -> tuple[NativeWarning, ...]:
     """Each once, in the order given. What is printed means something only to a backend that reads it. What Python's loggers and
-    `warnings` gave goes to it as Python itself prints it, a line each; without such a backend it is `other`."""
+    `warnings` gave goes to it as Python itself prints it, a line each; what nobody reads has the code of its category, or is `other`."""
     reader: ReadsWarnings | None = backend if isinstance(backend, ReadsWarnings) else None
     if reader is None:
         return distinct([*map(_as_logged, logged), *map(_by_category, caught)])
     found: list[NativeWarning] = []
     for text in printed:
-        found += _read_by(reader, _without(text, logged))
+        rest = _without(text, logged)
+        found += _read_by(reader, rest, _other(rest)) if rest.strip() else ()
     for text in logged:
-        found += _read_by(reader, _one_line(text))
+        found += _read_by(reader, _one_line(text), _as_logged(text)) or [_as_logged(text)]
     for one in caught:
-        found += [_refined(part, one) for part in _read_by(reader, _as_python_prints(one))]
+        read = _read_by(reader, _as_python_prints(one), _by_category(one)) or [_by_category(one)]
+        found += [_refined(part, one) for part in read]
     return distinct(found)
 
 
-def _read_by(reader: ReadsWarnings, text: str) -> tuple[NativeWarning, ...]:
-    """Of a plug-in that fails on these words they are `other`: they cost no answer, and none is lost."""
+def _read_by(reader: ReadsWarnings, text: str, unread: NativeWarning) -> list[NativeWarning]:
+    """Of a plug-in that fails on these words they are `unread`: they cost no answer, and none is lost."""
     with suppress(Exception):
-        found = tuple(reader.read_warnings(text))
+        found = list(reader.read_warnings(text))
         if all(isinstance(one, NativeWarning) for one in found):
             return found
-    return (NativeWarning(WarningCode.OTHER, text=_one_line(text)),) if text.strip() else ()
+    return [unread]
 
 
 def _without(printed: str, logged: Sequence[str]) -> str:
     """Lines that a logger wrote are read as it got them."""
-    lines = {line.strip() for text in logged for line in _words(text).splitlines()}
-    known = tuple(line for line in lines if len(line) >= SHORTEST)
-    return "\n".join(line for line in printed.splitlines() if not _plain(line).endswith(known))
+    known = {(name, line.strip()) for text in logged for name, words in [_split(text)] for line in words.splitlines()}
+    ends = tuple(words for _, words in known if words)
+    return "\n".join(
+        line for line in printed.splitlines() if not (_plain(line).endswith(ends) and _is_logged(_plain(line), known))
+    )
 
 
 def _plain(line: str) -> str:
     return _COLOUR.sub("", line).strip()
 
 
-def _words(logged: str) -> str:
-    return logged.split(":", 2)[2]
+def _is_logged(line: str, known: Iterable[tuple[str, str]]) -> bool:
+    """Whether all that stands before the words is what a logger writes there: its name, the level, the time, and where it was."""
+    return any(
+        all(
+            core in ("", name) or core.upper() in _LEVELS or _STAMP.fullmatch(core)
+            for token in _BETWEEN.split(line.removesuffix(words))
+            for core in [re.sub(r"^\W+|\W+$", "", token)]
+        )
+        for name, words in known
+        if words and line.endswith(words)
+    )
+
+
+def _split(logged: str) -> tuple[str, str]:
+    _, name, words = logged.split(":", 2)
+    return name, words
 
 
 def _as_logged(text: str) -> NativeWarning:
-    return NativeWarning(WarningCode.OTHER, text=_one_line(_words(text)))
+    return _other(_split(text)[1])
+
+
+def _other(text: str) -> NativeWarning:
+    return NativeWarning(WarningCode.OTHER, text=_one_line(text))
 
 
 def _as_python_prints(one: warnings.WarningMessage) -> str:
@@ -109,16 +133,17 @@ def _as_python_prints(one: warnings.WarningMessage) -> str:
 
 
 def distinct(found: Iterable[NativeWarning]) -> tuple[NativeWarning, ...]:
-    """Each once, bounded in number and length, as text that can be written."""
+    """Each once, bounded in number and length, as text that can be written; without those that say nothing of the model."""
     kept = dict.fromkeys(
         NativeWarning(one.code, encodable(one.node)[:LONGEST], encodable(one.text)[:LONGEST], one.count)
         for one in found
+        if one.count
     )
     return tuple(kept)[:MOST]
 
 
 def _by_category(one: warnings.WarningMessage) -> NativeWarning:
-    return _refined(NativeWarning(WarningCode.OTHER, text=_text(one)), one)
+    return _refined(_other(_text(one)), one)
 
 
 def _refined(read: NativeWarning, one: warnings.WarningMessage) -> NativeWarning:
