@@ -186,22 +186,6 @@ def test_a_figure_that_no_job_recorded_fails_and_names_the_nearest() -> None:
     assert verdict.reason.startswith("metric not recorded: budget_usd; the nearest are budget_used")
 
 
-@pytest.mark.parametrize(
-    ("recorded", "asked", "hint"),
-    [
-        ("top1_agreement", "top1_accuracy", "beside the inputs as 'label', one for each sample"),
-        ("rank_agreement", "ndcg10", "there are no labels: lay them beside the inputs as 'label_relevance', one for"),
-        ("matched", "map50", "as 'label_boxes' and 'label_classes', one for each sample"),
-        ("oks_agreement", "oks", "as 'label_keypoints', one for each sample"),
-        ("iou_class0", "iou_class1", "metric not recorded: task.iou_class1; the nearest are task.iou_class0"),
-        ("", "ndcg10", "metric not recorded: task.ndcg10; no task metric was asked for: give --task-metric ranking"),
-    ],
-)
-def test_a_metric_of_a_task_that_is_not_there_says_what_it_needs(recorded: str, asked: str, hint: str) -> None:
-    result = make_result(task_metrics={recorded: 1.0} if recorded else {})
-    assert hint in of(result, goal=Goal(f"task.{asked}", min=0.9)).reason
-
-
 def test_a_latency_goal_without_measuring_fails() -> None:
     verdict = of(make_result(), goal=Goal("latency.median_ms", max=1.0))
     assert verdict.word is VerdictStatus.FAIL

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
 
 import msgspec
 
@@ -117,6 +118,12 @@ class Finding(msgspec.Struct, frozen=True, eq=False):
 
     def __hash__(self) -> int:
         return hash(_bytes_of(self))
+
+
+def kept_from_scoring(findings: Iterable[Finding]) -> list[str]:
+    """The kinds after which the answers may not have the form that a task reads: other values are what it judges, other shapes
+    are not."""
+    return [*dict.fromkeys(one.kind for one in findings if one.kind not in ("values", "schedule"))]
 
 
 def _bytes_of(finding: Finding) -> bytes:

@@ -21,8 +21,8 @@ from assay.judge.expectations import matches
 from assay.judge.load_metrics import undecided
 from assay.judge.metric_registry import recorded_by
 from assay.judge.metrics import metrics, samples_missing, stated_by
+from assay.judge.task_metric_hint import task_metric_hint
 from assay.judge.warnings_text import warnings_of
-from assay.task_metrics.registry import is_against_labels, label_name, task_of
 
 Figures = Mapping[str, float]
 Numbered = Mapping[str, Figures]
@@ -65,7 +65,7 @@ def with_goals(
         if not cells:
             unused.append(_unused(goal))
         for cell in cells:
-            for one, complaint in _asked(goal, cell, now, then, alone=alone, base_name=base_name):
+            for one, complaint in _asked(goal, cell, now, then, asked, alone=alone, base_name=base_name):
                 if complaint is None:
                     kept[one.job_key].append((goal, now[one.job_key][goal.metric]))
                 else:
@@ -96,7 +96,14 @@ def _cells(goal: Goal, opinions: Sequence[DraftVerdict]) -> list[list[DraftVerdi
 
 
 def _asked(
-    goal: Goal, cell: Sequence[DraftVerdict], now: Numbered, then: Numbered, *, alone: bool, base_name: str
+    goal: Goal,
+    cell: Sequence[DraftVerdict],
+    now: Numbered,
+    then: Numbered,
+    jobs: Mapping[str, Asked],
+    *,
+    alone: bool,
+    base_name: str,
 ) -> list[tuple[DraftVerdict, Violation | None]]:
     """Every job of the cell that recorded the metric is judged; where none did, one job answers for that."""
     owing = [one for one in cell if one.word not in EXEMPT and one.job_key in now]
@@ -119,7 +126,7 @@ def _asked(
         return []  # the job that should have recorded it did not get there, and says so itself
     answering = next((one for one in home if one in owing), owing[0])
     names = [name for one in owing for name in now[one.job_key]]
-    return [(answering, _missing(goal, answering, names, measured=bool(home)))]
+    return [(answering, _missing(goal, answering, names, jobs.get(answering.job_key), measured=bool(home)))]
 
 
 def _said_once(judged: Sequence[tuple[DraftVerdict, Violation | None]]) -> list[tuple[DraftVerdict, Violation | None]]:
@@ -186,7 +193,7 @@ def _no_baseline(goal: Goal, whose: str, observed: float, flow: str) -> Violatio
     return Violation(VerdictStatus.INCONCLUSIVE, text, goal.metric, observed)
 
 
-def _missing(goal: Goal, one: DraftVerdict, names: Sequence[str], *, measured: bool) -> Violation:
+def _missing(goal: Goal, one: DraftVerdict, names: Sequence[str], job: Asked | None, *, measured: bool) -> Violation:
     assert one.result is not None
     short = samples_missing(one.result, goal.metric)
     if short is not None:
@@ -202,21 +209,8 @@ def _missing(goal: Goal, one: DraftVerdict, names: Sequence[str], *, measured: b
     if recorded_by(goal.metric) == "measure" and not measured:
         hint = "nothing was measured: set enabled = true in [measure]"
     if isinstance(one.result, LossResult) and goal.metric.startswith("task."):
-        hint = _of_task(goal.metric.removeprefix("task."), one.result.task_metrics) or hint
+        hint = task_metric_hint(goal.metric.removeprefix("task."), one.result, job) or hint
     return Violation(VerdictStatus.FAIL, f"metric not recorded: {goal.metric}; {hint}", goal.metric)
-
-
-def _of_task(name: str, recorded: Collection[str]) -> str:
-    """What a task's metric needs that there was not; "" where it is another thing."""
-    task = task_of(name)
-    if task is None:
-        return ""
-    if not recorded:
-        return f"no task metric was asked for: give --task-metric {task.name}"
-    if is_against_labels(name) and not any(map(is_against_labels, recorded)):
-        wanted = " and ".join(f"'{label_name(label.name)}'" for label in task.labels if not label.optional)
-        return f"there are no labels: lay them beside the inputs as {wanted}, one for each sample"
-    return ""
 
 
 def _weighed(one: DraftVerdict, complaints: Sequence[Violation], kept: Sequence[Kept]) -> DraftVerdict:

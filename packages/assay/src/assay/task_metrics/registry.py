@@ -3,7 +3,7 @@ them is imported when it is used."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from importlib import import_module
@@ -246,7 +246,12 @@ def label_name(name: str) -> str:
 
 def task_of(name: str) -> TaskMetric | None:
     """The task that has a metric, named without its `task.`; None where none has it."""
-    return next((one for one in _METRICS if any(fnmatchcase(name, row.pattern) for row in one.figures)), None)
+    return next((one for one in _METRICS if figures_of(one, [name])), None)
+
+
+def figures_of(task: TaskMetric, names: Iterable[str]) -> list[str]:
+    """Those of the names that are metrics of that task."""
+    return [name for name in names if any(fnmatchcase(name, row.pattern) for row in task.figures)]
 
 
 @lru_cache(maxsize=1024)

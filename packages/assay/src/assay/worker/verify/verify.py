@@ -13,7 +13,7 @@ from assay.core.dtype import CONTAINERS
 from assay.core.empty_result import empty_result
 from assay.core.engine_info import EngineInfo
 from assay.core.evidence import blocking
-from assay.core.finding import Finding
+from assay.core.finding import Finding, kept_from_scoring
 from assay.core.golden import SKETCH
 from assay.core.job import VerifyJob
 from assay.core.model_finding import Area, ModelFinding, Severity
@@ -182,7 +182,7 @@ def _recorded(
         against_float=seen.against_float,
         original=job.case.original.model.name if job.case.original is not None else "",
         findings=seen.findings,
-        task_metrics=_score(job, ran.actual, ran.golden) if _scorable(seen.findings) else {},
+        task_metrics={} if kept_from_scoring(seen.findings) else _score(job, ran.actual, ran.golden),
         inputs=input_facts(job.case.model, ran.golden),
         reference=reference_of(job, rewritten.standard),
         float_reference=_float_reference(job) if seen.against_float else Reference(),
@@ -219,11 +219,6 @@ def _with_cures(
     held_again = partial(compare_to_reference, golden=ran.golden, rewritten=rewritten, compare=silent)
     fed = rewritten.fed(ran.golden.inputs)
     return tried(job, facts, lambda other: not held_again([other.run(one) for one in fed]).given[1])
-
-
-def _scorable(findings: Sequence[Finding]) -> bool:
-    """Whether the answers have the form that a task reads: other values are what it judges, other shapes are not."""
-    return all(one.kind in ("values", "schedule") for one in findings)
 
 
 def _against(job: VerifyJob, actual: Samples, lost: tuple[Comparison, ...]) -> tuple[Comparison, ...]:
