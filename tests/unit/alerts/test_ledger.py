@@ -10,7 +10,10 @@ from assay.alerts.causes import causes, red_jobs, run_key
 from assay.alerts.ledger import as_told, kept, update
 from assay.core.alert import Alert, AlertKind, Mute, RedJob
 from assay.core.finding import Finding
-from assay.core.outcome import Outcome
+from assay.core.note import Note, NoteCode, noted
+from assay.core.outcome import Outcome, Stage
+from assay.core.reference import Reference, ReferenceKind
+from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.testing.builders import make_comparison, make_job, make_result
 
@@ -111,18 +114,47 @@ def test_red_jobs_of_verdicts() -> None:
     crash = make_result("net", "onnxruntime", "verify", outcome=Outcome.CRASH, signal="SIGSEGV")
     (other,), _ = red_jobs([fail], [crash], [job], "assay check")
     assert other.symptom != found.symptom
-    renamed = make_result("net", "onnxruntime", "verify", outcome=Outcome.ERROR, detail="no kernel for 'x1' (3)")
-    (first,), _ = red_jobs([fail], [renamed], [job], "")
-    (second,), _ = red_jobs([fail], [replace(renamed, detail="no kernel for 'other' (17)")], [job], "")
-    assert first.symptom == second.symptom, "names and numbers do not make another cause"
     ok = make_result("net", "onnxruntime", "verify")
     open_ = Verdict(
         VerdictStatus.INCONCLUSIVE, f"not comparable: the artifact is gone ({'/a' * 40}); restore it", job.key
     )
     (gone,), _ = red_jobs([open_], [ok], [job], "")
     assert (gone.kind, gone.short) == (AlertKind.INCONCLUSIVE, "not comparable: the artifact is gone ...")
-    (noisy,), _ = red_jobs([replace(open_, reason="p99 needs 459 samples")], [ok], [job], "")
-    assert (noisy.short, noisy.symptom != gone.symptom) == ("p99 needs 459 samples", True)
     rule = Verdict(VerdictStatus.FAIL, "flow 'x' executed 3 of at least 4 cases")
     (whole,), _ = red_jobs([rule], [], [], "assay run s")
     assert whole.key == run_key("assay run s")
+
+
+def _symptom(reason: str, result: Result) -> str:
+    (found,), _ = red_jobs([Verdict(VerdictStatus.INCONCLUSIVE, reason, result.job_key)], [result], [], "")
+    return found.symptom
+
+
+def test_no_word_of_a_reason_makes_another_cause() -> None:
+    ok = make_result("net", "onnxruntime", "verify")
+    asked = "agrees with onnxruntime-disable; nobody else could be asked"
+    assert _symptom(f"{asked} (openvino: no module)", ok) == _symptom(f"{asked} (torch-eager: timeout)", ok)
+    assert _symptom("1,093 of 2,000 calls", ok) == _symptom("node conv7 differs", ok)
+    jobs = [replace(ok, case=case, job_key=f"{case}|onnxruntime|verify") for case in ("a", "b")]
+    open_ = [Verdict(VerdictStatus.INCONCLUSIVE, f"{one.case}: seen", one.job_key) for one in jobs]
+    red_, _ = red_jobs(open_, jobs, [make_job(case, "onnxruntime", "verify") for case in ("a", "b")], "")
+    assert len(causes(red_)) == 1, "one cause is one alert"
+
+
+def _raised(exception: str, error: str) -> Note:
+    return noted(NoteCode.RAISED, exception=exception, stage="lower", error=error)
+
+
+def test_codes_make_another_cause() -> None:
+    ok = make_result("net", "onnxruntime", "verify")
+    unproven = replace(ok, outcome=Outcome.MISTRUSTED, unproven=noted(NoteCode.NO_REFERENCE, error="x"))
+    no_tolerance = replace(unproven, unproven=noted(NoteCode.NO_TOLERANCE, error="x"))
+    own = Reference(ReferenceKind.ORACLE, "onnxruntime-disable", library="onnxruntime", engine="onnxruntime")
+    itself = replace(ok, reference=own, comparisons=(make_comparison(),))
+    measured = make_result("net", "onnxruntime", "measure")
+    error = replace(ok, outcome=Outcome.ERROR, stage=Stage.LOWER, ended=_raised("KeyError", "no kernel for 'x1'"))
+    other = replace(error, ended=_raised("TypeError", "no kernel for 'x1'"))
+    symptoms = [_symptom("why", one) for one in (ok, unproven, no_tolerance, itself, measured, error, other)]
+    assert len(set(symptoms)) == len(symptoms)
+    renamed = replace(error, detail="no kernel", ended=_raised("KeyError", "no kernel for 'other', 17"))
+    assert _symptom("why", renamed) == symptoms[-2], "nor does a word of the library"

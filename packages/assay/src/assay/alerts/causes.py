@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Mapping, Sequence
 
@@ -10,12 +9,14 @@ from assay.core.alert import AlertKind, RedJob
 from assay.core.digest import value_digest
 from assay.core.job import AnyJob
 from assay.core.job_base import FlowJob
+from assay.core.note import Note, NoteCode
 from assay.core.outcome import Outcome
 from assay.core.result import Result
-from assay.core.result_parts import ComparedResult
+from assay.core.result_parts import ComparedResult, LossResult, speeds_of
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge.job_outcome import findings_of
 from assay.judge.outcome_table import outcome_words
+from assay.judge.witnesses import doubt_of
 
 BLOCKING = (VerdictStatus.FAIL, VerdictStatus.XPASS, VerdictStatus.ERROR)
 _WORST_FIRST = (*BLOCKING, VerdictStatus.INCONCLUSIVE, VerdictStatus.SKIP, VerdictStatus.XFAIL, VerdictStatus.PASS)
@@ -69,15 +70,14 @@ def _red(key: str, kind: AlertKind, verdict: Verdict, result: Result | None, bac
         symptom: tuple[str, ...] = ("goal", verdict.metric)
         short = f"{verdict.metric} is beyond its limit"
     elif result is None:
-        symptom = ("verdict", verdict.word.value, without_names(verdict.reason))
+        symptom = ("verdict", verdict.word.value)
         short = "a rule for the whole run is broken" if not verdict.job_key else "no result"
     elif result.outcome is Outcome.OK:  # the job itself ended well: what it is not enough for says the verdict
-        symptom = ("verdict", verdict.word.value, without_names(verdict.reason))
+        symptom = ("verdict", verdict.word.value, result.kind.value, doubt_of(result).value, *_codes_of(result))
         short = textwrap.shorten(verdict.reason, SHORT, placeholder=" ...")
     else:
-        kinds = sorted({one.kind for one in findings_of(result)}) if isinstance(result, ComparedResult) else []
-        # Of a comparison the kinds of its findings say how it failed, of a process its signal, of anything else the words of the library.
-        how = kinds or ([] if result.signal else [result.stage.value, without_names(result.detail)])
+        # Of a process its signal says how it failed.
+        how = _codes_of(result) or ([] if result.signal else [result.stage.value, *_note_codes(result.ended)])
         symptom = ("outcome", result.outcome.value, result.cause.value, result.signal, *how)
         short = outcome_words(result.outcome)
     if verdict.word is VerdictStatus.XPASS:
@@ -86,10 +86,21 @@ def _red(key: str, kind: AlertKind, verdict: Verdict, result: Result | None, bac
     return RedJob(key, kind, value_digest((kind.value, *symptom))[:16], short, verdict.reason, backend, log)
 
 
-def without_names(text: str) -> str:
-    """A sentence without quoted names, numbers and paths: equal for two models that fail alike."""
-    words = re.sub(r"'[^']*'|\"[^\"]*\"|[\w./-]*\d[\w./-]*", "", text)
-    return " ".join(words.split())[:120]
+def _codes_of(result: Result) -> list[str]:
+    """What a comparison found, or why it proves nothing. No words: those name outputs, numbers and whoever was asked, which differ from
+    model to model and from run to run where the cause is one."""
+    kinds = {one.kind for one in findings_of(result)} if isinstance(result, ComparedResult) else set()
+    open_ = [result.unproven] if isinstance(result, LossResult) else [one.trouble for one in speeds_of(result)]
+    return sorted(kinds | {code for note in open_ for code in _note_codes(note)})
+
+
+def _note_codes(note: Note | None) -> list[str]:
+    """Of the note and those that led to it; of an exception its type, too."""
+    if note is None:
+        return []
+    raised = [str(note.facts.get("exception", ""))] if note.code is NoteCode.RAISED else []
+    led = [code for fact in note.facts.values() if isinstance(fact, Note) for code in _note_codes(fact)]
+    return [note.code.value, *raised, *led]
 
 
 def causes(red: Sequence[RedJob]) -> list[list[RedJob]]:
