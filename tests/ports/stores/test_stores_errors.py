@@ -55,7 +55,7 @@ def test_a_history_of_a_newer_version(location: str) -> None:
         connection.execute(text("UPDATE assay_schema SET version_num = '0007'"))
     store.close()
     assert _told(location, kind=NewerHistory) == (
-        f"{location} was written by a newer version of assay (schema 7, this one knows 4): "
+        f"{location} was written by a newer version of assay (schema 7, this one knows 5): "
         "upgrade assay or use another --history"
     )
 
@@ -88,12 +88,12 @@ def test_a_history_of_a_tree_that_was_never_released_is_left_as_it_is(tmp_path: 
     store = SqlStore(location)
     with store.engine.begin() as connection:
         connection.execute(text("DROP TABLE alerts"))
-        connection.execute(text("UPDATE assay_schema SET version_num = '0003'"))
+        connection.execute(text("UPDATE assay_schema SET version_num = '0004'"))
     store.close()
     for _ in range(2):  # the first look changed nothing
-        assert "was written by an unreleased assay (schema 3, the first released one is 4)" in _told(location)
+        assert "was written by an unreleased assay (schema 4, the first released one is 5)" in _told(location)
         with sqlite3.connect(location) as database:
-            assert database.execute("SELECT version_num FROM assay_schema").fetchone() == ("0003",)
+            assert database.execute("SELECT version_num FROM assay_schema").fetchone() == ("0004",)
 
 
 def test_held_by_another_writer_for_too_long(location: str) -> None:

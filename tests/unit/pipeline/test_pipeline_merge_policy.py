@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -54,3 +56,15 @@ def test_files_that_changed_are_named_once_each_in_any_order(order: int, tmp_pat
     with open_services(str(tmp_path / "history")) as services, pytest.raises(UsageError) as caught:
         merge(paths[::order], services)
     assert str(caught.value).startswith(f"{paths[1]} and {paths[0]} are judged by different files")
+
+
+def test_what_another_version_saved_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    (path,) = saved(tmp_path, shard(1))
+    mark, body = path.read_bytes().split(b"\n", 1)
+    whole = msgspec.msgpack.decode(zlib.decompress(body))
+    whole["run"]["jobs"][0]["case"]["model"]["contradictions"] = [{"area": "graph", "code": "declared", "about": "y"}]
+    path.write_bytes(mark + b"\n" + zlib.compress(msgspec.msgpack.encode(whole)))
+    with open_services(str(tmp_path / "history")) as services, pytest.raises(UsageError) as caught:
+        merge([path], services)
+    assert str(caught.value).startswith(f"{path} was saved by another version of assay (Expected `object`, got `str`")
+    assert str(caught.value).endswith("run that shard again")

@@ -188,5 +188,7 @@ def _load(path: Path) -> _Saved:
         if not data.startswith(_MARK):
             raise ValueError("another kind of file")
         return msgspec.msgpack.decode(zlib.decompress(data[len(_MARK) :]), type=_Saved)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{path} was saved by another version of assay ({error}); run that shard again") from None
     except (ValueError, zlib.error, msgspec.DecodeError) as error:
         raise UsageError(f"{path} is no saved run ({error}); name a file that `assay run --save` wrote") from None

@@ -21,10 +21,10 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMA = 4
-"""The version that this code reads and writes: the newest of `migrations/versions`."""
+SCHEMA = 5
+"""The version that this code reads and writes: the newest of `migrations/versions`. It stands for the form of what payloads hold, too."""
 
-FIRST_RELEASED = 4
+FIRST_RELEASED = 5
 """Histories of an older one are those of trees that were never released."""
 
 VERSION_TABLE = "assay_schema"
