@@ -39,11 +39,23 @@ def test_a_cache_forgets_the_oldest_and_what_is_old() -> None:
     assert Cache(0.0).get("a", lambda: 1) == 1
 
 
+def test_who_waits_takes_what_was_made_meanwhile_however_long_it_took() -> None:
+    cache = Cache(0.0)
+    first, second = cache.ask("a"), cache.ask("a")
+    assert (first[1], second[1]) == (True, False)
+    cache.fill("a", lambda: 1)
+    assert [one.result(0) for one, _ in (first, second)] == [1, 1]
+    third, fails = cache.ask("a")
+    assert fails, "it is good for no longer"
+    other, _ = cache.ask("a")
+    cache.fill("a", lambda: 1 / 0)
+    assert [type(one.exception(0)) for one in (third, other)] == [ZeroDivisionError] * 2
+
+
 def test_what_fails_is_not_kept() -> None:
     cache = Cache(60.0)
     with pytest.raises(ZeroDivisionError):
         cache.get("a", lambda: 1 / 0)
-    assert not cache._locks
     assert cache.get("a", lambda: 2.0) == 2.0
 
 

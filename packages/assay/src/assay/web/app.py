@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Hashable
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -75,21 +76,26 @@ def _page(site: Site, view: View, always: str = "") -> Callable[[Request], Await
 
 
 def _in_thread(site: Site, answered: Callable[[Request], Response]) -> Callable[[Request], Awaitable[Response]]:
-    """A slow database holds up few others. Of those who ask for the same within a second one computes it; whoever is signed in sees at
-    once what he changed."""
+    """A slow database holds up few others. Of those who ask for the same one computes it, and the others take no place while they wait, nor
+    does who asks for what is kept; whoever is signed in sees at once what he changed."""
 
-    def once(request: Request) -> Response:
+    async def make(asked: Hashable, request: Request) -> None:
+        async with site.few:
+            await run_in_threadpool(site.answers.fill, asked, lambda: answered(request))
+
+    async def handler(request: Request) -> Response:
         if len(request.url.query) > LONGEST_QUERY:
             raise UsageError(f"the address is longer than {LONGEST_QUERY:,} characters")
         asks = request.scope.get("state", {})
         if asks.get("actor"):
-            return answered(request)
+            async with site.few:
+                return await run_in_threadpool(answered, request)
         asked = str(request.url), bool(asks.get("can_sign_in"))
-        return site.answers.get(asked, lambda: answered(request))
-
-    async def handler(request: Request) -> Response:
-        async with site.few:
-            return await run_in_threadpool(once, request)
+        future, is_mine = site.answers.ask(asked)
+        if is_mine:
+            await asyncio.shield(asyncio.create_task(make(asked, request)))  # others wait for it, too
+        response: Response = await asyncio.wrap_future(future)
+        return response
 
     return handler
 

@@ -7,6 +7,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -24,38 +25,53 @@ class BrowsableStore(Store, Browsable, Protocol):
 
 
 class Cache:
-    """Values that are good for some seconds. Of many that ask for one at once, one computes it. The oldest go first."""
+    """Values that are good for some seconds after they were made. Of many that ask for one at once, one computes it, and all have that,
+    however long it took. The oldest go first."""
 
     def __init__(self, seconds: float, most: int = 64) -> None:
         self._seconds, self._most = seconds, most
         self._known: OrderedDict[Hashable, tuple[float, Any]] = OrderedDict()
-        self._locks: dict[Hashable, threading.Lock] = {}
+        self._under_way: dict[Hashable, Future[Any]] = {}
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """`make` may raise: then nothing is kept."""
-        with self._lock:
-            own = self._locks.setdefault(key, threading.Lock())
-        with own:
-            found = self._known.get(key)
-            if found is None or time.monotonic() - found[0] > self._seconds:
-                try:
-                    found = (time.monotonic(), make())
-                except BaseException:
-                    with self._lock:
-                        self._locks.pop(key, None)
-                    raise
-                self._put(key, found)
-        value: Value = found[1]
+        """`make` may raise: then nothing is kept, and all who wait are told."""
+        future, is_mine = self.ask(key)
+        if is_mine:
+            self.fill(key, make)
+        value: Value = future.result()
         return value
 
-    def _put(self, key: Hashable, found: tuple[float, Any]) -> None:
+    def ask(self, key: Hashable) -> tuple[Future[Any], bool]:
+        """The value, there or under way; and whether who asks must `fill` it."""
         with self._lock:
-            self._known[key] = found
+            if key in self._under_way:
+                return self._under_way[key], False
+            future: Future[Any] = Future()
+            future.set_running_or_notify_cancel()  # whoever waits no longer ends it for nobody else
+            found = self._known.get(key)
+            if found is not None and time.monotonic() - found[0] <= self._seconds:
+                future.set_result(found[1])
+                return future, False
+            self._under_way[key] = future
+            return future, True
+
+    def fill(self, key: Hashable, make: Callable[[], Any]) -> None:
+        """What `make` returns or raises is for all who asked."""
+        try:
+            value = make()
+        except BaseException as error:  # noqa: BLE001 - it is raised wherever the value is waited for
+            with self._lock:
+                future = self._under_way.pop(key)
+            future.set_exception(error)
+            return
+        with self._lock:
+            future = self._under_way.pop(key)
+            self._known[key] = time.monotonic(), value
             self._known.move_to_end(key)
             while len(self._known) > self._most:
-                gone, _ = self._known.popitem(last=False)
-                self._locks.pop(gone, None)
+                self._known.popitem(last=False)
+        future.set_result(value)
 
 
 @dataclass(frozen=True)
