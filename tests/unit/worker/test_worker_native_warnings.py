@@ -181,7 +181,12 @@ class _AnswersOtherwise(OpenVINO):
         return (text,)  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("backend", [_Fails(), _AnswersOtherwise()])
+class _CountsBelowNone(OpenVINO):
+    def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
+        return (NativeWarning(WarningCode.FALLBACK, text=text, count=-4),)
+
+
+@pytest.mark.parametrize("backend", [_Fails(), _AnswersOtherwise(), _CountsBelowNone()])
 def test_a_plug_in_that_fails_on_words_costs_no_answer_and_loses_none(backend: OpenVINO) -> None:
     read = read_warnings(backend, ["a fusion is lost"], ["WARNING:nncf:slow"], ())
     assert [(one.code, one.text) for one in read] == [

@@ -81,7 +81,7 @@ def _read_by(reader: ReadsWarnings, text: str, unread: NativeWarning) -> list[Na
     """Of a plug-in that fails on these words they are `unread`: they cost no answer, and none is lost."""
     with suppress(Exception):
         found = list(reader.read_warnings(text))
-        if all(isinstance(one, NativeWarning) for one in found):
+        if all(isinstance(one, NativeWarning) and one.count >= 0 for one in found):
             return found
     return [unread]
 
