@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ import pytest
 from assay.endpoints.connection import KEY, Connection, endpoint_key
 from assay.endpoints.openai import OpenAi, Vocabulary
 from assay.errors import AssayError, EndpointBroke, EndpointFailed, UsageError
+from scripted_server import answering, whole
 from served_model import client, serving
 
 
@@ -129,6 +129,8 @@ ANSWERS = {
         EndpointFailed,
         "IncompleteRead(1 bytes read, 98 more expected)",
     ),
+    "nested": (whole("200 OK", b"[" * 100_000), EndpointBroke, "which is not JSON"),
+    "a nested refusal": (whole("400 No", b"[" * 100_000), UsageError, "refuses the request (status 400): [[["),
     "no HTTP": (b"220 mail\r\n", EndpointFailed, "nothing answers"),
 }
 
@@ -136,46 +138,9 @@ ANSWERS = {
 @pytest.mark.parametrize("what", ANSWERS)
 def test_it_answers_otherwise(what: str) -> None:
     content, kind, sentence = ANSWERS[what]
-    with _answering(content) as port, pytest.raises(kind) as error:
+    with answering(content) as port, pytest.raises(kind) as error:
         OpenAi(Connection(f"http://127.0.0.1:{port}/v1", timeout_s=2.0), "", Vocabulary(""))
     assert sentence in _sentence(error)
-
-
-@pytest.mark.parametrize("pieces", ["", "Transfer-Encoding: chunked\r\n"])
-def test_an_answer_that_never_ends(pieces: str) -> None:
-    """It sends all the time, so that no wait for the next byte is long."""
-    said = b"1\r\n \r\n" if pieces else b" "
-    with _answering(f"HTTP/1.1 200 OK\r\n{pieces}\r\n".encode(), said) as port:
-        service = Connection(f"http://127.0.0.1:{port}/v1", timeout_s=0.5)
-        for ask in (lambda: service.get("/models"), lambda: [*service.stream("/completions", {}, 9)]):
-            with pytest.raises(EndpointFailed) as error:
-                ask()
-            assert error.value.late
-            assert "did not answer in 0.5 s" in _sentence(error)
-
-
-@contextmanager
-def _answering(content: bytes, then: bytes = b"") -> Iterator[int]:
-    """A server that says the same to everybody, and goes on with something without an end."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-
-        def answer() -> None:
-            for _ in range(2):
-                try:
-                    other, _ = listening.accept()
-                except OSError:
-                    return
-                with other:
-                    other.recv(65536)
-                    other.sendall(content)
-                    with suppress(OSError):
-                        while then:
-                            other.sendall(then)
-                            time.sleep(0.02)
-
-        thread = threading.Thread(target=answer, daemon=True)
-        thread.start()
-        yield listening.getsockname()[1]
 
 
 @contextmanager
@@ -235,6 +200,6 @@ def test_what_is_around_a_key_is_left_out(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_key_that_a_server_repeats_is_not_shown(status: str) -> None:
     said = f"your key {SECRET} is bad".encode()
     content = b"HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s" % (status.encode(), len(said), said)
-    with _answering(content) as port, pytest.raises(AssayError) as error:
+    with answering(content) as port, pytest.raises(AssayError) as error:
         Connection(f"http://127.0.0.1:{port}/v1", timeout_s=2.0, key=SECRET).get("/models")
     assert "your key (key) is bad" in str(error.value)

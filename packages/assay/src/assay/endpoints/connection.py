@@ -10,15 +10,16 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from itertools import islice
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from assay.endpoints.deadline import TimelyConnection, TimelyTlsConnection
 from assay.errors import EndpointBroke, EndpointFailed, UsageError
 
 LARGEST_BYTES = 1 << 30
 """Of one answer."""
 _PART_BYTES = 1 << 16
+_LONGEST_REFUSAL_BYTES = 1 << 20
 _BUSY = (429, 502, 503, 504)
 _TRIES, _LONGEST_WAIT_S = 5, 2.0
 _REFUSED = (400, 404, 413, 422)
@@ -43,10 +44,13 @@ def without_key(text: str, key: str) -> str:
 
 
 class Connection:
-    """Requests to `address`, from any thread; each thread keeps a connection of its own. `key` is sent as a bearer token."""
+    """Requests to `address`, from any thread; each thread keeps a connection of its own. `key` is sent as a bearer token.
+
+    From a request to the end of its answer, tries of a busy service included, it is `timeout_s` at most.
+    """
 
     def __init__(self, address: str, *, timeout_s: float = 30.0, key: str = "") -> None:
-        self._opened_all: list[http.client.HTTPConnection] = []
+        self._opened_all: list[TimelyConnection] = []
         if (parts := _parts_of(address)) is None:
             raise UsageError(f"{address!r} is no address of a service; give one such as http://127.0.0.1:8000/v1")
         self.address, self._parts, self._timeout_s = address.rstrip("/"), parts, timeout_s
@@ -98,8 +102,8 @@ class Connection:
         yield left.strip()
 
     def _chunks(self, response: http.client.HTTPResponse) -> Iterator[bytes]:
-        """What it sends, until it has sent all. However steadily it sends, an answer may take no longer than any other."""
-        deadline, size = time.monotonic() + self._timeout_s, 0
+        """What it sends, until it has sent all."""
+        size = 0
         with response:  # the connection serves the next request once its answer is closed
             while True:
                 try:
@@ -118,8 +122,6 @@ class Connection:
                         f"{self.address} answered more than {LARGEST_BYTES:,} bytes: does it come to an end?"
                     )
                 yield part
-                if time.monotonic() > deadline:
-                    raise self._late()
 
     def _parsed(self, response: http.client.HTTPResponse) -> Any:
         try:
@@ -131,7 +133,7 @@ class Connection:
 
     def _read(self, content: bytes) -> Any:
         try:
-            value = json.loads(content)
+            value = _json(content)
         except ValueError:
             said = without_key(content.decode("latin-1"), self._key).encode("latin-1")
             raise EndpointBroke(
@@ -142,22 +144,29 @@ class Connection:
 
     def _asked(self, method: str, path: str, body: Mapping[str, Any] | None) -> http.client.HTTPResponse:
         """An answer with a good status. Where the service is busy it is asked again, a few times."""
-        content = None if body is None else json.dumps(body).encode()
-        for attempt in range(_TRIES):
-            response = self._sent(method, path, content)
+        content, until = None if body is None else json.dumps(body).encode(), time.monotonic() + self._timeout_s
+        for attempt in range(1, _TRIES + 1):
+            response = self._sent(method, path, content, until)
             if response.status < 300:
                 return response
             reason = self._refusal(response)
             if response.status not in _BUSY:
                 raise self._refused(response.status, reason, path)
-            time.sleep(min(_wait_s(response), _LONGEST_WAIT_S) if attempt < _TRIES - 1 else 0.0)
+            wait_s, left_s = min(_wait_s(response), _LONGEST_WAIT_S), until - time.monotonic()
+            if left_s <= 0.0:
+                raise self._late()
+            if attempt == _TRIES or wait_s >= left_s:
+                break
+            time.sleep(wait_s)
+        times = "once" if attempt == 1 else f"{attempt} times"
         raise EndpointFailed(
-            f"{self.address} was busy {_TRIES} times (status {response.status}: {reason}): ask it again when it has room"
+            f"{self.address} was busy {times} (status {response.status}: {reason}): ask it again when it has room"
         )
 
-    def _sent(self, method: str, path: str, content: bytes | None) -> http.client.HTTPResponse:
+    def _sent(self, method: str, path: str, content: bytes | None, until: float) -> http.client.HTTPResponse:
         for fresh in (False, True):
             connection = self._opened(fresh=fresh)
+            connection.until = until
             kept = connection.sock is not None
             try:
                 connection.request(method, self._parts.path.rstrip("/") + path, content, self._headers)
@@ -174,12 +183,12 @@ class Connection:
                 raise self._broke(error) from None
         raise AssertionError
 
-    def _opened(self, *, fresh: bool) -> http.client.HTTPConnection:
+    def _opened(self, *, fresh: bool) -> TimelyConnection:
         if fresh or getattr(self._own, "connection", None) is None:
-            kind = http.client.HTTPSConnection if self._parts.scheme == "https" else http.client.HTTPConnection
-            self._own.connection = kind(str(self._parts.hostname), self._parts.port, timeout=self._timeout_s)
+            kind = TimelyTlsConnection if self._parts.scheme == "https" else TimelyConnection
+            self._own.connection = kind(str(self._parts.hostname), self._parts.port)
             self._opened_all.append(self._own.connection)
-        connection: http.client.HTTPConnection = self._own.connection
+        connection: TimelyConnection = self._own.connection
         return connection
 
     def _close(self) -> None:
@@ -189,14 +198,15 @@ class Connection:
             connection.close()
 
     def _refusal(self, response: http.client.HTTPResponse) -> str:
-        text = ""
+        """What it says of it, as far as it comes. The connection is not used again: more of the answer may follow."""
+        content = b""
         with suppress(EndpointFailed, EndpointBroke):
-            text = b"".join(islice(self._chunks(response), 16)).decode(errors="replace")
-        with suppress(ValueError, AttributeError):
-            said = json.loads(text)
-            error = said.get("error", said.get("detail", text))
-            text = str(error.get("message", error) if isinstance(error, dict) else error)
-        return without_key(" ".join(text.split()), self._key)[:300]
+            for part in self._chunks(response):
+                content += part
+                if len(content) > _LONGEST_REFUSAL_BYTES:
+                    break
+        self._close()
+        return without_key(" ".join(_reason_in(content).split()), self._key)[:300]
 
     def _refused(self, status: int, reason: str, path: str) -> Exception:
         if status in (401, 403):
@@ -253,6 +263,29 @@ def _parts_of(address: str) -> SplitResult | None:
     return parts if good else None
 
 
+def _json(content: bytes) -> Any:
+    """Raises ValueError for what is none, or is nested too deeply."""
+    try:
+        return json.loads(content)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _reason_in(content: bytes) -> str:
+    """The message of the error where there is one, or else all of it."""
+    said: Any = None
+    with suppress(ValueError):
+        said = _json(content)
+    if isinstance(said, dict):
+        said = said.get("error", said.get("detail"))
+    if isinstance(said, dict):
+        said = said.get("message")
+    return said if isinstance(said, str) else content.decode(errors="replace")
+
+
 def _wait_s(response: http.client.HTTPResponse) -> float:
-    said = response.getheader("Retry-After") or ""
-    return float(said) if said.replace(".", "", 1).isdigit() else 0.2
+    """Where it names no number, as with a date, a moment."""
+    with suppress(ValueError):
+        if (said := float(response.getheader("Retry-After") or "")) >= 0.0:
+            return said
+    return 0.2
