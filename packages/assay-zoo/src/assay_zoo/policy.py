@@ -72,9 +72,8 @@ class Measure(_Table):
 class Scenario(_Table):
     """A use of a model that the zoo serves: what must be measured, and the least that is accepted. `task` names one of
     Assay's task metrics ("" for none), with `task_options`, by which a claimed accuracy is computed again: on `dataset`, a
-    folder of the zoo with `inputs.safetensors` (every input of the model, samples on axis 0) and `labels.safetensors`, and
-    without one as the agreement with the outputs of the test data sets. A claim lies within `range`, and gives itself no more
-    tolerance than `largest_tolerance`."""
+    folder of the zoo with `inputs.safetensors` (every input of the model, samples on axis 0) and `labels.safetensors`;
+    without one it is the notebook's word. A claim lies within `range`, and gives itself no more tolerance than `largest_tolerance`."""
 
     name: str
     title: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -12,12 +13,12 @@ from assay.core.data import Data
 from assay.core.job import ReferenceJob
 from assay.core.outcome import Outcome
 from assay.core.result import Result
-from assay.errors import BadGolden, BadModel, UsageError
+from assay.errors import BadGolden, BadModel, UnknownName, UsageError
 from assay.models.goldens import Golden, read_golden
 from assay.models.tensors import read_tensors
 from assay.plugins import find_flow
 from assay.ports import Tensors
-from assay.task_metrics.registry import score
+from assay.task_metrics.registry import TASK_METRICS, check_task, is_against_labels, score
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.golden_sets import case_of, limits_of
 from assay_zoo.interval import metric_interval
@@ -29,6 +30,8 @@ NAME = "accuracy.recomputed"
 INPUTS, LABELS = "inputs.safetensors", "labels.safetensors"
 WIDEST = 0.25
 """Share of the metric's range that the interval of a measured value may take: a wider one proves no claim."""
+_WRONG_LABELS = (UsageError, KeyError, ValueError, IndexError)
+"""What a task raises for labels of other names or shapes than it reads."""
 
 
 def recompute(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
@@ -57,21 +60,52 @@ def _on_data_set(
     if missing:
         text = f"scenario {scenario.name!r} names the data set {scenario.dataset}, which lacks {' and '.join(missing)}"
         return _made(CheckOutcome.UNDECIDED, f"{text}: the zoo's maintainers must restore it")
-    labels = read_tensors(folder / LABELS)
     asked = msgspec.structs.replace(case, inputs=Inputs(data=Data(str(folder / INPUTS))))
     recorded = _answers(asked, place, tools)
     if isinstance(recorded, Result):
         return _not_run(recorded)
     answered: Sequence[Tensors] = recorded.outputs
-    found = score(scenario.task, answered, answered, labels, scenario.task_options)
-    if scenario.metric not in found:
-        text = f"task {scenario.task!r} has no metric {scenario.metric!r}, only {', '.join(sorted(found))[:200]}"
-        return _made(CheckOutcome.UNDECIDED, f"scenario {scenario.name!r} cannot be followed: {text}")
-    value = found[scenario.metric]
-    if len(rows := _rows(recorded, case)) > len(answered) and _same_score(scenario, rows, labels, value):
-        answered = rows
-    ends = metric_interval(scenario.task, scenario.metric, answered, labels, scenario.task_options, value)
+    try:
+        labels = _labels(folder / LABELS, scenario)
+        found = score(scenario.task, answered, answered, labels, scenario.task_options)
+        if scenario.metric not in found:
+            only = ", ".join(sorted(found))[:200]
+            raise UsageError(f"task {scenario.task!r} has no metric {scenario.metric!r}, only {only}")
+        value = found[scenario.metric]
+        if len(rows := _rows(recorded, case)) > len(answered) and _same_score(scenario, rows, labels, value):
+            answered = rows
+        ends = metric_interval(scenario.task, scenario.metric, answered, labels, scenario.task_options, value)
+    except (BadGolden, *_WRONG_LABELS) as error:
+        _answers_suit(scenario, answered)
+        text = f"scenario {scenario.name!r} cannot be followed: {error}".replace(f"{place.root}/", "")
+        return _made(
+            CheckOutcome.UNDECIDED, f"{text}; the zoo's maintainers must mend the scenario or {scenario.dataset}"
+        )
     return _judged(value, ends, len(answered), scenario, claim)
+
+
+def _labels(path: Path, scenario: Scenario) -> Tensors:
+    """Raises UsageError where one that the task reads has another name."""
+    labels = read_tensors(path)
+    check_task(scenario.task, scenario.task_options)
+    task = TASK_METRICS[scenario.task]
+    read = [str(scenario.task_options.get(one.option, one.name)) for one in task.labels if not one.optional]
+    if is_against_labels(scenario.metric) and not labels.keys() >= set(read):
+        given = ", ".join(map(repr, labels)) or "nothing"
+        raise UsageError(f"{path} has {given}, and task {task.name!r} reads {' and '.join(map(repr, read))}")
+    return labels
+
+
+def _answers_suit(scenario: Scenario, answered: Sequence[Tensors]) -> None:
+    """Raises UsageError where the task cannot be computed from what the model answers, whatever the labels are."""
+    try:
+        check_task(scenario.task, scenario.task_options)
+    except UnknownName:
+        return
+    try:
+        score(scenario.task, answered, answered, {}, scenario.task_options)
+    except (ValueError, IndexError) as error:
+        raise UsageError(f"its outputs do not suit task {scenario.task!r} ({error})") from None
 
 
 def _judged(value: float, ends: tuple[float, float], samples: int, scenario: Scenario, claim: Claim) -> Check:
@@ -131,7 +165,7 @@ def _same_score(scenario: Scenario, rows: Sequence[Tensors], labels: Tensors, va
     """Whether the metric means the same of rows: a task may count by samples."""
     try:
         return math.isclose(score(scenario.task, rows, rows, labels, scenario.task_options)[scenario.metric], value)
-    except (UsageError, KeyError):
+    except _WRONG_LABELS:
         return False
 
 

@@ -38,8 +38,8 @@ def detection(
 
     matched: share of expected objects with `scores` >= `threshold` (0.3) that an actual object of the same class covers with
     IoU >= 0.5, and unmatched_actual the actual ones left over, as a share of the expected; mean_matched_iou;
-    max_confidence_difference over matches; map50 and map50_95, as COCO computes them, against labels `label_boxes` (n, G, 4) and
-    `label_classes` (n, G; negative is padding), with expected_map50 beside them.
+    max_confidence_difference over matches; map50 and map50_95, as COCO computes them, against labels `boxes` (n, G, 4) and
+    `classes` (n, G; negative is padding), with expected_map50 beside them; options `label_boxes` and `label_classes` name others.
     """
     threshold = float(options.get("threshold", 0.3))
     ours, theirs = _images(actual, options), _images(expected, options)

@@ -111,7 +111,7 @@ _METRICS = (
     TaskMetric(
         "language",
         "`logits`: (N, positions, vocabulary)",
-        (TaskLabel("next_token", "(N, positions): the token that followed; -1 where none is known"),),
+        (TaskLabel("next_token", "(calls, rows, positions): the token that followed; -1 where none is known"),),
         frozenset({"output"}),
         (
             TaskFigure("kl_mean", "up", "mean divergence of the next token's probabilities from the reference", "nats"),
