@@ -70,8 +70,8 @@ def read_facts_inside(item: dict[str, str]) -> Any:
     return msgspec.to_builtins(
         Facts(
             closure=model.digest,
-            weights=_weights(proto, folder),
-            largest=_largest(proto, folder),
+            weights=_weights(proto, path.parent),
+            largest=_largest(proto, path.parent),
             value_dependent=depends_on_values(proto),
             opset=model.opsets.get("", model.opsets.get("ai.onnx", 0)),
             ir=model.ir_version,
@@ -84,12 +84,27 @@ def read_facts_inside(item: dict[str, str]) -> Any:
 
 
 def _constants(model: ModelProto, folder: Path) -> Iterator[np.ndarray]:
-    """Those of size, one at a time, wherever the model holds them."""
+    """Those of size, one at a time, wherever the model holds them; `folder` is the model's own."""
     from onnx.numpy_helper import to_array
 
     from assay.models.external_data import stored_tensors
 
-    return (to_array(one, str(folder)) for one in stored_tensors(model) if math.prod(one.dims) >= _OF_SIZE)
+    yield from (to_array(one, str(folder)) for one in stored_tensors(model) if math.prod(one.dims) >= _OF_SIZE)
+    yield from (one for one in _lists(model) if one.size >= _OF_SIZE)
+
+
+def _lists(model: ModelProto) -> Iterator[np.ndarray]:
+    """Of numbers or texts, as attributes of nodes: `value_floats` of Constant, the leaves of a forest."""
+    import numpy as np
+
+    places = [model.graph, *model.functions]
+    places += [graph for one in model.training_info for graph in (one.initialization, one.algorithm)]
+    while places:
+        for attribute in (one for node in places.pop().node for one in node.attribute):
+            yield np.array(attribute.floats, np.float32)
+            yield np.array(attribute.ints, np.int64)
+            yield np.array(list(attribute.strings), object)
+            places += [attribute.g, *attribute.graphs]
 
 
 def _largest(model: ModelProto, folder: Path) -> tuple[float, ...]:

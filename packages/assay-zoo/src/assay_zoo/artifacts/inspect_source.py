@@ -17,6 +17,7 @@ from assay_zoo.artifacts.license import says_license
 from assay_zoo.artifacts.notebook_content import functions_of, keys_of, names_of, numbers_of, statements_of, texts_of
 from assay_zoo.artifacts.published import inspect_published
 from assay_zoo.artifacts.sources import Import, SourceText
+from assay_zoo.artifacts.text_encoding import encoding_trouble
 from assay_zoo.metadata import Metadata
 from assay_zoo.readme import differences, missing_sections
 
@@ -40,14 +41,20 @@ def inspect_part(item: dict[str, Any]) -> Any:
 
 def inspect_source(item: dict[str, Any]) -> Any:
     """Findings for a readme, a `SourceText` for a source."""
-    path, text = item["path"], Path(item["copy"]).read_text(encoding="utf-8", errors="replace")
+    path, data = item["path"], Path(item["copy"]).read_bytes()
+    text = data.decode("utf-8-sig", "replace")
     if item["kind"] == README:
         claims = item["metadata"]
         told = differences(text, Metadata.model_validate(claims)) if claims else missing_sections(text)
         return msgspec.to_builtins(
             [Finding(sentence=f"{path} {one.sentence}", path=path, line=one.line) for one in told]
         )
-    source = _notebook(path, text) if path.lower().endswith(".ipynb") else _script(path, text)
+    if path.lower().endswith(".ipynb"):
+        return msgspec.to_builtins(_notebook(path, text))
+    source = _script(path, text)
+    if told := encoding_trouble(data):
+        finding = Finding(sentence=f"{path} {told}", path=path, line=1)
+        source = msgspec.structs.replace(source, troubles=(finding, *source.troubles))
     return msgspec.to_builtins(source)
 
 

@@ -14,6 +14,7 @@ from assay_zoo.artifacts.links import links_in_markdown
 from assay_zoo.artifacts.markup import active_html, active_markdown
 from assay_zoo.artifacts.requirements_file import INSTALLERS, NOT_READ, asked_for_in, requirement_problems
 from assay_zoo.artifacts.template_text import left_in_text
+from assay_zoo.artifacts.text_encoding import encoding_trouble
 
 _LONGEST_BYTES = 16 << 20
 _IDLE = ("text/plain", "text/latex", "application/json", "image/png", "image/jpeg", "image/gif", "image/webp")
@@ -51,14 +52,20 @@ def inspect_published(item: dict[str, Any]) -> Any:
     elif kind == "notebook":
         found = Published(active=tuple(_in_notebook(text)))
     elif kind == "requirements":
-        named = INSTALLERS.match(Path(item["path"]).name)
-        found = Published(
-            requirements=((0, NOT_READ),) if named else tuple(requirement_problems(text, item["packages"]))
-        )
+        found = Published(requirements=tuple(_asked_for(item, data)))
     else:
         shown = active_markdown(text) if item["path"].lower().endswith(".md") else ()
         found = Published(license=license_of(text), active=tuple(shown))
     return msgspec.to_builtins(found)
+
+
+def _asked_for(item: dict[str, Any], data: bytes) -> Iterator[tuple[int, str]]:
+    if INSTALLERS.match(Path(item["path"]).name):
+        yield 0, NOT_READ
+        return
+    if told := encoding_trouble(data):
+        yield 1, told
+    yield from requirement_problems(data.decode("utf-8-sig", "replace"), item["packages"])
 
 
 def _in_notebook(text: str) -> Iterator[tuple[int, str]]:

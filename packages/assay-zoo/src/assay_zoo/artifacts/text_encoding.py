@@ -1,0 +1,20 @@
+"""In which encoding Python and pip read a file: what is looked at must be what is run."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+_SAYS = re.compile(rb"(?:^|\r)[ \t\f\v]*#[^\n]*?coding[:=]\s*([-\w.]+)")
+"""PEP 263, and pip/_internal/utils/encoding.py: in a comment of the first two lines."""
+_SAME = re.compile(r"utf-?8(?:-.*)?|(?:us-)?ascii")
+_MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # fmt: skip
+
+
+def encoding_trouble(data: bytes) -> str:
+    """What is wrong, the file's name left out; "" for UTF-8 and ASCII."""
+    said = [name for mark, name in _MARKS.items() if data.startswith(mark)][:1]
+    for line in data.removeprefix(codecs.BOM_UTF8).split(b"\n")[:2]:
+        said += [one.decode("ascii") for one in _SAYS.findall(line)]
+    other = [one for one in said if not _SAME.fullmatch(one.lower().replace("_", "-"))]
+    return f"says that it is written in {other[0][:40]!r}: write it in UTF-8, as it is looked at" if other else ""
