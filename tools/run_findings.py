@@ -34,14 +34,21 @@ DISTRIBUTIONS = {
 BROKEN, UNAVAILABLE = 70, 77
 """Exit codes of a script that ended in an exception, which Python would end with 1: the code of a defect that is seen. A script ends
 with 77 itself where it finds no device."""
+MODULES = (
+    "MNN", "executorch", "iree", "iree.compiler", "iree.runtime", "ncnn", "nncf", "onnxruntime", "openvino", "pnnx", "torch", "torchao",
+    "tvm",
+)  # fmt: skip
+"""Of backends: a script that lacks one of them, or what one of them imports, cannot say anything. One that lacks another is broken."""
 RUN = f"""
 import runpy, sys, traceback
 sys.argv = sys.argv[1:]
 try:
     runpy.run_path(sys.argv[0], run_name="__main__")
-except ModuleNotFoundError as error:
-    sys.exit(print(error) or {UNAVAILABLE})
-except Exception:
+except Exception as error:
+    frames = [one for one, _ in traceback.walk_tb(error.__traceback__) if not one.f_code.co_filename.startswith("<frozen")]
+    importing = frames[-1].f_globals.get("__name__", "").partition(".")[0]
+    if isinstance(error, ModuleNotFoundError) and (error.name in {MODULES} or importing in {MODULES}):
+        sys.exit(print(error) or {UNAVAILABLE})
     traceback.print_exc()
     sys.exit({BROKEN})
 """

@@ -25,7 +25,10 @@ HEAD = '"""ONNX Runtime 0.1.0 and torch 0.2, CPU: it is wrong."""\nimport sys\n'
         ("sys.exit('seen')", "shown", True),
         ("print(*sys.argv[1:], 'seen')\nsys.exit(int(sys.argv == [__file__]))", "shown", True),
         ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "broken", False),
-        ("import of_no_backend", "unavailable", True),
+        ("sys.modules['nncf'] = None\nimport nncf", "unavailable", True),
+        ("sys.modules['openvino.tools'] = None\nimport onnxruntime, openvino.tools", "broken", False),
+        ("import of_no_backend", "broken", False),
+        ("import onnxruntim", "broken", False),
         ("print('no device')\nsys.exit(77)", "unavailable", True),
         ("import time; time.sleep(60)", "late", False),
     ],
@@ -36,6 +39,14 @@ def test_how_a_script_ends(tmp_path: Path, body: str, status: str, is_right: boo
     shown = run_findings.run(script, limit_s=0.5 if status == "late" else 60)
     assert (shown.status, shown.is_right) == (status, is_right)
     assert "seen" not in body or status == "broken" or shown.last_line == "seen"
+
+
+def test_a_backend_that_lacks_what_it_imports_is_unavailable(tmp_path: Path) -> None:
+    (tmp_path / "ncnn.py").write_text("import of_the_backend\n")
+    script = tmp_path / "one.py"
+    script.write_text(f"{HEAD}sys.path.insert(0, {str(tmp_path)!r})\nimport ncnn\n")
+    shown = run_findings.run(script)
+    assert (shown.status, shown.last_line) == ("unavailable", "No module named 'of_the_backend'")
 
 
 def test_a_defect_that_is_gone_in_the_version_that_is_named_is_not_right(tmp_path: Path) -> None:

@@ -52,8 +52,8 @@ def inspect_source(item: dict[str, Any]) -> Any:
     if path.lower().endswith(".ipynb"):
         return msgspec.to_builtins(_notebook(path, text))
     source = _script(path, text)
-    if told := encoding_trouble(data):
-        finding = Finding(sentence=f"{path} {told}", path=path, line=1)
+    if other := encoding_trouble(data):
+        finding = Finding(sentence=f"{path} {other}", path=path, line=1)
         source = msgspec.structs.replace(source, troubles=(finding, *source.troubles))
     return msgspec.to_builtins(source)
 

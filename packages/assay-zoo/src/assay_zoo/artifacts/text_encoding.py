@@ -8,7 +8,9 @@ import re
 _SAYS = re.compile(rb"(?:^|\r)[ \t\f\v]*#[^\n]*?coding[:=]\s*([-\w.]+)")
 """PEP 263, and pip/_internal/utils/encoding.py: in a comment of the first two lines."""
 _SAME = re.compile(r"utf-?8(?:-.*)?|(?:us-)?ascii")
-_MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # fmt: skip
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16",
+}  # fmt: skip
 
 
 def encoding_trouble(data: bytes) -> str:
