@@ -53,7 +53,7 @@ def test_labels_that_the_task_does_not_read_are_for_the_maintainers(
     check = digits(tmp_path, {name: np.zeros(shape, np.int64) for name, shape in labels.items()}, tools, **more)
     assert check.outcome is CheckOutcome.UNDECIDED, check.sentence
     assert words in check.sentence
-    assert check.sentence.endswith("; the zoo's maintainers must mend the scenario or datasets/digits")
+    assert check.sentence.endswith("; the zoo's maintainers must fix the scenario or datasets/digits")
 
 
 @pytest.mark.parametrize(

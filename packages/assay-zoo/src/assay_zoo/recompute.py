@@ -79,7 +79,7 @@ def _on_data_set(
         _answers_suit(scenario, answered)
         text = f"scenario {scenario.name!r} cannot be followed: {error}".replace(f"{place.root}/", "")
         return _made(
-            CheckOutcome.UNDECIDED, f"{text}; the zoo's maintainers must mend the scenario or {scenario.dataset}"
+            CheckOutcome.UNDECIDED, f"{text}; the zoo's maintainers must fix the scenario or {scenario.dataset}"
         )
     return _judged(value, ends, len(answered), scenario, claim)
 
