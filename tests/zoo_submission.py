@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
@@ -91,3 +92,12 @@ def write_submission(folder: Path) -> None:
             new_code_cell(MODEL, id="b"),
         ]
         nbformat.write(new_notebook(cells=cells), folder / f"{name}.ipynb")
+
+
+def matmul(path: Path, seed: int, names: str, change: Callable[[np.ndarray], np.ndarray] = np.asarray) -> None:
+    """A model of 16 numbers, whose weights are those of `seed`, changed."""
+    weights = change(np.random.default_rng(seed).normal(size=(16, 16)).astype(np.float32))
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 16]) for name in ("x", "y"))
+    node = helper.make_node("MatMul", ["x", f"w{names}"], ["y"], name=names)
+    graph = helper.make_graph([node], names, [x], [y], [numpy_helper.from_array(weights, f"w{names}")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
