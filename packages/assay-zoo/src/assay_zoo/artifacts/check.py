@@ -100,7 +100,8 @@ def _own_items(place: SubmissionContext) -> Iterator[dict[str, object]]:
         metadata = place.metadata.model_dump(mode="json") if place.metadata else None
         yield {"kind": README, "copy": str(readme), "path": "README.md", "metadata": metadata}
     for path in python_files(place.folder):
-        yield {"kind": "source", "copy": str(place.folder / path), "path": path}
+        packages = list(place.policy.packages)
+        yield {"kind": "source", "copy": str(place.folder / path), "path": path, "packages": packages}
 
 
 def _unopened(name: str, path: str, answer: Looked) -> Check:

@@ -22,11 +22,11 @@ def bound_names(tree: ast.AST, harmless: tuple[str, ...]) -> dict[str, str]:
             for one in node.names:
                 top = one.name.partition(".")[0]
                 bound[one.asname or top] = one.name if one.asname else top
-        elif isinstance(node, ast.ImportFrom) and not node.level:
+        elif isinstance(node, ast.ImportFrom):
             names = {one.asname or one.name: one.name for one in node.names}
             if names.pop("*", ""):
-                names |= {name: name for name in names_of_star(node.module or "", harmless)}
-            bound |= {name: f"{node.module}.{one}" for name, one in names.items()}
+                names |= {name: name for name in names_of_star(imported_from(node), harmless)}
+            bound |= {name: f"{imported_from(node).rstrip('.')}.{one}" for name, one in names.items()}
         elif isinstance(node, ast.Assign):
             assigned += [(one.id, node.value) for one in node.targets if isinstance(one, ast.Name)]
         elif isinstance(node, ast.NamedExpr):
@@ -47,7 +47,14 @@ def dotted(node: ast.AST | None, bound: Mapping[str, str]) -> str:
         return f"{base}.{node.attr}" if base else ""
     if isinstance(node, ast.Call) and dotted(node.func, bound) == "importlib.import_module":
         return imported_by(node)
+    if isinstance(node, ast.Call) and node.args and dotted(node.func, bound) == "importlib.reload":
+        return dotted(node.args[0], bound)
     return ""
+
+
+def imported_from(node: ast.ImportFrom) -> str:
+    """Its module, with one dot in front where it is of the submission itself."""
+    return f"{'.' if node.level else ''}{node.module or ''}"
 
 
 def imported_by(call: ast.Call) -> str:

@@ -6,72 +6,50 @@ The rules for dangerous calls are bandit's. What bandit does not ask, because a 
 from __future__ import annotations
 
 import ast
-import builtins
-from collections.abc import Callable, Iterator
-from types import FunctionType, ModuleType
+from collections.abc import Callable, Collection, Iterator, Sequence
+from types import ModuleType
 
 from assay_zoo.artifacts.code_names import (
     bound_names,
     dotted,
     imported_by,
+    imported_from,
     in_python,
     local_names,
     names_of_star,
 )
 from assay_zoo.artifacts.dangerous_calls import dangerous_calls
-from assay_zoo.artifacts.known_modules import HARMLESS, is_elsewhere, is_other_file, module_told
-from assay_zoo.artifacts.outside_paths import divides_root, joined_text, outside_arguments, outside_text
-from assay_zoo.artifacts.written_names import Name, WrittenNames, pattern_of
-
-_OF_OS = {
-    "pardir": "files outside of the submission",
-    **dict.fromkeys(("environ", "environb", "getenv", "getenvb"), "the environment"),
-    **dict.fromkeys(
-        ("system", "popen", "fork", "forkpty", "kill", "killpg", "posix_spawn", "startfile"), "other processes"
-    ),
-}
-_GUARDED = ("os", "posix", "sys", "importlib", "shutil")
-"""Modules of which a part is harmless: they are called by their names, so that the part can be read."""
-_THROUGH = (*_GUARDED, "subprocess", "socket", "builtins", "bltns", "ctypes", "ctypeslib", "pickle")
-_BUILTINS = ("exec", "eval", "compile", "__import__", "globals", "locals", "breakpoint")
-_BY_NAME = ("getattr", "vars", "operator.attrgetter", "importlib.import_module")
-"""These give what they are told by name, so they are called by their own."""
-_OF_IMPORTLIB = ("import_module", "reload", "metadata", "resources", "invalidate_caches")
-_HIDDEN = (
-    "__subclasses__", "__builtins__", "__globals__", "__loader__", "__spec__", "__code__", "__getattribute__", "__self__", "__import__",
-    "f_globals", "f_builtins", "f_locals", "f_back", "tb_frame", "gi_frame", "cr_frame", "ag_frame", "exec_module", "load_module",
-    "get_objects", "get_referrers", "get_referents", "currentframe", "getmembers", "getattr_static", "get_field", "get_type_hints",
-    "ForwardRef", "FunctionType", "CodeType", "EntryPoint", "EntryPoints", "entry_points", "loadTestsFromName", "loadTestsFromNames",
-    "runctx",
-)  # fmt: skip
-"""Names that lead from any value to modules, frames or code, or that make code of texts."""
-_INSIDES = ("modules", "meta_path", "path_hooks", "_getframe", "_current_frames", "settrace", "setprofile", "__dict__")
-"""Of a guarded module."""
-_NATIVE = ("register_custom_ops_library", "load_library", "CDLL")
-
-
-_CHANGING = (
-    "append",
-    "extend",
-    "insert",
-    "update",
-    "setdefault",
-    "add",
-    "clear",
-    "pop",
-    "remove",
-    "__setitem__",
-    "__iadd__",
+from assay_zoo.artifacts.dangerous_names import (
+    BUILTINS,
+    GUARDED,
+    HIDDEN,
+    may_reach,
+    reached_by,
+    reached_by_import,
+    reached_in_python,
 )
+from assay_zoo.artifacts.known_modules import HARMLESS, is_elsewhere, module_told
+from assay_zoo.artifacts.outside_paths import divides_root, joined_text, outside_arguments, outside_text
+from assay_zoo.artifacts.written_names import WrittenNames
+from assay_zoo.policy import ZooPolicy
+
+_GIVING = ("attrgetter", "methodcaller", "import_module")
+_BY_NAME = ("getattr", "vars", *_GIVING)
+"""These give what they are told by name, so they are called by their own."""
+_ONLY_TOLD = ("print", "repr", "str", "type", "dir", "help", "id", "hasattr", "isinstance")
+"""Of Python: they change nothing in a module that they are given."""
+_UNWRITTEN = "a name that is not written in the file, or in a list or dict that others can change: write a tuple there"
+PACKAGES: tuple[str, ...] = ZooPolicy.model_fields["packages"].default
 
 
-def reaches(text: str) -> list[tuple[int, str]]:
-    """(line, what it reaches for), once for each, sorted. Text that is no Python has none: another check says so."""
+def reaches(text: str, packages: Collection[str] = PACKAGES) -> list[tuple[int, str]]:
+    """(line, what it reaches for), once for each, sorted. Text that is no Python has none: another check says so. A module that is
+    neither of Python nor of `packages` is another file of the submission."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return []
-    found = dict.fromkeys(_Scan(tree).found())
+    found = dict.fromkeys(_Scan(tree, packages).found())
     seen = {line for line, _ in found}
     found.update(dict.fromkeys(one for one in dangerous_calls(text) if one[0] not in seen))
     return sorted(found)
@@ -80,27 +58,38 @@ def reaches(text: str) -> list[tuple[int, str]]:
 class _Scan:
     """One file, with what its names stand for."""
 
-    def __init__(self, tree: ast.AST) -> None:
+    def __init__(self, tree: ast.AST, packages: Collection[str]) -> None:
+        self._packages = packages
         self._nodes = list(ast.walk(tree))
         self._bound = bound_names(tree, HARMLESS)
         self._local = local_names(tree)
-        self._written_names = WrittenNames(tree, self._star)
+        self._names = {0: WrittenNames(tree, self._star)}
+        self._around = _functions_around(self._nodes)
         self._functions = {one.name for one in self._nodes if isinstance(one, ast.FunctionDef)}
         self._written = {
             id(one.value) for one in self._nodes if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store)
         }
-        self._asked = {id(one.value) for one in self._nodes if isinstance(one, ast.Attribute)}
-        if not self._written_names.binds("getattr"):  # what is asked of a module there is read by its names
-            self._asked |= {
-                id(one.args[0])
-                for one in self._nodes
-                if isinstance(one, ast.Call)
-                and isinstance(one.func, ast.Name)
-                and one.func.id == "getattr"
-                and one.args
-            }
-        self._called = {id(one.func) for one in self._nodes if isinstance(one, ast.Call)}
         self._words = {id(one.value) for one in self._nodes if isinstance(one, ast.Expr)}  # a docstring
+        calls = [one for one in self._nodes if isinstance(one, ast.Call)]
+        self._called = {id(one.func) for one in calls}
+        self._modules = {each.name for one in self._nodes if isinstance(one, ast.Import) for each in one.names}
+        self._modules |= {imported_by(one) for one in calls if self._path(one) == "importlib.import_module"}
+        self._asked = {id(one.value) for one in self._nodes if isinstance(one, ast.Attribute)}
+        self._only_told: set[int] = set()
+        for one in calls:
+            if self._is_plain(one, ("getattr",)):  # what is asked of a module there is read by its names
+                self._asked |= set(map(id, one.args[:1]))
+            elif self._is_plain(one, _ONLY_TOLD) or (id(one) in self._words and self._path(one) == "importlib.reload"):
+                self._only_told |= set(map(id, one.args))
+        self._kept = self._asked | self._words | set(map(id, _named(self._nodes)))
+
+    def _is_plain(self, call: ast.Call, names: Collection[str]) -> bool:
+        """Whether it calls one of these of Python's own."""
+        plain = call.func.id if isinstance(call.func, ast.Name) else ""
+        return plain in names and not self._names[0].binds(plain)
+
+    def _path(self, call: ast.Call) -> str:
+        return dotted(call.func, self._bound)
 
     @staticmethod
     def _star(module: str) -> list[str]:
@@ -118,17 +107,19 @@ class _Scan:
 
     def _imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
         names = [one.name for one in node.names]
+        for one in node.names:
+            path = f"{imported_from(node)}.{one.name}" if isinstance(node, ast.ImportFrom) else one.name
+            if one.asname not in (None, one.name) and (path in GUARDED or one.name in _GIVING):
+                yield f"{path} under a name that another file can import"
         if isinstance(node, ast.ImportFrom):
-            if node.level:
-                return
-            module = node.module or ""
-            if module in _GUARDED and "*" in names:
+            module = imported_from(node)
+            if module in GUARDED and "*" in names:
                 yield f"more of {module} than can be read"
-            brought = names_of_star(module, HARMLESS) if "*" in names and module not in _GUARDED else []
+            brought = names_of_star(module, HARMLESS) if "*" in names and module not in GUARDED else []
             for name in brought:
-                yield from _in_python(f"{module}.{name}")
+                yield from reached_in_python(f"{module}.{name}")
             for name in names:
-                yield from _of_module(module, name)
+                yield from reached_by(module, name)
             names = [module, *(f"{module}.{name}" for name in names)]
         yield from (f"{what} (import of {name})" for name, what in map(module_told, names) if what)
 
@@ -136,26 +127,26 @@ class _Scan:
         module = "" if id(node.value) in self._local else dotted(node.value, self._bound)
         if id(node) in self._written and module in ("os", "posix"):
             return  # a variable that is set for a library reads nothing
-        yield from _of_module(module, node.attr)
-        if not isinstance(node.ctx, ast.Load) and is_elsewhere(module):
+        yield from reached_by(module, node.attr)
+        if not isinstance(node.ctx, ast.Load) and self._is_other_file(module):
             yield f"what a name of another file stands for ({module}.{node.attr})"
-        if f"{module}.{node.attr}" in _BY_NAME and id(node) not in self._called:
+        if node.attr in _GIVING and id(node) not in self._called:
             yield f"what is named while it runs ({node.attr})"
 
     def _name(self, node: ast.Name) -> Iterator[str]:
         if not isinstance(node.ctx, ast.Load) or id(node) in self._local:
             return
         path = self._bound.get(node.id, "")
-        if node.id in _BUILTINS:
+        if node.id in BUILTINS:
             yield f"code that is made while it runs ({node.id})"
-        elif node.id in _HIDDEN or node.id == "get_ipython":
+        elif node.id in HIDDEN or node.id == "get_ipython":
             yield f"the insides of Python or IPython ({node.id})"
-        elif (path or node.id) in _BY_NAME and id(node) not in self._called:
+        elif (path or node.id).rpartition(".")[2] in _BY_NAME and id(node) not in self._called:
             yield f"what is named while it runs ({node.id})"
         elif id(node) not in self._asked and (
-            path in _GUARDED
+            path in GUARDED
             or isinstance(in_python(path, HARMLESS), ModuleType)
-            or (is_other_file(path) and id(node) not in self._called)
+            or (self._is_other_file(path) and id(node) not in self._called and id(node) not in self._only_told)
         ):
             yield f"{path} under a name that is made while it runs"
 
@@ -170,23 +161,24 @@ class _Scan:
 
     def _matched(self, node: ast.MatchClass) -> Iterator[str]:
         for name in node.kwd_attrs:
-            yield from _of_module("", name)
+            yield from reached_by("object", name)
 
     def _subscript(self, node: ast.Subscript) -> Iterator[str]:
         if isinstance(node.slice, ast.Constant) and node.slice.value in ("__builtins__", "__globals__", "__import__"):
             yield f"the insides of Python or IPython ({node.slice.value})"
 
     def _call(self, node: ast.Call) -> Iterator[str]:
-        path = dotted(node.func, self._bound)
+        path = self._path(node)
         plain = node.func.id if isinstance(node.func, ast.Name) else ""
         name = path.rpartition(".")[2] or plain or (node.func.attr if isinstance(node.func, ast.Attribute) else "")
         if name == "import_module":
-            yield from _import_module(imported_by(node))
-        changed = path.rpartition(".")[0] if name in _CHANGING else ""
-        changed = dotted(node.args[0], self._bound) if plain in ("setattr", "delattr") and node.args else changed
-        if is_elsewhere(changed):
+            yield from reached_by_import(imported_by(node))
+            if id(node) not in self._kept and is_elsewhere(imported_by(node), self._packages):
+                yield f"{imported_by(node)} under a name that is made while it runs"
+        changed = dotted(node.args[0], self._bound) if plain in ("setattr", "delattr") and node.args else ""
+        if self._is_other_file(changed):
             yield f"what a name of another file stands for ({changed})"
-        if plain in ("getattr", "vars") or path == "operator.attrgetter":
+        if plain in ("getattr", "vars") or name in ("attrgetter", "methodcaller"):
             yield from self._by_name(node, name)
         if path in ("timeit.timeit", "timeit.repeat", "timeit.Timer"):
             asked = [*node.args[:2], *(one.value for one in node.keywords if one.arg in ("stmt", "setup", None))]
@@ -207,32 +199,37 @@ class _Scan:
             yield "code that is stored as data (allow_pickle)"
 
     def _by_name(self, node: ast.Call, name: str) -> Iterator[str]:
-        """What getattr, vars and attrgetter give."""
+        """What getattr, vars, attrgetter and methodcaller give."""
         if name == "vars":
             if not node.args or dotted(node.args[0], self._bound):
                 yield "the insides of Python or IPython (vars)"
             return
-        names = node.args[1:2] or node.args if name == "getattr" else node.args
-        base = dotted(node.args[0], self._bound) if name == "getattr" else ""
-        if is_other_file(base):
-            yield f"what a name of another file stands for ({base})"
-        place = self._names_at(node)
+        starred = any(isinstance(one, ast.Starred) for one in node.args)
+        names = node.args
+        if not starred and name != "attrgetter":
+            names = node.args[1:2] if name == "getattr" else node.args[:1]
+        base = dotted(node.args[0], self._bound) if name == "getattr" and node.args else "object"
+        place = self._names_in(self._around.get(id(node)))
         for one in (told for each in names for told in place.of(each)):
             text = one[0] if len(one) == 1 else None
             if text is not None:
-                yield from (what for part in text.split(".") for what in _of_module(base, part))
-            elif name != "getattr" or _may_be_told(base, one):
-                yield f"what is named while it runs ({name} of a name that is not written in the file)"
+                yield from (what for part in text.split(".") for what in reached_by(base, part))
+            elif name != "getattr" or may_reach(base, one):
+                yield f"what is named while it runs ({name} of {_UNWRITTEN})"
 
-    def _names_at(self, node: ast.AST) -> WrittenNames:
-        """As they are in the innermost function around it."""
-        place = self._written_names
-        for function in self._nodes:  # the outer ones come first
-            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and any(
-                one is node for one in ast.walk(function)
-            ):
-                place = WrittenNames(function, self._star, place)
-        return place
+    def _names_in(self, function: ast.AST | None) -> WrittenNames:
+        """As they are there, or in the file."""
+        if function is None:
+            return self._names[0]
+        if id(function) not in self._names:
+            outer = self._names_in(self._around.get(id(function)))
+            self._names[id(function)] = WrittenNames(function, self._star, outer)
+        return self._names[id(function)]
+
+    def _is_other_file(self, path: str) -> bool:
+        """Such a file as a whole: a value in it may well be handed on and changed."""
+        whole = "." not in path.lstrip(".") or path in self._modules
+        return whole and is_elsewhere(path, self._packages)
 
     def _is_function(self, node: ast.expr) -> bool:
         partial = isinstance(node, ast.Call) and dotted(node.func, self._bound) == "functools.partial"
@@ -240,58 +237,20 @@ class _Scan:
         return partial or known or isinstance(node, ast.Lambda)
 
 
-def _of_os(name: str) -> str:
-    return _OF_OS.get(name, "other processes" if name.startswith(("exec", "spawn")) else "")
+def _named(nodes: Sequence[ast.AST]) -> Iterator[ast.expr]:
+    """Values that are given plain names, by which they are known here."""
+    for node in nodes:
+        if isinstance(node, ast.Assign) and all(isinstance(one, ast.Name) for one in node.targets):
+            yield node.value
 
 
-def _of_module(module: str, name: str) -> Iterator[str]:
-    """What `module.name` is, whether it is an attribute, imported, or told as a text; without a module: of any value."""
-    what = _of_os(name) if module in ("os", "posix") else ""
-    if what:
-        yield f"{what} (os.{name})"
-    if name in _HIDDEN or (name in _INSIDES and module in _GUARDED) or (name == "__dict__" and module):
-        yield f"the insides of Python or IPython ({name})"
-    elif name in _NATIVE:
-        yield f"other processes or native code ({name})"
-    elif name.lstrip("_") in _THROUGH and f"{module}.{name}" not in ("os.posix",):
-        yield f"the module {name} through another"
-    elif module == "importlib" and name not in _OF_IMPORTLIB:
-        yield f"code from elsewhere (importlib.{name})"
-    elif module and not what:
-        yield from _in_python(f"{module}.{name}")
-
-
-def _in_python(path: str) -> Iterator[str]:
-    """What a name of a module of Python gives that is another module, a builtin, or comes from a module that does more."""
-    value = in_python(path, HARMLESS)
-    if isinstance(value, ModuleType):
-        name = value.__name__.lstrip("_")
-        if module_told(path)[1]:
-            yield f"{module_told(path)[1]} ({path})"
-        elif name in _THROUGH or module_told(name)[1]:
-            yield f"the module {name} through another ({path})"
-    elif isinstance(value, FunctionType) and value.__name__.startswith("_"):
-        yield f"the insides of Python or IPython ({path})"
-    elif any(value is getattr(builtins, one) for one in _BUILTINS):
-        yield f"code that is made while it runs ({path})"
-    elif module_told(path)[0] == path and module_told(path)[1]:
-        yield f"{module_told(path)[1]} ({path})"
-
-
-def _may_be_told(module: str, name: Name) -> bool:
-    """Whether a name of which parts are not known may be one that leads further."""
-    pattern = pattern_of(name)
-    there = in_python(module, HARMLESS) if module else None
-    names = {*_HIDDEN, *_INSIDES, *_NATIVE, *_OF_OS, "__dict__", *(dir(there) if there is not None else ())}
-    names.update("_" * many + one for one in _THROUGH for many in range(3))
-    return any(pattern.fullmatch(one) and any(_of_module(module, one)) for one in names)
-
-
-def _import_module(name: str) -> Iterator[str]:
-    if not name:
-        yield "a module whose name is made while it runs (import_module)"
-    elif module_told(name)[1] or name in _GUARDED:
-        yield f"{module_told(name)[1] or 'a module under a name that is made while it runs'} (import of {name})"
+def _functions_around(nodes: Sequence[ast.AST]) -> dict[int, ast.AST]:
+    """The innermost function that has a node in its body."""
+    found: dict[int, ast.AST] = {}
+    for function in nodes:  # the outer ones come first
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            found.update((id(one), function) for part in function.body for one in ast.walk(part))
+    return found
 
 
 def _is_false(node: ast.expr) -> bool:

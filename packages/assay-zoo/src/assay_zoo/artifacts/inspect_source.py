@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from assay_zoo.artifacts.code_scan import reaches
+from assay_zoo.artifacts.code_scan import PACKAGES, reaches
 from assay_zoo.artifacts.finding import Finding
 from assay_zoo.artifacts.license import says_license
 from assay_zoo.artifacts.notebook_content import functions_of, keys_of, names_of, numbers_of, statements_of, texts_of
@@ -49,16 +49,17 @@ def inspect_source(item: dict[str, Any]) -> Any:
         return msgspec.to_builtins(
             [Finding(sentence=f"{path} {one.sentence}", path=path, line=one.line) for one in told]
         )
+    packages = item.get("packages", PACKAGES)
     if path.lower().endswith(".ipynb"):
-        return msgspec.to_builtins(_notebook(path, text))
-    source = _script(path, text)
+        return msgspec.to_builtins(_notebook(path, text, packages))
+    source = _script(path, text, packages)
     if other := encoding_trouble(data):
         finding = Finding(sentence=f"{path} {other}", path=path, line=1)
         source = msgspec.structs.replace(source, troubles=(finding, *source.troubles))
     return msgspec.to_builtins(source)
 
 
-def _script(path: str, text: str) -> SourceText:
+def _script(path: str, text: str, packages: Sequence[str]) -> SourceText:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
@@ -66,7 +67,7 @@ def _script(path: str, text: str) -> SourceText:
     return SourceText(
         imports=tuple(Import(module=name, line=line) for name, line in _imports(tree)),
         troubles=tuple(_alike(path, tree)),
-        reaches=tuple(_reaches(path, text)),
+        reaches=tuple(_reaches(path, text, packages)),
         functions=functions_of(tree),
         statements=statements_of(tree),
         texts=texts_of(tree),
@@ -77,9 +78,9 @@ def _script(path: str, text: str) -> SourceText:
     )
 
 
-def _reaches(path: str, text: str, where: Sequence[int] = ()) -> Iterator[Finding]:
+def _reaches(path: str, text: str, packages: Sequence[str], where: Sequence[int] = ()) -> Iterator[Finding]:
     """`where` are the lines of a notebook's file, for each line of its code."""
-    for line, what in reaches(text):
+    for line, what in reaches(text, packages):
         sentence = f"{path} reaches for {what}: code of a submission reads its own files and computes, nothing else"
         yield Finding(sentence=sentence, path=path, line=where[line - 1] if 0 < line <= len(where) else line)
 
@@ -110,7 +111,7 @@ def _imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
                 yield node.args[0].value, node.lineno
 
 
-def _notebook(path: str, text: str) -> SourceText:
+def _notebook(path: str, text: str, packages: Sequence[str]) -> SourceText:
     try:
         cells = json.loads(text).get("cells", [])
     except (ValueError, AttributeError):
@@ -146,7 +147,7 @@ def _notebook(path: str, text: str) -> SourceText:
     code_of_all = "\n".join(whole)
     tree = ast.parse(code_of_all)
     return SourceText(
-        imports=tuple(imports), troubles=tuple(troubles), reaches=tuple(_reaches(path, code_of_all, places)),
+        imports=tuple(imports), troubles=tuple(troubles), reaches=tuple(_reaches(path, code_of_all, packages, places)),
         functions=functions_of(tree), statements=statements_of(tree), texts=texts_of(tree), keys=keys_of(tree),
         names=names_of(tree), numbers=numbers_of(tree), whole=not unread,
     )  # fmt: skip

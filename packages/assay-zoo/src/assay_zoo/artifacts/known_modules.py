@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
+from collections.abc import Collection
 
 HARMLESS = (
     "__future__", "abc", "argparse", "array", "ast", "atexit", "base64", "binascii", "bisect", "bz2", "calendar", "cmath", "codecs",
@@ -47,12 +47,7 @@ def module_told(name: str) -> tuple[str, str]:
     return parts[0], "more than files and numbers" if more else ""
 
 
-def is_elsewhere(path: str) -> bool:
-    """Whether it is of another file of the submission: of no module that is here without it."""
+def is_elsewhere(path: str, packages: Collection[str]) -> bool:
+    """Whether it is of another file of the submission: of no module of Python, and of no package that the zoo allows."""
     top = path.partition(".")[0]
-    return bool(top) and top not in sys.stdlib_module_names and importlib.util.find_spec(top) is None
-
-
-def is_other_file(path: str) -> bool:
-    """Such a file as a whole: something of it may well be handed on."""
-    return "." not in path and is_elsewhere(path)
+    return bool(path) and top not in sys.stdlib_module_names and top not in packages

@@ -8,13 +8,14 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from itertools import product
+from collections.abc import Callable, Sequence
+from itertools import groupby, product
 
 Name = tuple[str | None, ...]
 """Parts one after the other; None is any text."""
 UNKNOWN: list[Name] = [(None,)]
 _MOST = 200
+_LONGEST = 1000
 _READING = ("len", "sorted", "list", "tuple", "set", "frozenset", "enumerate", "zip", "reversed", "print", "min", "max")
 _LOOKING = ("items", "keys", "values", "get", "index", "count")
 _COPIES = ("sorted", "list", "tuple", "set", "frozenset", "reversed")
@@ -41,12 +42,12 @@ class WrittenNames:
         self._sources: dict[str, list[_Source]] = {}
         self._bound: Counter[str] = Counter()
         self._everything = False
-        self._asked: set[str] = set()
+        self._known: dict[str, list[Name]] = {}
         nodes = list(ast.walk(tree))
         elsewhere = {one for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for one in node.names}
-        self._own = _bound_here(tree) - elsewhere
         for node in nodes:
             self._bind(node, star)
+        self._own = (_bound_here(tree) | self._nowhere_else()) - elsewhere
         read = {id(one) for node in nodes for one in self._only_read(node)}
         self._exposed = {
             one.id
@@ -60,7 +61,11 @@ class WrittenNames:
         return here or (self._outer is not None and self._outer.binds(name))
 
     def of(self, node: ast.expr) -> list[Name]:
-        """Every text that an expression may give."""
+        """Every text that an expression may give, each once."""
+        found = list(dict.fromkeys(self._texts(node)))
+        return found if len(found) <= _MOST else UNKNOWN
+
+    def _texts(self, node: ast.expr) -> list[Name]:
         found: list[Name] = UNKNOWN
         if isinstance(node, ast.Constant):
             found = [(node.value,)] if isinstance(node.value, str) else UNKNOWN
@@ -85,21 +90,26 @@ class WrittenNames:
     def _of_method(self, call: ast.Call, method: ast.Attribute) -> list[Name]:
         if method.attr == "format":
             return _before("{}", self.of(method.value))
-        if method.attr == "get" and call.args and not call.keywords:
+        starred = any(isinstance(one, ast.Starred) for one in call.args)
+        if method.attr == "get" and call.args and not starred and not call.keywords:
             return [*self._values(method.value), *(one for each in call.args[1:] for one in self.of(each))]
         return UNKNOWN
+
+    def _nowhere_else(self) -> set[str]:
+        """Names that a file binds in this function alone: those of its comprehensions too."""
+        around = self._outer._bound if self._outer is not None else Counter[str]()
+        return {name for name, many in self._bound.items() if many == around[name]}
 
     def _owner(self, name: str) -> WrittenNames:
         """The function whose own name it is, or the file."""
         return self if name in self._own or self._outer is None else self._outer._owner(name)
 
     def _of_name(self, name: str) -> list[Name]:
-        if name in self._asked:
-            return UNKNOWN  # it is made of itself
-        self._asked.add(name)
-        found = [one for source in self._of(name) for one in self._given(*source)]
-        self._asked.remove(name)
-        return found or UNKNOWN
+        if name not in self._known:
+            self._known[name] = UNKNOWN  # where it is made of itself
+            found = list(dict.fromkeys(one for source in self._of(name) for one in self._given(*source)))
+            self._known[name] = found if 0 < len(found) <= _MOST else UNKNOWN
+        return self._known[name]
 
     def _of(self, name: str) -> list[_Source]:
         """What binds it; nothing where something else may."""
@@ -115,7 +125,8 @@ class WrittenNames:
         if isinstance(value, ast.Call) and plain in ("enumerate", "zip") and not self.binds(plain):
             if plain == "enumerate":
                 return self._each(value.args[0]) if at == 1 and value.args else UNKNOWN
-            return self._each(value.args[at]) if at < len(value.args) else UNKNOWN
+            starred = any(isinstance(one, ast.Starred) for one in value.args)
+            return self._each(value.args[at]) if at < len(value.args) and not starred else UNKNOWN
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "items":
             return self._each(value.func.value) if at == 0 else self._values(value.func.value)
         found: list[Name] = []
@@ -140,8 +151,8 @@ class WrittenNames:
 
     def _values(self, value: ast.expr) -> list[Name]:
         """Of a dict, or what a place of a list has."""
-        dicts = [one for one in self._displays(value) if isinstance(one, ast.Dict)]
-        parts = [each for one in dicts for each in one.values] if dicts else self._elements(value)
+        displays = self._displays(value)
+        parts = [each for one in displays for each in (one.values if isinstance(one, ast.Dict) else one.elts)]
         return [one for each in parts for one in self.of(each)] or UNKNOWN
 
     def _elements(self, value: ast.expr) -> list[ast.expr]:
@@ -162,10 +173,11 @@ class WrittenNames:
         return self._owner(value.id)._displayed(value.id)
 
     def _displayed(self, name: str) -> list[ast.List | ast.Tuple | ast.Set | ast.Dict]:
-        """What a name of this place stands for, where nothing can change it."""
+        """What a name of this place stands for, where nothing can change it: other files can change what a file has."""
         found = [one for one, at, each in self._of(name) if at is None and not each]
         shown = [one for one in found if isinstance(one, ast.List | ast.Tuple | ast.Set | ast.Dict)]
-        unchanged = all(isinstance(one, ast.Tuple) for one in shown) or name not in self._exposed
+        kept = self._outer is not None and name not in self._exposed
+        unchanged = kept or all(isinstance(one, ast.Tuple) for one in shown)
         return shown if len(shown) == len(self._of(name)) and unchanged else []
 
     def _bind(self, node: ast.AST, star: Callable[[str], Sequence[str]]) -> None:
@@ -214,13 +226,14 @@ class WrittenNames:
 def _bound_here(tree: ast.AST) -> set[str]:
     """Names that a function itself binds: not those of a function, a class or a comprehension in it."""
     found: set[str] = set()
-    waiting = list(ast.iter_child_nodes(tree))
+    waiting: list[ast.AST] = list(ast.iter_child_nodes(tree))
+    if isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef):  # its defaults and decorators are of what is around it
+        found.update(one.arg for one in ast.iter_child_nodes(tree.args) if isinstance(one, ast.arg))
+        waiting = list(tree.body)
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             found.add(node.id)
-        elif isinstance(node, ast.arg):
-            found.add(node.arg)
         if not isinstance(node, _SCOPES):
             waiting += ast.iter_child_nodes(node)
     return found
@@ -237,18 +250,16 @@ def _joined(parts: Sequence[Sequence[Name]]) -> list[Name]:
         many *= len(one)
     if many > _MOST:
         return UNKNOWN
-    return [tuple(_merged(part for name in names for part in name)) for names in product(*parts)]
+    return [_merged([part for name in names for part in name]) for names in product(*parts)]
 
 
-def _merged(parts: Iterator[str | None]) -> list[str | None]:
+def _merged(parts: Sequence[str | None]) -> Name:
+    if sum(len(part) for part in parts if part is not None) > _LONGEST:
+        return (None,)
     found: list[str | None] = []
-    for part in parts:
-        last = found[-1] if found else None
-        if found and part is not None and last is not None:
-            found[-1] = last + part
-        else:
-            found.append(part)
-    return found
+    for known, some in groupby(parts, key=lambda part: part is not None):
+        found.append("".join(part for part in some if part is not None) if known else None)
+    return tuple(found)
 
 
 def _before(signs: str, names: Sequence[Name]) -> list[Name]:

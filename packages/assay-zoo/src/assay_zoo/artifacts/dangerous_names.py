@@ -1,0 +1,92 @@
+"""What a name leads to, whether it is an attribute, imported, or told as a text."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator
+from functools import lru_cache
+from types import FunctionType, ModuleType
+
+from assay_zoo.artifacts.code_names import in_python
+from assay_zoo.artifacts.known_modules import HARMLESS, module_told
+from assay_zoo.artifacts.written_names import Name, pattern_of
+
+_OF_OS = {
+    "pardir": "files outside of the submission",
+    **dict.fromkeys(("environ", "environb", "getenv", "getenvb"), "the environment"),
+    **dict.fromkeys(
+        ("system", "popen", "fork", "forkpty", "kill", "killpg", "posix_spawn", "startfile"), "other processes"
+    ),
+}
+GUARDED = ("os", "posix", "sys", "importlib", "shutil")
+"""Modules of which a part is harmless: they are called by their names, so that the part can be read."""
+_THROUGH = (*GUARDED, "subprocess", "socket", "builtins", "bltns", "ctypes", "ctypeslib", "pickle")
+BUILTINS = ("exec", "eval", "compile", "__import__", "globals", "locals", "breakpoint")
+_OF_IMPORTLIB = ("import_module", "reload", "metadata", "resources", "invalidate_caches")
+HIDDEN = (
+    "__subclasses__", "__builtins__", "__globals__", "__loader__", "__spec__", "__code__", "__getattribute__", "__self__", "__import__",
+    "f_globals", "f_builtins", "f_locals", "f_back", "tb_frame", "gi_frame", "cr_frame", "ag_frame", "exec_module", "load_module",
+    "get_objects", "get_referrers", "get_referents", "currentframe", "getmembers", "getattr_static", "get_field", "get_type_hints",
+    "ForwardRef", "FunctionType", "CodeType", "EntryPoint", "EntryPoints", "entry_points", "loadTestsFromName", "loadTestsFromNames",
+    "runctx",
+)  # fmt: skip
+"""Names that lead from any value to modules, frames or code, or that make code of texts."""
+_INSIDES = ("modules", "meta_path", "path_hooks", "_getframe", "_current_frames", "settrace", "setprofile", "__dict__")
+"""Of a guarded module."""
+_NATIVE = ("register_custom_ops_library", "load_library", "CDLL")
+_OF_MODULES = ("__dict__", "__setattr__", "__delattr__")
+
+
+def _of_os(name: str) -> str:
+    return _OF_OS.get(name, "other processes" if name.startswith(("exec", "spawn")) else "")
+
+
+def reached_by(module: str, name: str) -> Iterator[str]:
+    """What `module.name` is, whether it is an attribute, imported, or told as a text; without a module: of any value."""
+    what = _of_os(name) if module in ("os", "posix") else ""
+    if what:
+        yield f"{what} (os.{name})"
+    if name in HIDDEN or (name in _INSIDES and module in GUARDED) or (name in _OF_MODULES and module):
+        yield f"the insides of Python or IPython ({name})"
+    elif name in _NATIVE:
+        yield f"other processes or native code ({name})"
+    elif name.lstrip("_") in _THROUGH and f"{module}.{name}" not in ("os.posix",):
+        yield f"the module {name} through another"
+    elif module == "importlib" and name not in _OF_IMPORTLIB:
+        yield f"code from elsewhere (importlib.{name})"
+    elif module and not what:
+        yield from reached_in_python(f"{module}.{name}")
+
+
+def reached_in_python(path: str) -> Iterator[str]:
+    """What a name of a module of Python gives that is another module, a builtin, or comes from a module that does more."""
+    value = in_python(path, HARMLESS)
+    if isinstance(value, ModuleType):
+        name = value.__name__.lstrip("_")
+        if module_told(path)[1]:
+            yield f"{module_told(path)[1]} ({path})"
+        elif name in _THROUGH or module_told(name)[1]:
+            yield f"the module {name} through another ({path})"
+    elif isinstance(value, FunctionType) and value.__name__.startswith("_"):
+        yield f"the insides of Python or IPython ({path})"
+    elif any(value is getattr(builtins, one) for one in BUILTINS):
+        yield f"code that is made while it runs ({path})"
+    elif module_told(path)[0] == path and module_told(path)[1]:
+        yield f"{module_told(path)[1]} ({path})"
+
+
+@lru_cache(maxsize=4096)
+def may_reach(module: str, name: Name) -> bool:
+    """Whether a name of which parts are not known may be one that leads further."""
+    pattern = pattern_of(name)
+    there = in_python(module, HARMLESS) if module else None
+    names = {*HIDDEN, *_INSIDES, *_NATIVE, *_OF_OS, *_OF_MODULES, *(dir(there) if there is not None else ())}
+    names.update("_" * many + one for one in _THROUGH for many in range(3))
+    return any(pattern.fullmatch(one) and any(reached_by(module, one)) for one in names)
+
+
+def reached_by_import(name: str) -> Iterator[str]:
+    if not name:
+        yield "a module whose name is made while it runs (import_module)"
+    elif module_told(name)[1] or name in GUARDED:
+        yield f"{module_told(name)[1] or 'a module under a name that is made while it runs'} (import of {name})"
