@@ -1,0 +1,52 @@
+"""What a notebook asks of IPython: plain words, and what runs or imports something."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from assay_zoo.artifacts.inspect_source import inspect_source
+
+
+def _troubles(tmp_path: Path, source: str) -> list[str]:
+    path = tmp_path / "n.ipynb"
+    path.write_text(json.dumps({"cells": [{"cell_type": "code", "source": source}], "metadata": {}}))
+    return [
+        one["sentence"] for one in inspect_source({"kind": "source", "copy": str(path), "path": "n.ipynb"})["troubles"]
+    ]
+
+
+@pytest.mark.parametrize(
+    "magic",
+    [
+        "%config Application.log_level = __import__('os').system('id')",
+        "%config Application.log_level = '{__import__(\"os\")}'",
+        "%config A",
+        "%load_ext evil_ext",
+        "%matplotlib module://evil",
+        "%matplotlib {f()}",
+        "%%capture {f()}",
+        "x = 1 #\u2028!id",
+        "x = 1\r!id",
+    ],
+)
+def test_a_magic_that_runs_or_imports_what_is_not_read(tmp_path: Path, magic: str) -> None:
+    (told,) = _troubles(tmp_path, magic)
+    assert "asks a shell or IPython" in told
+
+
+@pytest.mark.parametrize(
+    "magic",
+    [
+        "%config InlineBackend.figure_format = 'retina'",
+        "%config InlineBackend.print_figure_kwargs = {'bbox_inches': None}",
+        "%load_ext autoreload\n%autoreload 2\n%matplotlib inline\n%precision %.3f\n%pprint",
+        "%%capture out --no-stderr\nx = 1",
+        "x = 1\ry = 2\r\nz = 3",
+        "",
+    ],
+)
+def test_a_magic_with_plain_words(tmp_path: Path, magic: str) -> None:
+    assert _troubles(tmp_path, magic) == []
