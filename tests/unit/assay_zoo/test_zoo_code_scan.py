@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from assay_zoo.artifacts.code_scan import reaches
