@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from pathlib import Path
@@ -10,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError
-from sqlalchemy.pool import QueuePool
 
 from assay.errors import StoreError
+from assay.stores.read_sqlite import READERS, read_sqlite
 
 READ = {"assay_read": True}
 """Execution options of a connection that will not write: it waits for nobody."""
@@ -22,10 +21,6 @@ ALONE = {"assay_alone": True}
 
 _ONE_AT_A_TIME = 0x617373_6179
 """The advisory lock of PostgreSQL that the latter hold until their transaction ends ("assay")."""
-
-
-READERS = 40
-"""Connections of an engine that only reads, each of a thread of its own."""
 
 
 def connect(location: str, *, busy_s: float, read_only: bool = False) -> tuple[Engine, str]:
@@ -38,21 +33,7 @@ def connect(location: str, *, busy_s: float, read_only: bool = False) -> tuple[E
         return _postgresql(location, busy_s, read_only)
     if "://" in location:
         raise StoreError(f'"{location}" is no history: give a path, or an address postgresql+psycopg://host/database')
-    return (_read_sqlite if read_only else _sqlite)(Path(location), busy_s), location
-
-
-def _read_sqlite(path: Path, busy_s: float) -> Engine:
-    # In a folder that nobody here may write to, SQLite reads a file in WAL mode only where it is said to stay as it is. Where another
-    # changes it, its log lies beside it.
-    stays = not os.access(path.parent, os.W_OK) and not Path(f"{path}-wal").exists()
-    address = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if stays else ''}"
-
-    def opened() -> sqlite3.Connection:
-        connection = sqlite3.connect(address, uri=True, timeout=busy_s, check_same_thread=False, isolation_level=None)
-        connection.execute("PRAGMA cache_size=-16000")
-        return connection
-
-    return create_engine("sqlite://", creator=opened, poolclass=QueuePool, pool_size=READERS, max_overflow=0)
+    return (read_sqlite if read_only else _sqlite)(Path(location), busy_s), location
 
 
 def _sqlite(path: Path, busy_s: float) -> Engine:

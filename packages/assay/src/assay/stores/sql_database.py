@@ -11,6 +11,7 @@ from sqlalchemy.exc import DBAPIError
 
 from assay.stores.connect import ALONE, READ, connect
 from assay.stores.errors import is_unreachable, translate_errors
+from assay.stores.read_sqlite import unchanged_meanwhile
 from assay.stores.schema import bring_up_to_date, demand_current
 
 Value = TypeVar("Value")
@@ -51,10 +52,11 @@ class SqlDatabase:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that waits for no writer."""
+        """A transaction that waits for no writer. See `unchanged_meanwhile`."""
         with (
             translate_errors(self.name, busy_s=self._busy_s),
             self.engine.connect().execution_options(**READ) as connection,
             connection.begin(),
+            unchanged_meanwhile(connection),
         ):
             yield connection
