@@ -15,7 +15,7 @@ from assay.config.assay_toml import load_config
 from assay.models.golden_samples import Array, Golden
 from assay.models.goldens import read_golden, verify_golden
 from assay.models.onnx_file import open_model
-from assay.task_metrics.registry import score
+from assay.task_metrics.scoring import score
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
 MODELS = ("classifier", "detector", "segmenter")

@@ -11,7 +11,7 @@ import pytest
 
 from assay.core.case import Case
 from assay.core.model import Model
-from assay.task_metrics.registry import score
+from assay.task_metrics.scoring import score
 from assay_zoo.check import CheckOutcome
 from assay_zoo.fresh_inputs import drawn_again, telling_samples
 from assay_zoo.functionality_inputs import inputs_alone

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.task_metrics.registry import score
+from assay.task_metrics.scoring import score
 
 RECORDED = json.loads(Path(__file__).with_name("coco.json").read_text(encoding="utf-8"))
 OUTPUTS = ("boxes", "scores", "classes")

@@ -19,7 +19,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from assay.core.flow import Option
 from assay.errors import UsageError
-from assay.task_metrics.registry import score
+from assay.task_metrics.scoring import score
 
 Array = np.ndarray
 SEEDS = range(5)

@@ -9,7 +9,7 @@ import pytest
 
 from assay.core.schedules import NAMES, PADDED
 from assay.errors import UsageError
-from assay.task_metrics.registry import score
+from assay.task_metrics.scoring import score
 
 HALF, SURE = np.log([0.5, 0.25, 0.25]), np.log([0.25, 0.25, 0.5])
 LABELS = {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from assay.errors import UsageError
 from assay.task_metrics.detection import iou
-from assay.task_metrics.registry import score
+from assay.task_metrics.scoring import score
 from assay.task_metrics.segmentation import segmentation
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assay.errors import UsageError
-from assay.task_metrics.registry import score
+from assay.task_metrics.scoring import score
 
 Array = np.ndarray
 NEAR = np.array([[1, 0], [1, 0.1], [0, 1], [0.1, 1]], np.float32)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assay.errors import UsageError
-from assay.task_metrics.registry import score
+from assay.task_metrics.scoring import score
 
 SQUARE = np.array([[[0, 0], [10, 0], [0, 10], [10, 10]]], np.float32)
 """A pose of four keypoints; the box around it has an area of 100."""

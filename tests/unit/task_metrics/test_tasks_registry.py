@@ -15,10 +15,10 @@ from assay.task_metrics.registry import (
     OF_PROMPTS,
     TASK_METRICS,
     is_against_labels,
-    score,
     task_inputs_reference,
     task_reference,
 )
+from assay.task_metrics.scoring import score
 
 LOGITS = np.random.default_rng(0).normal(size=(2, 3, 4, 4)).astype(np.float32)
 BOXES = {"boxes": np.array([[[0, 0, 10, 10.0]]]), "scores": np.array([[0.9]]), "classes": np.array([[1]])}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import UsageError
-from assay.task_metrics.registry import score
+from assay.task_metrics.scoring import score
 from assay.task_metrics.transcription import distance
 
 WORDS = st.text("ab ", max_size=6)
@@ -59,7 +59,7 @@ def test_silence() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"decoding": "beam"}, "no decoding 'beam'; choose ctc or tokens"),
+        ({"decoding": "beam"}, "'decoding' of task 'transcription' must be ctc or tokens, not 'beam'"),
         ({"decoding": "tokens"}, r"has shape \[1, 2, 6\], and its decoding reads \[batch, time\]"),
         ({"output": "text"}, "need output 'text', the model has logits"),
         ({"separator": "|"}, "'separator' of task 'transcription' must be the number of a token, not '|'"),

@@ -10,7 +10,7 @@ import numpy as np
 from assay.core.flow import Option
 from assay.ports import Tensor, Tensors
 from assay.stats.proportion import wilson
-from assay.task_metrics.registry import score
+from assay.task_metrics.scoring import score
 
 CONFIDENCE = 0.997
 _DEVIATIONS = 3.0

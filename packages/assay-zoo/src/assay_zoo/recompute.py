@@ -18,7 +18,8 @@ from assay.models.goldens import Golden, read_golden
 from assay.models.tensors import read_tensors
 from assay.plugins import find_flow
 from assay.ports import Tensors
-from assay.task_metrics.registry import TASK_METRICS, check_task, is_against_labels, score
+from assay.task_metrics.registry import TASK_METRICS, check_task, is_against_labels
+from assay.task_metrics.scoring import score
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.golden_sets import case_of, limits_of
 from assay_zoo.interval import metric_interval

@@ -21,6 +21,7 @@ from assay.pipeline.ensure_references import (
     is_wrong_input,
     reject_wrong_inputs,
     without_reference,
+    wrong_labels,
 )
 from assay.pipeline.late_references import engines_out_of_time, left_unasked, not_answered
 from assay.pipeline.open_run import Checked, OpenRun, open_run
@@ -103,6 +104,10 @@ class CaseRoute:
             if of_kind := [job for job in jobs if job.kind is kind]:
                 ended: list[Result] = []
                 async for result in results(of_kind):
+                    if kind is JobKind.VERIFY and (wrong := wrong_labels(jobs, result)):
+                        ended += wrong
+                        without_inputs += wrong
+                        continue
                     self._opened.add(result)
                     if kind is JobKind.VERIFY and not_answered(result):
                         ended += left_unasked(jobs, result)

@@ -12,6 +12,7 @@ from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.job import AnsweredJob, AnyJob, ReferenceJob, VerifyJob, other_kind
 from assay.core.job_base import (
+    EngineJob,
     FlowJob,
     InputsJob,
     Job,
@@ -108,6 +109,29 @@ def _keep_time(job: InputsJob, result: Result, services: Services) -> None:
 def is_wrong_input(result: Result) -> bool:
     """Whether `ensure_references` says of a job that its inputs are wrong."""
     return result.outcome is Outcome.ERROR and result.cause is Cause.WRONG_USAGE
+
+
+def wrong_labels(jobs: Sequence[Job], verified: Result) -> list[Result]:
+    """Where a verify job found that what its case compares by is wrong (labels, or options of its task), the results of that and of
+    the other jobs of its engine, which are not asked. Empty where it did not."""
+    if not is_wrong_input(verified) or verified.stage is not Stage.COMPARE:
+        return []
+    others = [
+        job
+        for job in jobs
+        if isinstance(job, EngineJob)
+        and job.key != verified.job_key
+        and (job.case.name, job.subject) == (verified.case, verified.flow)
+    ]
+    return [
+        verified,
+        *(
+            msgspec.structs.replace(
+                empty_result(job, verified.outcome), stage=verified.stage, cause=verified.cause, detail=verified.detail
+            )
+            for job in others
+        ),
+    ]
 
 
 def reject_wrong_inputs(lacking: Sequence[Result], jobs: Sequence[Job]) -> None:

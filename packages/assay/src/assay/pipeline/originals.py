@@ -75,7 +75,8 @@ def is_quantized(original: Original) -> bool:
 
 
 def original_case(case: Case) -> Case:
-    """The original with the same recipe of inputs, sizes that only the new model fixes included."""
+    """The original with the same recipe of inputs, sizes that only the new model fixes included. The task is the new model's: it names
+    outputs that may have other names here."""
     original = case.original
     assert original is not None
     dims = {**_fixed_sizes(case.model, original), **case.inputs.dims}
@@ -83,7 +84,8 @@ def original_case(case: Case) -> Case:
     inputs = msgspec.structs.replace(
         case.inputs, golden=original.golden, dims={name: sizes for name, sizes in dims.items() if name in symbols}
     )
-    return Case(f"{original.model.name} (reference of {case.name})", original.model, inputs, case.contract)
+    contract = msgspec.structs.replace(case.contract, task_metric=None, task_metric_options={})
+    return Case(f"{original.model.name} (reference of {case.name})", original.model, inputs, contract)
 
 
 def _fixed_sizes(new: Model, original: Original) -> dict[str, tuple[int, int, int]]:

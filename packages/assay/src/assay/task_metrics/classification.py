@@ -9,7 +9,7 @@ import numpy as np
 from assay.core.flow import Option
 from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
-from assay.task_metrics.options import joined, label, option, output_of
+from assay.task_metrics.options import check_classes, joined, label, one_each, option, output_of
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
@@ -35,8 +35,11 @@ def classification(
         "top5_agreement": _among_best(got, best, 5),
         "kl_divergence": _kl(_probabilities(wanted, softmax), _probabilities(got, softmax)),
     }
-    truth = label(labels, option(options, "label", "label"), len(got))
+    told = option(options, "label", "label")
+    truth = label(labels, told, len(got))
     if truth is not None:
+        truth = one_each(truth, told, len(got))
+        check_classes(truth, told, got.shape[1])
         figures["top1_accuracy"] = _among_best(got, truth, 1)
         figures["top5_accuracy"] = _among_best(got, truth, 5)
         figures["expected_top1_accuracy"] = _among_best(wanted, truth, 1)

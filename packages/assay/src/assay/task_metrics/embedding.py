@@ -9,7 +9,7 @@ import numpy as np
 from assay.core.flow import Option
 from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
-from assay.task_metrics.options import joined, label, option, output_of
+from assay.task_metrics.options import joined, label, one_each, option, output_of
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
@@ -37,9 +37,10 @@ def embedding(
         "min_cosine_agreement": float(cosines.min()),
         "neighbour_agreement": _share(near, reference_near),
     }
-    truth = label(labels, option(options, "label", "label"), len(ours))
+    told = option(options, "label", "label")
+    truth = label(labels, told, len(ours))
     if truth is not None:
-        classes = np.asarray(truth).reshape(len(ours))
+        classes = one_each(truth, told, len(ours))
         figures["recall_at_1"] = _recall(near, classes)
         figures["expected_recall_at_1"] = _recall(reference_near, classes)
     return figures

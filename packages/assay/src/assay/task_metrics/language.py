@@ -10,7 +10,7 @@ from assay.core.flow import Option
 from assay.core.schedules import NAMES, PADDED
 from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
-from assay.task_metrics.options import option
+from assay.task_metrics.options import check_classes, option
 
 SCHEDULE_FIGURE = "schedule_kl_"
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
@@ -46,6 +46,7 @@ def language(
         [one[place >= 0] for one, place in zip(positions(labels, "next_token", theirs), places, strict=True)]
     )
     if "next_token" in labels and (followed >= 0).any():
+        check_classes(followed[followed >= 0], "next_token", wanted.shape[1])
         figures["perplexity"] = _perplexity(got, followed)
         figures["expected_perplexity"] = _perplexity(wanted, followed)
     return figures | schedule_figures(actual, labels, name)

@@ -16,14 +16,9 @@ def option(options: Mapping[str, Option], name: str, default: str) -> str:
     return str(options.get(name, default))
 
 
-def number(options: Mapping[str, Option], name: str, task: str) -> float | None:
+def number(options: Mapping[str, Option], name: str) -> float | None:
     """An option that is a number; None where it is not given."""
-    given = options.get(name)
-    if given is None:
-        return None
-    if isinstance(given, bool | str):
-        raise UsageError(f"option {name!r} of task {task!r} must be a number, not {given!r}")
-    return float(given)
+    return float(options[name]) if name in options else None
 
 
 def output_of(options: Mapping[str, Option], samples: Sequence[Tensors]) -> str:
@@ -56,3 +51,23 @@ def label(labels: Mapping[str, Tensor], name: str, count: int) -> Tensor | None:
             f"label '{name}' has {len(rows)} entries, and the outputs have {count} rows; give one for each row, in their order"
         )
     return rows
+
+
+def one_each(truth: Tensor, name: str, count: int) -> Tensor:
+    """Labels that are one number for each row. Raises UsageError for others."""
+    if truth.size != count:
+        raise UsageError(
+            f"label '{name}' has shape {list(truth.shape)}, and the outputs have {count} rows; give one number for each"
+        )
+    return truth.reshape(-1)
+
+
+def check_classes(known: Tensor, name: str, count: int) -> None:
+    """Raises UsageError where a label is none of the `count` classes (or tokens): it would count as a wrong answer, in silence."""
+    values = np.asarray(known, np.float64)
+    odd = values[~((values >= 0) & (values < count) & (values == np.floor(values)))]
+    if odd.size:
+        raise UsageError(
+            f"label '{name}' holds {odd.flat[0]:g}, which is none of the {count} classes of the output; give whole numbers from 0 to "
+            f"{count - 1}"
+        )

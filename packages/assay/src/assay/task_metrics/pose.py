@@ -9,7 +9,7 @@ import numpy as np
 from assay.core.flow import Option
 from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
-from assay.task_metrics.options import joined, label, option
+from assay.task_metrics.options import joined, label, number, option
 
 COCO = (
     0.026,
@@ -85,12 +85,10 @@ def _points(tensor: Tensor, name: str) -> Tensor:
 
 
 def _sigmas(options: Mapping[str, Option], count: int) -> Tensor:
-    given = options.get("sigmas")
+    given = number(options, "sigmas")
     if given is None:
         return np.asarray(COCO if count == len(COCO) else [PLAIN] * count)
-    if isinstance(given, bool | str) or not given > 0:
-        raise UsageError(f"option 'sigmas' of task 'pose' must be a number above 0, not {given!r}")
-    return np.full(count, float(given))
+    return np.full(count, given)
 
 
 def _similarity(

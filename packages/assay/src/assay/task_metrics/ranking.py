@@ -61,6 +61,8 @@ def _relevance(truth: Tensor, scores: Matrix) -> Matrix:
         raise UsageError(
             f"the label has {relevance.shape[1]} candidates for each query and the output {scores.shape[1]}; give one relevance for each"
         )
+    if not (np.isfinite(relevance) & (relevance >= 0)).all():
+        raise UsageError("the label holds a relevance below 0, or no number; give 0 for what is not relevant")
     return relevance
 
 
@@ -81,8 +83,6 @@ def _common(order: Tensor, reference_order: Tensor) -> float:
 
 
 def _gains(relevance: Matrix, kind: str) -> Matrix:
-    if kind not in ("exponential", "linear"):
-        raise UsageError(f"task 'ranking' has no gains {kind!r}; choose exponential or linear")
     return relevance if kind == "linear" else 2.0**relevance - 1.0
 
 

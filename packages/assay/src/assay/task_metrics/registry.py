@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from assay.errors import UnknownName, UsageError
+from assay.task_metrics.option_values import OptionKind, any_name, number, one_of, positive, token
 
 if TYPE_CHECKING:
     from assay.core.flow import Option
@@ -52,7 +53,7 @@ class TaskMetric(NamedTuple):
     reads: str
     """Outputs, with their shapes."""
     labels: tuple[TaskLabel, ...]
-    options: frozenset[str]
+    options: Mapping[str, OptionKind]
     figures: tuple[TaskFigure, ...]
 
     @property
@@ -67,7 +68,7 @@ _METRICS = (
         "classification",
         "`logits` or the only output: (N, classes)",
         (TaskLabel("label", "(N): the class"),),
-        frozenset({"output", "label", "scores"}),
+        {"output": any_name, "label": any_name, "scores": one_of("logits", "probabilities")},
         (
             TaskFigure("top1_agreement", "down", "share of rows with the reference's first choice"),
             TaskFigure("top5_agreement", "down", "share of rows whose expected first choice is among the five best"),
@@ -84,7 +85,15 @@ _METRICS = (
             TaskLabel("boxes", "(N, G, 4)", "label_boxes"),
             TaskLabel("classes", "(N, G); negative is padding", "label_classes"),
         ),
-        frozenset({"boxes", "scores", "classes", "label_boxes", "label_classes", "threshold", "format"}),
+        {
+            "boxes": any_name,
+            "scores": any_name,
+            "classes": any_name,
+            "label_boxes": any_name,
+            "label_classes": any_name,
+            "threshold": number,
+            "format": one_of("xyxy", "xywh", "cxcywh"),
+        },
         (
             TaskFigure("matched", "down", "share of the reference's objects that are found, with an overlap of 0.5"),
             TaskFigure("unmatched_actual", "up", "objects that the reference does not have, as a share of its objects"),
@@ -99,7 +108,7 @@ _METRICS = (
         "embedding",
         "`logits` or the only output: (N, ...), one vector a row",
         (TaskLabel("label", "(N): the class"),),
-        frozenset({"output", "label"}),
+        {"output": any_name, "label": any_name},
         (
             TaskFigure("cosine_agreement", "down", "mean cosine of the angle to the reference's vectors"),
             TaskFigure("min_cosine_agreement", "down", "the same of the vector that is furthest off"),
@@ -112,7 +121,7 @@ _METRICS = (
         "language",
         "`logits`: (N, positions, vocabulary)",
         (TaskLabel("next_token", "(calls, rows, positions): the token that followed; -1 where none is known"),),
-        frozenset({"output"}),
+        {"output": any_name},
         (
             TaskFigure("kl_mean", "up", "mean divergence of the next token's probabilities from the reference", "nats"),
             TaskFigure("kl_max", "up", "the same at the worst position of the worst prompt", "nats"),
@@ -133,7 +142,7 @@ _METRICS = (
             TaskLabel("keypoints", "(N, K, 2 or 3); a third number of 0: not labelled"),
             TaskLabel("scale", "(N): the area of each pose; else that of the box around it", "scale", optional=True),
         ),
-        frozenset({"keypoints", "label", "scale", "sigmas"}),
+        {"keypoints": any_name, "label": any_name, "scale": any_name, "sigmas": positive},
         (
             TaskFigure("oks_agreement", "down", "mean object keypoint similarity to the reference's poses"),
             TaskFigure("min_oks_agreement", "down", "the same of the pose that is furthest off"),
@@ -149,7 +158,7 @@ _METRICS = (
         "ranking",
         "`logits` or the only output: (N, candidates), more is better",
         (TaskLabel("relevance", "(N, candidates); 0 is not relevant"),),
-        frozenset({"output", "label", "gains"}),
+        {"output": any_name, "label": any_name, "gains": one_of("exponential", "linear")},
         (
             TaskFigure("rank_agreement", "down", "mean rank correlation (Kendall's tau-b) with the reference's scores"),
             TaskFigure("top10_agreement", "down", "share of the reference's ten best that are among the ten best"),
@@ -162,7 +171,7 @@ _METRICS = (
         "regression",
         "`logits` or the only output, of any shape",
         (TaskLabel("target", "of the output's shape"),),
-        frozenset({"output", "label"}),
+        {"output": any_name, "label": any_name},
         (
             TaskFigure("mean_absolute_difference", "up", "mean distance from the reference's numbers"),
             TaskFigure("max_absolute_difference", "up", "largest distance from the reference's numbers"),
@@ -177,7 +186,7 @@ _METRICS = (
         "segmentation",
         "`logits` or the only output: scores (N, classes, H, W), or classes (N, H, W)",
         (TaskLabel("mask", "(N, H, W): the class; 255 or -1: none"),),
-        frozenset({"output", "label", "threshold"}),
+        {"output": any_name, "label": any_name, "threshold": number},
         (
             TaskFigure("pixel_agreement", "down", "share of pixels with the reference's class"),
             TaskFigure("mean_iou_agreement", "down", "mean intersection over union with the reference's classes"),
@@ -191,7 +200,14 @@ _METRICS = (
         "transcription",
         "`logits` or the only output: (N, time, tokens), or token numbers",
         (TaskLabel("tokens", "(N, length); -1 is padding"),),
-        frozenset({"output", "label", "decoding", "blank", "separator", "padding"}),
+        {
+            "output": any_name,
+            "label": any_name,
+            "decoding": one_of("ctc", "tokens"),
+            "blank": token,
+            "separator": token,
+            "padding": token,
+        },
         (
             TaskFigure("word_agreement", "down", "1 - word error rate against the reference's texts"),
             TaskFigure("word_error_rate", "up", "edits of words over the length of the label", of_labels=True),
@@ -205,38 +221,19 @@ TASK_METRICS = {one.name: one for one in _METRICS}
 
 
 def check_task(task: str, options: Mapping[str, Option]) -> None:
-    """Raises UnknownName for a task or an option that there is not."""
+    """Raises UnknownName for a task or an option that there is not, UsageError for a value that the option cannot have."""
     if task not in TASK_METRICS:
         raise UnknownName(f"there is no task {task!r}; choose one of {', '.join(TASK_METRICS)}")
     known = TASK_METRICS[task].options
-    for name in options:
+    for name, value in options.items():
         if name not in known:
             import difflib
 
             near = difflib.get_close_matches(name, known, n=1)
             advice = f"perhaps you mean {near[0]!r}" if near else f"it has {', '.join(sorted(known))}"
             raise UnknownName(f"task {task!r} has no option {name!r}; {advice}")
-
-
-def score(
-    task: str,
-    actual: Sequence[Tensors],
-    expected: Sequence[Tensors],
-    labels: Mapping[str, Tensor],
-    options: Mapping[str, Option],
-) -> dict[str, float]:
-    """The metrics of that task. Raises UsageError for what the task cannot be computed from."""
-    check_task(task, options)
-    _check_labels(TASK_METRICS[task], labels, options)
-    return TASK_METRICS[task].score(actual, expected, labels, options)
-
-
-def _check_labels(task: TaskMetric, labels: Mapping[str, Tensor], options: Mapping[str, Option]) -> None:
-    """Labels of which the task reads none are a mistake in a name; those that prompts bring are nobody's."""
-    read = [str(options.get(one.option, one.name)) for one in task.labels]
-    if labels and not OF_PROMPTS & labels.keys() and not any(name in labels for name in read):
-        given, wanted = (" or ".join(f"'{label_name(name)}'" for name in names) for names in (labels, read))
-        raise UsageError(f"task metric {task.name!r} reads {wanted} of the labels, and there is {given}: rename it")
+        if wanted := known[name](value):
+            raise UsageError(f"option {name!r} of task {task!r} must be {wanted}, not {value!r}")
 
 
 def label_name(name: str) -> str:

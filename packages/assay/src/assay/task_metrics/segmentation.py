@@ -80,7 +80,7 @@ def _from_scores(tensor: Tensor, name: str, options: Mapping[str, Option]) -> Te
     tensor = tensor[:, None] if tensor.ndim == 3 else tensor
     if tensor.shape[1] > 1:
         return np.asarray(tensor.argmax(axis=1))
-    limit = number(options, "threshold", "segmentation")
+    limit = number(options, "threshold")
     if limit is None:
         raise UsageError(
             f"output '{name}' has one channel, in which every pixel would be of one class; say above which number a pixel is foreground "

@@ -9,7 +9,7 @@ import numpy as np
 from assay.core.flow import Option
 from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
-from assay.task_metrics.options import label, option, output_of
+from assay.task_metrics.options import check_classes, label, option, output_of
 
 Token = tuple[int, ...]
 """A word: the tokens that spell it."""
@@ -34,15 +34,16 @@ def transcription(
     name, decoding = output_of(options, expected), option(options, "decoding", "ctc")
     blank, padding = _number(options, "blank", 0), _number(options, "padding", -1)
     separator = _number(options, "separator", None)
-    if decoding not in ("ctc", "tokens"):
-        raise UsageError(f"task 'transcription' has no decoding {decoding!r}; choose ctc or tokens")
     assert padding is not None
     got, wanted = (
         list(_texts(samples, name, blank if decoding == "ctc" else None, padding)) for samples in (actual, expected)
     )
     figures = {"word_agreement": 1.0 - _rate(_words(got, separator), _words(wanted, separator))}
-    truth = label(labels, option(options, "label", "tokens"), len(got))
+    told_by = option(options, "label", "tokens")
+    truth = label(labels, told_by, len(got))
     if truth is not None:
+        if decoding == "ctc":
+            check_classes(truth[truth != padding], told_by, np.shape(expected[0][name])[-1])
         told = [tuple(int(one) for one in row if one != padding) for row in np.atleast_2d(truth)]
         figures["word_error_rate"] = _rate(_words(got, separator), _words(told, separator))
         figures["token_error_rate"] = _rate(_words(got, None), _words(told, None))
@@ -52,9 +53,7 @@ def transcription(
 
 def _number(options: Mapping[str, Option], name: str, default: int | None) -> int | None:
     value = options.get(name, default)
-    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
-        return value
-    raise UsageError(f"option {name!r} of task 'transcription' must be the number of a token, not {value!r}")
+    return None if value is None else int(value)
 
 
 def _texts(samples: Sequence[Tensors], name: str, blank: int | None, padding: int) -> Iterator[Token]:

@@ -27,7 +27,7 @@ from assay.models.load_tolerance import DOUBLE, load_tolerance
 from assay.numerics.tolerance.comparator import Compared, ToleranceComparator
 from assay.plugins import find_flow, library_of
 from assay.ports import Tensor
-from assay.task_metrics.registry import score
+from assay.task_metrics.scoring import score
 from assay.worker.stages import Stages
 
 Samples = Sequence[Mapping[str, Tensor]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from assay.models.sources import open_source
 from assay.numerics.steps import each_sample
 from assay.plugins import library_of
 from assay.ports import Tensor
+from assay.task_metrics.scoring import score
 from assay.worker.engine.lower import load, lower
 from assay.worker.engine.model_format import to_onnx
 from assay.worker.engine.sequences import run_calls
@@ -34,6 +36,8 @@ from assay.worker.inputs.branch_search import BranchSearch
 from assay.worker.inputs.input_choice import Samples, chosen
 from assay.worker.inputs.load_inputs import Source, check_golden, has_source, load_inputs, take_data
 from assay.worker.stages import Stages
+
+EVALUATOR = "reference"
 
 
 def inspect(job: InspectJob, stages: Stages) -> InspectResult:
@@ -76,7 +80,7 @@ def compute_reference(job: ReferenceJob, stages: Stages) -> ReferenceResult:
             graph = _graph_of(lowered.rewritten.model, job)
             search = BranchSearch(graph, job.case.model, seed=job.case.inputs.seed)
             inputs, outputs, plan = search.improve(inputs, outputs, plan, answer)
-    own = not job.reason
+    _check_labels(job, outputs, source.labels, stages)
     with stages.enter(Stage.SAVE):
         facts = lowered.facts(engine)
         names = dict.fromkeys(name for sample in outputs for name in sample)
@@ -85,7 +89,7 @@ def compute_reference(job: ReferenceJob, stages: Stages) -> ReferenceResult:
             for name, dtype in declared_types(job.case.model.outputs, names).items()
             if dtype not in CONTAINERS
         }
-        outputs = outputs if own else [_as_declared(one, declared, job.flow.name) for one in outputs]
+        outputs = outputs if not job.reason else [_as_declared(one, declared, job.flow.name) for one in outputs]
         write_golden(
             Path(job.reference_dir),
             model=job.case.model,
@@ -100,12 +104,22 @@ def compute_reference(job: ReferenceJob, stages: Stages) -> ReferenceResult:
             producer_version=facts.backend_version,
             who=getpass.getuser(),
             reason=job.reason or REFERENCE,
-            kept=not own,
+            kept=bool(job.reason),
             refusals=job.refusals_before,
             plan=plan,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
     return msgspec.structs.replace(empty_result(job), facts=facts)
+
+
+def _check_labels(job: ReferenceJob, outputs: Samples, labels: Mapping[str, Tensor], stages: Stages) -> None:
+    """Before an engine is asked: raises UsageError where the task metric cannot be computed of the reference's own answers. Those of a
+    runtime in its place may be what is wrong."""
+    contract = job.case.contract
+    if contract.task_metric is not None and library_of(job.flow) == EVALUATOR:
+        told = outputs[: len(next(iter(labels.values())))] if labels else outputs
+        with stages.enter(Stage.COMPARE):
+            score(contract.task_metric, told, told, labels, contract.task_metric_options)
 
 
 def _graph_of(model: Path, job: ReferenceJob) -> Path | None:

@@ -32,7 +32,8 @@ from assay.plugins import library_of
 from assay.ports import Engine
 from assay.ports.prompts import ContinuesPrompts
 from assay.task_metrics.language import SCHEDULE_FIGURE
-from assay.task_metrics.registry import is_against_labels, score
+from assay.task_metrics.registry import is_against_labels
+from assay.task_metrics.scoring import score
 from assay.worker.engine.calibration import evaluation_split
 from assay.worker.engine.handover import leave
 from assay.worker.engine.lower import Lowered, delegation, load, lower
@@ -89,7 +90,7 @@ def verify(job: VerifyJob, stages: Stages) -> VerifyResult:
     seen = replace(seen, findings=found, unproven=seen.unproven or own.unasked)
     if seen.is_open:
         leave(job, lowered.folder, lowered.rewritten, stages.built, lowered.notes, lowered.warned)
-    return _on_its_own_cache(_recorded(job, lowered.rewritten, ran, facts, seen), own.figures)
+    return _on_its_own_cache(_recorded(job, lowered.rewritten, ran, facts, seen, stages), own.figures)
 
 
 def _on_its_own_cache(result: VerifyResult, figures: dict[str, float] | None) -> VerifyResult:
@@ -165,7 +166,7 @@ def _repeated(
 
 
 def _recorded(
-    job: VerifyJob, rewritten: TransformedModel, ran: Answered, facts: EngineInfo, seen: _Seen
+    job: VerifyJob, rewritten: TransformedModel, ran: Answered, facts: EngineInfo, seen: _Seen, stages: Stages
 ) -> VerifyResult:
     """How the job ended, before anybody judges its answers."""
     undelegated = delegation(facts)
@@ -182,7 +183,7 @@ def _recorded(
         against_float=seen.against_float,
         original=job.case.original.model.name if job.case.original is not None else "",
         findings=seen.findings,
-        task_metrics={} if kept_from_scoring(seen.findings) else _score(job, ran.actual, ran.golden),
+        task_metrics={} if kept_from_scoring(seen.findings) else _score(job, ran.actual, ran.golden, stages),
         inputs=input_facts(job.case.model, ran.golden),
         reference=reference_of(job, rewritten.standard),
         float_reference=_float_reference(job) if seen.against_float else Reference(),
@@ -235,7 +236,7 @@ def _float_reference(job: VerifyJob) -> Reference:
 
 def _unanswered(job: VerifyJob, lowered: Lowered, ran: Answered, stages: Stages) -> VerifyResult:
     """It takes the model and its inputs, and nobody knows whether the answers are right; labels may tell what they are worth."""
-    metrics = _score(job, ran.actual, replace(ran.golden, outputs=ran.actual)) if ran.golden.labels else {}
+    metrics = _score(job, ran.actual, replace(ran.golden, outputs=ran.actual), stages) if ran.golden.labels else {}
     judging = ToleranceComparator(contract_of(job), by_default=True)
     plain = partial(compare_outputs, job, lowered.rewritten, judging)
     return msgspec.structs.replace(
@@ -247,13 +248,14 @@ def _unanswered(job: VerifyJob, lowered: Lowered, ran: Answered, stages: Stages)
     )
 
 
-def _score(job: VerifyJob, actual: Samples, golden: Golden) -> dict[str, float]:
+def _score(job: VerifyJob, actual: Samples, golden: Golden, stages: Stages) -> dict[str, float]:
     contract = job.case.contract
     metric = contract.task_metric or ("language" if is_scheduled(golden) else None)
     if metric is None:
         return {}
     known = len(next(iter(golden.labels.values()))) if golden.labels else len(actual)
-    return score(metric, actual[:known], golden.outputs[:known], golden.labels, contract.task_metric_options)
+    with stages.enter(Stage.COMPARE):
+        return score(metric, actual[:known], golden.outputs[:known], golden.labels, contract.task_metric_options)
 
 
 def _contradictions(job: VerifyJob, golden: Golden) -> tuple[ModelFinding, ...]:
