@@ -102,13 +102,13 @@ def compare_change(job: ChangeJob, stages: Stages) -> ChangeResult:
         structural = tuple(one for one in found if one.kind != "values")
     findings = structural if quantized else found
     contract = job.case.contract
-    metrics = (
-        score(
-            contract.task_metric, _renamed(new.outputs, original), old.outputs, old.labels, contract.task_metric_options
-        )
-        if contract.task_metric is not None and not structural
-        else {}
-    )
+    metrics = {}
+    if contract.task_metric is not None and not structural:
+        mine = {
+            theirs: name for name, theirs in original.outputs.items()
+        }  # options of the task name the new model's outputs
+        expected = [_under(mine, sample) for sample in old.outputs]
+        metrics = score(contract.task_metric, new.outputs, expected, old.labels, contract.task_metric_options)
     return msgspec.structs.replace(
         empty_result(job),
         unproven=_doubt(new, old, given=bool(original.golden)),
