@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import socket
+import subprocess
 import sys
 import time
 from types import SimpleNamespace
@@ -14,7 +16,7 @@ import pytest
 from assay.core.environment import Interpreter
 from assay.core.outcome import Cause, Stage
 from assay.launch import failed_result, lane, staff
-from assay.launch.core_wait import LONGEST, Look, waited_s
+from assay.launch.core_wait import LONGEST, CoreWait, Look, waited_s
 from assay.launch.idle import IdleWorkers
 from assay.launch.job_queue import WorkerKey
 from assay.launch.leases import Leases
@@ -42,6 +44,35 @@ def test_a_thread_waits_while_others_have_the_cores(used_s: float, delays_s: dic
     before = Look(100.0, 5.0, {1: 0, 2: 0, 3: 9 * SECOND_NS if delays_s == {3: 1.0} else 0})
     after = Look(110.0, 5.0 + used_s, {thread: int(one * SECOND_NS) for thread, one in delays_s.items()})
     assert waited_s(before, after, cores=2) == pytest.approx(waited)
+
+
+@pytest.mark.parametrize(("then", "waited"), [({7, 8}, 7.5), ({7}, 0.0), ({7, 8, 9}, 0.0), ({7, 9}, 0.0)])
+def test_nothing_is_granted_for_time_that_may_have_been_hidden(then: set[int], waited: float) -> None:
+    """A process whose time is lost when it ends may have had the core itself."""
+    before = Look(100.0, 5.0, {7: 0}, frozenset({7, 8}))
+    assert waited_s(before, Look(110.0, 5.0, {7: 7_500_000_000}, frozenset(then)), cores=2) == pytest.approx(waited)
+
+
+@pytest.mark.parametrize(("used_s", "grows"), [(1000.0, False), (0.001, True), (None, False)])
+def test_a_group_counts_for_those_that_have_ended(used_s: float | None, grows: bool) -> None:
+    """This process and another share one core. What the group says decides; where it says nothing, what comes and goes does."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    other = subprocess.Popen([sys.executable, "-c", "while True: pass"], start_new_session=True)
+    asked = itertools.count()
+    wait = CoreWait(os.getpid(), lambda: None if used_s is None else used_s * next(asked))
+    try:
+        for now_s in (0.0, 0.4, 0.8):
+            with subprocess.Popen([sys.executable, "-SEc", "import time; time.sleep(0.3)"]):
+                wait.look(now_s)
+                end = time.monotonic() + 0.4
+                while time.monotonic() < end:
+                    pass
+    finally:
+        other.kill()
+        other.wait()
+        os.sched_setaffinity(0, cores)
+    assert (wait.seconds > 0.05) is grows
 
 
 class _Waits:

@@ -4,7 +4,7 @@ job. Sleeping, waiting for a lock or a file, and standing in its own way with mo
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -26,34 +26,43 @@ _USED = slice(11, 15)
 @dataclass(frozen=True)
 class Look:
     """At one moment: the processor time of a process and all that descends from it, and how long each of their threads was ready and
-    had no core, by its number."""
+    had no core, by its number. `unsure` are those whose time is lost when they end; none where it is counted elsewhere."""
 
     at_s: float
     used_s: float
     delays_ns: Mapping[int, int]
+    unsure: frozenset[int] = frozenset()
 
 
 def waited_s(before: Look, now: Look, cores: int) -> float:
     """In between: what the thread waited that waited longest, and no more than the time in which others had the cores that these
-    processes may use."""
+    processes may use. Nothing where a process came or went whose time may be lost: they may have had the cores themselves."""
+    if before.unsure != now.unsure:
+        return 0.0
     longest_s = 1e-9 * max((_since(before.delays_ns, *one) for one in now.delays_ns.items()), default=0)
     free_s = now.at_s - before.at_s - max(now.used_s - before.used_s, 0.0) / cores
     return max(min(longest_s, free_s), 0.0)
 
 
 class CoreWait:
-    """Of one process and all that descends from it. `seconds` grows with each look; the first look is where it begins."""
+    """Of one process and all that descends from it. `seconds` grows with each look; the first look is where it begins.
 
-    def __init__(self, pid: int) -> None:
+    `used_s` is asked for the processor time of all of them, where some may end and nobody waits for them (SIGCHLD is ignored: then the
+    kernel adds their time to nobody's, wait(2)). None: it is not counted either.
+    """
+
+    def __init__(self, pid: int, used_s: Callable[[], float | None] | None = None) -> None:
         self.seconds = 0.0
-        self._pid = pid
+        self._pid, self._used_s = pid, used_s
         self._last: Look | None = None
 
     def look(self, now_s: float) -> None:
         """To be called again and again: a process that has ended since is not counted."""
         tree = [self._pid, *descendants(self._pid)]
         delays = {thread: delay for one in tree for thread, delay in _delays_ns(one)}
-        look = Look(now_s, sum(map(_used_s, tree)), delays)
+        counted = self._used_s() if self._used_s is not None else None
+        unsure = frozenset(tree) if self._used_s is not None and counted is None else frozenset[int]()
+        look = Look(now_s, sum(map(_used_s, tree)) if counted is None else counted, delays, unsure)
         if self._last is not None:
             self.seconds += waited_s(self._last, look, _cores(self._pid))
         self._last = look

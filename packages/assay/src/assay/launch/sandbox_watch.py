@@ -113,7 +113,10 @@ class SandboxProcess:
     def begin(self, seconds: float) -> None:
         """Its time counts from now on, without that in which others had the cores; on a slower machine it is longer."""
         self.started, self.begun = True, time.monotonic()
-        self.time = TimeLimit(seconds, self.begun, CoreWait(self._init_pid), times_slower)
+        self.time = TimeLimit(seconds, self.begun, CoreWait(self._init_pid, self._used_s), times_slower)
+
+    def _used_s(self) -> float | None:
+        return self._group.used_s() if self._group is not None else None
 
     def kill(self) -> None:
         """All of it: the first process of the namespace takes every other with it."""
