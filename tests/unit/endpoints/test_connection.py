@@ -121,7 +121,11 @@ def test_no_tokenizer(tmp_path: Path) -> None:
 
 ANSWERS = {
     "not JSON": (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", EndpointBroke, "which is not JSON"),
-    "another protocol": (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", EndpointBroke, "answered without 'data'"),
+    "another protocol": (
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}",
+        EndpointBroke,
+        "missing required field `data`",
+    ),
     "no entry": (b"HTTP/1.1 401 No\r\nContent-Length: 2\r\n\r\n{}", UsageError, "put its key into ASSAY_ENDPOINT_KEY"),
     "a fault": (b"HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nxx", EndpointBroke, "failed (status 500): xx"),
     "cut short": (

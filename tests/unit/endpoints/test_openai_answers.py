@@ -50,14 +50,59 @@ ODD = {
     "log-probabilities that are a number": {"text": "a", "logprobs": 3},
     "tops that are a list": {"text": "a", "logprobs": {"top_logprobs": [[1, 2]]}},
     "a message that is a text": {"message": "hello"},
+    "a top without its log-probability": {"logprobs": {"content": [{"token": "a", "top_logprobs": [{"token": "a"}]}]}},
+    "a token below 0": {"text": "a", "token_ids": [-5]},
+    "a token that is a truth value": {"text": "a", "token_ids": [True]},
+    "a long number in a text": {"text": "a", "logprobs": {"tokens": ["token_id:" + "9" * 30]}},
+    "a longer number in a text": {"text": "a", "logprobs": {"tokens": ["token_id:" + "9" * 5000]}},
+    "a number below 0 in a text": {"text": "a", "logprobs": {"tokens": ["token_id:-5"]}},
+    "a log-probability without an end": {"logprobs": {"top_logprobs": [{"token_id:5": 10**400}]}},
+    "a text that is a table": {"text": {"a": 1}},
 }
 
 
 @pytest.mark.parametrize("what", ODD)
 def test_what_is_no_completion_is_one_sentence(what: str) -> None:
-    with pytest.raises(EndpointBroke, match="gave a completion that cannot be read") as error:
+    with pytest.raises(EndpointBroke, match="gave an answer that cannot be read") as error:
         _service(_Odd(ODD[what])).complete([1], 1)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("count", [[1], "many", -1, 10**30, 0.5])
+@pytest.mark.parametrize("which", ["prompt_tokens", "completion_tokens"])
+def test_a_count_that_is_none_is_one_sentence(which: str, count: Any) -> None:
+    class Counting(_Connection):
+        def post(self, path: str, body: dict[str, Any]) -> Any:
+            return super().post(path, body) | {"usage": {which: count}}
+
+    with pytest.raises(EndpointBroke, match=f"gave an answer that cannot be read .*{which}"):
+        _service(Counting()).complete([1], 1)
+
+
+@pytest.mark.parametrize("models", [{"data": [1]}, {"data": {}}, {"data": [{"id": 1}]}, [], None])
+def test_a_list_of_models_that_is_none_is_one_sentence(models: Any) -> None:
+    class Listing(_Connection):
+        def get(self, path: str) -> Any:
+            return models
+
+    with pytest.raises(EndpointBroke, match="gave an answer that cannot be read"):
+        _service(Listing())
+
+
+def test_digits_of_other_scripts_are_no_number_of_a_token() -> None:
+    assert Vocabulary("").number("token_id:²") is None
+    assert Vocabulary("").number("token_id:7") == 7
+
+
+def test_what_servers_leave_empty_is_read() -> None:
+    """Null for what there is none of, and log-probabilities that are no number."""
+    empty = {"text": None, "message": None, "delta": {"content": "a"}, "token_ids": None, "finish_reason": None}
+    answer = _service(
+        _Odd(empty | {"logprobs": {"tokens": ["token_id:5"], "top_logprobs": [None, {"token_id:5": None}]}})
+    )
+    found = answer.complete([1], 1)
+    assert (found.text, found.ids, found.finish, found.generated) == ("a", (5,), "", None)
+    assert [*map(list, found.tops)] == [[], [5]]
 
 
 def _service(connection: _Connection) -> OpenAi:

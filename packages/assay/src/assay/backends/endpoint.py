@@ -81,10 +81,8 @@ class TensorEngine:
     def facts(self) -> EngineInfo:
         """What the service says of itself."""
         said = {name: str(value) for name, value in self._options.items()}
-        said["platform"] = str(self._service.metadata.get("platform", ""))
-        return EngineInfo(
-            backend_version=",".join(map(str, self._service.metadata.get("versions") or ())), options=said
-        )
+        said["platform"] = self._service.metadata.platform or ""
+        return EngineInfo(backend_version=",".join(map(str, self._service.metadata.versions or ())), options=said)
 
 
 class PromptEndpoint:

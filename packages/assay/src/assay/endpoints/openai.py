@@ -7,17 +7,22 @@ beside its text llama.cpp's; where a server has none, the tokenizer of the model
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from assay.endpoints.connection import Connection
-from assay.errors import EndpointBroke, UsageError
+from assay.endpoints.openai_answers import Answer, Choice, LogProbabilities, Models, Named, Token, Usage
+from assay.endpoints.readable import readable
+from assay.errors import UsageError
 from assay.ports.prompts import Completion, Top
 
-_BY_NUMBER = "token_id:"
-_LARGEST_TOKEN = 1 << 31
+_PROTOCOL = "OpenAI's protocol"
+_BY_NUMBER = re.compile("token_id:(-?[0-9]+)")
 _WHOLE = {"top_p": 1.0, "top_k": 0, "min_p": 0.0}
 """Draws are to be those of the whole distribution: servers cut it unasked (llama.cpp's; vLLM's by generation_config.json)."""
 
@@ -40,9 +45,9 @@ class Vocabulary:
         self._numbers = {name: number for number, name in enumerate(names) if counts[name] == 1}
 
     def number(self, name: str) -> int | None:
-        """None where nobody can say which token that is."""
-        if name.startswith(_BY_NUMBER) and name.removeprefix(_BY_NUMBER).isdigit():
-            return int(name.removeprefix(_BY_NUMBER))
+        """None where nobody can say which token that is. Raises ValidationError for a number that no token has."""
+        if (by_number := _BY_NUMBER.fullmatch(name)) is not None:
+            return msgspec.convert(by_number[1], Token, strict=False)
         return self._numbers.get(name)
 
 
@@ -52,7 +57,8 @@ class OpenAi:
     def __init__(self, connection: Connection, model: str, vocabulary: Vocabulary, most: int = 5) -> None:
         self._connection, self._vocabulary, self._most = connection, vocabulary, most
         self.address = connection.address
-        known = [str(one.get("id")) for one in _listed(connection.get("/models"), "data")]
+        with readable(connection.address, _PROTOCOL):
+            known = [one.id for one in msgspec.convert(connection.get("/models"), Models).data]
         self.model = model or (known[0] if known else "")
         if known and self.model not in known:
             raise UsageError(
@@ -103,76 +109,50 @@ class OpenAi:
         return self._of([self._connection.post("/chat/completions", body)])
 
     def _of(self, bodies: Sequence[Any]) -> Completion:
-        """Raises EndpointBroke for what is no completion: lists for tables, texts for numbers."""
-        try:
-            return self._read(bodies)
-        except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
-            raise EndpointBroke(
-                f"{self.address} gave a completion that cannot be read ({error}): is it OpenAI's protocol that it speaks?"
-            ) from None
+        with readable(self.address, _PROTOCOL):
+            return self._read([msgspec.convert(body, Answer) for body in bodies])
 
-    def _read(self, bodies: Sequence[Any]) -> Completion:
+    def _read(self, answers: Sequence[Answer]) -> Completion:
         pieces, ids, tops, reason = [], [], [], ""
         known = True
-        usage: dict[str, Any] = {}
-        for body in bodies:
-            usage = (body.get("usage") if isinstance(body, dict) else None) or usage
-            for choice in _listed(body, "choices"):
-                message = choice.get("message") or choice.get("delta") or {}
-                pieces.append(str(choice.get("text", message.get("content")) or ""))
-                reason = str(choice.get("finish_reason") or reason)
+        usage = Usage()
+        for answer in answers:
+            usage = answer.usage or usage
+            for choice in answer.choices:
+                pieces.append(choice.said)
+                reason = choice.finish_reason or reason
                 found = self._tokens(choice)
                 known = known and found is not None
                 ids += found or []
-                tops += self._tops(choice)
-        if not ids and usage.get("completion_tokens"):
+                tops += self._tops(choice.logprobs or LogProbabilities())
+        if not ids and usage.completion_tokens:
             known = False  # there are some, and it does not say which
-        counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
+        counts = (usage.prompt_tokens, usage.completion_tokens)
         return Completion("".join(pieces), tuple(ids) if known else None, tuple(tops), reason, *counts, tuple(pieces))
 
-    def _tokens(self, choice: Mapping[str, Any]) -> list[int] | None:
+    def _tokens(self, choice: Choice) -> list[int] | None:
         """None where the server does not say which tokens it generated."""
-        if choice.get("token_ids") is not None:
-            found = [int(one) for one in choice["token_ids"]]
-            if odd := [one for one in found if abs(one) > _LARGEST_TOKEN]:
-                raise ValueError(f"no vocabulary has a token {odd[0]:.3g}")
-            return found
-        said = choice.get("logprobs") or {}
-        names = said.get("tokens")
-        if names is None:
-            names = [_name(one) for one in said.get("content") or ()]
-        if not names:
-            message = choice.get("message") or choice.get("delta") or {}
-            return [] if not choice.get("text", message.get("content")) and choice.get("finish_reason") else None
-        numbers = [self._vocabulary.number(str(name)) for name in names]
+        if choice.token_ids is not None:
+            return choice.token_ids
+        shown = choice.logprobs or LogProbabilities()
+        if shown.tokens is not None:
+            numbers = [self._vocabulary.number(name) for name in shown.tokens]
+        else:
+            numbers = [self._number(place) for place in shown.content or ()]
+        if not numbers:
+            return [] if not choice.said and choice.finish_reason else None
         return None if None in numbers else [one for one in numbers if one is not None]
 
-    def _tops(self, choice: Mapping[str, Any]) -> list[Top]:
-        said = choice.get("logprobs") or {}
-        if "content" in said:
-            rows = [
-                {_name(one): one["logprob"] for one in row.get("top_logprobs", ())} for row in said["content"] or ()
-            ]
+    def _number(self, named: Named) -> int | None:
+        return named.id if named.id is not None or named.token is None else self._vocabulary.number(named.token)
+
+    def _tops(self, shown: LogProbabilities) -> list[Top]:
+        if shown.content is not None:
+            places = [[(self._number(one), one.logprob) for one in place.top_logprobs or ()] for place in shown.content]
         else:
-            rows = [row or {} for row in said.get("top_logprobs") or ()]
-        return [self._numbered(row) for row in rows]
-
-    def _numbered(self, row: Mapping[str, Any]) -> Top:
-        named = {
-            self._vocabulary.number(str(name)): math.nan if value is None else float(value)
-            for name, value in row.items()  # JSON has no NaN: servers say null
-        }
-        return {number: value for number, value in named.items() if number is not None}
-
-
-def _name(said: Mapping[str, Any]) -> str:
-    """By its number, where the server tells it beside the text, as that of llama.cpp does."""
-    number = said.get("id")
-    return str(said.get("token")) if number is None else f"{_BY_NUMBER}{number}"
-
-
-def _listed(body: Any, name: str) -> list[Any]:
-    found = body.get(name) if isinstance(body, dict) else None
-    if not isinstance(found, list):
-        raise EndpointBroke(f"the service answered without {name!r}: is it OpenAI's protocol that it speaks?")
-    return found
+            rows = [row or {} for row in shown.top_logprobs or ()]
+            places = [[(self._vocabulary.number(name), value) for name, value in row.items()] for row in rows]
+        return [
+            {number: math.nan if value is None else value for number, value in place if number is not None}
+            for place in places
+        ]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
+from msgspec import Meta
 
 from assay.endpoints.connection import Connection
-from assay.errors import EndpointBroke, Unsupported, UsageError
+from assay.endpoints.readable import readable
+from assay.errors import Unsupported, UsageError
 from assay.ports import Tensor
 
 _TYPES = {
@@ -25,6 +28,25 @@ _TYPES = {
     "FP64": "float64",
 }
 _NAMES = {dtype: name for name, dtype in _TYPES.items()}
+_PROTOCOL = "the Open Inference Protocol"
+
+
+class Metadata(msgspec.Struct):
+    """What the server says of the model."""
+
+    platform: str | None = None
+    versions: list[str | int] | None = None
+
+
+class _Output(msgspec.Struct):
+    name: str
+    datatype: str
+    shape: list[Annotated[int, Meta(ge=0, lt=1 << 53)]]
+    data: list[Any]
+
+
+class _Answer(msgspec.Struct):
+    outputs: list[_Output]
 
 
 class TensorService:
@@ -34,7 +56,8 @@ class TensorService:
         if not model:
             raise UsageError(f"{connection.address}: which of its models? choose with --option model=NAME")
         self._connection, self._path = connection, f"/models/{model}"
-        self.metadata: dict[str, Any] = connection.get(self._path)
+        with readable(connection.address, _PROTOCOL):
+            self.metadata = msgspec.convert(connection.get(self._path), Metadata)
 
     def infer(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Every output by name. Raises Unsupported for a type that JSON does not carry."""
@@ -48,10 +71,11 @@ class TensorService:
             for name, array in tensors.items()
         ]
         body = self._connection.post(self._path + "/infer", {"inputs": inputs})
-        try:
-            return {one["name"]: _array(one) for one in body["outputs"]}
-        except (KeyError, TypeError, ValueError) as error:
-            raise EndpointBroke(f"{self._connection.address} gives outputs that cannot be read ({error})") from None
+        with readable(self._connection.address, _PROTOCOL):
+            outputs = msgspec.convert(body, _Answer).outputs
+            if len({one.name for one in outputs}) < len(outputs):
+                raise msgspec.ValidationError("two outputs have one name")
+            return {one.name: _array(one, at) for at, one in enumerate(outputs)}
 
 
 def _datatype(name: str, array: Tensor) -> str:
@@ -60,5 +84,25 @@ def _datatype(name: str, array: Tensor) -> str:
     return _NAMES[str(array.dtype)]
 
 
-def _array(said: Mapping[str, Any]) -> Tensor:
-    return np.array(said["data"], _TYPES[said["datatype"]]).reshape(said["shape"])
+def _array(said: _Output, at: int) -> Tensor:
+    """`data` is flat, or nested as the shape is. Raises ValidationError for what does not fit its type and shape."""
+    if said.datatype not in _TYPES:
+        raise msgspec.ValidationError(f"JSON carries no such type - at `$.outputs[{at}].datatype`")
+    dtype = np.dtype(_TYPES[said.datatype])
+    try:
+        flat = np.array(said.data, object).ravel().tolist()
+        with np.errstate(over="ignore"):  # what is beyond float32 is infinite there
+            return np.array(msgspec.convert(flat, list[_element(dtype)]), dtype).reshape(said.shape)  # type: ignore[misc]
+    except (ValueError, OverflowError, msgspec.ValidationError):
+        raise msgspec.ValidationError(
+            f"does not fit its type {said.datatype} and its shape - at `$.outputs[{at}].data`"
+        ) from None
+
+
+def _element(dtype: np.dtype[Any]) -> Any:
+    """JSON has no NaN: servers say null."""
+    if dtype.kind == "f":
+        return float | None
+    if dtype.kind == "b":
+        return bool | Annotated[int, Meta(ge=0, le=1)]
+    return int

@@ -56,7 +56,10 @@ def _parsed(path: Path) -> Any:
     if not text.strip():
         raise UsageError(f"{path} is empty; give a result file of {', '.join(TOOLS)}")
     if path.suffix == ".csv":
-        return list(csv.DictReader(text.splitlines()))
+        try:
+            return list(csv.DictReader(text.splitlines()))
+        except csv.Error as error:
+            raise UsageError(f"{path} is no table of figures ({error}): damaged, or another file?") from None
     try:
         return json.loads(text)
     except RecursionError:
@@ -139,6 +142,8 @@ def _trtexec_times(rows: list[Mapping[str, float]]) -> dict[str, float]:
     import numpy as np
 
     samples = np.array([float(row["latencyMs"]) for row in rows])
+    if (below := np.flatnonzero(samples < 0.0)).size:
+        raise ValueError(f"latencyMs of row {below[0] + 1} is {samples[below[0]]:g}, below 0")
     found = {"requests": len(samples), "e2e_mean_ms": samples.mean()}
     return found | {f"e2e_p{p}_ms": np.quantile(samples, int(p) / 100) for p in _PERCENTILES}
 
@@ -161,6 +166,8 @@ def _perf_analyzer(rows: list[Mapping[str, str]]) -> dict[str, float]:
     """`-f FILE`: the row of the greatest load; microseconds."""
     if any(value is None for one in rows for value in one.values()):
         raise ValueError("a row has fewer columns than the first line names")
+    if any(None in one for one in rows):
+        raise ValueError("a row has more columns than the first line names")
     row = max(rows, key=_load_of)
     found = {"throughput_per_s": float(row["Inferences/Second"])}
     found |= {f"e2e_p{p}_ms": float(row[f"p{p} latency"]) / 1e3 for p in _PERCENTILES if row.get(f"p{p} latency")}
@@ -170,10 +177,10 @@ def _perf_analyzer(rows: list[Mapping[str, str]]) -> dict[str, float]:
 
 
 def _load_of(row: Mapping[str, str]) -> float:
-    return float(row.get("Concurrency") or row.get("Request Rate") or 0.0)
-
-
-_LOADGEN = re.compile(r"^(?P<name>[^:\n]+?)\s*:\s*(?P<value>\S+)\s*$", re.MULTILINE)
+    load = float(row.get("Concurrency") or row.get("Request Rate") or 0.0)
+    if not math.isfinite(load):
+        raise ValueError(f"a row is of the load {load}")
+    return load
 
 
 _LOADGEN_TIMES = (
@@ -185,7 +192,8 @@ _LOADGEN_TIMES = (
 
 def _loadgen(text: str) -> dict[str, float]:
     """`mlperf_log_summary.txt`: nanoseconds."""
-    said = {one["name"].strip(): one["value"] for one in _LOADGEN.finditer(text)}
+    lines = [line.partition(":") for line in text.splitlines()]
+    said = {name.strip(): value.strip() for name, _, value in lines}
     found = {"valid": float(said["Result is"] == "VALID")}
     rates = (
         "Completed samples per second",
