@@ -208,3 +208,14 @@ def test_a_licence_is_judged_whatever_else_is_wrong_with_the_metadata(folder: Pa
     metadata.write_text(text)
     names = {one.name for one in checked(folder) if one.outcome is CheckOutcome.FAILED}
     assert names >= {"artifacts.metadata", "artifacts.license"}
+
+
+def test_a_script_that_changes_another_one_is_told_and_a_package_that_it_changes_is_not(folder: Path) -> None:
+    (folder / "scripts").mkdir()
+    (folder / "scripts" / "process.py").write_text('KEY = "shape"\n')
+    with (folder.parents[1] / "zoo.toml").open("a") as policy:
+        policy.write('packages = ["numpy", "onnxruntime", "torch"]\n')
+    text = (folder / "preprocess.py").read_text()
+    text += "\nimport torch\nfrom scripts import process\ntorch.SIZE = 1\nprocess.KEY = 'size'\n"
+    (folder / "preprocess.py").write_text(text)
+    assert told(folder) == [("scan", "preprocess.py", len(text.splitlines()))]

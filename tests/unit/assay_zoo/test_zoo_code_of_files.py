@@ -90,6 +90,21 @@ def test_a_package_that_the_zoo_allows_is_no_other_file() -> None:
     assert [line for line, _ in reaches(code)] == [2, 3, 5]
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from scripts import process\nprocess.KEY = '__globals__'",
+        "import helper\nhelper.process.KEY = '__globals__'",
+        "from .helper import process as p\nsetattr(p, 'KEY', '__globals__')",
+    ],
+)
+def test_another_file_may_be_reached_through_a_third(code: str) -> None:
+    assert reaches(code) == []
+    ((line, told),) = reaches(code, own=("process", "helper"))
+    assert line == 2
+    assert "another file" in told
+
+
 _A_CALL = "def f{0}(x):\n    key = 'a'\n    return getattr(x, key)\n"
 
 

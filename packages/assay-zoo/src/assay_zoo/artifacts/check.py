@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
 
 import msgspec
 
@@ -99,9 +100,11 @@ def _own_items(place: SubmissionContext) -> Iterator[dict[str, object]]:
     if readme.is_file():
         metadata = place.metadata.model_dump(mode="json") if place.metadata else None
         yield {"kind": README, "copy": str(readme), "path": "README.md", "metadata": metadata}
-    for path in python_files(place.folder):
-        packages = list(place.policy.packages)
-        yield {"kind": "source", "copy": str(place.folder / path), "path": path, "packages": packages}
+    paths = python_files(place.folder)
+    packages = list(place.policy.packages)
+    own = sorted({part for path in paths for part in PurePosixPath(path).with_suffix("").parts})
+    for path in paths:
+        yield {"kind": "source", "copy": str(place.folder / path), "path": path, "packages": packages, "own": own}
 
 
 def _unopened(name: str, path: str, answer: Looked) -> Check:

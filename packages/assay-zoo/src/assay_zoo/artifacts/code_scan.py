@@ -42,14 +42,14 @@ _UNWRITTEN = "a name that is not written in the file, or in a list or dict that 
 PACKAGES: tuple[str, ...] = ZooPolicy.model_fields["packages"].default
 
 
-def reaches(text: str, packages: Collection[str] = PACKAGES) -> list[tuple[int, str]]:
+def reaches(text: str, packages: Collection[str] = PACKAGES, own: Collection[str] = ()) -> list[tuple[int, str]]:
     """(line, what it reaches for), once for each, sorted. Text that is no Python has none: another check says so. A module that is
-    neither of Python nor of `packages` is another file of the submission."""
+    neither of Python nor of `packages` is another file of the submission; `own` are their names, as far as they are known."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return []
-    found = dict.fromkeys(_Scan(tree, packages).found())
+    found = dict.fromkeys(_Scan(tree, packages, own).found())
     seen = {line for line, _ in found}
     found.update(dict.fromkeys(one for one in dangerous_calls(text) if one[0] not in seen))
     return sorted(found)
@@ -58,8 +58,8 @@ def reaches(text: str, packages: Collection[str] = PACKAGES) -> list[tuple[int, 
 class _Scan:
     """One file, with what its names stand for."""
 
-    def __init__(self, tree: ast.AST, packages: Collection[str]) -> None:
-        self._packages = packages
+    def __init__(self, tree: ast.AST, packages: Collection[str], own: Collection[str]) -> None:
+        self._packages, self._own = packages, own
         self._nodes = list(ast.walk(tree))
         self._bound = bound_names(tree, HARMLESS)
         self._local = local_names(tree)
@@ -128,7 +128,7 @@ class _Scan:
         if id(node) in self._written and module in ("os", "posix"):
             return  # a variable that is set for a library reads nothing
         yield from reached_by(module, node.attr)
-        if not isinstance(node.ctx, ast.Load) and self._is_other_file(module):
+        if not isinstance(node.ctx, ast.Load) and self._may_be_file(module):
             yield f"what a name of another file stands for ({module}.{node.attr})"
         if node.attr in _GIVING and id(node) not in self._called:
             yield f"what is named while it runs ({node.attr})"
@@ -176,7 +176,7 @@ class _Scan:
             if id(node) not in self._kept and is_elsewhere(imported_by(node), self._packages):
                 yield f"{imported_by(node)} under a name that is made while it runs"
         changed = dotted(node.args[0], self._bound) if plain in ("setattr", "delattr") and node.args else ""
-        if self._is_other_file(changed):
+        if self._may_be_file(changed):
             yield f"what a name of another file stands for ({changed})"
         if plain in ("getattr", "vars") or name in ("attrgetter", "methodcaller"):
             yield from self._by_name(node, name)
@@ -230,6 +230,11 @@ class _Scan:
         """Such a file as a whole: a value in it may well be handed on and changed."""
         whole = "." not in path.lstrip(".") or path in self._modules
         return whole and is_elsewhere(path, self._packages)
+
+    def _may_be_file(self, path: str) -> bool:
+        """Such a file, or what another one calls by the name of one."""
+        named = path.rpartition(".")[2] in self._own and is_elsewhere(path, self._packages)
+        return named or self._is_other_file(path)
 
     def _is_function(self, node: ast.expr) -> bool:
         partial = isinstance(node, ast.Call) and dotted(node.func, self._bound) == "functools.partial"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from assay_zoo.artifacts.text_encoding import encoding_trouble
 from assay_zoo.metadata import Metadata
 from assay_zoo.readme import differences, missing_sections
 
+_Scan = Callable[[str], list[tuple[int, str]]]
 TARGET = "assay_zoo.artifacts.inspect_source:inspect_part"
 README = "readme-fields"
 """The kind of item that asks whether the readme says what the metadata say."""
@@ -49,17 +51,17 @@ def inspect_source(item: dict[str, Any]) -> Any:
         return msgspec.to_builtins(
             [Finding(sentence=f"{path} {one.sentence}", path=path, line=one.line) for one in told]
         )
-    packages = item.get("packages", PACKAGES)
+    scan = partial(reaches, packages=item.get("packages", PACKAGES), own=item.get("own", ()))
     if path.lower().endswith(".ipynb"):
-        return msgspec.to_builtins(_notebook(path, text, packages))
-    source = _script(path, text, packages)
+        return msgspec.to_builtins(_notebook(path, text, scan))
+    source = _script(path, text, scan)
     if other := encoding_trouble(data):
         finding = Finding(sentence=f"{path} {other}", path=path, line=1)
         source = msgspec.structs.replace(source, troubles=(finding, *source.troubles))
     return msgspec.to_builtins(source)
 
 
-def _script(path: str, text: str, packages: Sequence[str]) -> SourceText:
+def _script(path: str, text: str, scan: _Scan) -> SourceText:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
@@ -67,7 +69,7 @@ def _script(path: str, text: str, packages: Sequence[str]) -> SourceText:
     return SourceText(
         imports=tuple(Import(module=name, line=line) for name, line in _imports(tree)),
         troubles=tuple(_alike(path, tree)),
-        reaches=tuple(_reaches(path, text, packages)),
+        reaches=tuple(_reaches(path, text, scan)),
         functions=functions_of(tree),
         statements=statements_of(tree),
         texts=texts_of(tree),
@@ -78,9 +80,9 @@ def _script(path: str, text: str, packages: Sequence[str]) -> SourceText:
     )
 
 
-def _reaches(path: str, text: str, packages: Sequence[str], where: Sequence[int] = ()) -> Iterator[Finding]:
+def _reaches(path: str, text: str, scan: _Scan, where: Sequence[int] = ()) -> Iterator[Finding]:
     """`where` are the lines of a notebook's file, for each line of its code."""
-    for line, what in reaches(text, packages):
+    for line, what in scan(text):
         sentence = f"{path} reaches for {what}: code of a submission reads its own files and computes, nothing else"
         yield Finding(sentence=sentence, path=path, line=where[line - 1] if 0 < line <= len(where) else line)
 
@@ -111,7 +113,7 @@ def _imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
                 yield node.args[0].value, node.lineno
 
 
-def _notebook(path: str, text: str, packages: Sequence[str]) -> SourceText:
+def _notebook(path: str, text: str, scan: _Scan) -> SourceText:
     try:
         cells = json.loads(text).get("cells", [])
     except (ValueError, AttributeError):
@@ -147,7 +149,7 @@ def _notebook(path: str, text: str, packages: Sequence[str]) -> SourceText:
     code_of_all = "\n".join(whole)
     tree = ast.parse(code_of_all)
     return SourceText(
-        imports=tuple(imports), troubles=tuple(troubles), reaches=tuple(_reaches(path, code_of_all, packages, places)),
+        imports=tuple(imports), troubles=tuple(troubles), reaches=tuple(_reaches(path, code_of_all, scan, places)),
         functions=functions_of(tree), statements=statements_of(tree), texts=texts_of(tree), keys=keys_of(tree),
         names=names_of(tree), numbers=numbers_of(tree), whole=not unread,
     )  # fmt: skip
