@@ -44,6 +44,7 @@ def digits(root: Path, labels: Mapping[str, np.ndarray], tools: SubmissionServic
         ({"label": (450,)}, {"task_options": {"label": "digit"}}, "has 'label', and task 'classification' reads 'digit'"),
         ({"label": (7,)}, {}, "label 'label' has 7 entries, and the outputs have 450 rows"),
         ({"label": (450,)}, {"task": "colours"}, "there is no task 'colours'"),
+        ({"label": (450,)}, {"task_options": {"scores": "loud"}}, "option 'scores' of task 'classification' must be"),
         ({"label": (450,)}, {"task_options": {"lable": "x"}}, "task 'classification' has no option 'lable'"),
     ],
 )  # fmt: skip

@@ -13,7 +13,7 @@ from assay.core.data import Data
 from assay.core.job import ReferenceJob
 from assay.core.outcome import Outcome
 from assay.core.result import Result
-from assay.errors import BadGolden, BadModel, UnknownName, UsageError
+from assay.errors import BadGolden, BadModel, UsageError
 from assay.models.goldens import Golden, read_golden
 from assay.models.tensors import read_tensors
 from assay.plugins import find_flow
@@ -101,8 +101,8 @@ def _answers_suit(scenario: Scenario, answered: Sequence[Tensors]) -> None:
     """Raises UsageError where the task cannot be computed from what the model answers, whatever the labels are."""
     try:
         check_task(scenario.task, scenario.task_options)
-    except UnknownName:
-        return
+    except UsageError:
+        return  # the scenario's own mistake
     try:
         score(scenario.task, answered, answered, {}, scenario.task_options)
     except (ValueError, IndexError) as error:
