@@ -59,6 +59,8 @@ from assay_zoo.artifacts.code_scan import reaches
         ("import operator\nf = operator.methodcaller", "named while it runs"),
         ("key = z\ndef f(a=getattr(x, key)): key = 'a'", "named while it runs"),
         ("def f(key): [0 for key in ('a',)]; getattr(x, key)", "named while it runs"),
+        ("from helper import *\ndef f():\n    [0 for key in ('a',)]\n    getattr(x, key)", "named while it runs"),
+        ("'__subclasses__'\n[0 for __doc__ in ('a',)]\ngetattr(x, __doc__)", "named while it runs"),
         ("key = z\ndef f():\n    [0 for key in ('a',)]\n    getattr(x, key)", "named while it runs"),
     ],
 )

@@ -97,8 +97,9 @@ class WrittenNames:
 
     def _nowhere_else(self) -> set[str]:
         """Names that a file binds in this function alone: those of its comprehensions too."""
-        around = self._outer._bound if self._outer is not None else Counter[str]()
-        return {name for name, many in self._bound.items() if many == around[name]}
+        if self._outer is None or self._outer.binds(""):
+            return set()
+        return {name for name, many in self._bound.items() if many == self._outer._bound[name]}
 
     def _owner(self, name: str) -> WrittenNames:
         """The function whose own name it is, or the file."""
@@ -112,9 +113,10 @@ class WrittenNames:
         return self._known[name]
 
     def _of(self, name: str) -> list[_Source]:
-        """What binds it; nothing where something else may."""
+        """What binds it; nothing where something else may, as Python does with `__doc__`."""
         found = self._sources.get(name, [])
-        return found if len(found) == self._bound[name] and not self._everything else []
+        alone = len(found) == self._bound[name] and not self._everything and not name.startswith("__")
+        return found if alone else []
 
     def _given(self, value: ast.expr, at: int | None, each: bool) -> list[Name]:
         return self._unpacked(value, at) if at is not None else self._each(value) if each else self.of(value)
