@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from assay.endpoints.deadline import TimelyConnection, TimelyTlsConnection
+from assay.endpoints.readable import json_value
 from assay.errors import EndpointBroke, EndpointFailed, UsageError
 
 LARGEST_BYTES = 1 << 30
@@ -133,7 +134,7 @@ class Connection:
 
     def _read(self, content: bytes) -> Any:
         try:
-            value = _json(content)
+            value = json_value(content)
         except ValueError:
             said = without_key(content.decode("latin-1"), self._key).encode("latin-1")
             raise EndpointBroke(
@@ -263,19 +264,11 @@ def _parts_of(address: str) -> SplitResult | None:
     return parts if good else None
 
 
-def _json(content: bytes) -> Any:
-    """Raises ValueError for what is none, or is nested too deeply."""
-    try:
-        return json.loads(content)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-
-
 def _reason_in(content: bytes) -> str:
     """The message of the error where there is one, or else all of it."""
     said: Any = None
     with suppress(ValueError):
-        said = _json(content)
+        said = json_value(content)
     if isinstance(said, dict):
         said = said.get("error", said.get("detail"))
     if isinstance(said, dict):

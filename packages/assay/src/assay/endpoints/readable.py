@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import msgspec
 
 from assay.errors import EndpointBroke
+
+
+def json_value(content: bytes) -> Any:
+    """Raises ValueError for what is none, or is nested too deeply."""
+    try:
+        return json.loads(content)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 @contextmanager

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+import msgspec
+
 from assay.endpoints.connection import without_key
+from assay.endpoints.openai_answers import Choice, Usage
+from assay.endpoints.readable import json_value
 from assay.serving.generator import Load, Sent
 
 _CHUNKED = re.compile(rb"^transfer-encoding:[^\r\n]*chunked", re.IGNORECASE | re.MULTILINE)
 _SIZE = re.compile(rb"[0-9a-fA-F]+")
-_DONE, _SHOWN = "[DONE]", 100
+_DONE, _SHOWN = b"[DONE]", 100
 Parts = Sequence[tuple[float, bytes]]
 """What came, and when."""
+
+
+class _Event(msgspec.Struct):
+    """What is read of an answer, or of an event of one."""
+
+    choices: list[Choice] | None = None
+    usage: Usage | None = None
+    error: Any = None
+
+
+_END = _Event()
 
 
 @dataclass(frozen=True)
@@ -53,7 +67,7 @@ def _answer(sent: Sent) -> Answer:
     events = _events(parts)
     error = next(filter(None, (_error_of(said) for _, said in events)), "")
     times = [at for at, said in events if _has_text(said)]
-    if error or not any(said == _DONE for _, said in events):
+    if error or not any(said is _END for _, said in events):
         return Answer(late, -1.0, -1.0, len(times), (), error or "the stream was cut off")
     if not times:
         return Answer(late, -1.0, -1.0, 0, (), "no token came")
@@ -90,46 +104,42 @@ def _chunks(whole: bytes, at: int) -> list[tuple[int, int]]:
     return found
 
 
-def _events(parts: Parts) -> list[tuple[float, Any]]:
+def _events(parts: Parts) -> list[tuple[float, _Event]]:
     """What each event says, and when the last byte of its line came."""
-    found: list[tuple[float, Any]] = []
+    found: list[tuple[float, _Event]] = []
     rest = b""
     for at, data in parts:
         *lines, rest = (rest + data).split(b"\n")
-        found += [(at, _parsed(line[5:])) for line in lines if line.startswith(b"data:")]
+        found += [(at, _parsed(line[5:])) for line in lines if line.startswith(b"data:") and line[5:].strip()]
     return found
 
 
-def _parsed(text: bytes) -> Any:
-    if text.strip() == _DONE.encode():
-        return _DONE
+def _parsed(text: bytes) -> _Event:
+    if text.strip() == _DONE:
+        return _END
     try:
-        return json.loads(text)
-    except ValueError:
-        return None
+        return msgspec.convert(json_value(text), _Event)
+    except (ValueError, msgspec.ValidationError):
+        return _Event(error="its answer cannot be read")
 
 
-def _error_of(said: Any) -> str:
+def _error_of(said: _Event) -> str:
     """The error that it tells; "" for none."""
-    error = said.get("error") if isinstance(said, dict) else None
+    error = said.error
     if not error:
         return ""
     text = str(error.get("message") or error) if isinstance(error, dict) else str(error)
     return f"error: {' '.join(text.split())}"
 
 
-def _has_text(said: Any) -> bool:
+def _has_text(said: _Event) -> bool:
     """Whether a token is in it: not the end, a role, a count, or no text."""
     return bool(_text_of(said))
 
 
-def _text_of(said: Any) -> str:
-    choices = said.get("choices") if isinstance(said, dict) else None
-    return "".join(one.get("text") or (one.get("delta") or {}).get("content") or "" for one in choices or ())
+def _text_of(said: _Event) -> str:
+    return "".join(choice.said for choice in said.choices or ())
 
 
-def _usage(said: Any) -> int:
-    try:
-        return int(said["usage"]["completion_tokens"])
-    except (ValueError, KeyError, TypeError):
-        return 0
+def _usage(said: _Event) -> int:
+    return (said.usage or Usage()).completion_tokens or 0
