@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +44,32 @@ def test_where_the_reference_is_there_already() -> None:
     check(RIGHT, MetricChoice("classification"))
     with pytest.raises(BadInputs, match="'ranking' reads 'label_relevance' of the labels, and there is 'label'"):
         check(RIGHT, MetricChoice("ranking"))
+
+
+def test_where_there_is_a_golden_whatever_engines_do() -> None:
+    check(RIGHT, MetricChoice("classification"))
+    record = [
+        sys.executable,
+        "-m",
+        "assay",
+        "golden",
+        "record",
+        "m.onnx",
+        "golden",
+        "--inputs",
+        "data",
+        "--reason",
+        "new",
+    ]
+    subprocess.run(record, check=True, capture_output=True)
+    with pytest.raises(UsageError, match="'ranking' reads 'label_relevance' of the labels, and there is 'label'"):
+        assay.check(
+            "m.onnx",
+            flows=["faulty-segfault"],
+            golden="golden",
+            measure=False,
+            task_metric=MetricChoice("ranking"),
+        )
 
 
 def test_where_the_answers_were_given() -> None:

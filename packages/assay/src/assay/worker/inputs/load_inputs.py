@@ -35,12 +35,12 @@ class Source:
     sequences: tuple[int, ...] = ()
 
 
-def check_golden(folder: Path, model: Model) -> None:
-    """Raises BadGolden where it is broken, or not of this model."""
+def check_golden(folder: Path, model: Model) -> Golden | None:
+    """The golden; None where it keeps sketches alone. Raises BadGolden where it is broken, or not of this model."""
     if read_lock(folder).form != SKETCH:
-        read_golden(folder, model_digest=model.digest, model=model)
-    else:
-        feed(read_sketches(folder, model.digest), model)
+        return read_golden(folder, model_digest=model.digest, model=model)
+    feed(read_sketches(folder, model.digest), model)
+    return None
 
 
 def feed(golden: SketchedGolden, model: Model) -> tuple[Source, Scheduled]:

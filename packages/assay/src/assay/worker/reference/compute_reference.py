@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from assay.core.case import Contract
 from assay.core.dtype import CONTAINERS, dtype_name, is_floating, numpy_dtype
 from assay.core.empty_result import empty_result
 from assay.core.golden import REFERENCE
@@ -42,7 +43,7 @@ EVALUATOR = "reference"
 
 def inspect(job: InspectJob, stages: Stages) -> InspectResult:
     """`InspectResult.model` describes the file, or `findings` refuse it: it is not looked at anywhere else. Raises BadModel for what is
-    no ONNX file, and BadGolden."""
+    no ONNX file, BadGolden, and UsageError where the task metric cannot be computed of the golden's own answers."""
     with stages.enter(Stage.LOAD):
         try:
             model = open_source(Path(job.case.model.source))
@@ -52,7 +53,10 @@ def inspect(job: InspectJob, stages: Stages) -> InspectResult:
         if job.case.inputs.data is not None:
             take_data(job, model)
         elif job.case.inputs.golden:
-            check_golden(Path(job.case.inputs.golden), model)
+            golden = check_golden(Path(job.case.inputs.golden), model)
+            # The outputs of an original may have other names than the task is told.
+            if golden is not None and job.case.original is None:
+                _check_labels(job.case.contract, golden.outputs, golden.labels)
         if job.case.original is not None:
             model = msgspec.structs.replace(model, coarse=coarse_types(Path(job.case.model.source)))
             if job.case.original.golden:
@@ -80,7 +84,7 @@ def compute_reference(job: ReferenceJob, stages: Stages) -> ReferenceResult:
             graph = _graph_of(lowered.rewritten.model, job)
             search = BranchSearch(graph, job.case.model, seed=job.case.inputs.seed)
             inputs, outputs, plan = search.improve(inputs, outputs, plan, answer)
-    _check_labels(job, outputs, source.labels, stages)
+    _check_labels(job.case.contract, outputs, source.labels, library_of(job.flow))
     with stages.enter(Stage.SAVE):
         facts = lowered.facts(engine)
         names = dict.fromkeys(name for sample in outputs for name in sample)
@@ -112,14 +116,12 @@ def compute_reference(job: ReferenceJob, stages: Stages) -> ReferenceResult:
     return msgspec.structs.replace(empty_result(job), facts=facts)
 
 
-def _check_labels(job: ReferenceJob, outputs: Samples, labels: Mapping[str, Tensor], stages: Stages) -> None:
+def _check_labels(contract: Contract, outputs: Samples, labels: Mapping[str, Tensor], library: str = EVALUATOR) -> None:
     """Before an engine is asked: raises UsageError where the task metric cannot be computed of the reference's own answers. Those of a
     runtime in its place may be what is wrong."""
-    contract = job.case.contract
-    if contract.task_metric is not None and library_of(job.flow) == EVALUATOR:
+    if contract.task_metric is not None and library == EVALUATOR:
         told = outputs[: len(next(iter(labels.values())))] if labels else outputs
-        with stages.enter(Stage.COMPARE):
-            score(contract.task_metric, told, told, labels, contract.task_metric_options)
+        score(contract.task_metric, told, told, labels, contract.task_metric_options)
 
 
 def _graph_of(model: Path, job: ReferenceJob) -> Path | None:
