@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from assay.endpoints.readable import json_value
 from assay.errors import UsageError
 
 
@@ -56,7 +57,7 @@ def _special_tokens(path: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
     try:
-        said = json.loads(path.read_text("utf-8"))
+        said = json_value(path.read_bytes())
         items = dict(said).items()
     except (OSError, ValueError, TypeError) as error:
         raise UsageError(f"{path} cannot be read ({error}); give the file of the model") from None

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from assay.endpoints.readable import json_value
 from assay.errors import UsageError
 
 
@@ -48,7 +49,7 @@ def read_mix_prompts(path: Path) -> list[str | list[int]]:
     """Of a .txt file each line, of a .jsonl file a text or token numbers on each line. Raises UsageError."""
     try:
         lines = [line for line in path.read_text("utf-8").splitlines() if line.strip()]
-        found = [line if path.suffix == ".txt" else _said(json.loads(line)) for line in lines]
+        found = [line if path.suffix == ".txt" else _said(json_value(line.encode())) for line in lines]
     except (OSError, ValueError) as error:
         raise UsageError(
             f"{path} cannot be read as prompts ({error}): give a text or token numbers on each line"
