@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import onnx
+import pytest
 from digits_checks import checked, here, recorded
 from onnx import parser
 
@@ -13,6 +14,12 @@ from assay.core.outcome import Cause, Outcome
 from assay.judge.note_text import note_text
 from assay.options.sizes import Sizes
 from assay.plugins import find_flow
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The history of a check lies where it is called."""
+    monkeypatch.chdir(tmp_path)
 
 
 def test_every_size_is_verified_where_it_is_claimed() -> None:
