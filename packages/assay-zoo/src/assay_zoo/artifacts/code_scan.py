@@ -35,7 +35,7 @@ from assay_zoo.policy import ZooPolicy
 
 _GIVING = ("attrgetter", "methodcaller", "import_module")
 _BY_NAME = ("getattr", "vars", *_GIVING)
-"""These give what they are told by name, so they are called by their own."""
+"""These give what is asked of them by name, so they are called by their own."""
 _ONLY_TOLD = ("print", "repr", "str", "type", "dir", "help", "id", "hasattr", "isinstance")
 """Of Python: they change nothing in a module that they are given."""
 _UNWRITTEN = "a name that is not written in the file, or in a list or dict that others can change: write a tuple there"

@@ -1,4 +1,4 @@
-"""What a name leads to, whether it is an attribute, imported, or told as a text."""
+"""What a name leads to, whether it is an attribute, imported, or given as a text."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _of_os(name: str) -> str:
 
 
 def reached_by(module: str, name: str) -> Iterator[str]:
-    """What `module.name` is, whether it is an attribute, imported, or told as a text; without a module: of any value."""
+    """What `module.name` is, whether it is an attribute, imported, or given as a text; without a module: of any value."""
     what = _of_os(name) if module in ("os", "posix") else ""
     if what:
         yield f"{what} (os.{name})"

@@ -35,7 +35,7 @@ def outside_arguments(call: ast.Call, name: str, bound: Mapping[str, str]) -> It
         for one in (*call.args, *(key.value for key in call.keywords if key.arg in _NAMED)):
             start = _start(one, bound)
             plain = isinstance(one, ast.Constant) and outside_text(one)
-            if start.startswith("/") and not plain:  # that one is told as a text
+            if start.startswith("/") and not plain:  # that one is found as a text
                 yield start
 
 

@@ -25,7 +25,7 @@ _State = tuple[tuple[int, int, int] | None, ...]
 
 
 class _Still(sqlite3.Connection):
-    """To a file that SQLite was told to stay as it is: it takes no lock, and does not see what is written. `state`: as it was opened."""
+    """To a file that SQLite takes as unchanging: it takes no lock, and does not see what is written. `state`: as it was opened."""
 
     path: Path
     state: _State

@@ -78,7 +78,7 @@ def read_warnings(
 
 
 def _read_by(reader: ReadsWarnings, text: str, unread: NativeWarning) -> list[NativeWarning]:
-    """Of a plug-in that fails on these words they are `unread`: they cost no answer, and none is lost."""
+    """`unread` where a plug-in fails on the text: it costs no answer, and no warning is lost."""
     with suppress(Exception):
         found = list(reader.read_warnings(text))
         if all(isinstance(one, NativeWarning) and one.count >= 0 for one in found):
