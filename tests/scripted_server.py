@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import socket
 import threading
 import time
@@ -12,6 +13,13 @@ from contextlib import contextmanager, suppress
 def whole(status: str, body: bytes) -> bytes:
     """An answer with its length."""
     return b"HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s" % (status.encode(), len(body), body)
+
+
+def _read_request(other: socket.socket) -> None:
+    """All of it: a connection that is closed with bytes unread is reset, and the answer may be lost."""
+    with other.makefile("rb") as sent:
+        headers = http.client.parse_headers(sent) if sent.readline() else http.client.HTTPMessage()
+        sent.read(int(headers.get("Content-Length", 0)))
 
 
 @contextmanager
@@ -26,7 +34,7 @@ def answering(content: bytes, then: bytes = b"") -> Iterator[int]:
                 except OSError:
                     return
                 with other:
-                    other.recv(65536)
+                    _read_request(other)
                     other.sendall(content)
                     with suppress(OSError):
                         while then:
