@@ -5,16 +5,16 @@ from __future__ import annotations
 import email
 import email.policy
 import json
-import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.message import EmailMessage
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from aiosmtpd.controller import Controller
+
+from free_port import free_port
+from http_server import Handler, serving
 
 
 @dataclass
@@ -65,39 +65,17 @@ class Endpoint:
 def endpoint() -> Iterator[Endpoint]:
     made = Endpoint()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Receiving(Handler):
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
             made.paths.append(self.path)
             if made.status == 200:
-                made.posts.append(json.loads(body))
-            self.send_response(made.status)
-            if made.location:
-                self.send_header("Location", made.location)
-            self.end_headers()
+                made.posts.append(json.loads(self.sent))
+            self.answer(made.status, b"", **({"Location": made.location} if made.location else {}))
 
         def do_GET(self) -> None:
             made.paths.append(self.path)
-            self.send_response(made.status)
-            self.end_headers()
+            self.answer(made.status)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    made.port = int(server.server_address[1])
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
+    with serving(Receiving) as address:
+        made.port = int(address.rpartition(":")[2])
         yield made
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
-def free_port() -> int:
-    """One on which nobody listens."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -13,6 +12,8 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+
+from free_port import free_port
 
 
 def _program(name: str) -> Path | None:
@@ -45,12 +46,6 @@ def _run(arguments: list[str | Path], user: str) -> None:
     assert ended.returncode == 0, ended.stdout
 
 
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
 @pytest.fixture(scope="session")
 def postgresql_server() -> Iterator[str]:
     """An address without a database: `postgresql+psycopg://user@127.0.0.1:port`. Skips where PostgreSQL is not installed."""
@@ -64,7 +59,7 @@ def postgresql_server() -> Iterator[str]:
     folder = Path(tempfile.mkdtemp(prefix="assay-pg-"))
     try:
         shutil.chown(folder, user)
-        data, port = folder / "data", _free_port()
+        data, port = folder / "data", free_port()
         _run([initdb, "--no-sync", "--auth=trust", "--encoding=UTF8", "--username=assay", "-D", data], user)
         options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off"
         _run([control, "-D", data, "-l", folder / "log", "-w", "-t", "300", "-o", options, "start"], user)

@@ -7,15 +7,15 @@ import os
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import yaml  # type: ignore[import-untyped]
+
+from http_server import Handler, serving
 
 ROOT = Path(__file__).parents[1]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
@@ -110,48 +110,31 @@ def forge() -> Iterator[Forge]:
     """Serves until the block ends."""
     kept = Forge()
 
-    class Handler(BaseHTTPRequestHandler):
-        def answer(self, status: int, body: object) -> None:
-            self.send_response(status)
-            self.end_headers()
-            self.wfile.write(json.dumps(body).encode())
-
-        def body(self) -> dict[str, Any]:
-            read: dict[str, Any] = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            return read
+    class Comments(Handler):
+        def say(self, status: int, body: object) -> None:
+            self.answer(status, json.dumps(body).encode())
 
         def do_GET(self) -> None:
             kept.asked.append(f"GET {self.path}")
             page = int(self.path.rpartition("=")[2])
-            self.answer(200, kept.comments[(page - 1) * 100 : page * 100])
+            self.say(200, kept.comments[(page - 1) * 100 : page * 100])
 
         def do_POST(self) -> None:
             kept.asked.append(f"POST {self.path}")
             if kept.refuses:
-                self.answer(kept.refuses, {"message": "Resource not accessible by integration"})
+                self.say(kept.refuses, {"message": "Resource not accessible by integration"})
                 return
-            kept.comments.append({"id": 1000 + len(kept.comments), **self.body()})
-            self.answer(201, kept.comments[-1])
+            kept.comments.append({"id": 1000 + len(kept.comments), **json.loads(self.sent)})
+            self.say(201, kept.comments[-1])
 
         def do_PATCH(self) -> None:
             kept.asked.append(f"PATCH {self.path}")
             found = [one for one in kept.comments if str(one["id"]) == self.path.rpartition("/")[2]]
             if kept.refuses or found[0].get("foreign"):
-                self.answer(kept.refuses or 403, {"message": "Resource not accessible by integration"})
+                self.say(kept.refuses or 403, {"message": "Resource not accessible by integration"})
                 return
-            found[0].update(self.body())
-            self.answer(200, found[0])
+            found[0].update(json.loads(self.sent))
+            self.say(200, found[0])
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    kept.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with serving(Comments) as kept.url:
         yield kept
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -19,23 +17,17 @@ from uuid import uuid4
 
 import pytest
 
+from free_port import free_port
+
 KEY, SECRET = "assay-key", "assay-secret"
 _START_S = 120.0
-
-
-def _free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [int(one.getsockname()[1]) for one in sockets]
 
 
 def _command(weed: str, folder: Path) -> tuple[list[str], str]:
     user = {"name": "assay", "credentials": [{"accessKey": KEY, "secretKey": SECRET}], "actions": ["Admin"]}
     (folder / "s3.json").write_text(json.dumps({"identities": [user]}))
     names = ("master", "volume", "filer", "s3")
-    ports = _free_ports(2 * len(names))
+    ports = [free_port() for _ in (*names, *names)]
     listen = [f"-{name}.port={port}" for name, port in zip(names, ports, strict=False)]
     listen += [f"-{name}.port.grpc={port}" for name, port in zip(names, ports[len(names) :], strict=True)]
     off = ["-s3.port.iceberg=0", "-s3.port.lance=0", "-master.telemetry=false"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+
+from free_port import free_port
 
 TRIES = 6
 ADDRESS = "127.0.0.2"
@@ -42,12 +43,6 @@ class RayNodes:
         _kill_tree(self.started[0])
 
 
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind((ADDRESS, 0))
-        return int(one.getsockname()[1])
-
-
 def _start(folder: Path, address: str, gpus: int, *words: str) -> subprocess.Popen[bytes]:
     command = [str(Path(sys.executable).with_name("ray")), "start", "--block", f"--node-ip-address={address}", *words]
     variables = {
@@ -67,7 +62,7 @@ def _start(folder: Path, address: str, gpus: int, *words: str) -> subprocess.Pop
 def ray_cluster(nodes: int = 2, gpus: int = 0) -> Iterator[RayNodes]:
     """So many nodes of one CPU each, each with an address of its own. All but the head offer `gpus`, whether they have them or not."""
     with tempfile.TemporaryDirectory(prefix="assay-ray-", dir="/tmp", ignore_cleanup_errors=True) as name:
-        folder, port = Path(name), _free_port()
+        folder, port = Path(name), free_port(ADDRESS)
         address = f"{ADDRESS}:{port}"
         started: list[subprocess.Popen[bytes]] = []
         try:

@@ -28,7 +28,7 @@ def answering(content: bytes, then: bytes = b"") -> Iterator[int]:
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def answer() -> None:
-            for _ in range(2):
+            while True:
                 try:
                     other, _ = listening.accept()
                 except OSError:

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from free_port import free_port
+
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "sinfo")
 START_S = 120.0
 
@@ -29,18 +31,8 @@ def _path(program: str) -> str | None:
     return shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
 
 
-def _free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [int(one.getsockname()[1]) for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
-
-
 def _configuration(folder: Path, munge: Path) -> str:
-    host, (control, node) = socket.gethostname().partition(".")[0], _free_ports(2)
+    host, control, node = socket.gethostname().partition(".")[0], free_port(), free_port()
     return f"""ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
 SlurmUser=root

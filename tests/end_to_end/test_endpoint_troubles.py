@@ -12,10 +12,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import assay
-from alert_servers import free_port
 from assay.core.note import NoteCode
 from assay.core.outcome import Outcome
 from assay.core.result import VerifyResult
+from free_port import free_port
 from served_model import MODEL, TOKENIZER, WEIGHTS, serving
 
 SEEN = {

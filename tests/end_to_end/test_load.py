@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -12,13 +11,12 @@ from assay.commands.load import Loaded, run_load
 from assay.core.result import LoadResult
 from assay.core.verdict import VerdictStatus
 from assay.options.load import LoadOptions
+from free_port import free_port
 from served_model import TOKENIZER, WEIGHTS
 
 
 def _config(folder: Path, goal: str, more: str = "") -> Path:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     start = f"{sys.executable} -m assay.testing.language_server --weights {WEIGHTS} --tokenizer {TOKENIZER} --port {port} --for 120{more}"
     config = folder / "assay.toml"
     config.write_text(

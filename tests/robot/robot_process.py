@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+
+from free_port import free_port
 
 BUILDER = Path(__file__).parents[2] / "examples" / "zoo" / "broken"
 NAME = "small-digits"
@@ -165,9 +166,7 @@ class Robot:
         limits: str = "",
         source: str = "[git]\npoll_s = 0.5",
     ) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.site = f"http://127.0.0.1:{free.getsockname()[1]}"
+        self.site = f"http://127.0.0.1:{free_port()}"
         self.data = folder / "data"
         self._config, self._log = folder / "robot.toml", folder / "robot.log"
         (folder / "operator").write_text(OPERATOR)

@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from alert_servers import Endpoint, endpoint, free_port, mail_server
+from alert_servers import Endpoint, endpoint, mail_server
 from assay.alerts.addresses import NotDelivered, without_address
 from assay.alerts.delivery import Delivered, deliver, with_message
 from assay.alerts.message import message
 from assay.alerts.send import send
 from assay.core.alert import Alert, AlertFacts, AlertKind, AlertRules, AlertTarget, Message, SecretText
 from assay.stores.sql import SqlStore
+from free_port import free_port
 
 NIGHT = datetime(2026, 11, 26, 2, 0, tzinfo=UTC)
 MORNING = datetime(2026, 11, 26, 8, 0, tzinfo=UTC)

@@ -81,8 +81,8 @@ def test_a_timer_holds_while_another_worker_has_closed_its_connection_and_lives(
 
     results = list(Pool(2, watch=watch).launch(JobList([one.job for one in asked])))
     assert problems_of(asked, results) == {}
-    assert ended["closes"] - started["closes"] < 5.0
-    assert ended["hang"] - started["hang"] < asked[0].job.limits.timeout_s + 1.0
+    assert ended["closes"] - started["closes"] < 9.0
+    assert ended["hang"] - started["hang"] < asked[0].job.limits.timeout_s + 9.0
 
 
 def test_a_worker_that_was_killed_from_outside_costs_no_result(same: tuple[Model, Path]) -> None:

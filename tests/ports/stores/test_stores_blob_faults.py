@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from assay.errors import BlobLost, StoreError, StoreUnreachable
 from assay.stores import object_blobs
 from assay.stores.folder_blobs import FolderBlobs
 from assay.stores.object_blobs import ObjectBlobs
+from http_server import Handler, serving
 
 DATA = b"an engine" * 100
 DIGEST = sha256_bytes(DATA)
@@ -32,31 +32,14 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(object_blobs, "_RETRIES", 1)
 
 
-@contextmanager
-def _server(answer: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[str]:
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_: object) -> None: ...
-
+def _server(answer: Callable[[Handler], object]) -> AbstractContextManager[str]:
+    class Answering(Handler):
         do_GET = do_HEAD = do_PUT = lambda self: answer(self)
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
+    return serving(Answering)
 
 
-def _unwilling(handler: BaseHTTPRequestHandler) -> None:
-    handler.send_response(503)
-    handler.send_header("Content-Length", "0")
-    handler.end_headers()
-
-
-def _cutting(handler: BaseHTTPRequestHandler) -> None:
+def _cutting(handler: Handler) -> None:
     handler.send_response(200 if handler.command == "HEAD" else 206)
     handler.send_header("Content-Length", str(len(DATA)))
     handler.send_header("Content-Range", f"bytes 0-{len(DATA) - 1}/{len(DATA)}")
@@ -95,10 +78,10 @@ def test_a_blob_of_other_bytes_is_not_given_out(bucket: str, file: Path, tmp_pat
 
 @pytest.mark.parametrize(
     ("answer", "sentence"),
-    [(_unwilling, r"does not answer now \(HTTP 503"), (_cutting, r"cannot be reached \(")],
+    [(lambda handler: handler.answer(503), r"does not answer now \(HTTP 503"), (_cutting, r"cannot be reached \(")],
 )
 def test_a_server_that_cannot_now_or_stops_in_the_middle(
-    answer: Callable[[BaseHTTPRequestHandler], None],
+    answer: Callable[[Handler], object],
     sentence: str,
     bucket: str,
     tmp_path: Path,
@@ -117,7 +100,7 @@ def test_a_server_that_is_slow_or_not_there(bucket: str, file: Path, monkeypatch
 
     ended = threading.Event()
     monkeypatch.setattr(object_blobs, "_SECONDS", timedelta(seconds=0.3))
-    with _server(lambda handler: ended.wait(20) and None) as address:
+    with _server(lambda handler: ended.wait(60)) as address:
         monkeypatch.setenv("AWS_ENDPOINT_URL", address)
         with pytest.raises(StoreUnreachable, match="cannot be reached"):
             ObjectBlobs(bucket).put(file, DIGEST)

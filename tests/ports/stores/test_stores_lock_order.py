@@ -27,9 +27,9 @@ def test_who_judges_waits_for_the_first_and_holds_no_later_one(postgresql: str) 
             judging = threading.Thread(target=store.close_run, args=(run.id, "complete", judged))
             judging.start()
             _until_it_waits(store)
-            connection.execute(text("SET LOCAL lock_timeout = '5s'"))
+            connection.execute(text("SET LOCAL lock_timeout = '60s'"))
             _lock(connection, second.job_key)
-        judging.join(30)
+        judging.join(60)
         assert not judging.is_alive()
 
 
@@ -41,7 +41,7 @@ def _until_it_waits(store: SqlStore) -> None:
     waiting = text(
         "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
     )
-    for _ in range(100):
+    for _ in range(600):
         with store.engine.connect() as connection:
             if connection.execute(waiting).scalar_one():
                 return

@@ -143,7 +143,7 @@ ANSWERS = {
 def test_it_answers_otherwise(what: str) -> None:
     content, kind, sentence = ANSWERS[what]
     with answering(content) as port, pytest.raises(kind) as error:
-        OpenAi(Connection(f"http://127.0.0.1:{port}/v1", timeout_s=2.0), "", Vocabulary(""))
+        OpenAi(Connection(f"http://127.0.0.1:{port}/v1", timeout_s=60.0), "", Vocabulary(""))
     assert sentence in _sentence(error)
 
 
@@ -205,5 +205,5 @@ def test_a_key_that_a_server_repeats_is_not_shown(status: str) -> None:
     said = f"your key {SECRET} is bad".encode()
     content = b"HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s" % (status.encode(), len(said), said)
     with answering(content) as port, pytest.raises(AssayError) as error:
-        Connection(f"http://127.0.0.1:{port}/v1", timeout_s=2.0, key=SECRET).get("/models")
+        Connection(f"http://127.0.0.1:{port}/v1", timeout_s=60.0, key=SECRET).get("/models")
     assert "your key (key) is bad" in str(error.value)

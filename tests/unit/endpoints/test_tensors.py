@@ -19,7 +19,7 @@ def _inferred(outputs: Any) -> dict[str, Any]:
     """The same answer serves as what the server says of the model, which may say nothing."""
     body = json.dumps({"outputs": outputs}).encode()
     with answering(whole("200 OK", body)) as port:
-        service = TensorService(Connection(f"http://127.0.0.1:{port}/v2", timeout_s=2.0), "model")
+        service = TensorService(Connection(f"http://127.0.0.1:{port}/v2", timeout_s=60.0), "model")
         return service.infer({"x": np.zeros(1, np.float32)})
 
 
@@ -82,6 +82,6 @@ def test_what_is_no_output_is_one_sentence(what: str) -> None:
 @pytest.mark.parametrize("said", [[1], 7, {"platform": 3}, {"versions": "1"}])
 def test_what_is_said_of_a_model_is_read_or_one_sentence(said: Any) -> None:
     with answering(whole("200 OK", json.dumps(said).encode())) as port:
-        connection = Connection(f"http://127.0.0.1:{port}/v2", timeout_s=2.0)
+        connection = Connection(f"http://127.0.0.1:{port}/v2", timeout_s=60.0)
         with pytest.raises(EndpointBroke, match="gave an answer that cannot be read"):
             TensorService(connection, "model")

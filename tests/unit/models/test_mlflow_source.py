@@ -3,9 +3,7 @@ sentence."""
 
 from __future__ import annotations
 
-import http.server
 import json
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ import pytest
 from assay.core.digest import sha256_bytes
 from assay.errors import BadModel
 from assay.models.named_sources import to_file
+from http_server import Handler, serving
 
 MODEL = b"a model, with parts/model.data"
 FILES = {
@@ -35,7 +34,7 @@ PLACES = {
 }
 
 
-class _Registry(http.server.BaseHTTPRequestHandler):
+class _Registry(Handler):
     wants = ""
     asked: list[str] = []
     hostile = ""
@@ -55,11 +54,11 @@ class _Registry(http.server.BaseHTTPRequestHandler):
         }
         file = unquote(parts.path.removeprefix("/api/2.0/mlflow-artifacts/artifacts/"))
         if file in FILES:
-            return self._say(FILES[file])
+            return self.answer(200, FILES[file])
         if self.body:
-            return self._say(self.body)
+            return self.answer(200, self.body)
         found = known[parts.path](query) if parts.path in known else None
-        return self.send_error(404) if found is None else self._say(json.dumps(found).encode())
+        return self.send_error(404) if found is None else self.answer(200, json.dumps(found).encode())
 
     def _alias(self, query: dict[str, str]) -> object:
         return {"model_version": {"version": "1", "source": "x"}} if query["alias"] == "champion" else None
@@ -82,15 +81,6 @@ class _Registry(http.server.BaseHTTPRequestHandler):
             else {}
         )
 
-    def _say(self, body: bytes) -> None:
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Quiet."""
-
 
 @pytest.fixture
 def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[_Registry]]:
@@ -98,13 +88,9 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[_
     monkeypatch.setenv("ASSAY_CACHE", str(tmp_path))
     for name in ("MLFLOW_REGISTRY_URI", "MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_USERNAME", "ASSAY_SOURCE_TOKENS"):
         monkeypatch.delenv(name, raising=False)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{server.server_port}/")
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    with serving(handler) as address:
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"{address}/")
         yield handler
-        server.shutdown()
-        thread.join()
 
 
 @pytest.mark.parametrize("said", ["models:/speech/1", "models:/speech@champion", "models:/speech/1:net.onnx"])

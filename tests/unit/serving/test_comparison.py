@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import random
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import msgspec
@@ -30,6 +28,7 @@ from assay.pipeline.record_load import load_policy_of, load_result, record_load
 from assay.serving.comparison import Comparison, compare_services
 from assay.serving.generator import Load, Sent
 from assay.serving.started import Started, _answers, started
+from http_server import Handler, serving
 
 RULE = SpeedRule(min_slowdown=0.05, margin=0.1, looks=interim_looks(20))
 OLD, NEW = Service("old", "http://127.0.0.1:1/v1"), Service("new", "http://127.0.0.1:2/v1")
@@ -146,7 +145,7 @@ def test_shorter_answers_are_no_faster_ones() -> None:
 
 
 def _service(code: str) -> Service:
-    return Service("own", "http://127.0.0.1:9/v1", start=f'{sys.executable} -c "{code}"', ready_s=5.0)
+    return Service("own", "http://127.0.0.1:9/v1", start=f'{sys.executable} -c "{code}"', ready_s=60.0)
 
 
 def test_one_that_ends_at_once_says_why() -> None:
@@ -192,14 +191,9 @@ def test_health_is_asked_with_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
 def _listening(key: str) -> Iterator[str]:
     """A server that answers 200 to who sends this, and 401 to others."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Keyed(Handler):
         def do_GET(self) -> None:
-            self.send_response(200 if self.headers.get("Authorization", "") == key else 401)
-            self.end_headers()
+            self.answer(200 if self.headers.get("Authorization", "") == key else 401)
 
-        def log_message(self, *said: object) -> None: ...
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-        server.shutdown()
+    with serving(Keyed) as address:
+        yield f"{address}/v1"

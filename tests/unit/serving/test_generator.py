@@ -65,13 +65,13 @@ def answering(*scripts: Script) -> Iterator[str]:
                 one.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-        asyncio.run_coroutine_threadsafe(end(), loop).result(5)
+        asyncio.run_coroutine_threadsafe(end(), loop).result(60)
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(5)
+        thread.join(60)
         loop.close()
 
 
-def _load(script: Script, times: list[float], timeout_s: float = 5.0) -> Load:
+def _load(script: Script, times: list[float], timeout_s: float = 60.0) -> Load:
     with answering(script) as address:
         return generate(Mix(address, "tiny", [[1, 2]], (3,)), times, timeout_s=timeout_s)
 
@@ -81,16 +81,16 @@ def test_the_first_token_and_the_gaps_are_timed() -> None:
     for one in answers_of(load):
         assert one.error == ""
         assert one.tokens == 2
-        assert 0.1 <= one.first_s < 2.0
-        assert 0.04 <= one.gaps_s[0] < 2.0
+        assert 0.1 <= one.first_s < 30.0
+        assert 0.04 <= one.gaps_s[0] < 30.0
         assert one.whole_s >= one.first_s + 0.04
     metrics = summarize(load, {"ttft": 1.0}).metrics
     assert (metrics["requests"], metrics["errors"], metrics["goodput_per_s"]) == (2.0, 0.0, 0.0)
 
 
 def test_a_request_does_not_wait_for_those_before() -> None:
-    load = _load([(0.0, HEAD), (0.3, TOKEN + END)], [0.0, 0.01, 0.02, 0.03])
-    assert max(one.sent for one in load.requests) < 0.25
+    load = _load([(0.0, HEAD), (3.0, TOKEN + END)], [0.0, 0.01, 0.02, 0.03])
+    assert max(one.sent for one in load.requests) < 2.5
     assert [one.error for one in answers_of(load)] == [""] * 4
 
 
@@ -106,7 +106,7 @@ TROUBLES: dict[str, Script] = {
 
 @pytest.mark.parametrize("error", TROUBLES)
 def test_a_trouble_is_counted(error: str) -> None:
-    load = _load(TROUBLES[error], [0.0], timeout_s=0.2 if "0.2" in error else 5.0)
+    load = _load(TROUBLES[error], [0.0], timeout_s=0.2 if "0.2" in error else 60.0)
     assert [one.error for one in answers_of(load)] == [error]
     assert summarize(load).errors == {error: 1}
 
@@ -115,7 +115,7 @@ def test_a_trouble_is_counted(error: str) -> None:
 def test_what_comes_behind_a_length_that_is_no_number_is_not_the_answer_to_the_next(length: bytes) -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Length: " + length + b"\r\n\r\n"
     with answering([(0.0, head), (0.3, HEAD + TOKEN + TOKEN + END)], [(0.0, HEAD + TOKEN + END)]) as address:
-        load = generate(Mix(address, "tiny", [[1, 2]], (3,)), [0.0, 0.15], timeout_s=2.0)
+        load = generate(Mix(address, "tiny", [[1, 2]], (3,)), [0.0, 0.15], timeout_s=60.0)
     first, second = answers_of(load)
     assert (first.error, second.error) == ("an answer whose length is no number", "")
     assert second.tokens == 1
@@ -143,7 +143,7 @@ def test_a_thread_is_not_left_in_real_time_without_the_right_to_end_it() -> None
 
 
 def test_nothing_listens() -> None:
-    load = generate(Mix("http://127.0.0.1:9/v1", "tiny", ["a"]), [0.0, 0.01], timeout_s=2.0)
+    load = generate(Mix("http://127.0.0.1:9/v1", "tiny", ["a"]), [0.0, 0.01], timeout_s=60.0)
     assert summarize(load).errors == {"no connection": 2}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -244,16 +244,12 @@ def _offer(name: str) -> tuple[Backend, dict[str, Flow]]:
         raise HarnessError(_broken("backend", name, _points(BACKENDS)[name], error)) from error
 
 
-def _points(group: str) -> dict[str, metadata.EntryPoint]:
+def _points(group: str) -> Mapping[str, metadata.EntryPoint]:
     """Ours first where two distributions claim one name: a third party must not replace a backend unseen."""
-    found: dict[str, metadata.EntryPoint] = {}
-    for point in _every(tuple(sys.meta_path), tuple(sys.path)).select(group=group):
-        if point.name not in found or _is_ours(point):
-            found[point.name] = point
-    return found
+    return _group(group, tuple(sys.meta_path), tuple(sys.path))
 
 
-def _ours_first(points: dict[str, metadata.EntryPoint]) -> list[str]:
+def _ours_first(points: Mapping[str, metadata.EntryPoint]) -> list[str]:
     """By name, ours before all third parties: a flow of ours that one of them offers too stays ours."""
     return sorted(points, key=lambda name: (not _is_ours(points[name]), name))
 
@@ -266,6 +262,16 @@ def _is_ours(point: metadata.EntryPoint) -> bool:
 def _name_of(distribution: metadata.Distribution) -> str:
     """Read once: its metadata are parsed whole for it, and each look at a flow asks for that of twenty backends."""
     return distribution.name
+
+
+@lru_cache(maxsize=64)
+def _group(group: str, finders: tuple[object, ...], path: tuple[str, ...]) -> Mapping[str, metadata.EntryPoint]:
+    """Chosen once: a look at all flows asks thirty times."""
+    found: dict[str, metadata.EntryPoint] = {}
+    for point in _every(finders, path).select(group=group):
+        if point.name not in found or _is_ours(point):
+            found[point.name] = point
+    return found
 
 
 @lru_cache(maxsize=2)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import base64
-import http.server
 import os
 import subprocess
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from assay.models.named_sources import to_file as fetched
+from http_server import Handler
 
 
 def to_file(source: str | Path) -> Path:
@@ -23,19 +20,7 @@ def run_git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
 
 
-@contextmanager
-def serving(handler: Callable[..., http.server.BaseHTTPRequestHandler]) -> Iterator[str]:
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
-
-
-class Files(http.server.BaseHTTPRequestHandler):
+class Files(Handler):
     """`seen` are the tokens that it was shown, by path."""
 
     seen: dict[str, str | None]
@@ -51,22 +36,15 @@ class Files(http.server.BaseHTTPRequestHandler):
         elif self.path == "/file.onnx":
             self._redirect("file:///etc/passwd")
         elif self.path == "/m.onnx":
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(b"a model")
+            self.answer(200, b"a model")
         else:
             self.send_error(404)
 
     def _redirect(self, to: str) -> None:
-        self.send_response(302)
-        self.send_header("Location", to)
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Quiet."""
+        self.answer(302, Location=to)
 
 
-class GitServer(http.server.BaseHTTPRequestHandler):
+class GitServer(Handler):
     """git's own server program behind HTTP, for whoever has the token."""
 
     folder: Path
@@ -81,13 +59,14 @@ class GitServer(http.server.BaseHTTPRequestHandler):
             self.send_error(401)
             return
         path, _, query = self.path.partition("?")
-        given = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         environment = {
             **os.environ, "GIT_PROJECT_ROOT": str(self.folder), "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": path, "QUERY_STRING": query,
             "REQUEST_METHOD": self.command, "CONTENT_TYPE": self.headers.get("Content-Type") or "", "REMOTE_USER": "a",
-            "CONTENT_LENGTH": str(len(given)), "GIT_PROTOCOL": self.headers.get("Git-Protocol") or "",
+            "CONTENT_LENGTH": str(len(self.sent)), "GIT_PROTOCOL": self.headers.get("Git-Protocol") or "",
         }  # fmt: skip
-        answer = subprocess.run(["git", "http-backend"], env=environment, input=given, capture_output=True, check=True)
+        answer = subprocess.run(
+            ["git", "http-backend"], env=environment, input=self.sent, capture_output=True, check=True
+        )
         head, _, body = answer.stdout.partition(b"\r\n\r\n")
         lines = [line.split(": ", 1) for line in head.decode().split("\r\n")]
         status = next((value for name, value in lines if name == "Status"), "200")
@@ -97,6 +76,3 @@ class GitServer(http.server.BaseHTTPRequestHandler):
                 self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Quiet."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from named_source_servers import Files, GitServer, run_git, serving, to_file
+from named_source_servers import Files, GitServer, run_git, to_file
 
 from assay.commands.sources import with_files
 from assay.core.digest import sha256_bytes
@@ -17,6 +17,7 @@ from assay.models.named_sources import git, is_named, tokens, wanted
 from assay.models.named_sources import to_file as fetched
 from assay.pipeline.originals import OriginalRequest
 from assay.pipeline.request import ModelRequest, Request
+from http_server import serving
 
 OLD = b"old, with weights/net.data"
 

@@ -206,7 +206,7 @@ def test_a_word_is_taken_once() -> None:
     kept: Sessions[str] = Sessions(10, 200, slow)
     words = [kept.open("a") for _ in range(200)]
     taken: list[str] = []
-    together = threading.Barrier(2, timeout=30)
+    together = threading.Barrier(2, timeout=300)
 
     def take() -> None:
         for word in words:
