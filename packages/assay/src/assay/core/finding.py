@@ -42,6 +42,7 @@ class FindingCode(enum.StrEnum):
     OPEN_CHOICES = "open_choices"
     SELFTEST_BLIND = "selftest_blind"
     RANDOM = "random"
+    RANDOM_SIZES = "random_sizes"
     BEYOND_A_GUESS = "beyond_a_guess"
     BEYOND_THE_OTHERS = "beyond_the_others"
     COARSE_GOLDEN = "coarse_golden"
@@ -84,6 +85,10 @@ class FindingCode(enum.StrEnum):
     ACCEPTED = "accepted"
     REFUSES_AFTERWARDS = "refuses_afterwards"
     CHANGED_AFTERWARDS = "changed_afterwards"
+
+
+DRAWN = (FindingCode.RANDOM, FindingCode.RANDOM_SIZES)
+"""Of outputs that are drawn at random."""
 
 
 class WorstElement(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ import msgspec
 
 from assay.core.case import Case
 from assay.core.evidence import blocking
+from assay.core.finding import DRAWN
 from assay.core.job_base import FlowJob, Job
 from assay.core.outcome import Cause, Outcome
 from assay.core.reference import Reference, ReferenceKind
@@ -55,6 +56,8 @@ def advice(result: Result, asked: Asked | None) -> str:
     """For a result that is mistrusted, by what made it so and by whose inputs it was fed."""
     if result.cause is Cause.NO_REFERENCE:
         return _without_answers(result, asked)
+    if any(one.degenerate and one.degenerate.code in DRAWN for one in blocking(comparisons_of(result))):
+        return "no reference decides that: check the model without its draws (exported for inference), or give it an output that has none"
     reference = result.reference if isinstance(result, ComparedResult) else Reference()
     if reference.kind is ReferenceKind.DEFINITION:
         return "these published answers can show no more: give inputs of your own to the same operator"

@@ -69,6 +69,9 @@ _TEXTS = {
     FindingCode.RANDOM: (
         "it is drawn at random ({margin}): type and shape were compared, and no values are the right ones"
     ),
+    FindingCode.RANDOM_SIZES: (
+        "its sizes and its values are drawn at random ({margin}): type and rank were compared, and none of them are the right ones"
+    ),
     FindingCode.BEYOND_A_GUESS: (
         "it is off by {used:.3g} times a tolerance that is a guess, since none could be derived or learnt for it"
     ),

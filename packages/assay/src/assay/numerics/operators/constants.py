@@ -65,5 +65,5 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         free=True,
         mutations={"bf16-lengths"},
     ),
-    *alike("EyeLike", moves=True, steers=(0,), shape=_eye_shape),
+    *alike("EyeLike", moves=True, steers=(0,), reads_sizes=True, shape=_eye_shape),
 )

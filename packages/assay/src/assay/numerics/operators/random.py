@@ -30,6 +30,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         "Dropout",
         moves=True,
         steers=(1, 2),
+        drops=(1, 2),
         reference="old_forms",
         shape=same_shape,
         ranges=_ratio_ranges,

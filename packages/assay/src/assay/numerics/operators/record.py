@@ -65,6 +65,10 @@ class OnnxOperator(msgspec.Struct, frozen=True):
     """It rounds to a grid, as casts to whole numbers do: rare jumps of whole steps."""
     draws: bool = False
     """It has no right answer: another engine draws other numbers, and so does the next call."""
+    drops: tuple[int, ...] = ()
+    """It draws where its inputs say so: which of them is the share that it drops, and which says whether it is in training."""
+    reads_sizes: bool = False
+    """It reads the sizes of its first input, and none of its numbers."""
 
     order: Literal["", "kept", "moved", "joined"] = ""
     """Its result has the elements of its first input in their order, elsewhere or within bounds, or as a part or among others."""

@@ -16,6 +16,7 @@ from assay.core.finding import Finding
 from assay.core.note import Note, NoteCode, noted
 from assay.numerics.compare import compare_outputs
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
+from assay.numerics.tolerance.drawn_comparison import Drawn, without_numbers
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs, suspects
 from assay.numerics.tolerance.judge.output_judgement import OutputJudgement
 from assay.numerics.tolerance.judge.statistics import NORM_LIMIT
@@ -60,6 +61,8 @@ class ToleranceComparator:
     """A derived tolerance was asked for, and there is none: what lies outside of the default is neither right nor wrong."""
     by_default: bool = False
     """A table that is chosen does not count here: another size, or a quantized model."""
+    drawn: Drawn = field(default_factory=dict)
+    """Outputs whose numbers are drawn at random: no two calls answer alike, and no two engines."""
 
     def first(self, count: int) -> ToleranceComparator:
         """The same for the first `count` samples: those that an engine has answered."""
@@ -90,6 +93,7 @@ class ToleranceComparator:
         comparisons, findings = self._outside_a_guess(comparisons, findings)
         comparisons = tuple(msgspec.structs.replace(one, tolerance=self._whose(one, ours)) for one in comparisons)
         comparisons = tuple(map(by_default, comparisons)) if self.by_default else comparisons
+        comparisons, findings = without_numbers(comparisons, findings, self.drawn, actual, expected)
         for one in judged.values():
             self.remarks.extend(one.notes)
         self.remarks.extend(self._unseen(judged) if not findings else ())
@@ -180,12 +184,6 @@ class ToleranceComparator:
         worst = max(shares, key=lambda name: shares[name])
         precision = self.contract.precision
         return (noted(NoteCode.HIDDEN_BY_NOISE, precision=precision, share=shares[worst], output=worst),)
-
-    @property
-    def random(self) -> frozenset[str]:
-        """Outputs that are drawn at random: no two calls answer alike."""
-        outputs = self.profile.header.outputs if self.profile is not None else ()
-        return frozenset(one.name for one in outputs if one.kind == "random")
 
     def _rest(
         self, actual: Samples, expected: Samples, declared: Mapping[str, str], judged: Mapping[str, OutputJudgement]

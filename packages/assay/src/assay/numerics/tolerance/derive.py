@@ -73,7 +73,7 @@ def derive_each(
     whole = expanded(tensors_only(proto))
     if precision == "int8":
         whole = with_stored_constants(whole)
-    graph = study(whole)
+    graph = study(whole, inputs)
     # float32 is what a flow promises that promises nothing: what a model declares in double is asked for in double then.
     plain = precision == "float32" and "double-in-float32" not in allowances[0]
     precision = "float64" if plain and graph.is_double else precision

@@ -21,7 +21,7 @@ from assay.numerics.tolerance.derived_tolerance import DRAWS, DerivedTolerance, 
 from assay.numerics.tolerance.judge.decisions import Decision, chosen_by, decision_of, interval, ranking
 from assay.numerics.tolerance.rules.cost import affordable
 from assay.numerics.tolerance.simulate.defect_places import defect_label, last_tensor, middle_tensor
-from assay.numerics.tolerance.simulate.graph_study import Graph, drawn_by, study, untaken_branches
+from assay.numerics.tolerance.simulate.graph_study import Graph, study, untaken_branches
 from assay.numerics.tolerance.simulate.monte_carlo import NoiseSimulation, NonlinearNoise
 from assay.numerics.tolerance.simulate.noisy_evaluation import Sample
 from assay.numerics.tolerance.simulate.sample_batching import MOST, group_by_shape, join, may_join, same, split
@@ -210,8 +210,8 @@ class Deriving:
         exact = dtype == "float32" and all(name in one.exact for one in samples)
         storage = 0.0 if exact else self.arithmetic.of(dtype).storage
         blank = OutputNoise(name, dtype, "none", storage=storage)
-        if drawn := drawn_by(name, self.graph):
-            return msgspec.structs.replace(blank, kind="random", margin=drawn)
+        if draw := self.graph.drawn.get(name):
+            return msgspec.structs.replace(blank, kind="random", margin=draw.numbers)
         kinds = {one.values[name].dtype.kind for one in samples}
         unstable = next((one.unstable[name] for one in samples if name in one.unstable), None)
         decision = self.decisions.get(name)

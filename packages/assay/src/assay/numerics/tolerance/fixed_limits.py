@@ -17,7 +17,9 @@ def by_limits(one: Comparison, rtol: float, atol: float) -> Comparison:
     if evidence is None:
         return one
     if not evidence.compared:
-        return replace(one, findings=evidence.findings, metrics={}, rtol=0.0, atol=0.0, degenerate=None, worst=())
+        return replace(
+            one, findings=evidence.findings, metrics={}, rtol=0.0, atol=0.0, degenerate=evidence.degenerate, worst=()
+        )
     used, outside = _used(evidence, rtol, atol), outside_of(evidence, rtol, atol)
     figures = {**one.metrics, **evidence.metrics}
     own = {name: value for name, value in figures.items() if not is_of_tolerance(name)}

@@ -16,6 +16,7 @@ from assay.models.goldens import Golden
 from assay.models.load_tolerance import load_tolerance
 from assay.numerics.tolerance.choose_comparator import comparator_of_quantized
 from assay.numerics.tolerance.comparator import ToleranceComparator
+from assay.numerics.tolerance.drawn_comparison import drawn_parts
 from assay.numerics.tolerance.tolerance_tables import DERIVED
 from assay.worker.engine.model_format import to_onnx
 from assay.worker.engine.transformed_model import TransformedModel
@@ -28,7 +29,9 @@ def compare_outputs(
 ) -> Compared:
     names = dict.fromkeys(name for sample in expected for name in sample)
     declared = types_due(job, rewritten, names, actual)
-    return with_metrics(judging.compare(actual, expected, declared), actual, expected, contract_of(job))
+    drawn = drawn_parts(names, judging.drawn)
+    known = [{name: array for name, array in sample.items() if name not in drawn} for sample in expected]
+    return with_metrics(judging.compare(actual, expected, declared), actual, known, contract_of(job))
 
 
 def types_due(job: VerifyJob, rewritten: TransformedModel, names: Iterable[str], actual: Samples) -> dict[str, str]:

@@ -28,6 +28,7 @@ from assay.models.goldens import Golden
 from assay.models.load_tolerance import load_tolerance
 from assay.models.model_precision import model_precision
 from assay.numerics.tolerance.comparator import ToleranceComparator
+from assay.numerics.tolerance.drawn_comparison import drawn_parts
 from assay.plugins import library_of
 from assay.ports import Engine
 from assay.ports.prompts import ContinuesPrompts
@@ -53,6 +54,7 @@ from assay.worker.verify.numeric_defaults import tried
 from assay.worker.verify.output_statistics import with_statistics
 from assay.worker.verify.overflow_underflow import excuse_overflow
 from assay.worker.verify.own_cache import own_schedules
+from assay.worker.verify.random_outputs import random_outputs
 from assay.worker.verify.reference_comparison import Compare, Samples, compare_at_shapes, compare_to_reference
 from assay.worker.verify.repeats import Asked, is_beyond, repeated
 from assay.worker.verify.saving import save
@@ -126,15 +128,18 @@ class _Seen:
 
 def _seen(job: VerifyJob, lowered: Lowered, engine: Engine, ran: Answered, stages: Stages) -> _Seen:
     rewritten, golden, actual = lowered.rewritten, ran.golden, ran.actual
-    plain = partial(compare_outputs, job, rewritten, ToleranceComparator(contract_of(job), by_default=True))
+    drawn = random_outputs(job, golden.inputs)
+    usual = ToleranceComparator(contract_of(job), by_default=True, drawn=drawn)
+    plain = partial(compare_outputs, job, rewritten, usual)
     with stages.enter(Stage.COMPARE):
-        judging = choose_comparator(job, rewritten, golden).first(len(actual))
+        judging = replace(choose_comparator(job, rewritten, golden).first(len(actual)), drawn=drawn)
         compare = partial(compare_outputs, job, rewritten, judging)
         held = excuse_overflow(job, actual, golden, rewritten, judging, compare, plain)
     sized = compare_at_shapes(job, lowered.backend, engine, rewritten, stages, plain)
     with stages.enter(Stage.COMPARE):
         given = with_statistics(held.given[0], actual, golden.outputs) + sized.given[0]
-        repeatable = {name: one for name, one in actual[0].items() if name not in judging.random}
+        random = drawn_parts(actual[0], drawn)
+        repeatable = {name: one for name, one in actual[0].items() if name not in random}
         found = _Seen(
             given + check_sensitivity(job, rewritten, ran.probed, repeatable, plain),
             held.given[1] + sized.given[1],
@@ -158,7 +163,7 @@ def _repeated(
     first: Sequence[Comparison] = (),
 ) -> Repeats:
     """By the tolerance of the case; of a quantized model the reference is not evaluated again."""
-    ran.log.but = judging.random
+    ran.log.but = drawn_parts(ran.actual[0], judging.drawn)
     ran.log.interrupted()
     compare = partial(compare_outputs, job, lowered.rewritten, replace(judging, remarks=[]))
     known = lowered.rewritten.standard is None and not job.no_reference_reason
@@ -237,7 +242,8 @@ def _float_reference(job: VerifyJob) -> Reference:
 def _unanswered(job: VerifyJob, lowered: Lowered, ran: Answered, stages: Stages) -> VerifyResult:
     """It takes the model and its inputs, and nobody knows whether the answers are right; labels may tell what they are worth."""
     metrics = _score(job, ran.actual, replace(ran.golden, outputs=ran.actual), stages) if ran.golden.labels else {}
-    judging = ToleranceComparator(contract_of(job), by_default=True)
+    drawn = random_outputs(job, ran.golden.inputs)
+    judging = ToleranceComparator(contract_of(job), by_default=True, drawn=drawn)
     plain = partial(compare_outputs, job, lowered.rewritten, judging)
     return msgspec.structs.replace(
         _blank(job, Outcome.OK, lowered.facts(ran.log.engine)),

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import onnx
 from onnx import GraphProto, ModelProto, NodeProto
 
 from assay.core.dtype import dtype_name, is_floating
 from assay.core.result import UntakenBranch
+from assay.numerics.drawn_outputs import drawn_outputs
+from assay.numerics.graph_scope import Draw
 from assay.numerics.operators.index import by_name, names_where
 from assay.numerics.oracle.branches import branches_of
 from assay.numerics.oracle.split_weights import lightened
 from assay.numerics.tolerance.simulate.quantized_biases import Bias, between_grids
 from assay.numerics.tolerance.simulate.quantized_regions import quantized_regions
+from assay.ports import Tensors
 
 CONTROL: dict[str, tuple[int, ...]] = by_name(lambda one: one.steers)
 """Inputs that steer an operator: shapes, scales, bounds. What only reaches these is exact in every backend."""
@@ -25,9 +28,6 @@ WEIGHTS: dict[str, tuple[int, ...]] = by_name(lambda one: one.weights)
 
 STEPPING = names_where(lambda one: one.jumps)
 """Operators that jump: noise must not be amplified before them. Casts to whole numbers too."""
-
-DRAWING = names_where(lambda one: one.draws)
-"""Operators without a right answer: another engine draws other numbers, and so does the next call."""
 
 ROUNDING = names_where(lambda one: one.rounds)
 """Those that round to a grid, as casts to whole numbers do: rare jumps of whole steps."""
@@ -39,7 +39,7 @@ class Graph:
     `weights` and `held` are initializers to be rounded, and those that never are; `jumps`: a value steps on its way to
     a floating output; `rounds`: it is rounded to a grid there; `subgraphs`: there is control flow; `biases`
     are added to products of quantized operands; `quantized_regions` are values that go nowhere but onto a grid of eight bits; `given` are
-    the graph's inputs and stored numbers."""
+    the graph's inputs and stored numbers; `drawn` are outputs that are drawn at random."""
 
     types: dict[str, str]
     data: frozenset[str]
@@ -50,10 +50,10 @@ class Graph:
     subgraphs: bool
     producers: dict[str, NodeProto]
     outputs: tuple[str, ...] = ()
-    true: frozenset[str] = frozenset()
     biases: tuple[Bias, ...] = ()
     gridded: frozenset[str] = frozenset()
     given: frozenset[str] = frozenset()
+    drawn: Mapping[str, Draw] = field(default_factory=dict)
 
     def names(self, value: str) -> bool:
         """Whether a value of the graph itself has that name; not of a body of its operators."""
@@ -72,8 +72,8 @@ class Graph:
         return double and not self.is_double
 
 
-def study(proto: ModelProto) -> Graph:
-    """Of the model as it is written, before it is widened."""
+def study(proto: ModelProto, inputs: Sequence[Tensors] = ()) -> Graph:
+    """Of the model as it is written, before it is widened. `inputs` are the samples, where what is fed decides what is drawn at random."""
     graph = proto.graph
     types = _types(proto)
     producers = {name: node for node in graph.node for name in node.output if name}
@@ -93,17 +93,11 @@ def study(proto: ModelProto) -> Graph:
         subgraphs=any(attribute.HasField("g") for node in graph.node for attribute in node.attribute),
         producers=producers,
         outputs=tuple(one.name for one in graph.output),
-        true=frozenset(
-            one.name for one in graph.initializer if one.data_type == onnx.TensorProto.BOOL and _is_true(one)
-        ),
         biases=between_grids(graph, types, producers),
         gridded=quantized_regions(graph, types, CONTROL) if stepping else frozenset(),
         given=frozenset(one.name for one in (*graph.input, *graph.initializer)),
+        drawn=drawn_outputs(proto, inputs),
     )
-
-
-def _is_true(tensor: onnx.TensorProto) -> bool:
-    return bool(onnx.numpy_helper.to_array(tensor).any())
 
 
 def _steps(node: NodeProto, types: dict[str, str]) -> bool:
@@ -159,15 +153,6 @@ def ancestors(name: str, producers: Mapping[str, NodeProto]) -> list[NodeProto]:
                 todo += _captured(attribute.g)
                 found += attribute.g.node
     return found
-
-
-def drawn_by(name: str, graph: Graph) -> str:
-    """The operator that draws at random what this value depends on; "" where none does."""
-    for node in ancestors(name, graph.producers):
-        training = node.op_type == "Dropout" and len(node.input) > 2 and bool(node.input[2])
-        if node.op_type in DRAWING or (training and node.input[2] in graph.true):
-            return f"{node.op_type} {node.name or node.output[0]!r}"
-    return ""
 
 
 def untaken_branches(graph: GraphProto, met: Container[str]) -> tuple[UntakenBranch, ...]:

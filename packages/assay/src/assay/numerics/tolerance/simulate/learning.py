@@ -25,7 +25,7 @@ from assay.numerics.tolerance.arithmetic import Arithmetic, arithmetic_of
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Header, OutputNoise, Tried
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 from assay.numerics.tolerance.rules.rounding_steps import TIPPING
-from assay.numerics.tolerance.simulate.graph_study import CONTROL, Graph, drawn_by, study
+from assay.numerics.tolerance.simulate.graph_study import CONTROL, Graph, study
 from assay.numerics.tolerance.simulate.spread import of_another_shape
 from assay.ports import Tensor, Tensors
 
@@ -100,7 +100,7 @@ class _Perturbing:
     """Inputs and weights of one model, moved by some units of the type that each is stored in."""
 
     def __init__(self, proto: ModelProto, inputs: Sequence[Tensors], arithmetic: Arithmetic, seed: int) -> None:
-        self.graph: Graph = study(proto)
+        self.graph: Graph = study(proto, inputs)
         self._proto = proto
         self._inputs = inputs
         self._arithmetic = arithmetic
@@ -216,8 +216,8 @@ def _wide(value: Tensor) -> Tensor:
 def _output(name: str, base: Answers, draws: Sequence[Answers], graph: Graph, arithmetic: Arithmetic) -> OutputNoise:
     dtype = dtype_name(base[0][name].dtype)
     blank = OutputNoise(name, dtype, "none", storage=arithmetic.of(dtype).storage)
-    if drawn := drawn_by(name, graph):
-        return OutputNoise(name, dtype, "random", margin=drawn, storage=blank.storage)
+    if draw := graph.drawn.get(name):
+        return OutputNoise(name, dtype, "random", margin=draw.numbers, storage=blank.storage)
     shapes = {tuple(one[at][name].shape for at in range(len(base))) for one in (base, *draws)}
     if len(shapes) > 1:
         of_a_sample = next(seen for at in range(len(base)) if len(seen := {one[at] for one in shapes}) > 1)

@@ -1,0 +1,187 @@
+"""Which outputs of a model depend on a random draw: another engine draws other numbers, and so does the next call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+
+from onnx import GraphProto, ModelProto, NodeProto
+
+from assay.numerics.graph_scope import (
+    NOTHING,
+    Draw,
+    Samples,
+    Scope,
+    domain_of,
+    function_scope,
+    graph_scope,
+    opsets_of,
+)
+from assay.numerics.operators.index import onnx_operators
+from assay.numerics.operators.record import OnnxOperator
+from assay.ports import Tensor
+
+_RATIO = 0.5
+"""Of what Dropout drops where its node does not say."""
+_INFERENCE_ONLY, _BY_INPUT = 7, 12
+"""Opsets of Dropout: before the first an attribute says whether it is in training, from the second on an input does; between them it
+never is."""
+_LENGTHS_UNTIL = 9
+"""The opset from which Scan has no input of lengths before the others."""
+
+
+def drawn_outputs(model: ModelProto, samples: Sequence[Mapping[str, Tensor]] = ()) -> dict[str, Draw]:
+    """By name, of the outputs that do. `samples` are what is fed: an input may say whether Dropout is in training. Where nothing says
+    it, Dropout counts as one that draws."""
+    opsets = opsets_of(model)
+    if not any(_record(node).draws or _record(node).drops for node in _every_node(model)):
+        return {}
+    scope = graph_scope(model.graph, opsets, samples)
+    _Walk(model).through(model.graph.node, scope)
+    found = {one.name: scope.draw(one.name) for one in model.graph.output}
+    return {name: draw for name, draw in found.items() if draw}
+
+
+class _Walk:
+    """Through nodes in their order, which is that of their data."""
+
+    def __init__(self, model: ModelProto) -> None:
+        self._functions = {(domain_of(one.domain), one.name, one.overload): one for one in model.functions}
+        self._within: list[tuple[str, str, str]] = []
+        self._control: dict[str, Callable[[NodeProto, Mapping[str, GraphProto], Scope], Sequence[Draw]]] = {
+            "If": self._if,
+            "Loop": self._loop,
+            "Scan": self._scan,
+        }
+
+    def through(self, nodes: Iterable[NodeProto], scope: Scope) -> None:
+        for node in nodes:
+            for name, draw in zip(node.output, self._results(node, scope), strict=False):
+                if name:
+                    scope.drawn[name] = draw
+
+    def _results(self, node: NodeProto, scope: Scope) -> Sequence[Draw]:
+        key = (domain_of(node.domain), node.op_type, node.overload)
+        if key in self._functions and key not in self._within:
+            return self._call(key, node, scope)
+        bodies = {one.name: one.g for one in node.attribute if one.HasField("g")}
+        if bodies and not key[0] and node.op_type in self._control:
+            return self._control[node.op_type](node, bodies, scope)
+        given = [scope.draw(name) for name in node.input]
+        if bodies:
+            return [_any_of(given) | draw for body in bodies.values() for draw in self._body(body, given, scope)]
+        return [_result(node, given, scope)] * len(node.output)
+
+    def _call(self, key: tuple[str, str, str], node: NodeProto, scope: Scope) -> list[Draw]:
+        function = self._functions[key]
+        inner = function_scope(function, node, scope)
+        self._within.append(key)
+        self.through(function.node, inner)
+        self._within.pop()
+        return [inner.draw(name) for name in function.output]
+
+    def _body(self, body: GraphProto, given: Sequence[Draw], scope: Scope) -> list[Draw]:
+        inner = graph_scope(body, scope.opsets, outer=scope)
+        inner.drawn = {one.name: draw for one, draw in zip(body.input, given, strict=False)}
+        self.through(body.node, inner)
+        return [inner.draw(one.name) for one in body.output]
+
+    def _if(self, node: NodeProto, bodies: Mapping[str, GraphProto], scope: Scope) -> list[Draw]:
+        known = scope.numbers(node.input[0])
+        taken = bodies if known is None else {"then_branch" if one.all() else "else_branch" for one in known}
+        found = [self._body(body, (), scope) for name, body in bodies.items() if name in taken]
+        which = scope.draw(node.input[0]).throughout
+        return [_any_of(branches) | which for branches in zip_longest(*found, fillvalue=NOTHING)]
+
+    def _loop(self, node: NodeProto, bodies: Mapping[str, GraphProto], scope: Scope) -> list[Draw]:
+        count, condition, *carried = [scope.draw(name) for name in node.input]
+        (body,) = bodies.values()
+        results = self._repeated(body, [NOTHING, condition], carried, [], scope)
+        again, *outputs = results
+        often = (count | condition | again).throughout
+        return [one | often for one in outputs]
+
+    def _scan(self, node: NodeProto, bodies: Mapping[str, GraphProto], scope: Scope) -> list[Draw]:
+        given = [scope.draw(name) for name in node.input]
+        lengths = given[:1] if scope.opsets.get("", _BY_INPUT) < _LENGTHS_UNTIL else []
+        given = given[len(lengths) :]
+        states = len(given) - int(scope.attribute(node, "num_scan_inputs") or 0)
+        (body,) = bodies.values()
+        results = self._repeated(body, [], given[:states], given[states:], scope)
+        return [one | _any_of(lengths).throughout for one in results]
+
+    def _repeated(
+        self, body: GraphProto, before: list[Draw], carried: list[Draw], after: list[Draw], scope: Scope
+    ) -> list[Draw]:
+        """The outputs of a body that is fed with what it carries, until nothing new is drawn. A loop has its condition before that."""
+        first = 1 if before else 0
+        while True:
+            results = self._body(body, [*before, *carried, *after], scope)
+            fed = [one | other for one, other in zip(carried, results[first:], strict=False)]
+            if fed == carried:
+                return [*results[:first], *carried, *results[first + len(carried) :]]
+            carried = fed
+
+
+def _result(node: NodeProto, given: Sequence[Draw], scope: Scope) -> Draw:
+    """Of each output of an operator without a body."""
+    record = _record(node)
+    if record.reads_sizes:
+        return Draw(given[0].sizes, given[0].sizes) if given else NOTHING
+    chosen = given if record.decides == "set" else [given[at] for at in record.steers if at < len(given)]
+    read = _any_of(given)
+    sizes = read.sizes or _any_of(chosen).numbers
+    if _draws(node, record, scope):
+        return Draw(f"{node.op_type} {node.name or node.output[0]!r}", sizes)
+    return Draw(read.numbers or sizes, sizes)
+
+
+def _draws(node: NodeProto, record: OnnxOperator, scope: Scope) -> bool:
+    return record.draws or (bool(record.drops) and _drops(node, record.drops, scope))
+
+
+def _drops(node: NodeProto, inputs: tuple[int, ...], scope: Scope) -> bool:
+    """In training, and not none of the numbers; or nothing says so."""
+    ratio, training = inputs
+    opset = scope.opsets.get(domain_of(node.domain), _BY_INPUT)
+    if not domain_of(node.domain) and opset < _BY_INPUT:
+        share = scope.attribute(node, "ratio")
+        return opset < _INFERENCE_ONLY and not scope.attribute(node, "is_test") and (share is None or share > 0)
+    modes, shares = _numbers(node, training, scope, 0.0), _numbers(node, ratio, scope, _RATIO)
+    if modes is None or shares is None:
+        return not any(known is not None and not any(known) for known in (modes, shares))
+    count = max(len(modes), len(shares))
+    return any(modes[at % len(modes)] and shares[at % len(shares)] for at in range(count))
+
+
+def _numbers(node: NodeProto, at: int, scope: Scope, default: float) -> list[float] | None:
+    """Of an optional input in each sample; None where nobody knows them."""
+    name = node.input[at] if at < len(node.input) else ""
+    if not scope.is_given(name):
+        return [default]
+    found: Samples | None = scope.numbers(name)
+    return None if found is None else [float(one.max(initial=0)) for one in found]
+
+
+def _record(node: NodeProto) -> OnnxOperator:
+    return onnx_operators().get((domain_of(node.domain), node.op_type)) or OnnxOperator(node.op_type)
+
+
+def _any_of(draws: Iterable[Draw]) -> Draw:
+    found = NOTHING
+    for one in draws:
+        found |= one
+    return found
+
+
+def _every_node(model: ModelProto) -> Iterator[NodeProto]:
+    for nodes in (model.graph.node, *(one.node for one in model.functions)):
+        yield from _with_bodies(nodes)
+
+
+def _with_bodies(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
+    for node in nodes:
+        yield node
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield from _with_bodies(attribute.g.node)

@@ -1,0 +1,185 @@
+"""The values of one graph, body or function while it is walked: what each has of a random draw, and which numbers are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
+
+from assay.ports import Tensor
+
+MOST_ELEMENTS = 1024
+"""Of a stored tensor whose numbers may say whether an operator draws."""
+Samples = tuple[Tensor, ...]
+"""The numbers of a value in each sample, or once for all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """The operators whose draws decide the numbers of a value, and its sizes: "" where none does."""
+
+    numbers: str = ""
+    sizes: str = ""
+
+    def __or__(self, other: Draw) -> Draw:
+        return Draw(self.numbers or other.numbers, self.sizes or other.sizes)
+
+    def __bool__(self) -> bool:
+        return bool(self.numbers or self.sizes)
+
+    @property
+    def throughout(self) -> Draw:
+        """Of what is made as often, or in such parts, as this value says."""
+        by = self.numbers or self.sizes
+        return Draw(by, by)
+
+
+NOTHING = Draw()
+
+
+@dataclass(eq=False)
+class Scope:
+    """`outer` is the graph around a body, `bound` are the formal inputs of a function with the scope and the name that a call binds
+    them to, `attributes` those of the call. Of `formal` inputs of a body nothing is known."""
+
+    opsets: Mapping[str, int]
+    outer: Scope | None = None
+    drawn: dict[str, Draw] = field(default_factory=dict)
+    producers: dict[str, NodeProto] = field(default_factory=dict)
+    stored: dict[str, onnx.TensorProto] = field(default_factory=dict)
+    bound: Mapping[str, tuple[Scope, str]] = field(default_factory=dict)
+    attributes: Mapping[str, AttributeProto] = field(default_factory=dict)
+    formal: frozenset[str] = frozenset()
+    known: dict[str, Samples | None] = field(default_factory=dict)
+
+    def add_nodes(self, nodes: Sequence[NodeProto]) -> None:
+        self.producers.update((name, node) for node in nodes for name in node.output if name)
+
+    def draw(self, name: str) -> Draw:
+        if name in self.drawn:
+            return self.drawn[name]
+        return self.outer.draw(name) if self.outer is not None and name not in self.formal else NOTHING
+
+    def is_given(self, name: str) -> bool:
+        """Whether an optional input is there: a call may leave out what its function reads."""
+        if name in self.bound:
+            scope, outside = self.bound[name]
+            return scope.is_given(outside)
+        return bool(name)
+
+    def attribute(self, node: NodeProto, name: str) -> Any:
+        """None where the node does not state it; of a function's body, what the call states."""
+        found = next((one for one in node.attribute if one.name == name), None)
+        if found is not None and found.ref_attr_name:
+            found = self.attributes.get(found.ref_attr_name)
+        return None if found is None else onnx.helper.get_attribute_value(found)
+
+    def _as_called(self, node: NodeProto) -> NodeProto:
+        """With the attributes that a call states in place of the references to them."""
+        if not any(one.ref_attr_name for one in node.attribute):
+            return node
+        called = NodeProto()
+        called.CopyFrom(node)
+        del called.attribute[:]
+        for one in node.attribute:
+            stated = self.attributes.get(one.ref_attr_name) if one.ref_attr_name else one
+            if stated is not None:
+                called.attribute.add().CopyFrom(stated)
+                called.attribute[-1].name = one.name
+        return called
+
+    def numbers(self, name: str) -> Samples | None:
+        """Those of a value that follow from stored numbers and from the samples alone; None where nobody knows them."""
+        if name not in self.known:
+            self.known[name] = None  # a value that depends on itself
+            self.known[name] = self._numbers(name)
+        return self.known[name]
+
+    def _numbers(self, name: str) -> Samples | None:
+        if name in self.stored:
+            return _small(self.stored[name])
+        if name in self.bound:
+            scope, outside = self.bound[name]
+            return scope.numbers(outside)
+        if name in self.producers:
+            return None if self.draw(name) else self._evaluated(self.producers[name], name)
+        return self.outer.numbers(name) if self.outer is not None and name not in self.formal else None
+
+    def _evaluated(self, node: NodeProto, name: str) -> Samples | None:
+        if any(one.HasField("g") or one.graphs for one in node.attribute):
+            return None
+        given = {one: self.numbers(one) for one in node.input if one}
+        known = {one: values for one, values in given.items() if values is not None}
+        if len(known) < len(given):
+            return None
+        count = max((len(values) for values in known.values()), default=1)
+        fed = [{one: values[at % len(values)] for one, values in known.items()} for at in range(count)]
+        try:
+            return tuple(_answers(self._as_called(node), name, self.opsets, fed))
+        except Exception:  # noqa: BLE001  onnx.reference has no class for it, or refuses the numbers: then they are not known
+            return None
+
+
+def domain_of(name: str) -> str:
+    """The standard's own has two names."""
+    return "" if name == "ai.onnx" else name
+
+
+def opsets_of(proto: ModelProto | FunctionProto) -> dict[str, int]:
+    return {domain_of(one.domain): one.version for one in proto.opset_import}
+
+
+def graph_scope(
+    graph: GraphProto,
+    opsets: Mapping[str, int],
+    samples: Sequence[Mapping[str, Tensor]] = (),
+    outer: Scope | None = None,
+) -> Scope:
+    """Of a whole graph, with what is fed to it, or of a body within another."""
+    formal = frozenset(one.name for one in graph.input)
+    scope = Scope(opsets, outer, formal=formal, attributes=outer.attributes if outer is not None else {})
+    scope.stored = {one.name: one for one in graph.initializer}
+    fed = [name for name in formal if samples and all(name in sample for sample in samples)]
+    scope.known = {name: tuple(np.asarray(sample[name]) for sample in samples) for name in fed}
+    scope.add_nodes(graph.node)
+    return scope
+
+
+def function_scope(function: FunctionProto, node: NodeProto, caller: Scope) -> Scope:
+    """Of the body of a function of the model, as `node` calls it."""
+    given = [*node.input, *[""] * (len(function.input) - len(node.input))]
+    bound = {formal: (caller, outside) for formal, outside in zip(function.input, given, strict=False)}
+    stated = {one.name: one for one in function.attribute_proto}
+    for one in node.attribute:
+        own = caller.attributes.get(one.ref_attr_name) if one.ref_attr_name else one
+        if own is not None:
+            stated[one.name] = own
+    scope = Scope(opsets_of(function), bound=bound, attributes=stated)
+    scope.drawn = {formal: caller.draw(outside) for formal, outside in zip(function.input, given, strict=False)}
+    scope.add_nodes(function.node)
+    return scope
+
+
+def _small(tensor: onnx.TensorProto) -> Samples | None:
+    outside = tensor.data_location == onnx.TensorProto.EXTERNAL
+    if outside or prod(tensor.dims) > MOST_ELEMENTS:
+        return None
+    return (onnx.numpy_helper.to_array(tensor),)
+
+
+def _answers(
+    node: NodeProto, name: str, opsets: Mapping[str, int], fed: Sequence[Mapping[str, Tensor]]
+) -> list[Tensor]:
+    from onnx.reference import ReferenceEvaluator
+
+    unknown = onnx.TypeProto()
+    inputs = [onnx.helper.make_value_info(one, unknown) for one in dict.fromkeys(filter(None, node.input))]
+    graph = onnx.helper.make_graph([node], "one", inputs, [onnx.helper.make_value_info(name, unknown)])
+    imports = [onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items()]
+    evaluator = ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=imports))
+    return [np.asarray(next(iter(evaluator.run([name], dict(sample))))) for sample in fed]
