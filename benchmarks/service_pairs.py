@@ -31,7 +31,7 @@ from typing import Any
 
 from assay.core.service import Service
 from assay.core.speed import SpeedRule, interim_looks
-from assay.judge.service_speed import METRICS, decided, word_of
+from assay.judge.service_speed import METRICS, decided, settled, word_of
 from assay.serving.arrivals import arrivals
 from assay.serving.comparison import Comparison, block_of, compare_services
 from assay.serving.requests import Mix, read_mix_prompts
@@ -133,8 +133,9 @@ def _drawn(
             ratios.append({name: one + shift.get(name, 0.0) for name, one in row.items()})
             firsts.append(first)
             if len(ratios) in rule.looks:
-                words = [one.word for one in decided(ratios, firsts, rule).values()]
-                if words and "inconclusive" not in words:
+                answers = decided(ratios, firsts, rule)
+                words = [one.word for one in answers.values()]
+                if settled(answers):
                     return word_of(words, (0, 0), 0), len(ratios)
     return word_of(words, (0, 0), 0), len(ratios)
 

@@ -66,6 +66,14 @@ def test_a_tenth_slower_is_found() -> None:
     assert found.new["ttft_p50"] > found.old["ttft_p50"]
 
 
+def test_the_first_figure_that_is_slower_ends_it() -> None:
+    """Also where another one would stay open until the last look."""
+    found = compared(1.3, 0.08)
+    assert found.word == "slower"
+    assert "inconclusive" in [one.word for one in found.answers.values()]
+    assert len(found.pairs) < RULE.looks[-1]
+
+
 def test_the_same_is_the_same() -> None:
     assert compared(1.0, 0.01).word in ("same", "inconclusive")
     assert compared(1.0, 0.01).answers["ttft_p50"].word == "same"

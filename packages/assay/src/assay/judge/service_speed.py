@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -28,6 +28,12 @@ def decided(ratios: Sequence[dict[str, float]], firsts: Sequence[bool], rule: Sp
         return {}
     shared = replace(rule, alpha=rule.alpha / len(names))
     return {name: decide([one[name] for one in ratios], shared, firsts) for name in names}
+
+
+def settled(answers: Mapping[str, Answer]) -> bool:
+    """Whether further restarts cannot change the word of the whole: each figure keeps the first answer that it has (`decide`)."""
+    words = [one.word for one in answers.values()]
+    return bool(words) and ("slower" in words or "inconclusive" not in words)
 
 
 def answers_of(seen: ServiceComparison, rule: SpeedRule) -> dict[str, Answer]:
