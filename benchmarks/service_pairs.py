@@ -31,7 +31,7 @@ from typing import Any
 
 from assay.core.service import Service
 from assay.core.speed import SpeedRule, interim_looks
-from assay.judge.service_speed import METRICS, decided, settled, word_of
+from assay.judge.service_speed import METRICS, decided, word_is_final, word_of
 from assay.serving.arrivals import arrivals
 from assay.serving.comparison import Comparison, block_of, compare_services
 from assay.serving.requests import Mix, read_mix_prompts
@@ -135,7 +135,7 @@ def _drawn(
             if len(ratios) in rule.looks:
                 answers = decided(ratios, firsts, rule)
                 words = [one.word for one in answers.values()]
-                if settled(answers):
+                if word_is_final(answers):
                     return word_of(words, (0, 0), 0), len(ratios)
     return word_of(words, (0, 0), 0), len(ratios)
 

@@ -91,6 +91,7 @@ class PromptEndpoint:
     name = "openai"
     accepts = "onnx"
     dynamic = True
+    prompted = True
     options = (
         _URL,
         _MODEL,

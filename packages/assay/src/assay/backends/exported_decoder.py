@@ -41,6 +41,7 @@ class ExportedDecoder:
     library = "torch"
     accepts = "onnx"
     dynamic = True
+    prompted = True
     options = (
         LOGPROBS,
         CHECKPOINT,

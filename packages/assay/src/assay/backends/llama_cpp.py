@@ -28,6 +28,7 @@ class LlamaCpp:
     name = "llama-cpp"
     accepts = "onnx"
     dynamic = True
+    prompted = True
     requires = ("llama-cpp-python==0.3.36", "scipy>=1.15")
     """Built from source: some 15 minutes on one core, with a C++ compiler and cmake."""
     options = (

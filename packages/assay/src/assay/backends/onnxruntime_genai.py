@@ -39,6 +39,7 @@ class OnnxRuntimeGenai:
     library = "onnxruntime"
     accepts = "onnx"
     dynamic = True
+    prompted = True
     options = (
         LOGPROBS,
         DRAWS,

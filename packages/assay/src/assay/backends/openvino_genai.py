@@ -35,6 +35,7 @@ class OpenVinoGenai:
     library = "openvino"
     accepts = "onnx"
     dynamic = True
+    prompted = True
     options = (
         DRAWS,
         OptionSpec("logprobs", 1, (1,), "tokens that are judged at each place: it tells the chosen one alone"),

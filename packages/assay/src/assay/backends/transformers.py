@@ -32,6 +32,7 @@ class Transformers:
     library = "torch"
     accepts = "onnx"
     dynamic = True
+    prompted = True
     options = (
         LOGPROBS,
         DRAWS,

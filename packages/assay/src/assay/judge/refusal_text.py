@@ -30,8 +30,10 @@ REFUSALS = {
     ),
     NoteCode.FAILED_AT_SIZES: "at {sizes}: {error}",
     NoteCode.BUILT_FOR_SIZES: "{error} It was built for those sizes alone: give others with --dim.",
-    NoteCode.NO_PROMPTS: "the service continues prompts, and the inputs of this model are none: give them with --inputs FILE",
-    NoteCode.SKETCHES_OF_SERVICE: "a golden of sketches cannot judge a service: give its prompts with --inputs {golden}",
+    NoteCode.NO_PROMPTS: "flow {flow} continues prompts, and the inputs of {model} are none: give them with --inputs FILE",
+    NoteCode.SKETCHES_OF_SERVICE: (
+        "flow {flow} continues prompts, which a golden of sketches cannot judge: give its prompts with --inputs {golden}"
+    ),
     NoteCode.SKETCHES_ARE_NO_ANSWERS: (
         "{golden} keeps sketches, and '{option}' needs whole answers: leave it out, or record the golden with --form whole"
     ),

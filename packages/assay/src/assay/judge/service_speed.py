@@ -30,7 +30,7 @@ def decided(ratios: Sequence[dict[str, float]], firsts: Sequence[bool], rule: Sp
     return {name: decide([one[name] for one in ratios], shared, firsts) for name in names}
 
 
-def settled(answers: Mapping[str, Answer]) -> bool:
+def word_is_final(answers: Mapping[str, Answer]) -> bool:
     """Whether further restarts cannot change the word of the whole: each figure keeps the first answer that it has (`decide`)."""
     words = [one.word for one in answers.values()]
     return bool(words) and ("slower" in words or "inconclusive" not in words)

@@ -24,6 +24,7 @@ from assay.models.tolerances import read_tolerance
 from assay.numerics.tolerance.derived_tolerance import Samples
 from assay.pipeline.cross_check import cross_check
 from assay.pipeline.inspect_models import inspect_models
+from assay.pipeline.prompt_flows import check_prompt_flows
 from assay.pipeline.request import ModelRequest
 from assay.pipeline.services import Services
 from assay.pipeline.tolerances import with_tolerances
@@ -55,6 +56,7 @@ async def _record(
 ) -> tuple[GoldenLock, str]:
     if (folder / LOCK).exists():
         raise BadGolden(f"{folder} holds a golden already; change it with assay golden update, or give another folder")
+    check_prompt_flows((flow,), inputs, {"a golden": True})
     case = await _case(model, (flow,), limits, services, inputs)
     check_dims(case)
     check_stated(case)
@@ -112,6 +114,7 @@ async def _propose(
     model: Path, folder: Path, flow: Flow, why: str, services: Services, limits: Limits, staging: Path
 ) -> list[str]:
     lock = read_lock(folder)
+    check_prompt_flows((flow,), Inputs(), {"a golden": True})
     if lock.form != WHOLE:
         return await _propose_short(model, folder, lock, flow, why, services, limits, staging)
     old = read_golden(folder)

@@ -27,7 +27,7 @@ FOLDER = "data"
 
 def with_prompts(one: ModelRequest) -> ModelRequest:
     """A golden that keeps the tokens of prompts alone is data: the reference answers them."""
-    if _form_of(one.inputs.golden) != IDS or (one.original is not None and one.original.path is None):
+    if form_of(one.inputs.golden) != IDS or (one.original is not None and one.original.path is None):
         return one
     return dataclasses.replace(
         one, inputs=replace(one.inputs, golden="", data=Data(one.inputs.golden)), prompts_of_golden=True
@@ -49,11 +49,11 @@ def check_prompts_of(one: ModelRequest, model: Model) -> None:
 def check_whole(inputs: Inputs, wanted: Mapping[str, object]) -> None:
     """Raises UsageError where the golden keeps sketches and one of these options, by name, asks for whole answers."""
     option = next((name for name, value in wanted.items() if value), "")
-    if option and _form_of(inputs.golden) == SKETCH:
+    if option and form_of(inputs.golden) == SKETCH:
         raise UsageError(note_text(noted(NoteCode.SKETCHES_ARE_NO_ANSWERS, golden=inputs.golden, option=option)))
 
 
-def _form_of(folder: str) -> str:
+def form_of(folder: str) -> str:
     """ "" where there is none, or it is broken: whoever reads it says why."""
     try:
         return read_lock(Path(folder)).form if folder else ""

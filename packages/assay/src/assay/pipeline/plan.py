@@ -35,6 +35,7 @@ from assay.pipeline.inspect_models import inspect_models, model_files
 from assay.pipeline.kept_folders import CANDIDATES, TRACES, candidate_dir, prune, trace_dir
 from assay.pipeline.originals import oracle_digest, original_case, original_folder
 from assay.pipeline.own_data import check_whole
+from assay.pipeline.prompt_flows import check_prompt_flows, check_prompts
 from assay.pipeline.provenance import new_run_id, provenance, this_machine
 from assay.pipeline.request import ModelRequest, Request
 from assay.pipeline.save_tensors import with_saving
@@ -46,19 +47,10 @@ from assay.task_metrics.registry import check_task
 
 async def plan(request: Request, services: Services) -> Run:
     """Look at every model in a worker, then name the jobs. Raises UsageError for whatever cannot be used."""
-    if not request.models:
-        raise UsageError("no model to check: name an ONNX file, or list [[model]] entries in assay.toml")
-    each([path for wanted in request.models for path in model_files(wanted)], check_source)
-    saved: dict[str, object] = {"--save-inputs": request.save_inputs, "--save-outputs": request.save_outputs}
-    for wanted in request.models:
-        other = "--golden-of-another-model" if wanted.original and wanted.original.path is None else "--reference"
-        check_whole(wanted.inputs, saved | {other: wanted.original})
-        for flow in wanted.flows:
-            check_flow(flow)
-        if wanted.contract.task_metric is not None:
-            check_task(wanted.contract.task_metric, wanted.contract.task_metric_options)
+    _check_wanted(request)
     cases = await inspect_models(request.models, request.limits, services)
-    for case in cases:
+    for wanted, case in zip(request.models, cases, strict=True):
+        check_prompts(wanted.flows, case)
         check_dims(case)
         check_stated(case)
         _check_outputs(case)
@@ -94,6 +86,22 @@ async def plan(request: Request, services: Services) -> Run:
         alone=bool(request.only),
         sources=request.sources,
     )
+
+
+def _check_wanted(request: Request) -> None:
+    """What can be refused before any model is looked at."""
+    if not request.models:
+        raise UsageError("no model to check: name an ONNX file, or list [[model]] entries in assay.toml")
+    each([path for wanted in request.models for path in model_files(wanted)], check_source)
+    saved: dict[str, object] = {"--save-inputs": request.save_inputs, "--save-outputs": request.save_outputs}
+    for wanted in request.models:
+        other = "--golden-of-another-model" if wanted.original and wanted.original.path is None else "--reference"
+        check_whole(wanted.inputs, saved | {other: wanted.original})
+        for flow in wanted.flows:
+            check_flow(flow)
+        check_prompt_flows(wanted.flows, wanted.inputs, saved)
+        if wanted.contract.task_metric is not None:
+            check_task(wanted.contract.task_metric, wanted.contract.task_metric_options)
 
 
 def _check_outputs(case: Case) -> None:

@@ -110,6 +110,22 @@ def has_integers(backend: Backend) -> bool:
 
 
 @runtime_checkable
+class Prompted(Protocol):
+    """A backend that says whether its engines continue prompts (`assay.ports.prompts.ContinuesPrompts`). Without it: they take tensors
+    and give tensors."""
+
+    @property
+    def prompted(self) -> bool:
+        """True: what needs whole answers of them (saved outputs, goldens) is refused before anything starts."""
+        ...
+
+
+def is_prompted(backend: Backend) -> bool:
+    """Whether it continues prompts."""
+    return isinstance(backend, Prompted) and backend.prompted
+
+
+@runtime_checkable
 class ShipsEnvironment(Protocol):
     """A backend whose flows name an environment of their own (`Flow.environment`), and what must be installed there."""
 

@@ -15,7 +15,7 @@ from assay.core.load import ServiceComparison, ServicePair
 from assay.core.service import Service
 from assay.core.speed import SpeedRule
 from assay.errors import EndpointFailed
-from assay.judge.service_speed import decided, settled, word_of
+from assay.judge.service_speed import decided, word_is_final, word_of
 from assay.serving.answers import Answer as Reply
 from assay.serving.answers import answers_of
 from assay.serving.generator import Load, generate
@@ -91,8 +91,8 @@ def compare_services(
     seed: int = 0,
     say: Callable[[str], None] = lambda text: None,
 ) -> Comparison:
-    """Pairs until every metric is decided, or one is slower: that is the word of the whole, whatever the others would say. At most until the
-    rule's last look is past. Raises EndpointFailed where a service cannot be started, or gives an error to more than half of the requests."""
+    """Pairs until every metric is decided, or one is slower: that is the word of the whole, whatever the others would say; or until the
+    rule's last look is past. Raises EndpointFailed where a service cannot be started, or fails more than half of the requests."""
     pairs: list[Pair] = []
     seen = _Seen()
     order = random.Random(seed)
@@ -108,7 +108,7 @@ def compare_services(
             f"pair {len(pairs)}: {', '.join(f'{name} {one.word}' for name, one in answers.items()) or pairs[-1].trouble}"
         )
         none = not good and len(pairs) >= rule.looks[0]
-        if settled(answers) or none or len(good) >= rule.looks[-1] or len(pairs) >= 2 * rule.looks[-1]:
+        if word_is_final(answers) or none or len(good) >= rule.looks[-1] or len(pairs) >= 2 * rule.looks[-1]:
             old_medians, new_medians = map(_medians, seen.figures)
             failed = (seen.failed[0], seen.failed[1])
             return Comparison(answers, tuple(pairs), old_medians, new_medians, failed, seen.sent)

@@ -28,6 +28,7 @@ from assay.ports import (
     NamesLibrary,
     NamesPlatforms,
     ProfilesOperators,
+    Prompted,
     ReadsWarnings,
     SelfTimed,
     ShipsEnvironment,
@@ -48,6 +49,7 @@ def check_backend_abilities(backend: Backend) -> None:
         "needs_sizes": backend.needs_sizes if isinstance(backend, BuiltForSizes) else False,
         "integers": backend.integers if isinstance(backend, DeclaresIntegers) else True,
         "forkable": backend.forkable if isinstance(backend, Forkable) else False,
+        "prompted": backend.prompted if isinstance(backend, Prompted) else False,
     }
     for name, flag in flags.items():
         assert isinstance(flag, bool), f"{backend.name}: {name} is {flag!r}; it must be True or False."

@@ -61,7 +61,7 @@ def oracle_of(job: VerifyJob, golden: Golden, judging: ToleranceComparator) -> O
     """Raises UsageError where the inputs of the case are no prompts. Noise is that of the derived tolerance, at
     other beginnings than those of the prompts the largest of each token there; none where no tolerance was derived."""
     if "schedule" not in golden.labels or any(IDS not in sample for sample in golden.inputs):
-        raise UsageError(noted(NoteCode.NO_PROMPTS))
+        raise UsageError(noted(NoteCode.NO_PROMPTS, flow=job.flow.name, model=job.case.name))
     whole = [number for number, schedule in enumerate(golden.labels["schedule"]) if schedule == NAMES.index("whole")]
     prompts = [tuple(map(int, golden.inputs[one][IDS][0])) for one in whole]
     found = Oracle(Path(job.case.model.source), signature_of(job.case.model, golden.lock.state), prompts)

@@ -112,7 +112,7 @@ def _check_request(job: VerifyJob, engine: Engine) -> None:
     """Raises UsageError."""
     golden = job.case.inputs.golden
     if isinstance(engine, ContinuesPrompts):
-        raise UsageError(noted(NoteCode.SKETCHES_OF_SERVICE, golden=golden))
+        raise UsageError(noted(NoteCode.SKETCHES_OF_SERVICE, flow=job.flow.name, golden=golden))
     wanted = {
         "original": job.case.original is not None,
         "--save-inputs": job.save_inputs,
