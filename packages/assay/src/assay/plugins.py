@@ -17,7 +17,7 @@ from assay.core.dtype import UNIT_ROUNDOFF
 from assay.core.environment import SEPARATOR, split_flow
 from assay.core.flow import Flow
 from assay.errors import HarnessError, UnknownName
-from assay.ports import Availability, Backend, Transform, is_prompted, library_name, needs_samples
+from assay.ports import Availability, Backend, Transform, library_name, needs_samples
 
 BACKENDS = "assay.backends"
 TRANSFORMS = "assay.transforms"
@@ -145,14 +145,6 @@ def _offered(name: str) -> Flow | None:
                 if (flow := _offer(backend)[1].get(name)) is not None:
                     return flow
     return None
-
-
-def continues_prompts(flow: Flow) -> bool:
-    """Whether its engine takes prompts in place of tensors. False where its backend is not here, or broken: that is told elsewhere."""
-    try:
-        return is_prompted(_offer(flow.backend)[0])
-    except (HarnessError, UnknownName):
-        return False
 
 
 def library_of(flow: Flow | str) -> str:

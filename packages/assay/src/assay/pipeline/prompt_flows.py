@@ -9,17 +9,18 @@ from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.golden import SKETCH
 from assay.core.note import NoteCode, noted
-from assay.errors import BadGolden, UsageError
+from assay.errors import BadGolden, HarnessError, UsageError
 from assay.judge.note_text import note_text
 from assay.models.own_data.prompts.short_goldens import is_of_prompts
 from assay.models.own_data.prompts.signature import signature_of
 from assay.pipeline.own_data import form_of
-from assay.plugins import continues_prompts
+from assay.plugins import BACKENDS, load
+from assay.ports import is_prompted
 
 
 def check_prompt_flows(flows: Sequence[Flow], inputs: Inputs, wanted: Mapping[str, object]) -> None:
     """Raises UsageError where a golden of sketches is to judge such a flow, or one of these options, by name, asks for its tensors."""
-    flow = next((one.name for one in flows if continues_prompts(one)), "")
+    flow = next((one.name for one in flows if _continues_prompts(one)), "")
     option = next((name for name, value in wanted.items() if value), "")
     if flow and form_of(inputs.golden) == SKETCH:
         raise UsageError(note_text(noted(NoteCode.SKETCHES_OF_SERVICE, flow=flow, golden=inputs.golden)))
@@ -32,9 +33,17 @@ def check_prompt_flows(flows: Sequence[Flow], inputs: Inputs, wanted: Mapping[st
 def check_prompts(flows: Sequence[Flow], case: Case) -> None:
     """Raises UsageError where such a flow is asked of a language model, whose inputs are no prompts. What it makes of another model it
     says itself."""
-    flow = next((one.name for one in flows if continues_prompts(one)), "")
+    flow = next((one.name for one in flows if _continues_prompts(one)), "")
     if flow and _is_language_model(case) and not _has_prompts(case.inputs):
         raise UsageError(note_text(noted(NoteCode.NO_PROMPTS, flow=flow, model=case.name)))
+
+
+def _continues_prompts(flow: Flow) -> bool:
+    """False where its backend is not here, or broken: that is told of its jobs."""
+    try:
+        return is_prompted(load(BACKENDS, flow.backend)())
+    except (HarnessError, UsageError):
+        return False
 
 
 def _is_language_model(case: Case) -> bool:
