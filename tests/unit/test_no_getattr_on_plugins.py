@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,6 +31,8 @@ PLUGINS = {
 }
 """What plug-ins are called."""
 PORTS = {name for name, one in inspect.getmembers(assay.ports, inspect.isclass) if getattr(one, "_is_protocol", False)}
+WORDS = re.compile(rf"\b({'|'.join(ASKING | LISTING | {'__dict__', '__getattr__', 'AttributeError', 'match'})})\b")
+"""Without one of them nothing is asked for by its name: such a source is not parsed, which takes most of the time."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = Function | ast.Module
 Loop = ast.For | ast.AsyncFor | ast.comprehension
@@ -49,6 +52,8 @@ ABILITIES = _abilities()
 def asked_of_plugins(source: str) -> Iterator[int]:
     """The lines where an attribute is asked for by its name: of what is called, annotated or taken as a plug-in, or one that only
     plug-ins have; and those where the asking itself is given another name, so that nobody sees of what it asks."""
+    if not WORDS.search(source):
+        return
     tree = ast.parse(source)
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     found = {

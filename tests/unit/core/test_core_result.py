@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -76,8 +76,9 @@ def test_a_result_has_no_field_that_nothing_fills(kind: type[AnyResult]) -> None
     assert own <= filled, f"nothing in {ROOMS.get(_tag(kind), ())} fills {sorted(own - filled)}"
 
 
-def _given(room: Path) -> Iterator[str]:
+@cache
+def _given(room: Path) -> frozenset[str]:
     """The names of keyword arguments."""
-    for path in room.rglob("*.py"):
-        calls = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
-        yield from (word.arg for call in calls for word in call.keywords if word.arg)
+    sources = [path.read_text(encoding="utf-8") for path in room.rglob("*.py")]
+    calls = [node for source in sources for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    return frozenset(word.arg for call in calls for word in call.keywords if word.arg)

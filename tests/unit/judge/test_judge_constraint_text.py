@@ -27,7 +27,9 @@ MADE = {
 def _raised() -> Iterator[tuple[ConstraintCode, set[str], str]]:
     """Code, facts and place of each."""
     for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if "ConstraintCode" not in (source := path.read_text(encoding="utf-8")):
+            continue
+        for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("Conflict", "equal"):
                 codes = [
                     one.attr

@@ -27,7 +27,8 @@ def _recorded() -> list[tuple[str, set[str], str]]:
     return [
         (code.attr, {word.arg for word in node.keywords if word.arg}, f"{path}:{node.lineno}")
         for path in SOURCE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if "noted" in (source := path.read_text(encoding="utf-8"))
+        for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "noted"
         for code in ast.walk(node.args[0])
         if isinstance(code, ast.Attribute) and ast.unparse(code.value) == "NoteCode"
