@@ -40,7 +40,7 @@ def test_no_file_is_called_by_a_word_that_was_replaced() -> None:
 
 
 def _top_level(source: str) -> list[str]:
-    """Those names of classes and functions that were replaced. A source in which none stands is not parsed, which takes most of the time."""
+    """Those names of classes and functions that were replaced. A source without one is not parsed, which takes most of the time."""
     if not re.search(rf"^(class|def|async def) ({'|'.join(NAMES)})\b", source, re.MULTILINE):
         return []
     kinds = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
