@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import resource
 import shutil
 import signal
@@ -97,6 +98,39 @@ def test_a_session_whose_number_is_used_again_is_not_a_workers() -> None:
     finally:
         del process_tree._sessions[session]
         child.communicate(b"\n")
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the number of clone(2) is that of another machine")
+@pytest.mark.parametrize("how", ["orphan", "brother"])
+def test_what_a_worker_left_is_found_below_a_driver_with_many_threads(how: str) -> None:
+    """The kernel gives an orphan to the first thread. A brother, which a worker makes with CLONE_PARENT, is a child of the thread that
+    started the worker."""
+    make = "os.fork()" if how == "orphan" else "ctypes.CDLL(None).syscall(56, 0x8000 | signal.SIGCHLD, 0, 0, 0, 0)"
+    worker = f"import ctypes, os, signal, time; number = {make}; print(number) if number else time.sleep(600)"
+    code = f"""
+import os, subprocess, sys, threading
+from assay.launch import process_tree as tree
+
+def start():
+    with tree.starting() as known:
+        child = subprocess.Popen([sys.executable, "-c", {worker!r}], stdout=subprocess.PIPE, env=tree.marked(dict(os.environ)))
+        known(child.pid)
+    left.append(int(child.stdout.readline()))
+    child.wait()
+    begun.set()
+    done.wait()
+
+left, begun, done = [], threading.Event(), threading.Event()
+for run in (done.wait, done.wait, start):
+    threading.Thread(target=run, daemon=True).start()
+begun.wait()
+assert not tree.is_dead(left[0])
+assert tree.kill_orphans()
+tree.reap(patience_s=30.0)
+assert tree.is_dead(left[0])
+"""
+    done = _run(code)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_folder_of_a_living_driver_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

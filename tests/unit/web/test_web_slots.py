@@ -14,6 +14,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from assay.errors import StoreUnreachable
 from assay.stores.sql import SqlStore
@@ -28,7 +29,7 @@ class _Pages:
     """`/slow` is not ready before `ready`."""
 
     def __init__(self, store: SqlStore, kept_s: float) -> None:
-        self.site = Site(store, Path(), answers=Cache(kept_s))
+        self.site = Site(store, Path(), answers=Cache(kept_s), moving=Cache(3600.0))
         self.begun, self.ready, self.fails = threading.Semaphore(0), threading.Event(), False
         self.made: list[str] = []
 
@@ -43,9 +44,13 @@ class _Pages:
     def use(self, script: Callable[[_Pages, Get], Awaitable[None]]) -> None:
         routes = [
             Route("/slow", _in_thread(self.site, self.slow)),
+            Route(
+                "/inner",
+                _in_thread(self.site, lambda request: self.site.moving.get("inner", lambda: self.slow(request))),
+            ),
             Route("/fast", _in_thread(self.site, lambda _: PlainTextResponse("fast"))),
         ]
-        transport = httpx.ASGITransport(Starlette(routes=routes))
+        transport = httpx.ASGITransport(_SignedIn(Starlette(routes=routes)))
 
         async def run() -> None:
             async with httpx.AsyncClient(transport=transport, base_url="http://x") as client:
@@ -55,6 +60,17 @@ class _Pages:
                     self.ready.set()
 
         asyncio.run(run())
+
+
+class _SignedIn:
+    """Whoever says so in the address."""
+
+    def __init__(self, app: Starlette) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["state"] = {"actor": "ann"} if b"as=ann" in scope["query_string"] else {}
+        await self._app(scope, receive, send)
 
 
 @pytest.fixture
@@ -93,6 +109,35 @@ def test_a_page_that_is_kept_waits_for_nobody(store: SqlStore) -> None:
         assert [one.text for one in await asyncio.gather(*asked)] == [f"slow {number}" for number in range(AT_ONCE)]
 
     _Pages(store, 3600.0).use(script)
+
+
+@pytest.mark.parametrize("who", ["", "&as=ann"])
+def test_pages_that_wait_for_the_same_value_hold_up_nobody(store: SqlStore, who: str) -> None:
+    async def script(pages: _Pages, get: Get) -> None:
+        asked = [asyncio.ensure_future(get(f"/inner?{number}{who}")) for number in range(2 * AT_ONCE)]
+        await _has_begun(pages)
+        assert (await asyncio.wait_for(get("/fast"), LONG_S / 2)).text == "fast"
+        pages.ready.set()
+        assert len({one.text for one in await asyncio.gather(*asked)}) == 1
+        assert len(pages.made) == 1
+        again = [get(f"/slow?again{number}{who}") for number in range(2 * AT_ONCE)]
+        assert len(await asyncio.gather(*again)) == 2 * AT_ONCE, "every place is there again"
+
+    _Pages(store, 0.0).use(script)
+
+
+def test_no_more_pages_are_made_at_once_than_there_are_places(store: SqlStore) -> None:
+    async def script(pages: _Pages, get: Get) -> None:
+        inner = [asyncio.ensure_future(get(f"/inner?{number}")) for number in range(2 * AT_ONCE)]
+        await _has_begun(pages)
+        slow = [asyncio.ensure_future(get(f"/slow?{number}")) for number in range(2 * AT_ONCE)]
+        for _ in range(AT_ONCE - 1):
+            await _has_begun(pages)
+        assert not await asyncio.to_thread(pages.begun.acquire, timeout=0.2)
+        pages.ready.set()
+        assert len(await asyncio.gather(*inner, *slow)) == 4 * AT_ONCE
+
+    _Pages(store, 0.0).use(script)
 
 
 def test_what_fails_is_said_to_all_who_wait_and_tried_again_for_the_next(store: SqlStore) -> None:

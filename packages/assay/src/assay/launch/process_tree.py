@@ -1,8 +1,7 @@
 """A process and all that descends from it, and its end. Also what has left its session, and what has lost its parent.
 
-A worker adopts the orphans below it (`worker/__main__.py`), so as long as it lives its whole tree hangs on it. When it has died, the
-driver adopts what is left, if it may, and knows it by a variable that all workers of this driver are started with, by the session, or by
-a hard limit (`launch/hard_limit.py`).
+A worker adopts the orphans below it (`worker/__main__.py`). When it has died, the driver adopts what is left, if it may, and knows it by
+a variable that all workers of this driver are started with, by the session, or by a hard limit (`launch/hard_limit.py`).
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 
@@ -23,7 +22,8 @@ from assay.launch import hard_limit
 MARK = "_ASSAY_WORKER_OF"
 """Not one of ASSAY_*: those are part of what an artifact is kept under."""
 _lock = threading.Lock()
-_started: set[int] = set()
+_started: dict[int, int] = {}
+"""Processes of ours, with the thread that started each, by the kernel's numbers."""
 _adopted = [False]
 _doomed: dict[int, bytes] = {}
 """Processes that were killed here, by their number, and when they began: those that become children of this process are reaped."""
@@ -114,7 +114,7 @@ def starting() -> Iterator[Callable[[int], None]]:
 
 
 def _know(pid: int) -> None:
-    _started.add(pid)
+    _started[pid] = threading.get_native_id()
     hard_limit.mark(pid)
     _sessions[str(pid).encode()] = _field(pid, _BORN)
 
@@ -122,7 +122,7 @@ def _know(pid: int) -> None:
 def ended(pid: int) -> None:
     """That process of ours is no more, or is let go."""
     with _lock:
-        _started.discard(pid)
+        _started.pop(pid, None)
         if not _started and _adopted == [True]:
             _leave_orphans()
 
@@ -151,20 +151,29 @@ def _adopt_orphans() -> bool:
 
 
 def _leave_orphans() -> None:
-    """As it was before."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
 def children(pid: int) -> list[int]:
     """Of all threads of that process; none where it is gone, or where /proc tells of other processes."""
-    found: list[int] = []
-    if not _has_own_numbers():
-        return found
     with suppress(OSError):
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with suppress(OSError, ValueError), open(f"/proc/{pid}/task/{thread}/children", "rb", buffering=0) as file:
-                found += map(int, file.read().split())
+        return _children_of(pid, map(int, os.listdir(f"/proc/{pid}/task")))
+    return []
+
+
+def _children_of(pid: int, threads: Iterable[int]) -> list[int]:
+    found: list[int] = []
+    for thread in threads if _has_own_numbers() else ():
+        with suppress(OSError, ValueError), open(f"/proc/{pid}/task/{thread}/children", "rb", buffering=0) as file:
+            found += map(int, file.read().split())
     return found
+
+
+def _may_be_orphans() -> list[int]:
+    """Children of the first thread, to which the kernel gives orphans, and of those that start workers. A driver may have many other
+    threads, and is asked fifty times a second."""
+    threads = {os.getpid(), threading.get_native_id(), *_started.values()}
+    return [one for one in reversed(_children_of(os.getpid(), threads)) if one not in _started]
 
 
 def descendants(pid: int) -> list[int]:
@@ -208,7 +217,7 @@ def kill_orphans() -> bool:
     found = False
     for _ in range(_KILL_ROUNDS):
         with _lock:
-            orphans = [one for one in reversed(children(os.getpid())) if one not in _started and _is_of_a_worker(one)]
+            orphans = [one for one in _may_be_orphans() if _is_of_a_worker(one)]
         living = [one for one in orphans if not is_dead(one)]
         for one in living:
             _signal(one, signal.SIGSTOP)

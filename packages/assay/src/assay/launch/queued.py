@@ -20,7 +20,7 @@ MOST_RESULTS = 256
 """Of one batch."""
 GATHER_S = 0.25
 """A batch waits so long for more, and so do the jobs that are sent for its results: each costs as much as many of them."""
-LOOK_S = 0.01
+LOOK_S = 0.03
 SHARE = 4
 """Of the jobs that are here, the part that a batch is of: the next ones come long before the last of them is done."""
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Hashable
+from collections.abc import Awaitable, Callable, Collection
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -79,21 +78,16 @@ def _in_thread(site: Site, answered: Callable[[Request], Response]) -> Callable[
     """A slow database holds up few others. Of those who ask for the same one computes it, and the others take no place while they wait, nor
     does who asks for what is kept; whoever is signed in sees at once what he changed."""
 
-    async def make(asked: Hashable, request: Request) -> None:
-        async with site.few:
-            await run_in_threadpool(site.answers.fill, asked, lambda: answered(request))
-
     async def handler(request: Request) -> Response:
         if len(request.url.query) > LONGEST_QUERY:
             raise UsageError(f"the address is longer than {LONGEST_QUERY:,} characters")
         asks = request.scope.get("state", {})
         if asks.get("actor"):
-            async with site.few:
-                return await run_in_threadpool(answered, request)
+            return await site.make(lambda: answered(request))
         asked = str(request.url), bool(asks.get("can_sign_in"))
         future, is_mine = site.answers.ask(asked)
         if is_mine:
-            await asyncio.shield(asyncio.create_task(make(asked, request)))  # others wait for it, too
+            await site.make(lambda: site.answers.fill(asked, lambda: answered(request)))
         response: Response = await asyncio.wrap_future(future)
         return response
 

@@ -164,7 +164,8 @@ def _details(site: Site, pair: _Pair, cells: Sequence[_Cell]) -> RunChanges:
         for one in cell_changes(before, after, verdicts=_decisions(site, pair.new, after))
     }
     shown = [said[one.case, one.flow] for one in cells if (one.case, one.flow) in said]
-    return replace(facts_between(pair.old, pair.new), cells=with_past(site, pair.new, shown))
+    facts = site.settled.get(("between", pair.old.id, pair.new.id), lambda: facts_between(pair.old, pair.new))
+    return replace(facts, cells=with_past(site, pair.new, shown))
 
 
 def _decisions(site: Site, run: Run, results: Sequence[Result]) -> list[Verdict]:

@@ -8,9 +8,13 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
+
+from anyio import from_thread
+from starlette.concurrency import run_in_threadpool
 
 from assay.ports import Browsable, Store
 
@@ -18,6 +22,8 @@ Value = TypeVar("Value")
 AT_ONCE = 4
 """Pages that are made side by side: threads share one interpreter, and the more there are, the longer each waits for it between two rows
 of what it reads."""
+_PLACE: ContextVar[asyncio.Semaphore] = ContextVar("place")
+"""Of those `AT_ONCE`, where this thread has one."""
 
 
 class BrowsableStore(Store, Browsable, Protocol):
@@ -35,11 +41,11 @@ class Cache:
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """`make` may raise: then nothing is kept, and all who wait are told."""
+        """`make` may raise: then nothing is kept, and all who wait are told. Who waits for another lets somebody else work meanwhile."""
         future, is_mine = self.ask(key)
         if is_mine:
             self.fill(key, make)
-        value: Value = future.result()
+        value: Value = future.result() if future.done() else _waited_for(future)
         return value
 
     def ask(self, key: Hashable) -> tuple[Future[Any], bool]:
@@ -74,6 +80,17 @@ class Cache:
         future.set_result(value)
 
 
+def _waited_for(future: Future[Value]) -> Value:
+    place = _PLACE.get(None)
+    if place is None:
+        return future.result()
+    from_thread.run_sync(place.release)
+    try:
+        return future.result()
+    finally:
+        from_thread.run(place.acquire)
+
+
 @dataclass(frozen=True)
 class Site:
     """`folder` is the history's on this machine. `answers` are whole pages by their address, `moving` keeps what changes with every run,
@@ -88,3 +105,12 @@ class Site:
     settled: Cache = field(default_factory=lambda: Cache(3600.0, most=16))
     cells: Cache = field(default_factory=lambda: Cache(3600.0, most=24))
     few: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+
+    async def make(self, value: Callable[[], Value]) -> Value:
+        """In a thread, as soon as one of the few places is free. It goes on where nobody waits for it any more."""
+        return await asyncio.shield(asyncio.create_task(self._make(value)))
+
+    async def _make(self, value: Callable[[], Value]) -> Value:
+        async with self.few:
+            _PLACE.set(self.few)
+            return await run_in_threadpool(value)
