@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -83,13 +84,20 @@ def test_a_cause_is_told_once_and_its_recovery(mail: MailServer, chat: Endpoint)
     assert code == 1, said
     assert "would be sent to team, chat:" in said
     assert (mail.mails, chat.posts) == ([], []), "a dry run sends nothing"
+    (mute,) = re.findall("assay alert mute .*", said)
 
     code, said = check()
     assert code == 1, said
     (letter,), (post,) = mail.mails, chat.posts
     assert letter["subject"] == post["title"] == "[assay] blocked: m on model-change: mismatch"
     text, html = (str(letter.get_body((kind,)).get_content()) for kind in ("plain", "html"))
-    for part in ("Ann Example", "Train again", "assay check --only 'm|model-change|change'", "https://ci.example/"):
+    for part in (
+        "Ann Example",
+        "Train again",
+        "assay check --only 'm|model-change|change'",
+        "https://ci.example/",
+        mute,
+    ):
         assert part in text, text
         assert part.replace("'", "&#x27;") in html
         assert part in post["message"]

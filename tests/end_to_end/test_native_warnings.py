@@ -1,8 +1,9 @@
-"""What ONNX Runtime itself warns of, from its own output to the exit code."""
+"""What libraries themselves warn of, from their own output to the exit code."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -43,7 +44,7 @@ def test_an_unused_initializer_is_counted_named_and_fails_a_goal(tmp_path: Path)
     code, output = _check(model, "--require", "warnings==0")
     assert code == 1, output
     assert "warnings is 2, allowed is exactly 0" in output
-    assert "2 unused initializers dropped: " in output
+    assert "2 initializers dropped: " in output
     assert "left_over" in output
     assert "another" in output
     assert _check(model, "--require", "warnings.initializer-dropped<=1")[0] == 1
@@ -110,3 +111,26 @@ def test_fusions_that_the_run_before_had_are_found_without_any_comparison_of_spe
     code, output = _check(model, *apart)
     assert code == 0, output
     assert "fusion lost" not in output, "the run before has lost them already"
+
+
+def test_a_first_value_that_executorch_does_not_keep_is_named_and_fails_a_goal(tmp_path: Path) -> None:
+    """A buffer that the graph changes begins with anything: ExecuTorch (1.4) saves its shape alone, and says so by `warnings`."""
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("executorch")
+
+    class Counts(torch.nn.Module):  # type: ignore[misc,name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("count", torch.full((4,), 3.0))
+
+        def forward(self, x: Any) -> Any:
+            self.count.add_(1.0)
+            return x + self.count
+
+    torch.export.save(torch.export.export(Counts(), (torch.rand(4),)), tmp_path / "counts.pt2")
+    given = ["check", str(tmp_path / "counts.pt2"), "--flow", "executorch-xnnpack", "--only-kind", "verify"]
+    more = ["--history", str(tmp_path / "history"), "--require", "warnings.initializer-dropped<=0"]
+    result = CliRunner().invoke(app, [*given, *more])
+    assert result.exit_code == 1, result.output
+    assert "warnings.initializer-dropped is 1, allowed is at most 0" in result.output
+    assert "1 initializer dropped: Mutation on a buffer in the model is detected." in result.output

@@ -54,6 +54,16 @@ def test_a_cause_is_told_once_then_its_spread_then_its_recovery() -> None:
     assert step(alerts, [red("a|f|verify")], run="r6")[1] == [(AlertKind.BLOCK, 1)]
 
 
+def test_an_alert_has_one_id_in_every_run_and_no_two_have_the_same() -> None:
+    """What a dry run shows is muted by that id in the run that records it."""
+    jobs = [red("a|f|verify"), red("b|f|verify")]
+    shown, told = (update([], jobs, set(), run, NOW)[0] for run in ("dry", "r1"))
+    assert [one.id for one in shown] == [one.id for one in told]
+    left = [replace(told[0], jobs={"b|g|verify": 1}, told=("b|g|verify",))]
+    both, _ = update(left, [red("a|f|verify")], set(), "r2", NOW)
+    assert len({one.id for one in both}) == 2, "the first job of an open alert may show the cause again elsewhere"
+
+
 def test_another_model_on_another_backend_is_another_cause() -> None:
     alerts, _ = step([], [red("a|f|verify")])
     alerts, news = step(alerts, [red("z|g|verify", backend="tvm")], run="r2")

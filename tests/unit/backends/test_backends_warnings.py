@@ -95,6 +95,19 @@ def _ort(place: str, words: str) -> str:
             "sin_1",
         ),
         (
+            torch_warnings.read_warnings,
+            "/lib/executorch/exir/emit/_emitter.py:1906: UserWarning: Mutation on a buffer in the model is detected. ExecuTorch assumes "
+            "buffers that are mutated in the graph have a meaningless initial state, only the shape and dtype will be serialized, unless",
+            WarningCode.INITIALIZER_DROPPED,
+            "",
+        ),
+        (
+            torch_warnings.read_warnings,
+            "/lib/torchao/quantization/pt2e/utils.py:990: UserWarning: Not fusing linear+bn for node 'linear_1': the linear input is 3-D",
+            WarningCode.FUSION_SKIPPED,
+            "linear_1",
+        ),
+        (
             openvino_warnings.read_warnings,
             "WARNING:nncf:Rollback to RangeEstimatorParametersSet.MINMAX for the target point: 'a' as HistogramAggregator does not",
             WarningCode.FALLBACK,

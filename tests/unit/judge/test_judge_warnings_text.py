@@ -59,4 +59,4 @@ def test_native_warnings_are_counted_by_kind_where_the_backend_reads_them() -> N
 def test_critical_warnings_name_the_nodes_and_leave_out_the_rest() -> None:
     native = (*_native(WarningCode.FUSION_SKIPPED, *"abcdefg"), NativeWarning(WarningCode.OTHER, text="chatter"))
     assert critical_warnings(native) == ("fusion skipped for 7 nodes: a, b, c, d, e and 2 more",)
-    assert critical_warnings(_native(WarningCode.INITIALIZER_DROPPED, "w")) == ("1 unused initializer dropped: w",)
+    assert critical_warnings(_native(WarningCode.INITIALIZER_DROPPED, "w")) == ("1 initializer dropped: w",)

@@ -71,6 +71,16 @@ def test_who_vouches_for_the_answers_that_a_loss_is_measured_by_is_shown() -> No
     assert '["Its witnesses", "onnxruntime-disable differs from the reference (at node /pool)"]' in text
 
 
+def test_a_segmentation_has_a_row_for_each_class() -> None:
+    run, results, judgement = standard_run()
+    figures = {"mean_iou": 0.5, "iou_agreement_class0": 0.996, "iou_agreement_class11": 1.0, "iou_class11": 0.25}
+    classes = msgspec.structs.replace(results[0], task_metrics=figures)
+    entry = details_of(Html().render(run, [classes, *results[1:]], judgement))[0]["entries"][0]
+    assert entry["taskMetrics"] == [["mean_iou", "0.5"]]
+    assert entry["classes"]["header"] == ["class", "iou_agreement", "iou"]
+    assert entry["classes"]["rows"] == [["0", "0.996", ""], ["11", "1", "0.25"]]
+
+
 def test_the_log_has_lost_its_colours(page: str) -> None:
     assert not any("\x1b" in entry.get("log", "") for row in details_of(page) for entry in row["entries"])
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import os
+import statistics
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
+import onnx
 import pytest
 
 from assay.backends.onnxruntime import OnnxRuntime
@@ -158,6 +161,15 @@ def test_what_is_said_while_python_imports_is_none_of_the_model(
     assert [str(one.message) for one in caught if one.category is UserWarning] == ["not fused"]
     assert [one.category for one in caught] == [UserWarning, NoteWarning]
     assert stages.logged == ["WARNING:x:not fused"]
+
+
+def test_what_pythons_own_modules_call_deprecated_is_none_of_the_model() -> None:
+    """As `os.fork` beside threads does since 3.12, named by the file of `multiprocessing`."""
+    with warned_by() as caught:
+        warnings.warn_explicit("use of fork() may lead to deadlocks", DeprecationWarning, multiprocessing.__file__, 1)
+        warnings.warn_explicit("an average of nothing", RuntimeWarning, statistics.__file__, 1)
+        warnings.warn_explicit("attribute axis goes away", DeprecationWarning, onnx.__file__, 1)
+    assert [str(one.message) for one in caught] == ["an average of nothing", "attribute axis goes away"]
 
 
 def _failing_build() -> None:

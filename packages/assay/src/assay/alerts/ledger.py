@@ -6,6 +6,7 @@ stays in the alert that it is in. An alert without jobs is closed.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
@@ -45,7 +46,7 @@ def update(
     for group in causes(shown):
         known = _known(open_, closed, group)
         before = _others(open_, known, group)
-        after = _joined(known, group, run, now)
+        after = _joined(known, group, run, now, {one.id for one in (*open_, *closed)})
         keys = {one.key for one in group}
         open_ = [one for one in open_ if known is None or one.id != known.id]
         replaced += [one.id for one in open_ if one.jobs.keys() <= keys]
@@ -102,15 +103,22 @@ def _known(open_: Sequence[Alert], closed: Sequence[Alert], group: Sequence[RedJ
     return None
 
 
-def _joined(known: Alert | None, group: Sequence[RedJob], run: str, now: str) -> Alert:
+def _joined(known: Alert | None, group: Sequence[RedJob], run: str, now: str, taken: AbstractSet[str]) -> Alert:
     if known is None:
         first = {one.key: 1 for one in group}
-        identity = value_digest((group[0].symptom, group[0].key, run))[:8]
-        return Alert(identity, group[0].kind, group[0].symptom, headline(group), first, run, now, run, now)
+        return Alert(
+            _identity(group[0], taken), group[0].kind, group[0].symptom, headline(group), first, run, now, run, now
+        )
     again = known.last_run == run
     jobs = known.jobs | {one.key: known.jobs.get(one.key, 0) + (0 if again else 1) for one in group}
     told = () if known.closed_at else known.told
     return replace(known, jobs=jobs, last_run=run, last_at=now, closed_at="", told=told)
+
+
+def _identity(first: RedJob, taken: AbstractSet[str]) -> str:
+    """The same in each run, so that what a dry run shows is what the alert will have."""
+    found = (value_digest((first.symptom, first.key, number))[:8] for number in itertools.count())
+    return next(one for one in found if one not in taken)
 
 
 def _others(open_: Sequence[Alert], known: Alert | None, group: Sequence[RedJob]) -> str:

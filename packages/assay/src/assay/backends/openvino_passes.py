@@ -67,6 +67,9 @@ def after_each_pass(
 
 
 def _main(folder: Path) -> None:
+    from assay.worker.telemetry import forbid_telemetry
+
+    forbid_telemetry()
     import openvino
 
     asked = msgspec.json.decode((folder / _ASKED).read_bytes(), type=_Asked)

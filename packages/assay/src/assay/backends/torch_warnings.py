@@ -18,10 +18,14 @@ RULES = (
     rule(WarningCode.FALLBACK, r"make_fallback\((?P<node>[^)]*)\)|using (?P<kernel>\w+) fallback"),
     rule(WarningCode.FALLBACK, r"Node (?P<node>\S+) with op \S+ was not decomposed or delegated"),
     rule(WarningCode.FALLBACK, r"graph break|fall(?:s|ing)? ?back|falling back to eager|fallback kernel"),
+    # ExecuTorch keeps no value of a buffer that the graph changes: the model begins with anything.
+    rule(WarningCode.INITIALIZER_DROPPED, r"only the shape and dtype will be serialized"),
     rule(WarningCode.NODE_ON_CPU, r"skipping cudagraphs|copied? to (?:the )?cpu|runs? on (?:the )?cpu"),
+    rule(WarningCode.FUSION_SKIPPED, r"Not fusing \S+ for node '(?P<node>[^']*)'"),
     rule(WarningCode.FUSION_SKIPPED, r"(?:cannot|can't|unable to|not|skip\w*) (?:fus|constant propagat)"),
     rule(WarningCode.FUSION_SKIPPED, r"Not enough SMs to use (?P<node>\w+)"),
     rule(WarningCode.OTHER, r"TensorFloat32 .*available but not enabled"),
+    rule(WarningCode.PRECISION_LOST, r"must run observer before calling calculate_qparams"),
     rule(WarningCode.PRECISION_LOST, r"TensorFloat32|reduced precision|loss of precision|lose precision|truncat\w+ (?:to )?int"),
     rule(WarningCode.DEPRECATED, r"deprecated"),
 )  # fmt: skip

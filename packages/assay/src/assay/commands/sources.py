@@ -10,8 +10,10 @@ from pathlib import Path
 from assay.core.run import ModelSource
 from assay.errors import UsageError, each
 from assay.models.checkpoints.to_graph import is_checkpoint, to_graph
+from assay.models.files import check_model_file
 from assay.models.named_sources import Fetch, is_named, path_in_repository, to_file
 from assay.models.named_sources.wanted import Wanted
+from assay.models.sources import is_factory
 from assay.pipeline.originals import OriginalRequest
 from assay.pipeline.request import ModelRequest, Request
 
@@ -55,7 +57,10 @@ def _with_file(one: ModelRequest, named: NamedModels) -> ModelRequest:
     original = one.original
     if original is not None and original.path is not None:
         original = replace(original, path=named.local(original.path))
-    return replace(one, path=named.local(one.path), original=original)
+    path = named.local(one.path)
+    if not is_factory(path):
+        check_model_file(path)
+    return replace(one, path=path, original=original)
 
 
 def _with_references(models: Sequence[ModelRequest]) -> list[ModelRequest]:

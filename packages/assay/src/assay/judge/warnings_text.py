@@ -25,7 +25,7 @@ CRITICAL = tuple(code for code in WarningCode if code is not WarningCode.OTHER)
 """Kinds of native warnings that say what is wrong, in the order shown."""
 
 _WORDS = {
-    WarningCode.INITIALIZER_DROPPED: "{count} unused {initializers} dropped",
+    WarningCode.INITIALIZER_DROPPED: "{count} {initializers} dropped",
     WarningCode.NODE_ON_CPU: "{count} {nodes} on the CPU",
     WarningCode.FUSION_SKIPPED: "fusion skipped for {count} {nodes}",
     WarningCode.PRECISION_LOST: "precision lost in {count} {places}",

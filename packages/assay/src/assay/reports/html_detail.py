@@ -39,6 +39,7 @@ from assay.judge.warnings_text import warnings_of
 from assay.judge.witnesses import described
 from assay.options.repro import repro_line
 from assay.reports import format as text
+from assay.reports.by_class import by_class
 from assay.reports.details import values
 from assay.reports.html_build import Pairs, engine_pairs, model_pairs, pairs, shape_text
 from assay.reports.html_latency import latency
@@ -95,7 +96,7 @@ def _result(result: Result) -> dict[str, object]:
         "stages": [[time.stage.value, time.seconds, text.duration(time.seconds)] for time in result.stage_times],
         "findings": _findings(result),
         "comparisons": list(_comparisons(result)),
-        "taskMetrics": _metrics(_named(result)),
+        **_task(_named(result)),
         "measurements": [latency(measurement) for measurement in measurements_of(result)],
         "soak": _soak(result),
         "sweep": _sweep(result),
@@ -142,6 +143,15 @@ def _named(result: Result) -> Mapping[str, float]:
             return load_metrics(result)
         case _:
             return {}
+
+
+def _task(named: Mapping[str, float]) -> dict[str, object]:
+    whole, names, classes = by_class(named)
+    rows = [
+        [str(number), *(text.metric(name, of[name]) if name in of else "" for name in names)]
+        for number, of in classes.items()
+    ]
+    return {"taskMetrics": _metrics(whole), "classes": {"header": ["class", *map(one_line, names)], "rows": rows}}
 
 
 def _changes(result: Result) -> list[str]:

@@ -22,8 +22,10 @@ def main() -> None:
     faulthandler.enable()
     from assay.models.import_without_gc import own_process
     from assay.worker.serve import serve
+    from assay.worker.telemetry import forbid_telemetry
 
     own_process()
+    forbid_telemetry()
     connection: socket.socket | None = socket.socket(fileno=int(sys.argv[1]))
     if connection is not None:
         connection.set_inheritable(False)  # another program has no use for it

@@ -6,6 +6,7 @@ import logging
 import os
 import stat
 import sys
+import sysconfig
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +23,8 @@ MOST_BYTES = 256 * 1024
 _STREAM = 2
 MOST_RECORDS = 1000
 _IMPORTS = "<frozen importlib._bootstrap"
+_PYTHON = f"{sysconfig.get_path('stdlib')}/"
+_INSTALLED = ("/site-packages/", "/dist-packages/")
 _LEVELS = ("WARNING", "ERROR", "CRITICAL")
 
 
@@ -61,19 +64,25 @@ def _silenced(logger: logging.Logger, record: logging.LogRecord) -> bool:
 @contextmanager
 def warned_by() -> Iterator[list[warnings.WarningMessage]]:
     """All that is given to Python's `warnings`, each time. What a library says while Python imports it is left out, wherever that
-    happens: an old way of writing, said where its bytecode is not stored yet, is none of the model."""
+    happens: an old way of writing, said where its bytecode is not stored yet, is none of the model. So is what Python's own modules
+    call deprecated: it is how a library uses them (it forks beside threads)."""
     heard: list[warnings.WarningMessage] = []
 
     def listened(
         message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: object, **__: object
     ) -> None:
-        if issubclass(category, NoteWarning | NativeText) or not _importing():
+        if issubclass(category, NoteWarning | NativeText) or not (_of_python(category, filename) or _importing()):
             heard.append(warnings.WarningMessage(message, category, filename, lineno))
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.showwarning = listened
         yield heard
+
+
+def _of_python(category: type[Warning], file: str) -> bool:
+    old = issubclass(category, DeprecationWarning | PendingDeprecationWarning)
+    return old and file.startswith(_PYTHON) and not any(part in file for part in _INSTALLED)
 
 
 def _importing() -> bool:

@@ -74,6 +74,13 @@ function measurement(taken) {
   return parts;
 }
 
+const MOST_CLASSES = 40;
+
+function classTable({ header, rows }) {
+  const shown = table(header, rows, 0);
+  return rows.length > MOST_CLASSES ? make("details", {}, make("summary", { class: "muted small" }, `${rows.length} classes`), shown) : shown;
+}
+
 function reasons(entry) {
   return entry.reasons.map(([word, text, figure]) => make("p", { class: `callout ${className(word)}` },
     wordMark(word), " ", ...prose(text), figure ? make("span", { class: "muted" }, ` (${figure})`) : ""));
@@ -94,6 +101,7 @@ function job(entry) {
   if (some(entry.inputs)) parts.push(...titled("Inputs", table(["input", "type and shape", "values", "how chosen"], entry.inputs)));
   if (some(entry.findings)) parts.push(...titled("Findings", table(["output", "kind", "what"], entry.findings)));
   if (some(entry.taskMetrics)) parts.push(...titled("What users mean by the same answer", pairs(entry.taskMetrics)));
+  if (some(entry.classes.rows)) parts.push(...titled("Class by class", classTable(entry.classes)));
   parts.push(...comparisons(entry.comparisons));
   parts.push(...entry.measurements.flatMap(measurement));
   if (entry.soak) parts.push(...titled("Memory over many calls", pairs(entry.soak.figures), soakPlot(entry.soak)));

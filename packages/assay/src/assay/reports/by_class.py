@@ -1,0 +1,22 @@
+"""Figures of a task that each class has: a row for a class."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_OF_A_CLASS = re.compile(r"(?P<figure>.+)_class(?P<number>\d+)")
+
+
+def by_class(metrics: Mapping[str, float]) -> tuple[dict[str, float], tuple[str, ...], dict[int, dict[str, float]]]:
+    """The figures of the whole, the names of those that classes have, and these by class. `iou_class7` is `iou` of class 7."""
+    whole: dict[str, float] = {}
+    names: dict[str, None] = {}
+    classes: dict[int, dict[str, float]] = {}
+    for name, value in metrics.items():
+        if found := _OF_A_CLASS.fullmatch(name):
+            names[found["figure"]] = None
+            classes.setdefault(int(found["number"]), {})[found["figure"]] = value
+        else:
+            whole[name] = value
+    return whole, tuple(names), dict(sorted(classes.items()))
