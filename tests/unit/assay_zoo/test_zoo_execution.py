@@ -14,7 +14,7 @@ from assay.core.sandbox import Ending, Sandboxed, SandboxLimits
 from assay_zoo.check import CheckOutcome
 from assay_zoo.execution import execute
 from assay_zoo.notebook import _execute
-from assay_zoo.notebook_report import REPORT, Report, Trouble
+from assay_zoo.notebook_report import REPORT, Report, Trouble, read_report
 from assay_zoo.policy import ZooPolicy
 from assay_zoo.submission import SubmissionContext
 
@@ -61,3 +61,19 @@ def test_a_kernel_that_comes_too_late_asks_a_person_and_blames_no_cell(
     place = SubmissionContext(folder=tmp_path, root=tmp_path, policy=ZooPolicy(name="zoo"), metadata=None)
     ended = execute("accuracy.validation", "v.ipynb", "", place, _Ran("", report), tmp_path / "out")  # type: ignore[arg-type]
     assert ended.check.outcome is CheckOutcome.UNDECIDED
+
+
+def test_a_kernel_that_the_sandbox_ends_before_it_is_up_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(_: NotebookClient) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(NotebookClient, "setup_kernel", killed)
+    nbformat.write(new_notebook(cells=[new_code_cell("1")]), tmp_path / "v.ipynb")
+    with pytest.raises(KeyboardInterrupt):
+        _execute(tmp_path / "v.ipynb", tmp_path)
+    report = read_report(tmp_path)
+    assert report is not None
+    assert report.trouble is not None
+    assert report.trouble.kind == "start"

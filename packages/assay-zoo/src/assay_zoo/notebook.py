@@ -24,7 +24,8 @@ LINKED_BYTES = 64 * 1024 * 1024
 """Larger files of a submission are linked to instead of copied: the copy lies in memory."""
 TEXT = 32 * 1024
 """Characters kept of what one cell printed: the last."""
-KERNEL_START_S = 120
+_ANY_TIME_S = 1_000_000
+"""For the kernel to start: the sandbox ends what takes too long, and knows how much of it others had the cores."""
 
 
 def main() -> int:
@@ -69,11 +70,15 @@ class _Cells:
         for _, cell in self._code:
             cell.outputs, cell.execution_count = [], None
 
+    def say_running(self) -> None:
+        """What is left to be read where the sandbox ends it now."""
+        _written(Report(printed=tuple(self.printed), trouble=self.running), self._out)
+
     def run(self, client: Any) -> Trouble | None:
         """All of them, one after the other."""
         for number, ((at, cell), stored) in enumerate(zip(self._code, self._stored, strict=True), 1):
             self.running = Trouble(kind="running", cell=number, line=self._lines[at])
-            _written(Report(printed=tuple(self.printed), trouble=self.running), self._out)
+            self.say_running()
             client.execute_cell(cell, at)
             self.printed.append(Printed(cell=number, line=self._lines[at], text=_text(cell.outputs), stored=stored))
             cell.outputs = []
@@ -86,10 +91,11 @@ def _trouble(cells: _Cells, folder: Path) -> Trouble | None:
     from nbclient.exceptions import CellExecutionError, DeadKernelError
 
     client = NotebookClient(
-        cells.notebook, timeout=None, startup_timeout=KERNEL_START_S, kernel_name="python3",
+        cells.notebook, timeout=None, startup_timeout=_ANY_TIME_S, kernel_name="python3",
         resources={"metadata": {"path": str(folder)}},
     )  # fmt: skip
     process: Any = None
+    cells.say_running()
     try:
         with client.setup_kernel():
             process = getattr(getattr(client.km, "provisioner", None), "process", None)
