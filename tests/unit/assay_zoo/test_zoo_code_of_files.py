@@ -12,10 +12,7 @@ from assay_zoo.artifacts.code_scan import reaches
 @pytest.mark.parametrize(
     ("code", "what"),
     [
-        # another file can change a list, a set or a dict of this one
-        ("T = ['a', 'b']\ngetattr(x, T[i])", "named while it runs"),
-        ("T = {'a': 'b'}\ngetattr(x, T.get(i, 'c'))", "named while it runs"),
-        ("T = ['a', 'b']\ndef f():\n    for key in T: getattr(x, key)", "named while it runs"),
+        # whoever has a class or a function can change its lists, and a tuple's too
         ("def f():\n    global T\n    T = ['a']\n    getattr(x, T[i])", "named while it runs"),
         ("class A:\n    T = ['a']\n    getattr(x, T[i])", "named while it runs"),
         ("T = ('a',)\nT += (y,); getattr(x, T[i])", "named while it runs"),
@@ -90,21 +87,6 @@ def test_a_package_that_the_zoo_allows_is_no_other_file() -> None:
     code = "import torch, click as c\nf(torch)\nc.SIZE = 1\nimport torch.nn\ntorch.nn.size = 2"
     assert reaches(code, ("torch", "click")) == []
     assert [line for line, _ in reaches(code)] == [2, 3, 5]
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "from scripts import process\nprocess.KEY = '__globals__'",
-        "import helper\nhelper.process.KEY = '__globals__'",
-        "from .helper import process as p\nsetattr(p, 'KEY', '__globals__')",
-    ],
-)
-def test_another_file_may_be_reached_through_a_third(code: str) -> None:
-    assert reaches(code) == []
-    ((line, told),) = reaches(code, own=("process", "helper"))
-    assert line == 2
-    assert "another file" in told
 
 
 _A_CALL = "def f{0}(x):\n    key = 'a'\n    return getattr(x, key)\n"

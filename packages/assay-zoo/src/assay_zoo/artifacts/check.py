@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from pathlib import PurePosixPath
 
 import msgspec
 
 from assay_zoo.artifacts.finding import Finding, failed, passed, undecided
 from assay_zoo.artifacts.identity import check_identity
-from assay_zoo.artifacts.inspect_source import README, TARGET
+from assay_zoo.artifacts.inspect_source import NAMES, README, TARGET
 from assay_zoo.artifacts.license import license_findings
 from assay_zoo.artifacts.meta import metadata_findings, read_metadata_text
 from assay_zoo.artifacts.notebook_content import notebook_findings, processing_findings
+from assay_zoo.artifacts.other_files import FileNames, other_files
 from assay_zoo.artifacts.parts import parts_findings, python_files
 from assay_zoo.artifacts.public import check_published, published_items
 from assay_zoo.artifacts.samples import sample_findings
@@ -67,7 +67,7 @@ def _checks(name: str, findings: list[Finding]) -> list[Check]:
 
 def _opened(place: SubmissionContext) -> list[Check]:
     """All text is parsed in one limited process: it is untrusted, and parsers are deep."""
-    own, published = list(_own_items(place)), list(published_items(place))
+    (own, unread), published = _own_items(place), list(published_items(place))
     memory = place.policy.run.memory_bytes
     answers = run_limited(TARGET, [*own, *published], seconds=_SECONDS, memory_bytes=memory)
     checks: list[Check] = []
@@ -76,8 +76,8 @@ def _opened(place: SubmissionContext) -> list[Check]:
     for item, answer in zip(own, answers, strict=False):
         name = "readme" if item["kind"] == README else "sources"
         path = str(item["path"])
-        if answer.ending is not Ending.OK:
-            checks.append(_unopened(name, path, answer))
+        if answer.ending is not Ending.OK or path in unread:
+            checks.append(_unopened(name, path, answer if answer.ending is not Ending.OK else unread[path]))
         elif name == "readme":
             checks += _checks(name, msgspec.convert(answer.value, list[Finding]))
         else:
@@ -95,16 +95,23 @@ def _opened(place: SubmissionContext) -> list[Check]:
     return sorted(checks, key=lambda one: (one.name, one.path, one.line))
 
 
-def _own_items(place: SubmissionContext) -> Iterator[dict[str, object]]:
+def _own_items(place: SubmissionContext) -> tuple[list[dict[str, object]], dict[str, Looked]]:
+    """The readme and the sources, each of these with what the others are to it; and what could not be read for that."""
+    items: list[dict[str, object]] = []
     readme = place.folder / "README.md"
     if readme.is_file():
         metadata = place.metadata.model_dump(mode="json") if place.metadata else None
-        yield {"kind": README, "copy": str(readme), "path": "README.md", "metadata": metadata}
-    paths = python_files(place.folder)
-    packages = list(place.policy.packages)
-    own = sorted({part for path in paths for part in PurePosixPath(path).with_suffix("").parts})
-    for path in paths:
-        yield {"kind": "source", "copy": str(place.folder / path), "path": path, "packages": packages, "own": own}
+        items.append({"kind": README, "copy": str(readme), "path": "README.md", "metadata": metadata})
+    sources = {path: {"copy": str(place.folder / path), "path": path} for path in python_files(place.folder)}
+    memory = place.policy.run.memory_bytes
+    asked = [{"kind": NAMES, **one} for one in sources.values()]
+    answers = dict(zip(sources, run_limited(TARGET, asked, seconds=_SECONDS, memory_bytes=memory), strict=True))
+    unread = {path: one for path, one in answers.items() if one.ending is not Ending.OK}
+    names = {path: msgspec.convert(one.value or {}, FileNames) for path, one in answers.items()}
+    for path, others in other_files(names).items():
+        more = {"packages": list(place.policy.packages), "others": msgspec.to_builtins(others)}
+        items.append({"kind": "source", **sources[path], **more})
+    return items, unread
 
 
 def _unopened(name: str, path: str, answer: Looked) -> Check:

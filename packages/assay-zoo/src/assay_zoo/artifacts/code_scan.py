@@ -6,17 +6,22 @@ The rules for dangerous calls are bandit's. What bandit does not ask, because a 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from types import ModuleType
 
 from assay_zoo.artifacts.code_names import (
-    bound_names,
+    MOST_MEANINGS,
+    Bound,
     dotted,
+    functions_around,
+    given_names,
     imported_by,
     imported_from,
     in_python,
     local_names,
+    meanings,
     names_of_star,
+    views,
 )
 from assay_zoo.artifacts.dangerous_calls import dangerous_calls
 from assay_zoo.artifacts.dangerous_names import (
@@ -29,8 +34,9 @@ from assay_zoo.artifacts.dangerous_names import (
     reached_in_python,
 )
 from assay_zoo.artifacts.known_modules import HARMLESS, is_elsewhere, module_told
+from assay_zoo.artifacts.other_files import OtherFiles, alone
 from assay_zoo.artifacts.outside_paths import divides_root, joined_text, outside_arguments, outside_text
-from assay_zoo.artifacts.written_names import WrittenNames
+from assay_zoo.artifacts.written_names import Name, WrittenNames, pattern_of
 from assay_zoo.policy import ZooPolicy
 
 _GIVING = ("attrgetter", "methodcaller", "import_module")
@@ -38,18 +44,27 @@ _BY_NAME = ("getattr", "vars", *_GIVING)
 """These give what is asked of them by name, so they are called by their own."""
 _ONLY_TOLD = ("print", "repr", "str", "type", "dir", "help", "id", "hasattr", "isinstance")
 """Of Python: they change nothing in a module that they are given."""
-_UNWRITTEN = "a name that is not written in the file, or in a list or dict that others can change: write a tuple there"
+_UNWRITTEN = (
+    "a name that is not written in the file, or in a list or dict that something else can change: write a tuple"
+)
 PACKAGES: tuple[str, ...] = ZooPolicy.model_fields["packages"].default
+_RUNNING = ("timeit.timeit", "timeit.repeat", "timeit.Timer", "cProfile.run")
+"""These run texts that they are given."""
 
 
-def reaches(text: str, packages: Collection[str] = PACKAGES, own: Collection[str] = ()) -> list[tuple[int, str]]:
+def reaches(text: str, packages: Collection[str] = PACKAGES, others: OtherFiles | None = None) -> list[tuple[int, str]]:
     """(line, what it reaches for), once for each, sorted. Text that is no Python has none: another check says so. A module that is
-    neither of Python nor of `packages` is another file of the submission; `own` are their names, as far as they are known."""
+    neither of Python nor of `packages` is another file of the submission; without `others` nothing is known of those."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return []
-    found = dict.fromkeys(_Scan(tree, packages, own).found())
+    others = others or alone(tree)
+    names = meanings(tree, HARMLESS, {file: list(its) for file, its in others.hands_on.items()})
+    scans = (_Scan(tree, bound, packages, others) for bound in views(names, others.hands_on, packages))
+    found = dict.fromkeys(one for scan in scans for one in scan.found())
+    many = [name for name, paths in names.items() if len(paths) >= MOST_MEANINGS]
+    found.update(dict.fromkeys((1, f"more than can be read: {name} stands for too many modules") for name in many))
     seen = {line for line, _ in found}
     found.update(dict.fromkeys(one for one in dangerous_calls(text) if one[0] not in seen))
     return sorted(found)
@@ -58,13 +73,12 @@ def reaches(text: str, packages: Collection[str] = PACKAGES, own: Collection[str
 class _Scan:
     """One file, with what its names stand for."""
 
-    def __init__(self, tree: ast.AST, packages: Collection[str], own: Collection[str]) -> None:
-        self._packages, self._own = packages, own
+    def __init__(self, tree: ast.AST, bound: Bound, packages: Collection[str], others: OtherFiles) -> None:
+        self._bound, self._packages, self._others = bound, packages, others
         self._nodes = list(ast.walk(tree))
-        self._bound = bound_names(tree, HARMLESS)
         self._local = local_names(tree)
-        self._names = {0: WrittenNames(tree, self._star)}
-        self._around = _functions_around(self._nodes)
+        self._names = {0: WrittenNames(tree, self._star, kept=others.kept)}
+        self._around = functions_around(self._nodes)
         self._functions = {one.name for one in self._nodes if isinstance(one, ast.FunctionDef)}
         self._written = {
             id(one.value) for one in self._nodes if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store)
@@ -81,7 +95,9 @@ class _Scan:
                 self._asked |= set(map(id, one.args[:1]))
             elif self._is_plain(one, _ONLY_TOLD) or (id(one) in self._words and self._path(one) == "importlib.reload"):
                 self._only_told |= set(map(id, one.args))
-        self._kept = self._asked | self._words | set(map(id, _named(self._nodes)))
+        self._kept = self._asked | self._words | self._called | set(map(id, given_names(self._nodes)))
+        known = [path for names in (bound, *bound.files.values()) for path in names.values()]
+        self._profiles = any(path.startswith("cProfile") for path in known)
 
     def _is_plain(self, call: ast.Call, names: Collection[str]) -> bool:
         """Whether it calls one of these of Python's own."""
@@ -91,15 +107,14 @@ class _Scan:
     def _path(self, call: ast.Call) -> str:
         return dotted(call.func, self._bound)
 
-    @staticmethod
-    def _star(module: str) -> list[str]:
+    def _star(self, module: str) -> list[str]:
         return names_of_star(module, HARMLESS)
 
     def found(self) -> Iterator[tuple[int, str]]:
         of: dict[type, Callable[..., Iterator[str]]] = {
             ast.Import: self._imported, ast.ImportFrom: self._imported, ast.Attribute: self._attribute, ast.Name: self._name,
             ast.Constant: self._constant, ast.Call: self._call, ast.BinOp: self._joined, ast.MatchClass: self._matched,
-            ast.Subscript: self._subscript,
+            ast.Subscript: self._subscript, ast.ClassDef: self._class,
         }  # fmt: skip
         for node in self._nodes:
             if type(node) in of:
@@ -128,15 +143,17 @@ class _Scan:
         if id(node) in self._written and module in ("os", "posix"):
             return  # a variable that is set for a library reads nothing
         yield from reached_by(module, node.attr)
-        if not isinstance(node.ctx, ast.Load) and self._may_be_file(module):
+        if not isinstance(node.ctx, ast.Load) and self._is_other_file(module):
             yield f"what a name of another file stands for ({module}.{node.attr})"
+        if module and isinstance(node.ctx, ast.Load):
+            yield from self._value(node)
         if node.attr in _GIVING and id(node) not in self._called:
             yield f"what is named while it runs ({node.attr})"
 
     def _name(self, node: ast.Name) -> Iterator[str]:
         if not isinstance(node.ctx, ast.Load) or id(node) in self._local:
             return
-        path = self._bound.get(node.id, "")
+        path = dotted(node, self._bound)
         if node.id in BUILTINS:
             yield f"code that is made while it runs ({node.id})"
         elif node.id in HIDDEN or node.id == "get_ipython":
@@ -149,6 +166,21 @@ class _Scan:
             or (self._is_other_file(path) and id(node) not in self._called and id(node) not in self._only_told)
         ):
             yield f"{path} under a name that is made while it runs"
+        elif path in _RUNNING:
+            yield from self._value(node)
+
+    def _value(self, node: ast.expr) -> Iterator[str]:
+        """A module, or what runs texts, that is neither called nor asked for a name, nor given a name by which it is known here."""
+        path = dotted(node, self._bound)
+        if path in _RUNNING and id(node) not in self._kept:
+            yield f"code that is made while it runs ({path})"
+        elif path and id(node) not in self._kept | self._only_told and self._is_module(path):
+            yield f"{path} under a name that is made while it runs"
+
+    def _class(self, node: ast.ClassDef) -> Iterator[str]:
+        for one in node.body:
+            if isinstance(one, ast.Import | ast.ImportFrom):
+                yield f"{ast.unparse(one)} in a class, whose names are not followed"
 
     def _constant(self, node: ast.Constant) -> Iterator[str]:
         if id(node) not in self._words and outside_text(node):
@@ -173,10 +205,9 @@ class _Scan:
         name = path.rpartition(".")[2] or plain or (node.func.attr if isinstance(node.func, ast.Attribute) else "")
         if name == "import_module":
             yield from reached_by_import(imported_by(node))
-            if id(node) not in self._kept and is_elsewhere(imported_by(node), self._packages):
-                yield f"{imported_by(node)} under a name that is made while it runs"
+        yield from self._value(node)
         changed = dotted(node.args[0], self._bound) if plain in ("setattr", "delattr") and node.args else ""
-        if self._may_be_file(changed):
+        if self._is_other_file(changed):
             yield f"what a name of another file stands for ({changed})"
         if plain in ("getattr", "vars") or name in ("attrgetter", "methodcaller"):
             yield from self._by_name(node, name)
@@ -184,7 +215,7 @@ class _Scan:
             asked = [*node.args[:2], *(one.value for one in node.keywords if one.arg in ("stmt", "setup", None))]
             if not all(map(self._is_function, asked)):
                 yield f"code that is made while it runs ({name})"
-        if name == "run" and len(node.args) == 1 and any(one.startswith("cProfile") for one in self._bound.values()):
+        if name == "run" and len(node.args) == 1 and self._profiles:
             yield "code that is made while it runs (run of cProfile)"
         yield from (
             f"files outside of the submission ({told[:60]!r})" for told in outside_arguments(node, name, self._bound)
@@ -210,12 +241,28 @@ class _Scan:
             names = node.args[1:2] if name == "getattr" else node.args[:1]
         base = dotted(node.args[0], self._bound) if name == "getattr" and node.args else "object"
         place = self._names_in(self._around.get(id(node)))
-        for one in (told for each in names for told in place.of(each)):
-            text = one[0] if len(one) == 1 else None
-            if text is not None:
-                yield from (what for part in text.split(".") for what in reached_by(base, part))
-            elif name != "getattr" or may_reach(base, one):
-                yield f"what is named while it runs ({name} of {_UNWRITTEN})"
+        for written in names:
+            for one in place.of(written):
+                text = one[0] if len(one) == 1 else None
+                if text is not None:
+                    yield from (what for part in text.split(".") for what in reached_by(base, part))
+                elif name != "getattr" or may_reach(base, one):
+                    yield f"what is named while it runs ({name} of {_UNWRITTEN})"
+                if not isinstance(written, ast.Constant) and self._gives_module(base, one):
+                    yield f"what is named while it runs (a module, or a table of another file, of {base})"
+
+    def _gives_module(self, base: str, name: Name) -> bool:
+        """Whether one of such names of a module is another one, or of a file a table of it."""
+        there = in_python(base, HARMLESS)
+        names: Collection[str] = ()
+        if self._is_other_file(base):
+            names = [
+                *self._others.tables,
+                *(one for part in base.split(".") for one in self._bound.files.get(part, ())),
+            ]
+        elif isinstance(there, ModuleType):
+            names = [one for one in dir(there) if self._is_module(f"{base}.{one}")]
+        return any(map(pattern_of(name).fullmatch, names))
 
     def _names_in(self, function: ast.AST | None) -> WrittenNames:
         """As they are there, or in the file."""
@@ -228,34 +275,18 @@ class _Scan:
 
     def _is_other_file(self, path: str) -> bool:
         """Such a file as a whole: a value in it may well be handed on and changed."""
-        whole = "." not in path.lstrip(".") or path in self._modules
+        parts = path.lstrip(".").split(".")
+        ends = (".".join(parts[at:]) for at in range(len(parts) - 1))
+        whole = len(parts) == 1 or path in self._modules or any(one in self._others.modules for one in ends)
         return whole and is_elsewhere(path, self._packages)
 
-    def _may_be_file(self, path: str) -> bool:
-        """Such a file, or what another one calls by the name of one."""
-        named = path.rpartition(".")[2] in self._own and is_elsewhere(path, self._packages)
-        return named or self._is_other_file(path)
+    def _is_module(self, path: str) -> bool:
+        return isinstance(in_python(path, HARMLESS), ModuleType) or self._is_other_file(path)
 
     def _is_function(self, node: ast.expr) -> bool:
         partial = isinstance(node, ast.Call) and dotted(node.func, self._bound) == "functools.partial"
         known = isinstance(node, ast.Name) and (node.id in self._functions or node.id in self._bound)
         return partial or known or isinstance(node, ast.Lambda)
-
-
-def _named(nodes: Sequence[ast.AST]) -> Iterator[ast.expr]:
-    """Values that are given plain names, by which they are known here."""
-    for node in nodes:
-        if isinstance(node, ast.Assign) and all(isinstance(one, ast.Name) for one in node.targets):
-            yield node.value
-
-
-def _functions_around(nodes: Sequence[ast.AST]) -> dict[int, ast.AST]:
-    """The innermost function that has a node in its body."""
-    found: dict[int, ast.AST] = {}
-    for function in nodes:  # the outer ones come first
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-            found.update((id(one), function) for part in function.body for one in ast.walk(part))
-    return found
 
 
 def _is_false(node: ast.expr) -> bool:

@@ -16,6 +16,7 @@ from assay_zoo.artifacts.code_scan import PACKAGES, reaches
 from assay_zoo.artifacts.finding import Finding
 from assay_zoo.artifacts.license import says_license
 from assay_zoo.artifacts.notebook_content import functions_of, keys_of, names_of, numbers_of, statements_of, texts_of
+from assay_zoo.artifacts.other_files import FileNames, OtherFiles, file_names
 from assay_zoo.artifacts.published import inspect_published
 from assay_zoo.artifacts.sources import Import, SourceText
 from assay_zoo.artifacts.text_encoding import encoding_trouble
@@ -24,6 +25,7 @@ from assay_zoo.readme import differences, missing_sections
 
 _Scan = Callable[[str], list[tuple[int, str]]]
 TARGET = "assay_zoo.artifacts.inspect_source:inspect_part"
+NAMES = "names"
 README = "readme-fields"
 """The kind of item that asks whether the readme says what the metadata say."""
 _TIMED = ("time", "timeit")
@@ -37,8 +39,21 @@ _SETTING = re.compile(r"\w+\.\w+\s*=\s*(?P<value>.*)")
 
 
 def inspect_part(item: dict[str, Any]) -> Any:
-    """The target of `run_limited`: `kind` is readme-fields or source, else one of `published`."""
-    return (inspect_source if item["kind"] in (README, "source") else inspect_published)(item)
+    """The target of `run_limited`: `kind` is readme-fields, source or names, else one of `published`."""
+    own = {README: inspect_source, "source": inspect_source, NAMES: inspect_names}
+    return own.get(item["kind"], inspect_published)(item)
+
+
+def inspect_names(item: dict[str, Any]) -> Any:
+    """The `FileNames` of a source, before any is scanned."""
+    text = Path(item["copy"]).read_bytes().decode("utf-8-sig", "replace")
+    if item["path"].lower().endswith(".ipynb"):
+        found = _cells(item["path"], text)
+        text = found.code if found else ""
+    try:
+        return msgspec.to_builtins(file_names(ast.parse(text)))
+    except (SyntaxError, ValueError):
+        return msgspec.to_builtins(FileNames())  # nobody can import it
 
 
 def inspect_source(item: dict[str, Any]) -> Any:
@@ -51,7 +66,8 @@ def inspect_source(item: dict[str, Any]) -> Any:
         return msgspec.to_builtins(
             [Finding(sentence=f"{path} {one.sentence}", path=path, line=one.line) for one in told]
         )
-    scan = partial(reaches, packages=item.get("packages", PACKAGES), own=item.get("own", ()))
+    others = msgspec.convert(item["others"], OtherFiles) if "others" in item else None
+    scan = partial(reaches, packages=item.get("packages", PACKAGES), others=others)
     if path.lower().endswith(".ipynb"):
         return msgspec.to_builtins(_notebook(path, text, scan))
     source = _script(path, text, scan)
@@ -113,18 +129,26 @@ def _imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
                 yield node.args[0].value, node.lineno
 
 
-def _notebook(path: str, text: str, scan: _Scan) -> SourceText:
+class _Cells(msgspec.Struct, kw_only=True):
+    """The code of a notebook's cells as one text, and where in the file each of its lines stands; `unread` are cells that are no Python."""
+
+    code: str
+    places: list[int]
+    imports: list[Import]
+    troubles: list[Finding]
+    unread: int
+
+
+def _cells(path: str, text: str) -> _Cells | None:
+    """None for a file that is no notebook."""
     try:
         cells = json.loads(text).get("cells", [])
     except (ValueError, AttributeError):
-        cells = None
+        return None
     if not isinstance(cells, list):
-        return SourceText(whole=False)  # the checks of files say where
-    imports: list[Import] = []
-    troubles: list[Finding] = list(_other_language(path, text))
+        return None
+    found = _Cells(code="", places=[], imports=[], troubles=[], unread=0)
     whole: list[str] = []
-    unread = 0
-    places: list[int] = []
     lines = _Lines(text)
     for number, cell in enumerate(cells):
         if not isinstance(cell, dict) or cell.get("cell_type") != "code":
@@ -132,26 +156,34 @@ def _notebook(path: str, text: str, scan: _Scan) -> SourceText:
         raw = cell.get("source", "")
         code = (raw if isinstance(raw, str) else "".join(map(str, raw))).splitlines() or [""]  # as IPython has lines
         where = [lines.of(line) for line in code]
-        plain, found = _without_magics(path, number, code, where)
-        troubles += found
+        plain, magics = _without_magics(path, number, code, where)
+        found.troubles += magics
         try:
             tree = ast.parse("\n".join(plain))
         except (SyntaxError, ValueError) as error:
             line = where[min((getattr(error, "lineno", 1) or 1), len(where)) - 1]
             sentence = f"{path} has a cell ({number}) that is no Python: {getattr(error, 'msg', error)}"
-            troubles.append(Finding(sentence=sentence, path=path, line=line))
-            unread += 1
+            found.troubles.append(Finding(sentence=sentence, path=path, line=line))
+            found.unread += 1
             continue
-        imports += [Import(module=name, line=where[line - 1]) for name, line in _imports(tree)]
-        troubles += _alike(path, tree, where)
+        found.imports += [Import(module=name, line=where[line - 1]) for name, line in _imports(tree)]
+        found.troubles += _alike(path, tree, where)
         whole += plain[: len(where)]
-        places += where[: len(plain)]
-    code_of_all = "\n".join(whole)
-    tree = ast.parse(code_of_all)
+        found.places += where[: len(plain)]
+    found.code = "\n".join(whole)
+    return found
+
+
+def _notebook(path: str, text: str, scan: _Scan) -> SourceText:
+    found = _cells(path, text)
+    if found is None:
+        return SourceText(whole=False)  # the checks of files say where
+    tree = ast.parse(found.code)
     return SourceText(
-        imports=tuple(imports), troubles=tuple(troubles), reaches=tuple(_reaches(path, code_of_all, scan, places)),
-        functions=functions_of(tree), statements=statements_of(tree), texts=texts_of(tree), keys=keys_of(tree),
-        names=names_of(tree), numbers=numbers_of(tree), whole=not unread,
+        imports=tuple(found.imports), troubles=(*_other_language(path, text), *found.troubles),
+        reaches=tuple(_reaches(path, found.code, scan, found.places)), functions=functions_of(tree),
+        statements=statements_of(tree), texts=texts_of(tree), keys=keys_of(tree), names=names_of(tree),
+        numbers=numbers_of(tree), whole=not found.unread,
     )  # fmt: skip
 
 

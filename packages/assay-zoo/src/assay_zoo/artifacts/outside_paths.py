@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from assay_zoo.artifacts.code_names import dotted
+from assay_zoo.artifacts.code_names import Bound, dotted
 
 _OUTSIDE = re.compile(
     r"/(?:etc|root|home|proc|sys|dev|var|usr|opt|mnt|run|tmp|bin|boot|srv)(?:/|$)|~[\w.-]*/|(?s:.*[/\\])?\.\.(?:[/\\]|$)|[A-Za-z]:\\"
@@ -28,7 +28,7 @@ def outside_text(node: ast.Constant) -> str:
     return text if _OUTSIDE.match(plain) and not _TENSOR.fullmatch(plain) else ""
 
 
-def outside_arguments(call: ast.Call, name: str, bound: Mapping[str, str]) -> Iterator[str]:
+def outside_arguments(call: ast.Call, name: str, bound: Bound) -> Iterator[str]:
     """What a call that opens or builds a path begins at the root with."""
     joins = name == "join" and len(call.args) > 1
     if joins or name in _READING:
@@ -39,7 +39,7 @@ def outside_arguments(call: ast.Call, name: str, bound: Mapping[str, str]) -> It
                 yield start
 
 
-def divides_root(node: ast.BinOp, bound: Mapping[str, str]) -> bool:
+def divides_root(node: ast.BinOp, bound: Bound) -> bool:
     """Whether it is `path / "/"`: it begins at the root again."""
     return isinstance(node.op, ast.Div) and _start(node.right, bound) == "/"
 
@@ -48,7 +48,7 @@ def joined_text(node: ast.BinOp) -> str:
     """The path outside that texts are put together to, where none of them is one."""
     if not isinstance(node.op, ast.Add):
         return ""
-    text = _start(node, {})
+    text = _start(node, Bound())
     parts = [one for one in ast.walk(node) if isinstance(one, ast.Constant)]
     return text if outside_text(ast.Constant(text)) and not any(map(outside_text, parts)) else ""
 
@@ -58,7 +58,7 @@ def _text(node: ast.AST) -> str:
     return value.decode("latin-1") if isinstance(value, bytes) else value if isinstance(value, str) else ""
 
 
-def _start(node: ast.AST, bound: Mapping[str, str]) -> str:
+def _start(node: ast.AST, bound: Bound) -> str:
     """What the text begins with that an expression gives, as far as it is written there."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         left = _start(node.left, bound)

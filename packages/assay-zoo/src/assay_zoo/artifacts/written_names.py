@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import groupby, product
 
 Name = tuple[str | None, ...]
@@ -35,10 +35,16 @@ _Source = tuple[ast.expr, int | None, bool]
 
 class WrittenNames:
     """Of one file, or of one function in it, which has `outer` around it. `star` is asked what `from MODULE import *` brings; nothing
-    means that it is not known."""
+    means that it is not known. `kept` are lists, sets and dicts of a file that no other one can change."""
 
-    def __init__(self, tree: ast.AST, star: Callable[[str], Sequence[str]], outer: WrittenNames | None = None) -> None:
-        self._outer = outer
+    def __init__(
+        self,
+        tree: ast.AST,
+        star: Callable[[str], Sequence[str]],
+        outer: WrittenNames | None = None,
+        kept: Collection[str] = (),
+    ) -> None:
+        self._outer, self._kept = outer, kept
         self._sources: dict[str, list[_Source]] = {}
         self._bound: Counter[str] = Counter()
         self._everything = False
@@ -47,7 +53,7 @@ class WrittenNames:
         elsewhere = {one for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for one in node.names}
         for node in nodes:
             self._bind(node, star)
-        self._own = (_bound_here(tree) | self._nowhere_else()) - elsewhere
+        self._own = (bound_here(tree) | self._nowhere_else()) - elsewhere
         read = {id(one) for node in nodes for one in self._only_read(node)}
         self._exposed = {
             one.id
@@ -178,7 +184,7 @@ class WrittenNames:
         """What a name of this place stands for, where nothing can change it: other files can change what a file has."""
         found = [one for one, at, each in self._of(name) if at is None and not each]
         shown = [one for one in found if isinstance(one, ast.List | ast.Tuple | ast.Set | ast.Dict)]
-        kept = self._outer is not None and name not in self._exposed
+        kept = (self._outer is not None or name in self._kept) and name not in self._exposed
         unchanged = kept or all(isinstance(one, ast.Tuple) for one in shown)
         return shown if len(shown) == len(self._of(name)) and unchanged else []
 
@@ -225,8 +231,8 @@ class WrittenNames:
         return []
 
 
-def _bound_here(tree: ast.AST) -> set[str]:
-    """Names that a function itself binds: not those of a function, a class or a comprehension in it."""
+def bound_here(tree: ast.AST) -> set[str]:
+    """Names that a file, a class or a function itself binds: not those of a function, a class or a comprehension in it."""
     found: set[str] = set()
     waiting: list[ast.AST] = list(ast.iter_child_nodes(tree))
     if isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef):  # its defaults and decorators are of what is around it

@@ -1,0 +1,128 @@
+"""What one file of a submission hands on to another: modules under names that say nothing, and tables that another could change."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from assay_zoo.artifacts.code_scan import PACKAGES, reaches
+from assay_zoo.artifacts.other_files import file_names, other_files
+
+FUTURES = "import concurrent.futures as helper"
+TABLE = "KINDS = {'tensor(float)': 'float32'}\ndef of(kind): return getattr(x, KINDS[kind])"
+
+
+def scanned(files: dict[str, str]) -> dict[str, list[str]]:
+    """What each file reaches for, of those that reach for anything."""
+    others = other_files({path: file_names(ast.parse(code)) for path, code in files.items()})
+    found = {path: [told for _, told in reaches(code, PACKAGES, others[path])] for path, code in files.items()}
+    return {path: told for path, told in found.items() if told}
+
+
+@pytest.mark.parametrize(
+    ("files", "what"),
+    [
+        ({"a.py": "import os as helper", "b.py": "from a import helper\nhelper.system('x')"}, "other processes (os.system)"),
+        ({"a.py": "import os as helper", "b.py": "import a\na.helper.system('x')"}, "other processes (os.system)"),
+        ({"a.py": FUTURES, "b.py": "from a import helper\nhelper.process.mp"}, "other processes"),
+        ({"a.py": FUTURES, "b.py": "import a\na.helper.process"}, "other processes"),
+        ({"a.py": FUTURES, "b.py": "import a as n\nn.helper.process"}, "other processes"),
+        ({"a.py": FUTURES, "b.py": "from a import *\nhelper.process"}, "other processes"),
+        ({"a.py": FUTURES, "c.py": "from a import *", "b.py": "from c import helper\nhelper.process"}, "other processes"),
+        ({"a.py": FUTURES, "c.py": "from a import helper as h", "b.py": "import c\nc.h.process"}, "other processes"),
+        ({"a.py": FUTURES, "c.py": "import a", "b.py": "import c\nc.a.helper.process"}, "other processes"),
+        ({"k/__init__.py": FUTURES, "b.py": "import k\nk.helper.process"}, "other processes"),
+        ({"k/__init__.py": FUTURES, "b.py": "from k import helper\nhelper.process"}, "other processes"),
+        ({"k/a.py": FUTURES, "k/b.py": "from .a import helper\nhelper.process"}, "other processes"),
+        ({"k/a.py": FUTURES, "k/b.py": "from . import a\na.helper.process"}, "other processes"),
+        ({"k/a.py": FUTURES, "b.py": "from k import a\na.helper.process"}, "other processes"),
+        ({"k/a.py": FUTURES, "b.py": "import k.a\nk.a.helper.process"}, "other processes"),
+        ({"k/a.py": FUTURES, "b.py": "import sys\nsys.path.append('k')\nimport a\na.helper.process"}, "other processes"),
+        ({"a.py": FUTURES, "b.py": "import importlib\nimportlib.import_module('a').helper.process"}, "other processes"),
+        ({"a.py": FUTURES, "b.py": "import importlib\nm = importlib.import_module('a')\nm.helper.process"}, "other processes"),
+        ({"a.py": FUTURES, "b.py": "import a\ngetattr(a, 'helper').process"}, "other processes"),
+        ({"a.py": FUTURES, "b.py": "import a\ngetattr(a, 'hel' + 'per').x"}, "named while it runs"),
+        ({"a.py": FUTURES, "b.py": "import a\nfor key in ('helper',): getattr(a, key).x"}, "named while it runs"),
+        ({"a.py": FUTURES, "b.py": "import a\ngetattr(a, f'help{y}').x"}, "named while it runs"),
+        ({"a.py": FUTURES, "b.py": "import a\nm = a.helper\nm.process"}, "other processes"),
+        ({"a.py": FUTURES, "b.py": "import a\nf(a.helper)"}, "concurrent.futures under a name"),
+        ({"a.py": FUTURES, "b.py": "from a import helper\nf(helper)"}, "concurrent.futures under a name"),
+        ({"a.py": FUTURES, "b.py": "import a\na.__dict__['helper']"}, "insides"),
+        ({"b.py": FUTURES, "c.py": "import __main__\n__main__.helper.process"}, "other processes"),
+        ({"a.py": f"{FUTURES}\nimport math as helper", "b.py": "import a\na.helper.process"}, "other processes"),
+        ({"k/a.py": FUTURES, "n/a.py": "import math as helper", "b.py": "import a\na.helper.process"}, "other processes"),
+        ({"a.py": "from timeit import timeit as t", "b.py": "from a import t\nt(x)"}, "code that is made"),
+        ({"a.py": "import timeit\nt = timeit.timeit", "b.py": "from a import t\nt(x)"}, "code that is made"),
+        ({"a.py": "import cProfile\np = cProfile.Profile()", "b.py": "from a import p\np.run(x)"}, "code that is made"),
+        ({"a.py": "from numpy import load as f", "b.py": "from a import f\nf('x.npy', None, True)"}, "stored as data"),
+        ({"a.py": "import logging as n", "b.py": "from a import n as m\nm.handlers"}, "the network"),
+        ({"s/p.py": "", "b.py": "from s import p\np.KEY = '__globals__'"}, "another file"),
+        ({"s/p.py": "", "h.py": "from s import p", "b.py": "import h\nh.p.KEY = '__globals__'"}, "another file"),
+        ({"s/p.py": "", "h.py": "from s import p", "b.py": "from .h import p as n\nsetattr(n, 'KEY', y)"}, "another file"),
+        ({"s/p.py": "", "b.py": "import s\nf(s.p)"}, "s.p under a name"),
+        # what a file keeps to itself, it may hand on all the same
+        ({"a.py": TABLE, "b.py": "from a import KINDS\nKINDS['a'] = '__globals__'"}, "named while it runs"),
+        ({"a.py": TABLE, "b.py": "import a\na.KINDS['a'] = '__globals__'"}, "named while it runs"),
+        ({"a.py": TABLE, "b.py": "import a\ngetattr(a, 'KINDS')['a'] = '__globals__'"}, "named while it runs"),
+        ({"a.py": TABLE, "b.py": "import a\ngetattr(a, 'KIN' + 'DS')['a'] = '__globals__'"}, "a table of another file"),
+        ({"a.py": TABLE, "b.py": "import a\ngetattr(a, f'KIN{y}')['a'] = '__globals__'"}, "a table of another file"),
+        ({"a.py": TABLE, "b.py": "from a import *\nKINDS['a'] = '__globals__'"}, "named while it runs"),
+        ({"a.py": TABLE, "b.py": "import __main__\n__main__.KINDS.update(y)"}, "named while it runs"),
+        ({"a.py": TABLE + "\nimport a\na.KINDS.update(y)"}, "named while it runs"),
+        ({"a.py": TABLE + "\nKINDS.update(y)"}, "named while it runs"),
+        ({"a.py": TABLE + "\nf(KINDS)"}, "named while it runs"),
+        ({"a.py": TABLE + "\ndef g(): return KINDS"}, "named while it runs"),
+        ({"a.py": TABLE + "\nKINDS['a'] = y"}, "named while it runs"),
+        ({"a.py": TABLE + "\nKINDS = y"}, "named while it runs"),
+        ({"a.py": TABLE + "\nKINDS |= y"}, "named while it runs"),
+    ],
+)  # fmt: skip
+def test_what_one_file_hands_on_to_another(files: dict[str, str], what: str) -> None:
+    found = scanned(files)
+    assert any(what in one for told in found.values() for one in told), found
+
+
+@pytest.mark.parametrize(
+    ("code", "what"),
+    [
+        ("import concurrent.futures\nx.m = concurrent.futures", "concurrent.futures under a name"),
+        ("import concurrent.futures\n(m := concurrent.futures).process", "concurrent.futures under a name"),
+        ("import concurrent\ngetattr(concurrent, 'futures').process", "other processes"),
+        ("import concurrent\nfor key in ('futures',): getattr(concurrent, key).process", "named while it runs"),
+        ("import concurrent\nf(getattr(concurrent, 'futures'))", "concurrent.futures under a name"),
+        ("class A:\n    import concurrent.futures as m", "in a class"),
+        ("import concurrent.futures\nclass A:\n    m = concurrent.futures", "concurrent.futures under a name"),
+        ("import concurrent.futures as m\nm.process\nimport math as m", "other processes"),
+        ("import timeit\nf = [timeit.timeit]", "code that is made"),
+        ("from timeit import timeit\nf(timeit)", "code that is made"),
+    ],
+)
+def test_a_module_that_is_lost_sight_of(code: str, what: str) -> None:
+    found = scanned({"a.py": code})
+    assert any(what in one for told in found.values() for one in told), found
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"a.py": TABLE},
+        {"a.py": TABLE, "b.py": "from a import of\nof('x')\nkind = 'KIND'"},
+        {"a.py": TABLE + "\nprint(len(KINDS), sorted(KINDS), 'a' in KINDS)\nfor k, v in KINDS.items(): print(k, v)"},
+        {"a.py": "NAMES = ['top1', 'top5']\nvalues = {name: getattr(result, name) for name in NAMES}"},
+        {"a.py": "NAMES: list[str] = ['a', 'b']\ndef f():\n    return [getattr(x, one) for one in NAMES]"},
+        {"a.py": "import numpy as np\nTYPES = {1: 'float32'}\ndef f(at): return getattr(np, TYPES.get(at, 'int64'))"},
+        {"a.py": "import os.path as osp", "b.py": "from a import osp\nosp.join('a', 'b')"},
+        {"a.py": "import numpy as np", "b.py": "from a import *\nnp.zeros(3)\nfrom a import np as n\nf(n)"},
+        {"preprocess.py": "def preprocess(x): ...", "v.py": "import preprocess\nmap(preprocess.preprocess, xs)"},
+        {"models.py": "def resnet18(): ...", "v.py": "import models\ngetattr(models, f'resnet{n}')()"},
+        {"utils.py": "import data", "data.py": "", "v.py": "import numpy\nnumpy.utils.data.x = 1"},
+        {"k/__init__.py": "from .a import f", "k/a.py": "def f(): ...", "v.py": "from k import f\ng(f)\nf(1)"},
+        {"a.py": "try:\n    import tomllib\nexcept ImportError:\n    tomllib = None", "b.py": "from a import tomllib"},
+        {"a.py": "import json as j\nfrom pathlib import Path as P", "b.py": "from a import P, j\nj.loads(P('a').read_text())"},
+        {"a.py": "from timeit import default_timer as now", "b.py": "from a import now\nprint(now(), isinstance(x, now))"},
+        {"a.py": "import scipy.special\nsoftmax = scipy.special.softmax\nf(scipy.special)"},
+    ],
+)  # fmt: skip
+def test_files_that_only_compute_together(files: dict[str, str]) -> None:
+    assert scanned(files) == {}
