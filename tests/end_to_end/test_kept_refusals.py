@@ -63,7 +63,7 @@ def test_a_slow_refusal_is_had_at_once_the_second_time_and_says_so(job: Job, ask
     assert told[0] == told[1]
     assert told[0][0] is Outcome.UNSUPPORTED
     (note,) = second.notes
-    assert note.code is NoteCode.KEPT_REFUSAL
+    assert note.code == NoteCode.KEPT_REFUSAL
     assert not first.notes
 
 

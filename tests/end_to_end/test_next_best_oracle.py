@@ -144,11 +144,11 @@ def test_a_published_tolerance_that_hides_rounded_weights_says_so(tmp_path: Path
     rounded = save(tmp_path / "rounded.onnx", nodes, {"x": (F, [4, 64])}, {"y": (F, [4, 8])}, {"w": _bfloat16(w)})
     sound = _published(path, tmp_path / "zoo")
     assert sound.outcome is Outcome.OK
-    assert not [one for one in sound.notes if one.code is NoteCode.PASSES_COARSELY]
+    assert not [one for one in sound.notes if one.code == NoteCode.PASSES_COARSELY]
     path.write_bytes(rounded.read_bytes())
     hidden = _published(path, tmp_path / "zoo")
     assert hidden.outcome is Outcome.OK, hidden.detail
-    (told,) = [note_text(one) for one in hidden.notes if one.code is NoteCode.PASSES_COARSELY]
+    (told,) = [note_text(one) for one in hidden.notes if one.code == NoteCode.PASSES_COARSELY]
     assert "eps of its norm" in told
     assert "torch's table would fail 100 %" in told
     assert "onnx's table would fail 0 %" in told

@@ -126,7 +126,7 @@ def test_a_model_whose_noise_cannot_be_learnt_either_says_so(here: Path) -> None
     onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), here / "pools.onnx")
     (result,) = assay.check("pools.onnx", flows=["onnxruntime"], measure=False).results
     assert result.outcome is Outcome.OK, result.detail
-    assert any(one.code is NoteCode.NO_TOLERANCE and "MaxpoolWithMask" in note_text(one) for one in result.notes)
+    assert any(one.code == NoteCode.NO_TOLERANCE and "MaxpoolWithMask" in note_text(one) for one in result.notes)
 
 
 @pytest.mark.slow

@@ -121,7 +121,7 @@ def test_an_engine_that_is_altered_between_two_launches_is_not_loaded(tmp_path: 
         assert result.speeds
         assert result.speeds[0].launches == ()
         assert result.speeds[0].trouble is not None
-        assert result.speeds[0].trouble.code is NoteCode.ARTIFACT_CHANGED
+        assert result.speeds[0].trouble.code == NoteCode.ARTIFACT_CHANGED
 
 
 def test_an_engine_that_is_altered_while_it_is_timed_has_decided_nothing(
@@ -148,4 +148,4 @@ def test_an_engine_that_is_altered_while_it_is_timed_has_decided_nothing(
     assert told is not None
     assert told.launches == ()
     assert told.trouble is not None
-    assert told.trouble.code is NoteCode.ARTIFACT_CHANGED
+    assert told.trouble.code == NoteCode.ARTIFACT_CHANGED

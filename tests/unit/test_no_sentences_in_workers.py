@@ -17,7 +17,7 @@ import pytest
 import assay.errors
 from assay.core.golden import GoldenLock
 from assay.core.result import AnyResult
-from assay.errors import Lowering
+from assay.errors import AssayError, Lowering
 from assay.numerics.tolerance.derived_tolerance import Header
 
 SOURCE = Path(__file__).parents[2] / "packages" / "assay" / "src" / "assay"
@@ -98,12 +98,30 @@ def sentences(source: str) -> Iterator[int]:
 
 
 def raised_words(source: str, of: Collection[str] = ()) -> Iterator[int]:
-    """The lines where an error, or one of these, is raised with a text of several words, in place of a note."""
-    for node in ast.walk(ast.parse(source)) if "raise" in source else ():
-        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and (not of or _called(node.exc) in of):
-            given = [*node.exc.args, *(word.value for word in node.exc.keywords)]
+    """The lines where an error, or one of these, is raised or made with a text of several words, in place of a note."""
+    tree = ast.parse(source)
+    raised = {id(node.exc) for node in ast.walk(tree) if isinstance(node, ast.Raise)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and (
+            _called(node) in of if of else id(node) in raised or _called(node) in ERRORS
+        ):
+            given = [*node.args, *(word.value for word in node.keywords)]
             if any(_has_words(one, spaced=True) for one in given):
                 yield node.lineno
+
+
+def worded_errors(source: str) -> Iterator[int]:
+    """The lines where an error of ours is caught and made a text: it may hold a note, which is its `reason`."""
+    for handler in ast.walk(ast.parse(source)) if "except" in source else ():
+        if not isinstance(handler, ast.ExceptHandler) or not handler.name or handler.type is None:
+            continue
+        if ERRORS.isdisjoint(one.id for one in ast.walk(handler.type) if isinstance(one, ast.Name)):
+            continue
+        for node in ast.walk(handler):
+            text = isinstance(node, ast.Call) and ast.unparse(node.func) in ("str", "exception_text") and node.args
+            made = node.args[0] if text else node.value if isinstance(node, ast.FormattedValue) else None
+            if isinstance(made, ast.Name) and made.id == handler.name:
+                yield made.lineno
 
 
 def _called(node: ast.Call) -> str:
@@ -175,15 +193,29 @@ def test_a_raised_sentence_is_found(line: str) -> None:
     assert list(raised_words(line)) == [1]
 
 
+@pytest.mark.parametrize("made", ["f'at {size}: {error}'", "str(error)"])
+def test_a_caught_error_that_is_made_a_text_is_found(made: str) -> None:
+    assert list(worded_errors(f"try:\n    run()\nexcept Lowering as error:\n    say({made})")) == [4]
+    assert not list(worded_errors(f"try:\n    run()\nexcept ValueError as error:\n    say({made})"))
+    assert not list(worded_errors("try:\n    run()\nexcept Lowering as error:\n    say(error.reason)"))
+
+
+def test_no_error_of_ours_is_made_a_text_in_a_worker() -> None:
+    sources = [path for room in IN_WORKERS for path in (SOURCE / room).rglob("*.py")]
+    found = [f"{path}:{line}" for path in sources for line in worded_errors(path.read_text(encoding="utf-8"))]
+    assert not found, f"hand on its `reason`, which is a note or its words: {found}"
+
+
 def test_a_raised_note_is_right() -> None:
     assert not list(raised_words("raise Unsupported(noted(NoteCode.NO_TAPS, format=form), cause='other')"))
 
 
-RAISE_NOTES = ("worker", "numerics/shapes")
+RAISE_NOTES = ("worker", "numerics/shapes", "onnx_to_torch")
 """Rooms whose errors are all notes or codes. The others of `IN_WORKERS` run outside of workers as well, or are plug-ins: an error of theirs
 comes with its words, as a stranger's does, and the driver puts them where its sentence has a place for them."""
 REFUSE_WITH_NOTES = ("generators", "mutation", "numerics")
 """Rooms whose refusals and failures (what becomes the outcome of a job) are notes. A wrong use is found before a worker is there."""
+ERRORS = {name for name, one in vars(assay.errors).items() if isinstance(one, type) and issubclass(one, AssayError)}
 OUTCOMES = {name for name, one in vars(assay.errors).items() if isinstance(one, type) and issubclass(one, Lowering)}
 
 
@@ -191,7 +223,7 @@ def test_no_worker_raises_a_sentence() -> None:
     sources = [path for room in RAISE_NOTES for path in (SOURCE / room).rglob("*.py")]
     assert len(sources) > 80
     found = [f"{path}:{line}" for path in sources for line in raised_words(path.read_text(encoding="utf-8"))]
-    assert not found, f"raise a note, and add its sentence to judge/refusal_text.py: {found}"
+    assert not found, f"raise a note, and add its sentence to judge/refusals: {found}"
 
 
 def test_no_refusal_of_our_own_arithmetic_is_a_sentence() -> None:
@@ -201,7 +233,7 @@ def test_no_refusal_of_our_own_arithmetic_is_a_sentence() -> None:
     sources = [path for room in REFUSE_WITH_NOTES for path in (SOURCE / room).rglob("*.py")]
     assert len(sources) > 150
     found = [f"{path}:{line}" for path in sources for line in raised_words(path.read_text(encoding="utf-8"), OUTCOMES)]
-    assert not found, f"raise a note, and add its sentence to judge/refusal_text.py: {found}"
+    assert not found, f"raise a note, and add its sentence to judge/refusals: {found}"
 
 
 def test_no_rule_of_shapes_makes_a_sentence() -> None:

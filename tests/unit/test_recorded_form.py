@@ -5,6 +5,7 @@ A value in a payload whose form is another can be written, and ends every later 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -74,9 +75,22 @@ def written(kind: Any) -> str:
 def breaking(before: Sequence[str], now: Sequence[str]) -> list[str]:
     """What was there and is not so any more, and what has to be there and was not recorded."""
     structs = {one.split()[0] for one in before if "." not in one.split()[0]}
-    lost = [one for one in before if one not in now and f"{one}{OPTIONAL}" not in now]
+    lost = [
+        one for one in before if one not in now and f"{one}{OPTIONAL}" not in now and not still_read(one, before, now)
+    ]
     fields = [one for one in now if ": " in one and not one.endswith(OPTIONAL) and one.partition(".")[0] in structs]
-    return [*lost, *(one for one in fields if one not in before)]
+    widened = {f"{one.partition(': ')[0]}: str" for one in before if ": " in one and still_read(one, before, now)}
+    return [*lost, *(one for one in fields if one not in before and one not in widened)]
+
+
+def still_read(one: str, before: Sequence[str], now: Sequence[str]) -> bool:
+    """A text that was one of an enumeration is any text now; the values of an enumeration that no field has any more are none's."""
+    field, _, kind = one.removesuffix(OPTIONAL).partition(": ")
+    if not kind:
+        name = one.partition(" = ")[0]
+        return name != one and not any(re.search(rf": .*\b{name}\b", other) for other in now)
+    texts = any(other.startswith(f"{kind} = '") for other in before)
+    return texts and (f"{field}: str{OPTIONAL}" if one.endswith(OPTIONAL) else f"{field}: str") in now
 
 
 def test_the_recorded_form_and_the_number_of_the_schema_belong_together() -> None:
@@ -105,6 +119,12 @@ BEFORE = ["Area = 'graph'", "Finding", "Finding.about: str", "Finding.area: Area
         ([*BEFORE, "Finding.part: str"], ["Finding.part: str"]),
         ([*BEFORE[:3], "Finding.area: Area"], ["Finding.area: Area (optional)", "Finding.area: Area"]),
         (BEFORE[1:], ["Area = 'graph'"]),
+        (["Finding", "Finding.about: str", "Finding.area: str (optional)"], []),
+        (
+            ["Finding", "Finding.about: str", "Finding.area: str"],
+            ["Finding.area: Area (optional)", "Finding.area: str"],
+        ),
+        (["Finding", "Finding.about: str", "Finding.area: int (optional)"], ["Finding.area: Area (optional)"]),
         ([BEFORE[0], "Finding type=a", *BEFORE[2:]], ["Finding"]),
     ],
 )

@@ -127,7 +127,7 @@ def test_a_worker_that_was_stopped_from_outside_costs_no_result(tmp_path: Path) 
     begin = time.monotonic()
     results = list(Pool(1, watch=watch).launch(JobList([one.job for one in asked])))
     assert [result.outcome for result in results] == [Outcome.OK] * 2
-    assert sum(one.code is NoteCode.AGAIN_AFTER_STOP for result in results for one in result.notes) == 1
+    assert sum(one.code == NoteCode.AGAIN_AFTER_STOP for result in results for one in result.notes) == 1
     assert time.monotonic() - begin < asked[0].job.limits.timeout_s
 
 

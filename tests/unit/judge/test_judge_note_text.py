@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+import enum
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from string import Formatter
 
 import pytest
 
+from assay.core import note, refusals
 from assay.core.note import Note, NoteCode, noted
 from assay.judge.note_text import _MADE, _TEXTS, note_text
 
@@ -22,22 +26,41 @@ OF_AN_OUTPUT = {
 """Why an output has no tolerance: the comparator adds which it is."""
 
 
-def _recorded() -> list[tuple[str, set[str], str]]:
+CODES: dict[str, type[enum.StrEnum]] = {
+    one.__name__: one
+    for module in (
+        note,
+        *(import_module(f"{refusals.__name__}.{found.name}") for found in iter_modules(refusals.__path__)),
+    )
+    for one in vars(module).values()
+    if isinstance(one, type) and issubclass(one, enum.StrEnum) and one.__module__ == module.__name__
+}
+"""Each enumeration of codes, by its name."""
+
+
+def _recorded() -> list[tuple[enum.StrEnum, set[str], str]]:
     """Code, facts and place of each note."""
     return [
-        (code.attr, {word.arg for word in node.keywords if word.arg}, f"{path}:{node.lineno}")
+        (
+            CODES[ast.unparse(code.value)][code.attr],
+            {word.arg for word in node.keywords if word.arg},
+            f"{path}:{node.lineno}",
+        )
         for path in SOURCE.rglob("*.py")
         if "noted" in (source := path.read_text(encoding="utf-8"))
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "noted"
         for code in ast.walk(node.args[0])
-        if isinstance(code, ast.Attribute) and ast.unparse(code.value) == "NoteCode"
+        if isinstance(code, ast.Attribute) and ast.unparse(code.value) in CODES
     ]
 
 
 def test_every_code_has_a_sentence_and_is_noted_somewhere() -> None:
-    assert _TEXTS.keys() == set(NoteCode)
-    assert {code for code, _, _ in _recorded()} == {code.name for code in NoteCode}
+    known = [code for codes in CODES.values() for code in codes]
+    assert {"NoteCode", "ConversionCode"} <= CODES.keys()
+    assert len(known) == len(set(known)), "two codes of one name"
+    assert _TEXTS.keys() == set(known)
+    assert {code for code, _, _ in _recorded()} == set(known)
 
 
 def _made_from() -> dict[str, tuple[set[str], set[str]]]:
@@ -65,17 +88,17 @@ def _is_facts(node: ast.AST) -> bool:
 
 def test_each_note_comes_with_the_facts_of_its_sentence() -> None:
     made_from = _made_from()
-    assert made_from.keys() == {code.name for code in _MADE}
+    assert made_from.keys() == {NoteCode(code).name for code in _MADE}
     for code, given, place in _recorded():
-        read, made = made_from.get(code, (set(), set()))
-        shown = {name for _, name, _, _ in Formatter().parse(_TEXTS[NoteCode[code]]) if name}
-        given |= {"output"} if NoteCode[code] in OF_AN_OUTPUT else set()
+        read, made = made_from.get(code.name, (set(), set()))
+        shown = {name for _, name, _, _ in Formatter().parse(_TEXTS[code]) if name}
+        given |= {"output"} if code in OF_AN_OUTPUT else set()
         assert made <= shown, place
         assert given == read | (shown - made), place
 
 
 @pytest.mark.parametrize(
-    ("note", "text"),
+    ("one", "text"),
     [
         (
             noted(NoteCode.TIES, output="y", count=1, margin="m", index=(0,), expected=1.0, actual=2.0),
@@ -112,8 +135,8 @@ def test_each_note_comes_with_the_facts_of_its_sentence() -> None:
         ),
     ],
 )
-def test_one_is_no_more_than_one(note: Note, text: str) -> None:
-    assert note_text(note) == text
+def test_one_is_no_more_than_one(one: Note, text: str) -> None:
+    assert note_text(one) == text
 
 
 def test_words_of_others_are_not_read_as_a_pattern() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from assay.errors import AssayError
 
 if TYPE_CHECKING:
     from assay.commands.check import check
@@ -20,8 +23,9 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Public names are imported when they are first used: a worker must not carry the driver's libraries."""
-    import importlib
-
     if name not in _HOMES:
         raise AttributeError(f"module 'assay' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    return getattr(import_module(_HOMES[name]), name)
+
+
+AssayError.words = staticmethod(lambda note: str(import_module("assay.judge.note_text").note_text(note)))

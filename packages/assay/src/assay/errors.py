@@ -42,7 +42,7 @@ WrongShape is a ValueError that engines raise: fed what they do not take.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 if TYPE_CHECKING:
     from assay.core.note import Note
@@ -52,14 +52,25 @@ Used = TypeVar("Used")
 
 
 class AssayError(Exception):
-    """The root. What a worker raises of its own is a note: the driver makes its sentence. Anybody else, plug-ins among them, gives the
-    words."""
+    """The root. What may be raised in a worker is a note, whose sentence is made where a person reads it: in the driver. Anybody else,
+    plug-ins among them, gives the words."""
+
+    words: ClassVar[Callable[[Note], str]] = str
+    """Of a note, in this process: the driver's sentence. A worker has none, and shows its code and facts."""
 
     def __init__(self, said: str | Note = "") -> None:
         from assay.core.note import Note  # here, for a help text is there before anything else is imported
 
         self.note = said if isinstance(said, Note) else None
         super().__init__(said)
+
+    def __str__(self) -> str:
+        return super().__str__() if self.note is None else AssayError.words(self.note)
+
+    @property
+    def reason(self) -> str | Note:
+        """As a fact of what it leads to."""
+        return super().__str__() if self.note is None else self.note
 
 
 class UsageError(AssayError):

@@ -86,17 +86,17 @@ def test_a_pass_in_a_coarse_type_says_what_it_cannot_see() -> None:
     judging = ToleranceComparator(Contract(precision="bfloat16"), profile)
     _, findings = judging.compare(_off(expected, 1 + 2**-9), expected, DECLARED)
     assert findings == ()
-    (hidden,) = (one for one in judging.remarks if one.code is NoteCode.HIDDEN_BY_NOISE)
+    (hidden,) = (one for one in judging.remarks if one.code == NoteCode.HIDDEN_BY_NOISE)
     share = float(str(hidden.facts["share"]))
     assert 2**-8 < share < 2**-4
     for factor, passes in ((1 + 1.5 * share, False), (1 + 0.5 * share, True)):
         again = ToleranceComparator(Contract(precision="bfloat16"), profile)
         _, findings = again.compare(_off(expected, factor), expected, DECLARED)
         assert (not findings) is passes
-        assert any(one.code is NoteCode.HIDDEN_BY_NOISE for one in again.remarks) is passes
+        assert any(one.code == NoteCode.HIDDEN_BY_NOISE for one in again.remarks) is passes
     fine, expected = _judging(3)
     fine.compare(_off(expected, 1.0), expected, DECLARED)
-    assert not any(one.code is NoteCode.HIDDEN_BY_NOISE for one in fine.remarks)
+    assert not any(one.code == NoteCode.HIDDEN_BY_NOISE for one in fine.remarks)
 
 
 def test_an_explicit_tolerance_wins_and_the_figures_are_told_all_the_same() -> None:
@@ -255,7 +255,7 @@ def test_a_profile_of_another_graph_than_the_program_is_not_judged_by() -> None:
     translated = replace(judging, translated=True, remarks=[])
     _, findings = translated.compare(actual, program, DECLARED)
     assert findings == ()
-    assert translated.remarks[0].code is NoteCode.CONVERSION_UNTRUE
+    assert translated.remarks[0].code == NoteCode.CONVERSION_UNTRUE
     _, findings = translated.compare(_off(program, 1 + 2**-10), program, DECLARED)
     assert [one.kind for one in findings] == ["values"]
     rounded = [{"y": one["y"].astype(np.float64) * (1 + 2**-22)} for one in expected]

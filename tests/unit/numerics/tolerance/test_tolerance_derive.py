@@ -55,7 +55,7 @@ def test_a_bfloat16_contract_allows_bfloat16_and_tells_of_float32() -> None:
     (rounded,) = judge_outputs([float32(model, coarse)], None, narrow).values()
     assert rounded.metrics["budget_used"] < 1
     (exact,) = judge_outputs([float32(model, feeds)], None, narrow).values()
-    assert any(note.code is NoteCode.CLOSER_THAN_TYPE for note in exact.notes)
+    assert any(note.code == NoteCode.CLOSER_THAN_TYPE for note in exact.notes)
 
 
 @pytest.mark.parametrize("nearer", [1.0, 1e-4])
@@ -129,7 +129,7 @@ def test_a_golden_that_is_wrong_itself_is_named() -> None:
     golden = float32(model, feeds)
     assert suspects([golden], profile) == {}
     golden["y"] = golden["y"] * np.float32(1.001)
-    assert suspects([golden], profile)["y"].code is NoteCode.GOLDEN_DISAGREES
+    assert suspects([golden], profile)["y"].code == NoteCode.GOLDEN_DISAGREES
 
 
 _UNARY = [

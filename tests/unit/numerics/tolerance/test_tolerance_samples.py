@@ -112,7 +112,7 @@ def test_a_sample_that_proves_nothing_leaves_the_verdict_to_the_others() -> None
 
     passed = judged(loud, right[1]["y"])
     assert (passed.degenerate, passed.findings) == (None, ())
-    assert any(note.code is NoteCode.SAMPLES_SET_ASIDE and note.facts["numbers"] == (0,) for note in passed.notes)
+    assert any(note.code == NoteCode.SAMPLES_SET_ASIDE and note.facts["numbers"] == (0,) for note in passed.notes)
     assert passed.metrics["noise_share"] < 0.01
     wrong = judged(right[0]["y"], right[1]["y"] * np.float32(1.05))
     assert wrong.metrics["budget_used"] > 1, "the noise of the other sample hides nothing of this one"
@@ -141,4 +141,4 @@ def test_what_lies_between_two_types_is_not_called_a_finer_one() -> None:
     share = judge_outputs([{"y": right}], None, profile)["y"].metrics["noise_share"]
     for width, told in ((5e-3, False), (2e-5, True)):
         (judged,) = judge_outputs([{"y": right * np.float32(1 + width * share)}], None, profile).values()
-        assert any(note.code is NoteCode.CLOSER_THAN_TYPE for note in judged.notes) == told, width
+        assert any(note.code == NoteCode.CLOSER_THAN_TYPE for note in judged.notes) == told, width

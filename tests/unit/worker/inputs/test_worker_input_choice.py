@@ -176,7 +176,7 @@ def test_sizes_are_searched_where_those_of_the_plan_tell_nothing(tmp_path: Path)
     job = job_of(tmp_path, SUMS, {"zero": np.array([0]), "first": np.array(1)})
     inputs, outputs, plan = chosen(job, _answering(job))
     assert is_telling(outputs)
-    assert plan.changes[0].code is NoteCode.SIZES_BY_TRIAL
+    assert plan.changes[0].code == NoteCode.SIZES_BY_TRIAL
     assert all(one["cu"].size > 1 for one in inputs)
 
 
@@ -193,7 +193,7 @@ def test_sizes_are_searched_until_every_output_of_real_numbers_moves(other: floa
         return [{"y": one, "frames": np.array([place])} for place, one in enumerate(moves)]
 
     inputs, _, plan = chosen(job, answer)
-    assert plan.changes[0].code is NoteCode.SIZES_BY_TRIAL
+    assert plan.changes[0].code == NoteCode.SIZES_BY_TRIAL
     assert inputs[0]["x"].size >= still
 
 

@@ -98,9 +98,9 @@ def _note_codes(note: Note | None) -> list[str]:
     """Of the note and those that led to it; of an exception its type, too."""
     if note is None:
         return []
-    raised = [str(note.facts.get("exception", ""))] if note.code is NoteCode.RAISED else []
+    raised = [str(note.facts.get("exception", ""))] if note.code == NoteCode.RAISED else []
     led = [code for fact in note.facts.values() if isinstance(fact, Note) for code in _note_codes(fact)]
-    return [note.code.value, *raised, *led]
+    return [note.code, *raised, *led]
 
 
 def causes(red: Sequence[RedJob]) -> list[list[RedJob]]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.backends.onnxruntime_session import session
-from assay.core.note import NoteCode, NoteWarning, noted
+from assay.core.note import Note, NoteCode, NoteWarning, noted
 from assay.errors import AssayError
 
 ARTIFACT = "model.onnx"
@@ -53,7 +53,9 @@ def make_loadable(folder: Path, model: Path, options: Callable[[str | None], Any
     try:
         session(model, single)
         why = _loads(folder, options)
-    except (AssayError, MemoryError) as error:
+    except AssayError as error:
+        why = error.reason
+    except MemoryError as error:
         why = str(error)
     if why is None:
         return
@@ -61,18 +63,24 @@ def make_loadable(folder: Path, model: Path, options: Callable[[str | None], Any
     _copy(model, folder)
     import onnxruntime
 
-    unloadable = noted(NoteCode.OPTIMIZED_NOT_LOADABLE, version=onnxruntime.__version__, error=why[:200])
+    unloadable = noted(
+        NoteCode.OPTIMIZED_NOT_LOADABLE,
+        version=onnxruntime.__version__,
+        error=why[:200] if isinstance(why, str) else why,
+    )
     warnings.warn(NoteWarning(unloadable), stacklevel=2)
 
 
-def _loads(folder: Path, options: Callable[[str | None], Any]) -> str | None:
+def _loads(folder: Path, options: Callable[[str | None], Any]) -> str | Note | None:
     """None, or why it does not load. Weights are not packed for that: it costs a part of loading."""
     trial = options("disable")
     trial.add_session_config_entry("session.disable_prepacking", "1")
     trial.log_severity_level = _SILENT
     try:
         session(folder / ARTIFACT, trial)
-    except (AssayError, MemoryError) as error:
+    except AssayError as error:
+        return error.reason
+    except MemoryError as error:
         return str(error)
     return None
 

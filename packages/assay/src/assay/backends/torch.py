@@ -16,6 +16,8 @@ from assay.backends.torch_tf32 import OPTION as TF32
 from assay.backends.torch_warnings import read_warnings
 from assay.core.flow import Flow, Option
 from assay.core.native_warning import NativeWarning
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import Unavailable, Unsupported, UsageError
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
@@ -152,4 +154,4 @@ def _check_compiler() -> None:
     try:
         cpp_builder.get_cpp_compiler()
     except exc.InvalidCxxCompiler as error:
-        raise Unavailable("Inductor needs a C++ compiler and found none; run apt-get install g++") from error
+        raise Unavailable(noted(BackendCode.NO_CPP_COMPILER)) from error

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import Lowering, Unavailable, Unsupported
 from assay.onnx_to_torch.torch_messages import torch_message
 
@@ -25,13 +27,13 @@ def torch_failure(error: Exception) -> Lowering | MemoryError:
     text = f"{type(error).__name__}: {error}"
     short = torch_message(error, limit=500)
     if _MEMORY.search(text):
-        return MemoryError(short)
+        return MemoryError(short if isinstance(short, str) else text[:500])
     if _COMPILER.search(text):
-        return Unavailable("Inductor needs a C++ compiler and found none; run apt-get install g++")
+        return Unavailable(noted(BackendCode.NO_CPP_COMPILER))
     if isinstance(error, AssertionError) and (guard := _GUARD.search(text)):
         sizes = re.sub(r"\.size\(\)", ".shape", guard[1].strip())
-        return Unsupported(f"the exported program takes no input of this size: it was specialised to {sizes}")
+        return Unsupported(noted(BackendCode.SPECIALISED, sizes=sizes))
     node = next((match.group(1) for match in (re.search(one, text) for one in _OPERATOR) if match), "")
     if isinstance(error, NotImplementedError) or _MISSING.search(text):
-        return Unsupported(f"torch cannot do it: {short}", node=node)
-    return Lowering(f"torch failed: {short}", node=node)
+        return Unsupported(noted(BackendCode.TORCH_CANNOT_DO_IT, error=short), node=node)
+    return Lowering(noted(BackendCode.TORCH_FAILS, error=short), node=node)

@@ -12,9 +12,32 @@ _EXPORT = "export the model again"
 _KEEP = "keep external data in a regular file of their own beside the model, and export or copy both again"
 _UPGRADE = "upgrade onnx or export the model for an older version"
 
+_AGAIN = "export or copy the model again"
+
+UNREADABLE: dict[str, str] = {
+    "file-missing": "does not exist; give the path of an ONNX file",
+    "file-misspelt": "does not exist; perhaps you mean {0}",
+    "file-closed": "cannot be read ({0}); give the path of a readable ONNX file",
+    "directory": "is a directory; give the ONNX file inside it",
+    "irregular": "is not a regular file; copy the model into one",
+    "empty": f"is empty (0 bytes); {_AGAIN}",
+    "lfs-pointer": "is a Git LFS pointer, not the model itself; run git lfs pull",
+    "too-large": "has {0} bytes, more than the 2 GiB of an ONNX file; save its weights as external data",
+    "no-protobuf": f"is not an ONNX model, or damaged: it is no protobuf at byte {{0}} of {{1}}; {_AGAIN}",
+    "truncated": f"is truncated or not ONNX: what begins at byte {{0}} goes on after its end ({{1}} bytes); {_AGAIN}",
+    "no-graph": f"has no graph ({{1}} bytes); {_AGAIN}",
+    "too-many-fields": (
+        "has more than a million parts before byte {0}, more than any model; split it, or export it again with fewer nodes"
+    ),
+    "nested": f"nests graphs deeper than protobuf reads (100 messages) ({{0}} bytes); {_AGAIN}",
+    "damaged": f"is damaged inside a node or tensor ({{0}} bytes); {_AGAIN}",
+    "too-many-parts": (
+        "has more than {0} nodes, inputs, attributes and weights, more than any model; split it, or export it again with fewer nodes"
+    ),
+    "not-utf8": f"holds a name that is not UTF-8; {_AGAIN}",
+}
+"""What makes a file none of which anything can be said, as the predicate of a sentence about it."""
 SENTENCES: dict[str, str] = {
-    # the file
-    "unreadable": "{0}",
     # what the model says of itself
     "newer-ir": f"IR version {{0}} is newer than {{1}}, the newest that onnx {{2}} knows; {_UPGRADE}",
     "newer-opset": f"{{about}} is imported at opset {{0}}, newer than {{1}}, the newest that onnx {{2}} knows; {_UPGRADE}",
@@ -142,7 +165,7 @@ SENTENCES: dict[str, str] = {
 
 def sentence(finding: ModelFinding, more: Mapping[str, str] | None = None) -> str:
     """`more` are rows of a collection's own."""
-    row = (more or {}).get(finding.code) or SENTENCES[finding.code]
+    row = (more or {}).get(finding.code) or UNREADABLE.get(finding.code) or SENTENCES[finding.code]
     written = [_written(value) for value in finding.values]
     chain, inputs = " -> ".join(map(str, written)), ", ".join(map(str, written[1:]))
     given = f" (its inputs are {inputs})" if inputs else ""
@@ -155,6 +178,6 @@ def _written(value: Fact) -> int | str:
 
 def refusal(path: Path, findings: Sequence[ModelFinding], most: int = 1) -> str:
     """Why a file is refused: a line for each of its first findings, and how many there are beside them."""
-    lines = [f"{path}{' ' if finding.code == 'unreadable' else ': '}{sentence(finding)}" for finding in findings[:most]]
+    lines = [f"{path}{' ' if finding.code in UNREADABLE else ': '}{sentence(finding)}" for finding in findings[:most]]
     more = len(findings) - len(lines)
     return "\n".join(lines) + (f" (and {more} more finding{'s' if more > 1 else ''})" if more else "")

@@ -98,6 +98,7 @@ class NoteCode(enum.StrEnum):
     ONES_FED = "ones_fed"
     TRUTHS_FED = "truths_fed"
     UNIFORM_FED = "uniform_fed"
+    UNREADABLE_FILE = "unreadable_file"
     FACTORY_CHANGES = "factory_changes"
     VALID_BUT_REFUSED = "valid_but_refused"
     NEW_INPUT_SHAPE = "new_input_shape"
@@ -177,10 +178,10 @@ LONGEST = 2000
 
 
 class Note(msgspec.Struct, frozen=True, eq=False):
-    """`facts` are numbers, names, what others say in their own words (the text of an exception, a line of a log), and the note of what
-    led to this one."""
+    """`code` is a `NoteCode`, or one of a room's own in `assay.core.refusals`. `facts` are numbers, names, what others say in their own
+    words (the text of an exception, a line of a log), and the note of what led to this one."""
 
-    code: NoteCode
+    code: str
     facts: dict[str, Fact | Note] = {}
 
     def __eq__(self, other: object) -> bool:
@@ -192,7 +193,7 @@ class Note(msgspec.Struct, frozen=True, eq=False):
 
     def __str__(self) -> str:
         """For a log: the driver makes the sentence."""
-        return f"{self.code.value} {self.facts}"
+        return f"{self.code} {self.facts}"
 
 
 class NoteWarning(UserWarning):
@@ -203,6 +204,6 @@ class NoteWarning(UserWarning):
         self.note = note
 
 
-def noted(code: NoteCode, **facts: Fact | Note) -> Note:
+def noted(code: enum.StrEnum, /, **facts: Fact | Note) -> Note:
     """A note with its facts, by name."""
-    return Note(code, facts)
+    return Note(code.value, facts)

@@ -59,7 +59,7 @@ def factory_to_program(source: Path, path: Path) -> Path:
     try:
         program = build_program(str(source))
     except BadModel as error:
-        raise InvalidModel(str(error)) from error
+        raise InvalidModel(error.reason) from error
     return save_program(program.exported, path, program.inputs, [spec.name for spec in program.outputs])
 
 
@@ -73,7 +73,7 @@ def onnx_to_program(source: Path, path: Path, *, shapes: Shapes | None = None) -
     try:
         signature = open_model(source)
     except BadModel as error:
-        raise InvalidModel(str(error)) from error
+        raise InvalidModel(error.reason) from error
     signature = _of_graph(signature, module.graph.inputs)
     exported = _exported(module, signature, shapes)
     return save_program(exported, path, signature.inputs, [spec.name for spec in signature.outputs])

@@ -11,7 +11,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.core.model_finding import Area, ModelFinding
+from assay.core.model_part import ModelPart, PartKind
 from assay.core.nearest_name import nearest
+from assay.core.note import Note, NoteCode, noted
 from assay.errors import BadModel, UsageError
 
 if TYPE_CHECKING:
@@ -36,6 +39,20 @@ def nearest_file(path: Path, suffixes: Collection[str]) -> Path | None:
     return path.with_name(near) if near else None
 
 
+class UnreadableFile(BadModel):
+    """Nothing can be said of its content, but the `finding`."""
+
+    def __init__(self, said: str | Note, finding: ModelFinding | None = None) -> None:
+        super().__init__(said)
+        self.finding = finding
+
+
+def unreadable(path: Path, code: str, *values: int | str) -> UnreadableFile:
+    """The error, by its row of `UNREADABLE` in `assay.core.model_finding_text`."""
+    finding = ModelFinding(Area.MODEL, code, ModelPart(PartKind.FILE, path.name), values)
+    return UnreadableFile(noted(NoteCode.UNREADABLE_FILE, file=str(path), finding=code, values=values), finding)
+
+
 def check_model_file(path: Path) -> None:
     """Raise `BadModel` for whatever is no readable, non-empty, regular file, in a few kilobytes of memory.
 
@@ -45,22 +62,23 @@ def check_model_file(path: Path) -> None:
         status = path.stat()
     except FileNotFoundError:
         near = nearest_file(path, (".onnx", ".pt2"))
-        hint = f"perhaps you mean {near}" if near else "give the path of an ONNX file"
-        raise BadModel(f"{path} does not exist; {hint}") from None
+        if near:
+            raise unreadable(path, "file-misspelt", str(near)) from None
+        raise unreadable(path, "file-missing") from None
     except OSError as error:
-        raise BadModel(f"{path} cannot be read ({error.strerror}); give the path of a readable ONNX file") from None
+        raise unreadable(path, "file-closed", str(error.strerror)) from None
     if stat.S_ISDIR(status.st_mode):
-        raise BadModel(f"{path} is a directory; give the ONNX file inside it")
+        raise unreadable(path, "directory")
     if not stat.S_ISREG(status.st_mode):
-        raise BadModel(f"{path} is not a regular file; copy the model into one")
+        raise unreadable(path, "irregular")
     if status.st_size == 0:
-        raise BadModel(f"{path} is empty (0 bytes); export or copy the model again")
+        raise unreadable(path, "empty")
     try:
         pointer = is_lfs_pointer(path)
     except OSError as error:
-        raise BadModel(f"{path} cannot be read ({error.strerror}); give the path of a readable ONNX file") from None
+        raise unreadable(path, "file-closed", str(error.strerror)) from None
     if pointer:
-        raise BadModel(f"{path} is a Git LFS pointer, not the model itself; run git lfs pull")
+        raise unreadable(path, "lfs-pointer")
 
 
 def is_lfs_pointer(path: Path) -> bool:

@@ -13,6 +13,7 @@ import msgspec
 from assay.core.golden import WHOLE, GoldenFile, GoldenLock, GoldenTensor
 from assay.core.input_plan import InputPlan
 from assay.core.model import Model
+from assay.core.note import Note
 from assay.errors import BadGolden, NotWritable
 from assay.models.files import file_digest, flush_to_disk, is_lfs_pointer
 from assay.models.golden_checks import (
@@ -97,14 +98,14 @@ def read_inputs(folder: Path, model_digest: str | None = None) -> Golden:
     return Golden(lock, inputs, [], tensors["label"])
 
 
-def verify_golden(folder: Path, model: Model | None = None) -> list[str]:
+def verify_golden(folder: Path, model: Model | None = None) -> list[str | Note]:
     """All problems at once, unused files among them; empty when the golden is fine."""
     try:
         lock = read_lock(folder)
     except BadGolden as error:
-        return [str(error)]
+        return [error.reason]
     broken = list(file_problems(folder, lock))
-    problems = [
+    problems: list[str | Note] = [
         *broken,
         *unused_problems(folder, lock),
         *_model_problems(folder, lock, model, model.digest if model is not None else None),
@@ -113,7 +114,7 @@ def verify_golden(folder: Path, model: Model | None = None) -> list[str]:
         try:
             _load(folder, lock) if lock.form == WHOLE else read_tensors(folder, lock)
         except BadGolden as error:
-            problems.append(str(error))
+            problems.append(error.reason)
     return problems
 
 

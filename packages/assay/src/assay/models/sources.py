@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from assay.core.model import Model
+from assay.core.note import NoteCode, noted
 from assay.errors import BadModel, Lowering
 from assay.models.files import check_model_file
 
@@ -54,8 +55,10 @@ def open_source(source: Path) -> Model:
     try:
         return _torch_model(source)
     except Lowering as error:
-        text = " ".join(str(error).split())
-        raise BadModel(text if str(source) in text else f"{source}: {text}") from error
+        named = error.note is not None and error.note.facts.get("file") == str(source)
+        raise BadModel(
+            error.reason if named else noted(NoteCode.FAILED_IN, place=str(source), error=error.reason)
+        ) from error
 
 
 def _torch_model(source: Path) -> Model:

@@ -42,11 +42,11 @@ class Mutant:
         try:
             graph = load_graph(model)
         except BadModel as error:
-            raise InvalidModel(str(error)) from error
+            raise InvalidModel(error.reason) from error
         try:
             inject(graph, mutant)
         except UsageError as error:
-            raise Unsupported(str(error), node=mutant.site) from None
+            raise Unsupported(error.reason, node=mutant.site) from None
         if reason := why_invalid(graph.model):
             raise Unsupported(noted(NoteCode.MUTANT_INVALID, mutant=argument, error=reason), node=mutant.site)
         return save_graph(graph, folder / "model.onnx")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.core.note import noted
+from assay.core.refusals.conversion_codes import ConversionCode
 from assay.errors import InvalidModel
 from assay.numerics.load_onnx import load_onnx
 
@@ -23,7 +25,7 @@ def torch_graph(path: Path) -> TorchGraph:
     try:
         proto = load_onnx(path)
     except DecodeError as error:
-        raise InvalidModel(f"{path.name} is not an ONNX file: {error}") from error
+        raise InvalidModel(noted(ConversionCode.NO_ONNX_FILE, file=path.name, error=str(error))) from error
     except onnx.checker.ValidationError as error:
         raise InvalidModel(" ".join(str(error).split())) from error
     return torch_graph_of(proto, str(path.parent))

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
+from assay.core.note import noted
+from assay.core.refusals.conversion_codes import ConversionCode
 from assay.errors import Lowering, Unsupported
+from assay.onnx_to_torch.dtypes import name_of
 from assay.onnx_to_torch.graph import Graph
 from assay.onnx_to_torch.nodes import Node
 from assay.onnx_to_torch.values import numbers
@@ -30,19 +33,15 @@ def both_branches(
     for attribute in ("then_branch", "else_branch"):
         graph: Graph = node.get(attribute)
         if doubtful := _may_refuse(graph, scope):
-            raise node.unsupported(
-                f"its condition depends on the inputs, and its {attribute} has {doubtful}, which may refuse values of the other branch"
-            )
+            raise node.unsupported(noted(ConversionCode.BRANCH_MAY_REFUSE, branch=attribute, index=doubtful))
         try:
             answers.append(module.evaluate(graph, scope, device))
         except Unsupported:
             raise
         except Lowering as error:
             # At other sizes it may be possible: so this is not a refusal.
-            raise Lowering(
-                f"{node.operator} ({node.label}): its condition depends on the inputs, and its {attribute} cannot be computed for these: "
-                f"{error}",
-                node=node.label,
+            raise node.failed(
+                noted(ConversionCode.BRANCH_NOT_COMPUTED, branch=attribute, error=error.reason)
             ) from error
     chosen = condition.reshape(())
     return tuple(_chosen(node, chosen, yes, no) for yes, no in zip(*answers, strict=True))
@@ -50,12 +49,17 @@ def both_branches(
 
 def _chosen(node: Node, condition: torch.Tensor, yes: Any, no: Any) -> torch.Tensor:
     if not (isinstance(yes, torch.Tensor) and isinstance(no, torch.Tensor)):
-        raise node.unsupported("its condition depends on the inputs, and a result is no tensor")
+        raise node.unsupported(noted(ConversionCode.BRANCH_GIVES_NO_TENSOR))
     alike = yes.ndim == no.ndim and all(statically_known_true(a == b) for a, b in zip(yes.shape, no.shape, strict=True))
     if yes.dtype != no.dtype or not alike:
         raise node.unsupported(
-            "its condition depends on the inputs, and its branches differ in what they give: "
-            f"{yes.dtype} {tuple(yes.shape)} and {no.dtype} {tuple(no.shape)}"
+            noted(
+                ConversionCode.BRANCHES_DIFFER,
+                dtype=name_of(yes.dtype),
+                shape=tuple(map(str, yes.shape)),
+                other_dtype=name_of(no.dtype),
+                other_shape=tuple(map(str, no.shape)),
+            )
         )
     return torch.where(condition, yes, no)
 

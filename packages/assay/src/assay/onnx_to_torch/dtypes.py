@@ -8,6 +8,8 @@ import ml_dtypes
 import numpy as np
 import torch
 
+from assay.core.note import noted
+from assay.core.refusals.conversion_codes import ConversionCode
 from assay.errors import Unsupported
 
 _BY_NAME = {
@@ -44,7 +46,7 @@ Array = np.ndarray[Any, Any]
 def torch_dtype(name: str) -> torch.dtype:
     """The torch type of that name. Raises Unsupported for text and for types torch lacks (int4, float4)."""
     if name not in _BY_NAME:
-        raise Unsupported(f"torch has no tensors of type {name}")
+        raise Unsupported(noted(ConversionCode.NO_TENSORS_OF, type=name))
     return _BY_NAME[name]
 
 
@@ -59,11 +61,11 @@ def onnx_dtype(element: int) -> torch.dtype:
     from onnx.helper import tensor_dtype_to_np_dtype
 
     if element == TensorProto.STRING:
-        raise Unsupported("torch has no tensors of text")
+        raise Unsupported(noted(ConversionCode.NO_TENSORS_OF_TEXT))
     try:
         name = tensor_dtype_to_np_dtype(element).name
     except KeyError:
-        raise Unsupported(f"torch has no tensors of ONNX type {TensorProto.DataType.Name(element)}") from None
+        raise Unsupported(noted(ConversionCode.NO_TENSORS_OF_ONNX, type=TensorProto.DataType.Name(element))) from None
     return torch_dtype(name)
 
 

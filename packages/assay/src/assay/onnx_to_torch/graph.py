@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from assay.core.note import noted
+from assay.core.refusals.conversion_codes import ConversionCode
 from assay.errors import Unsupported
 from assay.onnx_to_torch.dtypes import NARROW, Array, onnx_dtype
 from assay.onnx_to_torch.nodes import Node, read_node
@@ -38,7 +40,7 @@ class Graph:
                     continue
                 name = f"{node.domain}.{node.operator}" if node.domain else node.operator
                 raise Unsupported(
-                    f"the conversion to torch has no operator {name} (node {node.label})", node=node.label
+                    noted(ConversionCode.NO_SUCH_OPERATOR, operator=name, node=node.label), node=node.label
                 )
             _check_narrow(node, self.constants)
             known = node.operator in HOST and all(name in self.constants for name in node.inputs if name)
@@ -69,7 +71,7 @@ def read_graph(proto: GraphProto, opsets: Mapping[str, int], folder: str = "") -
     from onnx import numpy_helper
 
     if proto.sparse_initializer:
-        raise Unsupported("the conversion to torch takes no sparse initializers")
+        raise Unsupported(noted(ConversionCode.SPARSE_INITIALIZERS))
     _check_types(proto)
     constants = {one.name: numpy_helper.to_array(one, folder) for one in proto.initializer}
     nodes = []
@@ -121,7 +123,7 @@ def _check_narrow(node: Node, constants: Mapping[str, Array]) -> None:
     """torch has no four-bit integers: as weights they are widened, everywhere else their range would be lost."""
     narrow = [name for name in node.inputs if name in constants and constants[name].dtype.name in NARROW]
     if narrow and node.operator != "DequantizeLinear":
-        raise node.unsupported(f"torch has no tensors of type {constants[narrow[0]].dtype.name}")
+        raise node.unsupported(noted(ConversionCode.NO_TENSORS_OF, type=constants[narrow[0]].dtype.name))
 
 
 def _check_types(proto: GraphProto) -> None:
@@ -159,4 +161,4 @@ def _constant(node: Node) -> Array:
     for name, kind in kinds.items():
         if name in node.attributes:
             return np.asarray(node.attributes[name], kind)
-    raise Unsupported(f"the conversion to torch takes no constant of this kind (node {node.label})", node=node.label)
+    raise Unsupported(noted(ConversionCode.KIND_OF_CONSTANT, node=node.label), node=node.label)

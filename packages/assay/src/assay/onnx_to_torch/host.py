@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from assay.core.note import noted
+from assay.core.refusals.conversion_codes import ConversionCode
+from assay.errors import Lowering
 from assay.onnx_to_torch.dtypes import Array, torch_dtype
 from assay.onnx_to_torch.nodes import Node
 from assay.onnx_to_torch.registry import host_operator
@@ -73,7 +76,7 @@ def _divide(a: Array, b: Array) -> Any:
     if a.dtype == object or b.dtype == object:
         return a // b
     if np.any(np.asarray(b) == 0) and a.dtype.kind in "iu":
-        raise ZeroDivisionError("an integer is divided by zero")
+        raise Lowering(noted(ConversionCode.DIVIDED_BY_ZERO))
     if a.dtype.kind in "iu":
         quotient = np.abs(a.astype(np.int64)) // np.abs(b.astype(np.int64))
         return np.sign(a.astype(np.int64)) * np.sign(b.astype(np.int64)) * quotient

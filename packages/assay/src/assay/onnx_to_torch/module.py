@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from assay.core.note import noted
+from assay.core.refusals.conversion_codes import ConversionCode
 from assay.errors import Lowering, Unsupported
 from assay.onnx_to_torch.dtypes import Array, from_numpy
 from assay.onnx_to_torch.graph import Graph
@@ -48,8 +50,12 @@ class TorchGraph(torch.nn.Module):
         outputs = []
         for name, result in zip(self.graph.outputs, results, strict=True):
             if not isinstance(result, torch.Tensor):
-                kind = "an empty optional" if result is None else "a sequence"
-                raise Unsupported(f'output "{name}" is {kind}, and only tensors can be compared')
+                raise Unsupported(
+                    noted(
+                        ConversionCode.OUTPUT_EMPTY_OPTIONAL if result is None else ConversionCode.OUTPUT_SEQUENCE,
+                        output=name,
+                    )
+                )
             # A weight that is an output as well would be handed out itself.
             outputs.append(result.clone() if isinstance(result, torch.nn.Parameter) else result)
         return tuple(outputs)
@@ -85,10 +91,13 @@ class TorchGraph(torch.nn.Module):
             error.node = error.node or node.label
             raise
         except NotImplementedError as error:
-            raise Unsupported(f"torch cannot do {node.operator}: {torch_message(error)}", node=node.label) from error
+            raise Unsupported(
+                noted(ConversionCode.TORCH_CANNOT, operator=node.operator, error=torch_message(error)), node=node.label
+            ) from error
         except _FAILURES as error:
             raise Lowering(
-                f"torch failed in {node.operator} ({node.label}): {torch_message(error)}", node=node.label
+                noted(ConversionCode.TORCH_FAILED, operator=node.operator, node=node.label, error=torch_message(error)),
+                node=node.label,
             ) from error
         return results if isinstance(results, tuple) else (results,)
 

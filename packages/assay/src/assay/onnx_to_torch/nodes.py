@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from assay.errors import Unsupported
+from assay.core.note import Note, noted
+from assay.core.refusals.conversion_codes import ConversionCode
+from assay.errors import Lowering, Unsupported
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -35,9 +37,16 @@ class Node:
         """Whether somebody reads that output."""
         return index < len(self.outputs) and bool(self.outputs[index])
 
-    def unsupported(self, what: str) -> Unsupported:
+    def unsupported(self, why: Note) -> Unsupported:
         """The error for a form of the operator that is not there."""
-        return Unsupported(f"{self.operator} ({self.label}): {what}", node=self.label)
+        return Unsupported(self._with_name(why), node=self.label)
+
+    def failed(self, why: Note) -> Lowering:
+        """The error for values that the operator cannot be computed for."""
+        return Lowering(self._with_name(why), node=self.label)
+
+    def _with_name(self, why: Note) -> Note:
+        return noted(ConversionCode.IN_NODE, operator=self.operator, node=self.label, error=why)
 
 
 def read_node(proto: NodeProto, opset: int) -> Node:

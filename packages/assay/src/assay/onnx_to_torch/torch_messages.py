@@ -1,8 +1,11 @@
-"""What torch says of a program that it cannot trace, in one short line."""
+"""What torch says of a program that it cannot trace: a code, or its own words on one short line."""
 
 from __future__ import annotations
 
 import re
+
+from assay.core.note import Note, noted
+from assay.core.refusals.conversion_codes import ConversionCode
 
 _ON_DATA = re.compile(
     r"Could not (?P<how>guard on|extract specialized integer from) data-dependent expression (?P<expression>.+?) \(unhinted"
@@ -20,16 +23,19 @@ _ADVICE = re.compile(
 )
 
 
-def torch_message(error: BaseException, limit: int = 400) -> str:
-    """The name of the exception where it says nothing."""
+def torch_message(error: BaseException, limit: int = 400) -> str | Note:
+    """What torch says itself, or what is known of it; the name of the exception where it says nothing."""
     text = " ".join(_ADVICE.split(str(error))[0].split())
     if found := _ON_DATA.search(text):
-        kind = "a condition" if found["how"] == "guard on" else "a size"
-        expression = found["expression"]
-        shown = f", {expression}," if len(expression) <= _LONGEST_EXPRESSION else ""
-        return f"{kind}{shown} depends on the values of the inputs, and torch's tracer has to know it before they are there"
+        condition, expression = found["how"] == "guard on", found["expression"]
+        if len(expression) > _LONGEST_EXPRESSION:
+            return noted(ConversionCode.CONDITION_OF_VALUES if condition else ConversionCode.SIZE_OF_VALUES)
+        return noted(
+            ConversionCode.NAMED_CONDITION_OF_VALUES if condition else ConversionCode.NAMED_SIZE_OF_VALUES,
+            expression=expression,
+        )
     if found := _FAKE_TENSOR.search(text):
-        return f"its tracer refuses the sizes: {found['text']}"
+        return noted(ConversionCode.TRACER_REFUSES_SIZES, error=found["text"])
     text = _SYMBOLIC.sub(lambda shape: shape[0] if len(shape[0]) <= _LONGEST_EXPRESSION else "[…]", text)
     if len(text) > limit:
         text = text[:limit].rsplit(" ", 1)[0] + " …"

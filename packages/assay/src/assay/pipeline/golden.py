@@ -18,6 +18,7 @@ from assay.core.job import ReferenceJob, VerifyJob
 from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.errors import BadGolden, UsageError
+from assay.judge.note_text import note_text
 from assay.models.goldens import diff_goldens, read_golden, read_lock, verify_golden
 from assay.models.own_data.prompts.short_goldens import diff_short, shorten
 from assay.models.tolerances import read_tolerance
@@ -100,7 +101,7 @@ def keep(model: Path, folder: Path, inputs: Inputs, why: str, services: Services
 def verify(model: Path | None, folder: Path, services: Services, *, limits: Limits) -> list[str]:
     """Everything that is wrong with a golden, and with it for this model; empty when nothing is."""
     case = services.jobs.complete(_case(model, (), limits, services)) if model is not None else None
-    return verify_golden(folder, case.model if case else None)
+    return [note_text(one) for one in verify_golden(folder, case.model if case else None)]
 
 
 def propose(

@@ -9,11 +9,13 @@ import signal
 import socket
 import sys
 
+from assay.errors import AssayError
 from assay.worker.guard import guard
 from assay.worker.process_ties import adopt_orphans, die_with_parent
 
 
 def main() -> None:
+    AssayError.words = str
     driver, forking = int(sys.argv[2]), bool(sys.argv[3:])
     die_with_parent(driver)
     if not forking:

@@ -41,7 +41,7 @@ class Trtexec:
         try:
             found = find()
         except Unavailable as error:
-            return Availability(available=False, reason=str(error))
+            return Availability(available=False, reason=str(error.reason))
         missing = device_missing()
         reason = f"no CUDA device: {missing}." if missing else ""
         return Availability(not missing, found.version_text, reason)

@@ -48,7 +48,7 @@ def comparator_of_quantized(
     try:
         profile = derive(model, inputs, "float32", seed=seed, allowances=allowances)
     except Lowering as error:
-        note = noted(NoteCode.QUANTIZED_NO_TOLERANCE, error=error.note or str(error))
+        note = noted(NoteCode.QUANTIZED_NO_TOLERANCE, error=error.reason)
         return ToleranceComparator(contract, None, (note,), by_default=True)
     return ToleranceComparator(contract, profile, _about(profile, "float32"), by_default=True)
 

@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch.nn import functional
 
+from assay.core.note import noted
+from assay.core.refusals.conversion_codes import ConversionCode
 from assay.onnx_to_torch.nodes import Node
 from assay.onnx_to_torch.registry import operator
 
@@ -134,5 +136,5 @@ def _over_axis(node: Node, x: Tensor, function: Any) -> Tensor:
 def dropout(node: Node, x: Tensor, ratio: Any = None, training: Any = None) -> Any:
     """Inference: the input itself, and a mask of ones."""
     if training is not None and bool(torch.as_tensor(training).any()):
-        raise node.unsupported("training mode drops at random and cannot be compared")
+        raise node.unsupported(noted(ConversionCode.TRAINING_MODE))
     return x, torch.ones_like(x, dtype=torch.bool)

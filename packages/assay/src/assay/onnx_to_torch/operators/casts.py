@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from assay.core.note import noted
+from assay.core.refusals.conversion_codes import ConversionCode
 from assay.errors import Unsupported
 from assay.onnx_to_torch.dtypes import onnx_dtype
 from assay.onnx_to_torch.nodes import Node
@@ -34,7 +36,7 @@ def converted(x: Tensor, dtype: torch.dtype, *, saturate: bool = True) -> Tensor
     if x.dtype == dtype:
         return x
     if dtype == torch.float8_e8m0fnu:
-        raise Unsupported("torch rounds to float8_e8m0fnu in another way than ONNX")
+        raise Unsupported(noted(ConversionCode.ROUNDS_OTHERWISE))
     if dtype in _LARGEST:
         wide = x.to(torch.float32) if x.dtype != torch.float64 else x
         if saturate:

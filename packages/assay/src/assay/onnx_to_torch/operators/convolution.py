@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch.nn import functional
 
+from assay.core.note import noted
+from assay.core.refusals.conversion_codes import ConversionCode
 from assay.onnx_to_torch.nodes import Node
 from assay.onnx_to_torch.registry import operator
 
@@ -92,7 +94,7 @@ def deform_conv(
     from assay.onnx_to_torch.operators.sampling import bilinear
 
     if weight.ndim != 4:
-        raise node.unsupported("only two spatial dimensions are there")
+        raise node.unsupported(noted(ConversionCode.TWO_SPATIAL_DIMENSIONS))
     strides, dilations = node.get("strides", [1, 1]), node.get("dilations", [1, 1])
     height, width = weight.shape[2:]
     begin, _end = pads_of(node, x, [height, width], strides, dilations)
@@ -172,7 +174,7 @@ def pads_of(
     if auto == "VALID":
         return [0] * rank, [0] * rank
     if auto not in ("SAME_UPPER", "SAME_LOWER"):
-        raise node.unsupported(f"auto_pad {auto!r}")
+        raise node.unsupported(noted(ConversionCode.AUTO_PAD, padding=auto))
     totals = []
     for size, k, s, d in zip(x.shape[2:], kernel, strides, dilations, strict=True):
         out = (size + s - 1) // s
@@ -191,5 +193,5 @@ def padded(x: Tensor, begin: Sequence[Any], end: Sequence[Any], value: float = 0
 
 def _of_rank(node: Node, rank: int, *functions: Any) -> Any:
     if not 1 <= rank <= len(functions):
-        raise node.unsupported(f"torch has it for 1 to {len(functions)} spatial dimensions, not {rank}")
+        raise node.unsupported(noted(ConversionCode.SPATIAL_DIMENSIONS, most=len(functions), rank=rank))
     return functions[rank - 1]

@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 
+from assay.core.note import noted
+from assay.core.refusals.conversion_codes import ConversionCode
 from assay.onnx_to_torch.nodes import Node
 from assay.onnx_to_torch.registry import operator
 from assay.onnx_to_torch.values import integer, ints
@@ -96,7 +98,7 @@ def scatter_nd(node: Node, x: Tensor, indices: Tensor, updates: Tensor) -> Tenso
 def _reduction(node: Node, how: str) -> str:
     names = {"add": "sum", "mul": "prod", "max": "amax", "min": "amin"}
     if how not in names:
-        raise node.unsupported(f"reduction {how!r} is not known")
+        raise node.unsupported(noted(ConversionCode.REDUCTION, reduction=how))
     return names[how]
 
 

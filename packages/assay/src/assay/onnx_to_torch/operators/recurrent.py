@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch.nn import functional
 
+from assay.core.note import noted
+from assay.core.refusals.conversion_codes import ConversionCode
 from assay.onnx_to_torch.nodes import Node
 from assay.onnx_to_torch.registry import operator
 
@@ -269,5 +271,5 @@ def _activation(node: Node, kind: str, alpha: float, beta: float) -> Gate:
         "softplus": lambda x: torch.logaddexp(x, torch.zeros_like(x)),
     }
     if kind not in functions:
-        raise node.unsupported(f"activation {kind!r} is not known")
+        raise node.unsupported(noted(ConversionCode.ACTIVATION, activation=kind))
     return functions[kind]

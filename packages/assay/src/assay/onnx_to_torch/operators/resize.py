@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch.nn import functional
 
+from assay.core.note import noted
+from assay.core.refusals.conversion_codes import ConversionCode
 from assay.onnx_to_torch.nodes import Node
 from assay.onnx_to_torch.registry import operator
 from assay.onnx_to_torch.values import ints
@@ -75,7 +77,7 @@ def _resized(
         wanted = [math.floor(factor * x.shape[axis] + 0.5) for axis in axes]
     if wanted is None:
         if factors is None:
-            raise node.unsupported("neither scales nor sizes are given")
+            raise node.unsupported(noted(ConversionCode.NO_SCALES_NO_SIZES))
         crop = node.get("coordinate_transformation_mode") == "tf_crop_and_resize" and region is not None
         wanted = [
             _floor(x.shape[axis] * factor * (region[i + len(axes)] - region[i] if crop and region is not None else 1))
@@ -200,7 +202,7 @@ def _coordinates(node: Node, size: Any, here: Any, scale: Any, window: Any, devi
         return torch.full_like(out, 0.5 * (start + end) * (here - 1))
     if transform == "tf_half_pixel_for_nn":
         return (out + 0.5) / scale
-    raise node.unsupported(f"coordinate transformation {transform!r} is not known")
+    raise node.unsupported(noted(ConversionCode.COORDINATES, transformation=transform))
 
 
 def _nearest(mode: str, place: Tensor) -> Tensor:

@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch.nn import functional
 
+from assay.core.note import noted
+from assay.core.refusals.conversion_codes import ConversionCode
 from assay.onnx_to_torch.nodes import Node
 from assay.onnx_to_torch.registry import operator
 from assay.onnx_to_torch.values import ints, scalar
@@ -69,7 +71,7 @@ def squeeze(node: Node, x: Tensor, axes: Any = None) -> Tensor:
     where = sorted({axis % x.ndim for axis in where})
     for axis in where:
         if x.shape[axis] != 1:
-            raise ValueError(f"dimension {axis} is {x.shape[axis]}, not 1")
+            raise node.failed(noted(ConversionCode.DIMENSION_NOT_ONE, axis=axis, size=str(x.shape[axis])))
     return torch.squeeze(x, where)
 
 
@@ -187,7 +189,7 @@ def _mirrored(node: Node, x: Tensor, axis: int, low: Any, high: Any, mode: str) 
         index = torch.remainder(torch.abs(index), period) if period > 0 else torch.zeros_like(index)
         index = torch.where(index >= size, period - index, index)
     else:
-        raise node.unsupported(f"mode {mode!r} is not known")
+        raise node.unsupported(noted(ConversionCode.MODE, mode=mode))
     return torch.index_select(x, axis, index)
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 
+from assay.core.note import noted
+from assay.core.refusals.conversion_codes import ConversionCode
 from assay.onnx_to_torch.nodes import Node
 from assay.onnx_to_torch.registry import operator
 from assay.onnx_to_torch.values import integer
@@ -19,7 +21,7 @@ def dft(node: Node, x: Tensor, length: Any = None, axis: Any = None) -> Tensor:
     where = (node.get("axis", 1) if node.opset < 20 else -2) if axis is None else integer(axis)
     where = where % x.ndim if where >= 0 else where + x.ndim
     if where >= rank:
-        raise node.unsupported("the axis is that of real and imaginary parts")
+        raise node.unsupported(noted(ConversionCode.COMPLEX_AXIS))
     inverse, onesided = bool(node.get("inverse", 0)), bool(node.get("onesided", 0))
     count = None if length is None else integer(length)
     signal = x[..., 0] if x.shape[-1] == 1 else torch.view_as_complex(x.contiguous())
@@ -42,7 +44,7 @@ def stft(node: Node, x: Tensor, step: Any, window: Tensor | None = None, length:
     """Frames without padding: [batch, frames, frequencies, 2]."""
     size = integer(length) if length is not None else (window.shape[0] if window is not None else None)
     if size is None:
-        raise node.unsupported("neither a window nor a frame length is given")
+        raise node.unsupported(noted(ConversionCode.NO_WINDOW))
     signal = x
     if x.ndim == 3:
         signal = x[..., 0] if x.shape[-1] == 1 else torch.view_as_complex(x.contiguous())

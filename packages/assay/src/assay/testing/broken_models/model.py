@@ -137,7 +137,7 @@ def no_imports(_: Path) -> onnx.ModelProto:
     return model
 
 
-@case("model", "unreadable")
+@case("model", "nested")
 def nested_400_deep(_: Path) -> bytes:
     # By hand: the onnx package itself does not build it.
     model, graph = 7, 1

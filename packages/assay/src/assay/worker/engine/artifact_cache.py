@@ -125,14 +125,18 @@ def keep_failures(key: str, job: EngineJob, stages: Stages) -> Iterator[None]:
     except Lowering as error:
         kind = type(error).__name__
         seconds = time.monotonic() - begin
-        if kind not in _KEPT or stages.reached not in _BUILDING or _PASSING.search(str(error)) or out_of_memory(error):
+        if (
+            kind not in _KEPT
+            or stages.reached not in _BUILDING
+            or _PASSING.search(str(error.reason))
+            or out_of_memory(error)
+        ):
             raise
         if not job.reuse and seconds < SLOW_S:
             raise
         cause = error.cause if isinstance(error, Unsupported) else ""
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        said = str(error) if error.note is None else error.note
-        refusal = CachedFailure(said, error.node, cause, stages.reached, kind, now, seconds)
+        refusal = CachedFailure(error.reason, error.node, cause, stages.reached, kind, now, seconds)
         _cache().keep(CachedArtifact(key, job.case.name, job.flow.name, stages.built, refusal=refusal), None, None)
         raise
 

@@ -34,7 +34,7 @@ def lower_as_given(backend: Backend, model: Path, job: EngineJob) -> Engine:
         note = noted(
             NoteCode.CORRECTED_AS_INVALID if invalid else NoteCode.CORRECTED_AS_REFUSED,
             backend=job.flow.backend,
-            error=str(refused),
+            error=refused.reason,
         )
         warnings.warn(NoteWarning(note), stacklevel=2)
         return engine

@@ -21,7 +21,7 @@ def rejected_valid_models(model: Path) -> Iterator[None]:
     try:
         yield
     except InvalidModel as error:
-        if _FILES in str(error) or not _is_valid(model):
+        if _FILES in str(error.reason) or not _is_valid(model):
             raise
         raise Lowering(noted(NoteCode.VALID_BUT_REFUSED, error=reason_of(error)), node=error.node) from error
 

@@ -26,6 +26,7 @@ from assay.core.result import VerifyResult
 from assay.errors import BadModel, Unsupported
 from assay.numerics.compare import compare_outputs
 from assay.ports import Engine, Tensor
+from assay.worker.describe_exception import reason_of
 from assay.worker.engine.lower import Lowered, load, lower
 from assay.worker.inputs.load_inputs import load_golden
 from assay.worker.stages import Stages
@@ -63,26 +64,26 @@ def run_error_case(job: VerifyJob, misuse: ErrorCase, stages: Stages) -> VerifyR
         first = (*findings, *(finding for one in comparisons for finding in one.findings))[0]
         before_use = Finding(first.kind, first.output, FindingCode.WRONG_BEFORE_USE, about=first)
         return _result(job, None, comparisons, (before_use, *findings), lowered, engine)
-    answer, words = _misused(job, misuse, engine, lowered.rewritten.fed([sample])[0], stages)
+    answer, why = _misused(job, misuse, engine, lowered.rewritten.fed([sample])[0], stages)
     accepted = _accepted(misuse, answer, compared) if answer is not None else ()
     unusable = _again(engine, lowered.rewritten.fed([sample])[0], before, stages)
     found = (*accepted, *unusable)
-    ended = noted(NoteCode.WRONG_USE_REFUSED, error=words) if answer is None else noted(NoteCode.WRONG_USE_ALLOWED)
+    ended = noted(NoteCode.WRONG_USE_ALLOWED) if why is None else noted(NoteCode.WRONG_USE_REFUSED, error=why)
     return _result(job, None if found else ended, comparisons, found, lowered, engine)
 
 
 def _misused(
     job: VerifyJob, misuse: ErrorCase, engine: Engine, sample: Values, stages: Stages
-) -> tuple[Values | None, str]:
-    """What came of it: the answer and "", or None and the words of the error. Raises Unsupported where the flow has no
+) -> tuple[Values | None, Note | None]:
+    """What came of it: the answer, or why it was refused. Raises Unsupported where the flow has no
     such thing to misuse. What is wrong is made before it is tried: a defect of ours must not look like a refusal."""
     attempt = _attempt(job, misuse, engine, sample, stages)
     try:
-        return attempt(), ""
+        return attempt(), None
     except (ImportError, NameError):
         raise
     except Exception as error:  # noqa: BLE001  whatever is raised is the refusal that is looked for
-        return None, _words(error)
+        return None, reason_of(error)
 
 
 def _attempt(job: VerifyJob, misuse: ErrorCase, engine: Engine, sample: Values, stages: Stages) -> Callable[[], Values]:
@@ -183,7 +184,11 @@ def _spoilt(misuse: ErrorCase) -> Iterator[None]:
 
 
 def _words(error: BaseException) -> str:
-    return " ".join(str(error).split())[:500] or type(error).__name__
+    """What a library says itself, however deep it stands in the note of an error of ours; without, the code."""
+    reason: object = reason_of(error)
+    while isinstance(reason, Note):
+        reason = reason.facts.get("error", reason.code)
+    return str(reason)[:500]
 
 
 def _accepted(misuse: ErrorCase, answer: Values, compared: Any) -> tuple[Finding, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.core.note import NoteCode
 
-REFUSALS = {
+WORKER: dict[str, str] = {
     # models and their inputs
     NoteCode.FACTORY_CHANGES: (
         "{source} builds another model each time it is called ({digest}, before {before}): load its weights from a file, or seed whatever "
@@ -20,6 +20,7 @@ REFUSALS = {
     NoteCode.INPUT_NOT_HELD: (
         "input '{input}': {dtype} does not hold the values that the reference is fed; give other inputs"
     ),
+    NoteCode.UNREADABLE_FILE: "{file} {predicate}",
     NoteCode.NO_ORIGINAL: "a change is judged by an original, and this case has none",
     NoteCode.FIXED_BATCH: (
         "batch {batch}: input '{input}' of model '{model}' has the fixed shape [{shape}]; measure a model with a symbolic first dimension, "

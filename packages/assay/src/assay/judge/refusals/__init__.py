@@ -1,0 +1,9 @@
+"""The sentences of what rooms that run in a worker refuse: a table for each room."""
+
+from __future__ import annotations
+
+from assay.judge.refusals.backend_text import BACKENDS
+from assay.judge.refusals.conversion_text import CONVERSION
+from assay.judge.refusals.worker_text import WORKER
+
+REFUSAL_TEXTS: dict[str, str] = WORKER | CONVERSION | BACKENDS
