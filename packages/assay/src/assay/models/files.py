@@ -40,17 +40,17 @@ def nearest_file(path: Path, suffixes: Collection[str]) -> Path | None:
 
 
 class UnreadableFile(BadModel):
-    """Nothing can be said of its content, but the `finding`."""
+    """Nothing can be said of its content, but the `findings`."""
 
-    def __init__(self, said: str | Note, finding: ModelFinding | None = None) -> None:
+    def __init__(self, said: str | Note, findings: Sequence[ModelFinding] = ()) -> None:
         super().__init__(said)
-        self.finding = finding
+        self.findings = findings
 
 
 def unreadable(path: Path, code: str, *values: int | str) -> UnreadableFile:
     """The error, by its row of `UNREADABLE` in `assay.core.model_finding_text`."""
     finding = ModelFinding(Area.MODEL, code, ModelPart(PartKind.FILE, path.name), values)
-    return UnreadableFile(noted(NoteCode.UNREADABLE_FILE, file=str(path), finding=code, values=values), finding)
+    return UnreadableFile(noted(NoteCode.UNREADABLE_FILE, file=str(path), finding=code, values=values), [finding])
 
 
 def check_model_file(path: Path) -> None:

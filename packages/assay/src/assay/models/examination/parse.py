@@ -46,8 +46,7 @@ def parse(path: Path) -> tuple[ModelProto | None, list[ModelFinding]]:
     try:
         return read_model(path), []
     except UnreadableFile as error:
-        assert error.finding is not None
-        return None, [error.finding]
+        return None, [*error.findings]
 
 
 def why_unparsed(error: Exception) -> str:
