@@ -36,7 +36,10 @@ def answered(code: str, model: Any) -> Any:
     return said["run"](model, {"x": X})["y"]
 
 
-@pytest.mark.parametrize("flow", ["mnn-f32", "ncnn-f32"])
+@pytest.mark.parametrize(
+    "flow", ["iree-llvm-cpu", "iree-vmvx", "mnn-f32", "ncnn-f32", "onnxruntime", "openvino-f32", "tvm-llvm"]
+)
+@pytest.mark.filterwarnings("ignore::UserWarning:tvm", "ignore::DeprecationWarning")
 def test_a_graph_is_converted_and_run(flow: str) -> None:
     graph = "(float[1,8] x) => (float[1,2] y) <float[2,8] w = {%s}> { p = Gemm <transB = 1> (x, w)  y = Tanh (p) }"
     numbers = ", ".join(map(str, WEIGHT.reshape(-1).tolist()))

@@ -18,7 +18,10 @@ RIGHT, WRONG, LOST = 1e-7, 0.4, None
         ([RIGHT, LOST, WRONG], Origin(Stage.UNTIL, "p2", 2)),
         ([RIGHT, LOST, RIGHT], Origin(Stage.AFTER, "", 2)),
         ([RIGHT, RIGHT, LOST], Origin(Stage.LATER, "p1", 2)),
-        ([LOST, WRONG], Origin(Stage.UNKNOWN, "", 1)),
+        ([LOST, WRONG], Origin(Stage.FIRST, "p1", 1)),
+        ([LOST, LOST, WRONG, WRONG], Origin(Stage.FIRST, "p2", 2)),
+        ([LOST, RIGHT, WRONG], Origin(Stage.PASS, "p2", 2)),
+        ([LOST, LOST], Origin()),
         ([], Origin()),
     ],
 )

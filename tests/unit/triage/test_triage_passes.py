@@ -90,6 +90,16 @@ def test_a_switch_is_named_beside_those_that_the_flow_has_set() -> None:
     assert (cure.kind, cure.names, cure.options) == ("option", ("flags=fold=no",), {"flags": "fuse=no;fold=no"})
 
 
+def test_a_switch_takes_the_place_of_one_of_its_name() -> None:
+    (cure,) = brought({"flags": "level=3;fuse=no"}, flags="level=3;fuse=yes").cures
+    assert cure.names == ("flags=fuse=no",)
+
+
+def test_a_switch_that_the_flow_has_set_itself_may_be_what_is_wrong() -> None:
+    (cure,) = brought({"flags": "level=3"}, flags="level=3;fast=yes").cures
+    assert (cure.names, cure.options) == (("flags without fast=yes",), {"flags": "level=3"})
+
+
 def test_the_widest_instructions_that_are_right_are_the_hardware_s_answer() -> None:
     (cure,) = brought({"env.MAX_ISA": "avx2"}, {"env.MAX_ISA": "sse"}).cures
     assert (cure.kind, cure.names) == ("hardware", ("env.MAX_ISA=avx2",))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,18 @@ from assay.backends.availability import installed
 from assay.backends.check_inputs import check_inputs
 from assay.backends.contraction import contracted
 from assay.backends.cpu_features import check_processor
-from assay.backends.iree_compile import DEMOTION, SWITCHES, Target, compiled, narrows_doubles
+from assay.backends.iree_compile import (
+    DEMOTION,
+    SWITCHES,
+    Target,
+    between_phases,
+    compiled,
+    flags_of,
+    imported,
+    narrows_doubles,
+)
 from assay.backends.iree_errors import runtime_failure
+from assay.backends.iree_phases import after_each_phase
 from assay.backends.iree_runtime import TYPES, features_of, open_device, to_device, to_host
 from assay.backends.iree_warnings import read_warnings
 from assay.backends.onnx_loader import Signature, load_checked, refuse_types, signature_of
@@ -25,15 +36,16 @@ from assay.backends.plain_code import iree_code
 from assay.core.engine_info import EngineInfo, NumericDefault, Placement
 from assay.core.flow import Flow, Option
 from assay.core.native_warning import NativeWarning
-from assay.errors import InvalidModel, Unsupported
+from assay.errors import InvalidModel, Lowering, Unsupported
 from assay.models.files import file_digest
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
 _ARTIFACT = "model.vmfb"
 _DECLARED = "declared.json"
+_LOCAL = "local"
 _DRIVERS = {
-    "llvm-cpu": "local",
-    "vmvx": "local",
+    "llvm-cpu": _LOCAL,
+    "vmvx": _LOCAL,
     "vulkan-spirv": "vulkan",
     "cuda": "cuda",
     "rocm": "hip",
@@ -99,8 +111,10 @@ class IREE:
 
     def plain_code(self, flow: Flow) -> str:
         """Imported and compiled in one process."""
-        target = _target(resolve_options(self.options, flow))
-        return iree_code(target.backend, target.driver, target.flags)
+        options = resolve_options(self.options, flow)
+        target = _target(options)
+        doubles = () if options["demote_f64_to_f32"] else (f"{DEMOTION}=false",)
+        return iree_code(target.backend, _driver(target, positive(options, "threads", flow)), (*target.flags, *doubles))
 
     def prepare(self) -> None:
         """Import compiler and runtime."""
@@ -119,6 +133,30 @@ class IREE:
         module, placements = compiled(proto, target, signature.opset, demoted=demoted)
         declared = Declared(signature, target, placements, demoted and narrows_doubles(proto))
         return IREEEngine(module, declared, options, threads)
+
+    def after_each_pass(
+        self,
+        model: Path,
+        flow: Flow,
+        inputs: Tensors,
+        folder: Path,  # noqa: ARG002  the port's
+    ) -> list[tuple[str, Mapping[str, Tensor] | None]]:
+        """By the phases of the compiler, which it can be stopped at."""
+        options = resolve_options(self.options, flow)
+        threads, proto, target = positive(options, "threads", flow), load_checked(model), _target(options)
+        signature, demoted = signature_of(proto), options["demote_f64_to_f32"] is True
+
+        def answers(module: bytes, target: Target) -> Mapping[str, Tensor] | None:
+            try:
+                return IREEEngine(module, Declared(signature, target, ()), options, threads).run(inputs)
+            except (Lowering, InvalidModel, MemoryError):
+                return None
+
+        asked, bare = (
+            msgspec.structs.replace(one, flags=flags_of(proto, one, demoted=demoted))
+            for one in (target, _target({**options, "flags": ""}))
+        )
+        return after_each_phase(imported(proto), asked, bare, between_phases, answers)
 
     def load(self, folder: Path, flow: Flow) -> IREEEngine:
         """The module. Raises NotRunnable where its device is not here, or its code is for another processor."""
@@ -146,11 +184,10 @@ class IREEEngine:
 
         if self._function is not None:
             return
-        driver = self._declared.target.driver
-        if driver == "local":
+        target = self._declared.target
+        if target.driver == _LOCAL:
             check_processor("iree", features_of(self._module))
-            driver = "local-sync" if self._threads == 1 else "local-task"
-        device = open_device(driver, self._threads)
+        device = open_device(_driver(target, self._threads), self._threads)
         instance = runtime.VmInstance()
         try:
             module = runtime.VmModule.copy_buffer(instance, self._module)
@@ -186,7 +223,7 @@ class IREEEngine:
     def trace(self, tensors: Tensors, folder: Path) -> None:
         """One call, by IREE's own profiler. Raises Unsupported for a device that has a clock of its own."""
         target = self._declared.target
-        if target.driver != "local":
+        if target.driver != _LOCAL:
             raise Unsupported(
                 f"the profile of driver {target.driver} is in ticks of the device, which are not converted"
             )
@@ -230,6 +267,13 @@ def _declared(array: Tensor, declared: str) -> Tensor:
     """IREE's interface has no sign and no truth value (3.13): an integer is so many bits, a bool is an int8 that holds 0 or 1."""
     bits = {"bool": "int8"}.get(declared, declared.removeprefix("u"))
     return array.view(declared) if array.dtype.name == bits != declared else array
+
+
+def _driver(target: Target, threads: int) -> str:
+    """As the runtime names it: of the processor it has two."""
+    if target.driver != _LOCAL:
+        return target.driver
+    return "local-sync" if threads == 1 else "local-task"
 
 
 def _target(options: dict[str, Option]) -> Target:

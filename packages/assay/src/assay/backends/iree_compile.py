@@ -69,11 +69,10 @@ def compiled(
     """
     from iree.compiler.tools import CompilerToolError, compile_str
 
-    module = _imported(proto)
+    module = imported(proto)
     with tempfile.TemporaryDirectory(prefix="assay-iree-") as folder:
         flags = [
-            *target.flags,
-            *([] if demoted and not _gives_doubles(proto) else [f"{DEMOTION}=false"]),
+            *flags_of(proto, target, demoted=demoted),
             f"--iree-hal-dump-executable-sources-to={folder}",
         ]
         try:
@@ -82,6 +81,26 @@ def compiled(
             raise compiler_failure(str(error), opset) from error
         sources = [path.read_text(errors="replace") for path in sorted(Path(folder).iterdir())]
     return made, dispatches(sources, target.backend)
+
+
+def flags_of(proto: ModelProto, target: Target, *, demoted: bool = True) -> tuple[str, ...]:
+    """With what is to become of doubles."""
+    return (*target.flags, *([] if demoted and not _gives_doubles(proto) else [f"{DEMOTION}=false"]))
+
+
+def between_phases(module: bytes, target: Target, begin: str, end: str) -> bytes | None:
+    """From what one phase left ("": the importer) to the end of another ("": the last, a module that runs); None where that is refused."""
+    from iree.compiler.tools import CompilerToolError, compile_str
+
+    resumed = [*([f"--compile-from={begin}"] if begin else []), *([f"--compile-to={end}"] if end else [])]
+    try:
+        made: bytes = compile_str(
+            module, input_type="none" if begin else "onnx", target_backends=[target.backend],
+            extra_args=[*target.flags, *resumed],
+        )  # fmt: skip
+    except CompilerToolError:
+        return None
+    return made
 
 
 def _gives_doubles(proto: ModelProto) -> bool:
@@ -105,7 +124,7 @@ def narrows_doubles(proto: ModelProto) -> bool:
     return (stored or made) and not _gives_doubles(proto)
 
 
-def _imported(proto: ModelProto) -> bytes:
+def imported(proto: ModelProto) -> bytes:
     """MLIR bytecode with the nodes' names as locations: errors are told by them."""
     import onnx
     from iree.compiler.extras import onnx_importer

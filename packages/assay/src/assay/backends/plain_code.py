@@ -28,7 +28,7 @@ _IREE = """def run(model, inputs):
     made = compile_str(code, input_type="onnx", target_backends=[{target!r}], extra_args={flags!r})
     context = iree.runtime.SystemContext(config=iree.runtime.Config({driver!r}))
     context.add_vm_module(iree.runtime.VmModule.copy_buffer(context.instance, made))
-    function = list(context.modules)[-1][model.graph.name]
+    function = list(context.modules.values())[-1][model.graph.name]
     given = function(*[inputs[one.name] for one in model.graph.input])
     given = given if isinstance(given, (list, tuple)) else [given]
     return {{one.name: array.to_host() for one, array in zip(model.graph.output, given)}}

@@ -13,11 +13,13 @@ from assay.triage.symptom import WITHIN
 
 class Stage(enum.StrEnum):
     """`later`: all are right up to this pass, and those behind it cannot be evaluated. `until`: between the last model that could be
-    evaluated and this pass. `after`: all models are right, what the engine builds of the last one is not."""
+    evaluated and this pass; `first`: none before this pass could be. `after`: all models are right, what the engine builds of the last
+    one is not."""
 
     READER = "reader"
     PASS = "pass"
     UNTIL = "until"
+    FIRST = "first"
     AFTER = "after"
     LATER = "later"
     UNKNOWN = "unknown"
@@ -35,13 +37,14 @@ def origin_of(stages: Sequence[AfterPass], size: float) -> Origin:
     """From the stages in order; `size` is the error that is looked for."""
     judged = sum(one.rel_l2 is not None for one in stages)
     wrong = [one.rel_l2 is not None and one.rel_l2 >= size / WITHIN for one in stages]
-    if not stages or stages[0].rel_l2 is None:
-        return Origin(judged=judged)
+    if not judged:
+        return Origin()
     if wrong[0]:
         return Origin(Stage.READER, judged=judged)
     if True in wrong:
         at = wrong.index(True)
-        stage = Stage.PASS if stages[at - 1].rel_l2 is not None else Stage.UNTIL
+        before = [one.rel_l2 is not None for one in stages[:at]]
+        stage = Stage.PASS if before[-1] else Stage.UNTIL if any(before) else Stage.FIRST
         return Origin(stage, stages[at].name, judged)
     if stages[-1].rel_l2 is not None:
         return Origin(Stage.AFTER, judged=judged)

@@ -64,7 +64,7 @@ def _markdown(cause: Cause) -> str:
 def _code(cause: Cause) -> str:
     if not cause.script:
         return ""
-    printed = f"\n## Expected and got\n\n```\n{cause.printed}```\n" if cause.printed else ""
+    printed = f"\n## What the script prints\n\n```\n{cause.printed}```\n" if cause.printed else ""
     return f"{printed}\n## Script\n\n```python\n{Path(cause.script).read_text()}```\n"
 
 
@@ -72,7 +72,7 @@ def _html(cause: Cause) -> str:
     rows = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>" for name, text in _rows(cause))
     sentence = "".join(f"<li>{html.escape(text)}</li>" for text in doubts(cause))
     open_ = f"<h2>Not established</h2><ul>{sentence}</ul>" if sentence else ""
-    printed = f"<h2>Expected and got</h2><pre>{html.escape(cause.printed)}</pre>" if cause.printed else ""
+    printed = f"<h2>What the script prints</h2><pre>{html.escape(cause.printed)}</pre>" if cause.printed else ""
     script = f"<h2>Script</h2><pre>{html.escape(Path(cause.script).read_text())}</pre>" if cause.script else ""
     title = html.escape(title_of(cause))
     return (

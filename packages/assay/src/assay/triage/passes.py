@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import msgspec
@@ -141,46 +142,56 @@ async def _by_options(backend: Backend, flow: Flow, ask: Asks, done: Collection[
     cures: list[Cure] = []
     tried = 0
 
-    async def cure(spec: OptionSpec, value: Option) -> Cure | None:
+    async def cure(spec: OptionSpec, name: str, value: Option) -> Cure | None:
         nonlocal tried
         tried += 1
-        options = {spec.name: _joined(spec, flow, value)}
-        right = is_right(await ask(replace(flow, options={**flow.options, **options})))
-        return (
-            Cure("hardware" if spec.of_processor else "option", (f"{spec.name}={value}",), options) if right else None
-        )
+        right = is_right(await ask(replace(flow, options={**flow.options, spec.name: value})))
+        return Cure("hardware" if spec.of_processor else "option", (name,), {spec.name: value}) if right else None
 
     for spec in (one for one in backend.options if one.name not in done):
-        values = _others(spec, flow.options.get(spec.name, spec.default))
-        if spec.of_processor:
-            cures += await _widest(values, lambda value, spec=spec: cure(spec, value))  # type: ignore[misc]
-            continue
-        cures += [found for value in values if (found := await cure(spec, value)) is not None]
+        changes = _changes(spec, flow.options.get(spec.name, spec.default))
+        asked = [partial(cure, spec, name, value) for name, value in changes]
+        found = await _widest(asked) if spec.of_processor else [await one() for one in asked]
+        cures += [one for one in found if one is not None]
     return Brought(flow, tuple(cures), kernel=False, tried=tried)
 
 
-async def _widest(values: Sequence[Option], cure: Callable[[Option], Awaitable[Cure | None]]) -> list[Cure]:
+async def _widest(limits: Sequence[Callable[[], Awaitable[Cure | None]]]) -> list[Cure]:
     """Of limits on the processor's instructions, the widest first, the first that is right. The narrowest is asked before: where that
     changes nothing the others do not either, and each takes a process of its own."""
-    last = await cure(values[-1]) if values else None
+    last = await limits[-1]() if limits else None
     if last is None:
         return []
-    for value in values[:-1]:
-        if (found := await cure(value)) is not None:
+    for limit in limits[:-1]:
+        if (found := await limit()) is not None:
             return [found]
     return [last]
 
 
-def _others(spec: OptionSpec, value: Option) -> list[Option]:
+def _changes(spec: OptionSpec, value: Option) -> list[tuple[str, Option]]:
+    """What each is called, and the value of the option with it."""
     if isinstance(spec.default, bool):
-        return [not value]
-    return [one for one in dict.fromkeys((*spec.choices, *spec.tried)) if one != value]
+        return [(f"{spec.name}={not value}", not value)]
+    if spec.tried and not (spec.of_processor or spec.choices):
+        return _changes_of_list(spec, [one for one in str(value or "").split(";") if one])
+    others = [one for one in dict.fromkeys((*spec.choices, *spec.tried)) if one != value]
+    return [(f"{spec.name}={one}", one) for one in others]
 
 
-def _joined(spec: OptionSpec, flow: Flow, value: Option) -> Option:
-    """A switch that is tried is added to those that the flow has set, where the option is a list of them."""
-    said = str(flow.options.get(spec.name, "") or "")
-    return f"{said};{value}" if said and value in spec.tried and not (spec.of_processor or spec.choices) else value
+def _changes_of_list(spec: OptionSpec, said: Sequence[str]) -> list[tuple[str, Option]]:
+    """Each switch that the flow has set is left out, and each other one is added: in place of the one of its name, as compilers take none
+    twice."""
+    less = [(f"{spec.name} without {one}", [other for other in said if other != one]) for one in said]
+    more = [
+        (f"{spec.name}={one}", [*(other for other in said if _name_of(other) != _name_of(str(one))), str(one)])
+        for one in spec.tried
+        if one not in said
+    ]
+    return [(name, ";".join(switches)) for name, switches in (*less, *more)]
+
+
+def _name_of(switch: str) -> str:
+    return switch.partition("=")[0]
 
 
 def changed(flow: Flow, other: Flow) -> dict[str, Option]:

@@ -213,13 +213,16 @@ def _after(cause: Cause) -> str:
 
 
 def _stage(origin: Origin) -> str:
+    step = origin.name if " " in origin.name else f"the pass {origin.name}"
     match origin.stage:
         case Stage.READER:
             return "the reader: the model is wrong as it is read, before any pass"
         case Stage.PASS:
-            return f"the pass {origin.name}: the model that it leaves is the first wrong one (of {origin.judged} that were evaluated)"
+            return f"{step}: the model that it leaves is the first wrong one (of {origin.judged} that were evaluated)"
         case Stage.UNTIL:
-            return f"a pass up to {origin.name}: those just before it leave models that cannot be evaluated"
+            return f"{step}, or one just before it: those leave models that cannot be evaluated"
+        case Stage.FIRST:
+            return f"the reader, or what comes up to {step}: no model before that can be evaluated"
         case Stage.LATER:
             named = f" up to {origin.name}" if origin.name else " that could be looked at"
             return f"no pass{named}: {origin.judged} models are right, and those behind them cannot be evaluated"
