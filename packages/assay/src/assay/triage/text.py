@@ -198,10 +198,9 @@ def _by_backend(cause: Cause) -> str:
         return "a kernel, not a pass: it is wrong at the lowest optimization level, too"
     if cause.where is Where.WHOLE:
         return "not known"
-    if told := _stage(cause.origin):
+    tried = f"no option of the backend matters ({cause.tried} were tried)" if cause.tried else ""
+    if told := "; ".join(filter(None, (_stage(cause.origin), tried))):
         return told
-    if cause.tried:
-        return f"no option of the backend matters ({cause.tried} were tried)"
     if Doubt.OUT_OF_TIME in cause.doubts:
         return "not known: the time was over"
     return "not known: the backend has no passes or options that can be switched"
