@@ -20,15 +20,16 @@ from assay.ports import ShowsEachPass, SwitchesPasses
 from assay.triage.cause import Cause, Doubt, Pattern, Where
 from assay.triage.context import Whole, end_error, explained
 from assay.triage.graph import Places
-from assay.triage.known import pattern_of
+from assay.triage.known import LARGEST, pattern_of
 from assay.triage.localize import Suspect
 from assay.triage.origin import Origin, origin_of
 from assay.triage.passes import Brought, Cure, changed, find_cures, is_right
-from assay.triage.prober import OutOfTime, Prober
+from assay.triage.prober import OutOfTime
 from assay.triage.reduce import earliest, minimize, shortest_prefix
 from assay.triage.shrink import Edits, shrink
 from assay.triage.sites import wrong_sites
 from assay.triage.symptom import WITHIN, Symptom
+from assay.triage.text import found_first
 
 EDITED = 64.0
 """As `symptom.WITHIN`, where sizes and numbers change and a cure says whether it is the same failure."""
@@ -38,8 +39,6 @@ LEFT = 0.2
 """Of the end's error: with more left, another cause is looked for, and the same one at other places before."""
 MOST_ENDS = 4
 """Of a suspect whose wrong value is right when it is the only output."""
-NAMED = 6
-"""Nodes that are named to a person who waits; of more their number."""
 
 
 @dataclass
@@ -79,13 +78,7 @@ class Part:
     @property
     def first_sentence(self) -> str:
         """What a person who waits is told first."""
-        labels = self.whole.graph.labels(self.places)
-        if self.pattern is not None:
-            what = f"{self.pattern.title}: " if self.pattern.title else "found before: "
-            return f"known: {what}{self.pattern.folder}; here it is {', '.join(labels[-NAMED:])}"
-        if len(labels) > NAMED:
-            return f"wrong, so far: {len(labels)} of {len(self.whole.graph.nodes)} nodes together, up to {labels[-1]}"
-        return f"wrong alone: {', '.join(labels)}"
+        return found_first(self.whole.graph.labels(self.places), len(self.whole.graph.nodes), self.pattern)
 
     async def cause(self, number: int) -> Cause:
         """All that can be found in the time given."""
@@ -105,11 +98,20 @@ class Part:
             self.healing = await self._healing_taps(brought)
             self.origin = await self._origin(brought)
         except OutOfTime:
-            self.doubts.append(Doubt.OUT_OF_TIME)
+            await self._out_of_time(brought, folder)
         cured = await self.whole_cured(brought)
         with suppress(OutOfTime):
             await self._explained_again()
         return self.made(folder, brought, cured)
+
+    async def _out_of_time(self, brought: Brought, folder: Path) -> None:
+        """What is small enough for a script is kept as it is."""
+        self.doubts.append(Doubt.OUT_OF_TIME)
+        if self.small_error is None and self.whole.graph.size(self.small) <= LARGEST:
+            asked = self.whole.prober.late().ask(
+                [self.small], brought.flow, outputs=(self.output,), save_dir=str(folder / "smallest")
+            )
+            self.small_error = end_error(await asked)
 
     @property
     def everywhere(self) -> Places:
@@ -151,7 +153,9 @@ class Part:
     async def _brought(self, places: Places) -> Brought:
         async def ask(flow: Flow, *, listed: bool = False, after: Flow | None = None) -> RegionResult:
             asked = partial(self.whole.prober.ask, [places], flow, outputs=(self.output,), after=after)
-            plain = await asked(derive=False) if self.symptom.kind == "values" and not listed else None
+            # What fails seldom is asked often, and a plain answer does not say when it has failed.
+            as_plain = self.symptom.kind == "values" and not listed and self.whole.prober.tries == 1
+            plain = await asked(derive=False) if as_plain else None
             if plain is not None and plain.outcome is Outcome.OK and end_error(plain) >= self.symptom.size / 2:
                 # As wrong as before: that needs no tolerance, which costs more than the engine.
                 return replace(plain, errors=tuple(replace(one, kind="values") for one in plain.errors))
@@ -199,10 +203,7 @@ class Part:
                 symptom = prober.symptom_of(await prober.ask([best], brought.flow, outputs=(output,)))
                 if symptom is not None:
                     self.output, self.small, self.symptom = output, best, symptom
-            self.small = await minimize(graph, self.output, self.small, fails, self._keep)
-
-    def _keep(self, places: Places) -> None:
-        self.small = places
+            self.small = await minimize(graph, self.output, self.small, fails, partial(setattr, self, "small"))
 
     async def _saved(self, places: Places, brought: Brought, folder: Path) -> None:
         """The small model, and a simpler one where that fails as well; left in `folder`."""
@@ -225,9 +226,8 @@ class Part:
             if self.pattern is None or self.pattern.title:
                 await shrink(first, tries, lambda edits: best.append(edits))
         finally:
-            late = Prober(smaller.services, smaller.job, float("inf"))
             saved = str(folder / "smallest")
-            last = await late.ask(nodes, brought.flow, outputs=outputs, edits=best[-1], save_dir=saved)
+            last = await smaller.late().ask(nodes, brought.flow, outputs=outputs, edits=best[-1], save_dir=saved)
             self.small_error = end_error(last)
             shutil.rmtree(raw, ignore_errors=True)
 

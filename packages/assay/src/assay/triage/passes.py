@@ -14,6 +14,7 @@ from assay.core.flow import Flow, Option
 from assay.core.outcome import Outcome
 from assay.core.result import RegionResult
 from assay.ports import Backend, OptionSpec, SwitchesPasses
+from assay.triage.prober import OutOfTime
 
 
 class Asks(Protocol):
@@ -36,12 +37,13 @@ class Cure(msgspec.Struct, frozen=True):
 @dataclass(frozen=True)
 class Brought:
     """`flow` is the one that fails with the least; `cures` are all that were found, the narrowest first. `kernel`: the lowest level fails,
-    too, and no option matters. `tried` counts what was changed without effect."""
+    too, and no option matters. `tried` counts what was changed without effect. `unfinished`: the time was over before all was tried."""
 
     flow: Flow
     cures: tuple[Cure, ...] = ()
     kernel: bool = False
     tried: int = 0
+    unfinished: bool = False
 
     @property
     def cured(self) -> Flow | None:
@@ -58,7 +60,8 @@ async def find_cures(backend: Backend, flow: Flow, ask: Asks, fails: Callable[[R
         levels = {name for level in backend.levels for name in level}
         options = await _by_options(backend, found.flow, ask, levels)
         cures = (*options.cures, *found.cures)
-        return Brought(found.flow, cures, found.kernel and not cures, found.tried + options.tried)
+        kernel = found.kernel and not cures and not options.unfinished
+        return Brought(found.flow, cures, kernel, found.tried + options.tried, options.unfinished)
     return await _by_options(backend, flow, ask, set())
 
 
@@ -148,12 +151,18 @@ async def _by_options(backend: Backend, flow: Flow, ask: Asks, done: Collection[
         right = is_right(await ask(replace(flow, options={**flow.options, spec.name: value})))
         return Cure("hardware" if spec.of_processor else "option", (name,), {spec.name: value}) if right else None
 
-    for spec in (one for one in backend.options if one.name not in done):
-        changes = _changes(spec, flow.options.get(spec.name, spec.default))
-        asked = [partial(cure, spec, name, value) for name, value in changes]
-        found = await _widest(asked) if spec.of_processor else [await one() for one in asked]
-        cures += [one for one in found if one is not None]
-    return Brought(flow, tuple(cures), kernel=False, tried=tried)
+    try:
+        for spec in (one for one in backend.options if one.name not in done):
+            changes = _changes(spec, flow.options.get(spec.name, spec.default))
+            asked = [partial(cure, spec, name, value) for name, value in changes]
+            if spec.of_processor:
+                cures += await _widest(asked)
+                continue
+            for one in asked:
+                cures += filter(None, [await one()])
+    except OutOfTime:
+        return Brought(flow, tuple(cures), tried=tried, unfinished=True)
+    return Brought(flow, tuple(cures), tried=tried)
 
 
 async def _widest(limits: Sequence[Callable[[], Awaitable[Cure | None]]]) -> list[Cure]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -86,6 +87,10 @@ class Prober:
             return refused
         seen = symptom_of(result)
         return replace(seen, unstable=True) if seen is not None and self.unstable else seen
+
+    def late(self) -> Prober:
+        """The same without a deadline, for what is kept of the best so far; asked once."""
+        return Prober(self.services, self.job, math.inf)
 
     def on(self, values_dir: str) -> Prober:
         """The same, of another graph."""

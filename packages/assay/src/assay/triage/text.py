@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from assay.judge.operator_regressions import Change, describe
-from assay.triage.cause import Cause, Doubt, Where
+from assay.triage.cause import Cause, Doubt, Pattern, Where
 from assay.triage.origin import Origin, Stage
 from assay.triage.passes import Cure
 from assay.triage.since_text import since
@@ -27,6 +27,8 @@ _DOUBTS = {
 }
 
 
+NAMED = 6
+"""Nodes that are named to a person who waits; of more their number."""
 NODES_NAMED = 24
 """Of a combination; of more its ends."""
 PLACES_NAMED = 3
@@ -79,6 +81,16 @@ def red(job_key: str, end: Symptom) -> str:
     where_ = f" at output {end.output!r}" if end.output else ""
     far = f" (relative error {end.size:.2g}{budget})" if end.kind == "values" else ""
     return f"{job_key}: {wrong(end)}{where_}{far}; looking for the cause"
+
+
+def found_first(labels: Sequence[str], of: int, pattern: Pattern | None) -> str:
+    """What is said of a part while the rest is looked for."""
+    if pattern is not None:
+        what = f"{pattern.title}: " if pattern.title else "found before: "
+        return f"known: {what}{pattern.folder}; here it is {', '.join(labels[-NAMED:])}"
+    if len(labels) > NAMED:
+        return f"wrong, so far: {len(labels)} of {of} nodes together, up to {labels[-1]}"
+    return f"wrong alone: {', '.join(labels)}"
 
 
 def lines(cause: Cause) -> Iterator[str]:
