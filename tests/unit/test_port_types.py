@@ -78,7 +78,7 @@ SHIPPING: list[type[ports.ShipsEnvironment]] = [ExecuTorch, LiteRt, LlamaCpp, On
 FORKABLE: list[type[ports.Forkable]] = [ExecuTorch]
 LESS: list[type[ports.LoadsWithLess]] = [ExecuTorch]
 SWITCHING: list[type[ports.SwitchesPasses]] = [ExecuTorch, Miscompiler, OnnxRuntime, TVM]
-EACH_PASS: list[type[ports.ShowsEachPass]] = [OpenVINO, Torch]
+EACH_PASS: list[type[ports.ShowsEachPass]] = [IREE, OpenVINO, Torch]
 SAVED: list[type[ports.ShowsSavedUse]] = [OnnxRuntime, OpenVINO]
 PLAIN: list[type[ports.ShowsPlainUse]] = [ExecuTorch, IREE, MNN, Ncnn, OnnxRuntime, OpenVINO, TVM, Torch]
 

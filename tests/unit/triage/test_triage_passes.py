@@ -53,6 +53,12 @@ def test_a_flow_above_all_levels_is_the_highest_one() -> None:
     assert found.flow.options == {"delegate": "faster"}
 
 
+def test_a_pass_of_the_lowest_level_is_no_kernel() -> None:
+    found = brought({"without": "take(gelu)"}, backend=Partitioning(), delegate="none")
+    assert ([one.names for one in found.cures], found.kernel) == ([("take(gelu)",)], False)
+    assert brought(backend=Partitioning(), delegate="none").kernel
+
+
 def test_a_level_that_cannot_be_asked_is_no_cure() -> None:
     refused = {"delegate": "none", "without": "take(relu)"}
     found = brought(backend=Partitioning(), refused=refused, delegate="fast", without="take(relu)")

@@ -85,23 +85,30 @@ async def _by_passes(
             right.append(level)
     else:
         return Brought(flow)
-    if level is asked[0]:
-        return Brought(lowest, kernel=True, tried=1)
     by_level = [Cure("level", tuple(str(one) for one in level.values()), dict(level)) for level in right[-1:]]
     names = (await ask(lowest, listed=True)).passes
-    alone = []
-    for name in names:
-        without = backend.without_passes(lowest, [name])
-        if is_right(await ask(without)):
-            alone.append(Cure("pass", (name,), changed(lowest, without)))
-    alone = [await _with_culprit(backend, lowest, names, one, ask, fails) for one in alone] if alone[1:] else alone
-    died = (await ask(lowest)).outcome is not Outcome.OK
-    alone = _culprits_first(alone, died=died)
+    alone = await _alone(backend, lowest, names, ask, fails)
     if alone:
         return Brought(lowest, (*alone, *by_level), tried=len(names))
+    if level is asked[0]:
+        return Brought(lowest, kernel=True, tried=1)
     together = await _together(backend, lowest, names, ask)
     cures = (Cure("pass", together, changed(lowest, backend.without_passes(lowest, together))),) if together else ()
     return Brought(lowest, (*cures, *by_level), tried=len(names))
+
+
+async def _alone(
+    backend: SwitchesPasses, flow: Flow, names: Sequence[str], ask: Asks, fails: Callable[[RegionResult], bool]
+) -> list[Cure]:
+    """Passes without which it is right, also at the lowest level: some run there, too."""
+    alone = []
+    for name in names:
+        without = backend.without_passes(flow, [name])
+        if is_right(await ask(without)):
+            alone.append(Cure("pass", (name,), changed(flow, without)))
+    alone = [await _with_culprit(backend, flow, names, one, ask, fails) for one in alone] if alone[1:] else alone
+    died = bool(alone) and (await ask(flow)).outcome is not Outcome.OK
+    return _culprits_first(alone, died=died)
 
 
 def _culprits_first(cures: Sequence[Cure], *, died: bool) -> list[Cure]:
