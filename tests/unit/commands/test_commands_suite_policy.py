@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.commands.suite_policy import suite_policy
+from assay.errors import UsageError
 from assay.options.run import RunOptions
 
 
@@ -20,3 +21,17 @@ def test_a_refusal_is_new_only_beside_known_ones(tmp_path: Path, monkeypatch: py
     (tmp_path / "own.toml").write_text('[policy]\npass-on = ["unsupported"]\n')
     own = RunOptions(policy=tmp_path / "own.toml")
     assert "unsupported" not in suite_policy(own, ["onnxruntime"], ["onnx-node"]).fail_on
+
+
+def test_the_outcomes_that_come_with_assay_are_found_by_name_from_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert not suite_policy(RunOptions(), ["onnxruntime"], ["onnx-node"]).expectations
+    policy = suite_policy(RunOptions(expectations=Path("shipped")), ["onnxruntime"], ["onnx-node"])
+    assert any(one.case == "onnx-node/test_training_dropout" for one in policy.expectations)
+    assert "unsupported" in policy.fail_on
+    with pytest.raises(UsageError, match="'shipped' for those that come with Assay"):
+        suite_policy(RunOptions(expectations=Path("misspelt")), ["onnxruntime"], ["onnx-node"])
+    (tmp_path / "shipped").mkdir()  # a folder of one's own comes first
+    assert not suite_policy(RunOptions(expectations=Path("shipped")), ["onnxruntime"], ["onnx-node"]).expectations

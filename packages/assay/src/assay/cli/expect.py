@@ -36,8 +36,12 @@ def update(
 ) -> None:
     """Make the files say what the runs showed, and show what changes."""
     from assay.errors import UsageError
-    from assay.pipeline.expect import read_expected, to_toml, updated
+    from assay.pipeline.expect import SHIPPED, expectations_folder, read_expected, to_toml, updated
 
+    if expectations_folder(expectations) != expectations:
+        raise UsageError(
+            f"--expectations {SHIPPED} are the outcomes that come with Assay, and are not rewritten: name a folder of your own"
+        )
     results = _results(run or ["last"], history)
     flows = sorted({result.flow for result in results})
     unknown = sorted(set(flow or ()) - set(flows))

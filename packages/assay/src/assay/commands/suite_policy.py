@@ -17,7 +17,7 @@ from assay.errors import UsageError
 from assay.judge.outcome_table import OUTCOMES, REFUSALS
 from assay.options.arguments import given_arguments
 from assay.options.run import RunOptions
-from assay.pipeline.expect import expectations
+from assay.pipeline.expect import SHIPPED, expectations, expectations_folder
 from assay.pipeline.expected_timeouts import with_expected_timeouts
 
 
@@ -34,14 +34,16 @@ class JudgedBy(Protocol):
 
 def suite_policy(options: JudgedBy, flows: Sequence[str], suites: Sequence[str]) -> Policy:
     """As its files are now. Raises BadPolicy, and UsageError for a folder that is named and not there."""
-    if options.expectations != RunOptions().expectations and not options.expectations.is_dir():
+    folder = expectations_folder(options.expectations)
+    if options.expectations != RunOptions().expectations and not folder.is_dir():
         raise UsageError(
-            f"there is no folder {options.expectations}: --expectations names that of the expected outcomes"
+            f"there is no folder {folder}: --expectations names that of the expected outcomes, or '{SHIPPED}' for those that come "
+            "with Assay"
         )
     policy = load_policy(options.policy or Path(FREE_TO_DELEGATE))
-    known = expectations(options.expectations, flows, suites)
+    known = expectations(folder, flows, suites)
     refused = []
-    if options.expectations.is_dir():  # What is known to be refused stands there: whatever else is, is new.
+    if folder.is_dir():  # What is known to be refused stands there: whatever else is, is new.
         refused = [one.value for one in OUTCOMES if one in REFUSALS and one.value not in policy.pass_on]
     missing = [] if options.skip_unavailable else ["unavailable"]
     failing = tuple(dict.fromkeys((*policy.fail_on, *missing, *refused)))
@@ -60,7 +62,7 @@ def policy_now(run: Run, policy: Path | None, expected: Path | None) -> Policy |
         expectations=expected or own.get("expectations", RunOptions().expectations),
         skip_unavailable="skip_unavailable" in given,
     )
-    if run.policy.expectations and not options.expectations.is_dir():
+    if run.policy.expectations and not expectations_folder(options.expectations).is_dir():
         raise UsageError(
             f"the expected outcomes of {options.expectations} that these shards were run with are not here: "
             "name their folder with --expectations"

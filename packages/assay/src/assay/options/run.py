@@ -66,7 +66,9 @@ class RunOptions(
     )
     measure_seconds: float = option(0.1, "Sampling time per case and flow, in seconds.", least=0.01)
     expectations: Path = option(
-        Path("expectations"), "Folder with expected outcomes, one file per flow: FLOW.toml.", metavar="FOLDER"
+        Path("expectations"),
+        "Folder with expected outcomes, one file per flow: FLOW.toml; or shipped: those that come with Assay.",
+        metavar="FOLDER",
     )
     shards: int = option(4, "With --on slurm: how many tasks share the cases.", least=1, once=True)
     shares: Path | None = option(

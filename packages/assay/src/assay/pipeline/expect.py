@@ -21,7 +21,8 @@ from assay.errors import each
 from assay.judge.expectations import is_of_version, matches
 from assay.judge.outcome_table import COMPARED
 
-_WIDTH = 110
+SHIPPED = "shipped"
+"""The name of the outcomes that come with Assay: of the releases that it was tested with."""
 
 
 class ExpectedOutcome(msgspec.Struct, frozen=True):
@@ -75,6 +76,11 @@ def read_expected(path: Path) -> tuple[ExpectedOutcome, ...]:
         )
         for one in parsed.expect
     )
+
+
+def expectations_folder(given: Path) -> Path:
+    """As it is named; `SHIPPED` is the folder of Assay's own, unless one of that name is here."""
+    return Path(__file__).parents[1] / "expectations" if str(given) == SHIPPED and not given.is_dir() else given
 
 
 def expectations(folder: Path, flows: Sequence[str], suites: Sequence[str]) -> tuple[Expectation, ...]:

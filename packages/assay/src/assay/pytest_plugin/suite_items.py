@@ -33,7 +33,7 @@ from assay.options.arguments import arguments_of
 from assay.options.run import RunOptions
 from assay.pipeline.check import by_case
 from assay.pipeline.ensure_references import ensure_references
-from assay.pipeline.expect import expectations
+from assay.pipeline.expect import expectations, expectations_folder
 from assay.pipeline.expected_timeouts import limits_of, with_expected_timeouts
 from assay.pipeline.job_graph import Stage
 from assay.pipeline.plan import reference_dir
@@ -77,7 +77,9 @@ def suite_items(session: pytest.Session) -> Iterator[pytest.Item]:
     )
     cases = select([case for suite in suites for case in collect_cases(suite, seed)], selection)
     known = expectations(
-        Path(option("--assay-expectations")), [one.name for one in flows], [one.name for one in suites]
+        expectations_folder(Path(option("--assay-expectations"))),
+        [one.name for one in flows],
+        [one.name for one in suites],
     )
     policy = with_expected_timeouts(Policy(expectations=known), cases, flows)
     named = {suite.name: word for suite, word in zip(suites, words, strict=True)}
