@@ -105,6 +105,17 @@ def test_fp16_keeps_the_ends_unless_told(apply: Apply) -> None:
     assert {one.data_type for one in graph.initializer} == {onnx.TensorProto.FLOAT16}
 
 
+def test_fp16_converts_the_stored_number_that_a_branch_answers_with(apply: Apply) -> None:
+    branches = (
+        "g (bool c, float[2] x) => (float[2] y) { y = If (c) <then_branch = t () => (float[2] a) <float[2] a = {1, 2}> { }, "
+        "else_branch = e () => (float[2] b) { b = Add(x, x) }> }"
+    )
+    model = onnx.load(apply("fp16", branches, samples=[{"c": np.asarray(True), "x": np.ones(2, np.float32)}]))
+    onnx.checker.check_model(model, full_check=True)
+    branch = next(one.g for node in model.graph.node for one in node.attribute if one.name == "then_branch")
+    assert [one.data_type for one in branch.initializer] == [onnx.TensorProto.FLOAT16]
+
+
 def test_a_file_that_is_no_model(tmp_path: Path) -> None:
     noise = tmp_path / "noise.onnx"
     noise.write_bytes(b"nothing" * 9)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from assay.errors import Unsupported, UsageError
 from assay.ports import Availability, Tensors
 from assay.transforms.node_order import sort_nodes
 from assay.transforms.onnx_files import WRITTEN, read, refused, write
 from assay.transforms.requirements import requirements
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
 
 
 class Float16:
@@ -50,6 +56,20 @@ class Float16:
             converted = convert_float_to_float16(proto, keep_io_types=argument != "io")
         except Exception as error:
             raise refused("fp16", error) from error
+        _convert_stored_outputs(converted.graph.node)
         # It appends its casts at the end (onnxruntime 1.31.1), and the standard wants nodes in order.
         sort_nodes(converted.graph)
         return write(converted, folder / WRITTEN)
+
+
+def _convert_stored_outputs(nodes: Iterable[NodeProto]) -> None:
+    """Of bodies that answer with a stored number: the converter (onnxruntime 1.31.1) declares the output in float16, and leaves the number
+    that no node reads in float32."""
+    from onnx import TensorProto, numpy_helper
+
+    for body in (attribute.g for node in nodes for attribute in node.attribute if attribute.HasField("g")):
+        halves = {one.name for one in body.output if one.type.tensor_type.elem_type == TensorProto.FLOAT16}
+        for stored in body.initializer:
+            if stored.name in halves and stored.data_type == TensorProto.FLOAT:
+                stored.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(stored).astype(np.float16), stored.name))
+        _convert_stored_outputs(body.node)
