@@ -1,4 +1,4 @@
-"""Known defects are screened on a backend before a session; one that could not start is asked again by the next call."""
+"""Known defects are screened on a backend once a suspect may be one of them; where it could not start they are asked again."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from onnx import parser
 
 from assay.commands.composition import open_services
 from assay.core.flow import Flow
-from assay.fuzz.corpus import Corpus, Session
-from assay.fuzz.known import INDEX, KnownCase, refer
+from assay.fuzz.corpus import Bucket, Corpus, Session
+from assay.fuzz.known import INDEX, KnownCase, may_be_of, refer
 from assay.generators.files import keep_case
 from assay.ports.generator import GeneratedCase
 
 GRAPH = '<ir_version: 8, opset_import: ["" : 17]> g (float[2] x) => (float[2] y) { y = Neg(x) }'
 FLOW = Flow(name="faulty", backend="faulty")
+
+
+def _every(case: KnownCase) -> bool:
+    return True
 
 
 def test_a_backend_that_could_not_start_has_no_known_defects_yet(
@@ -35,11 +39,11 @@ def test_a_backend_that_could_not_start_has_no_known_defects_yet(
     with monkeypatch.context() as broken:
         broken.setenv("ASSAY_FAULTY_IMPORT", "exit")
         with open_services(str(tmp_path / "history"), workers=1) as services:
-            assert refer(FLOW, corpus, session, services) == 0
-    assert (session.referred, session.buckets) == ([], {})
+            assert refer(FLOW, _every, corpus, session, services) == 0
+    assert (session.referred, session.buckets) == ({}, {})
     with open_services(str(tmp_path / "history"), workers=1) as services:
-        assert refer(FLOW, corpus, session, services) == 0
-        assert session.referred == ["faulty"]
+        assert refer(FLOW, _every, corpus, session, services) == 0
+        assert session.referred == {"faulty": {"one": True, "two": True}}
 
 
 def test_each_release_of_a_backend_has_known_defects_of_its_own(tmp_path: Path) -> None:
@@ -49,8 +53,40 @@ def test_each_release_of_a_backend_has_known_defects_of_its_own(tmp_path: Path) 
     (corpus.known / INDEX).write_bytes(msgspec.json.encode([KnownCase("one", "finding")]))
     bad = {"fault": "zeros"}
     with open_services(str(tmp_path / "history"), workers=1) as services:
-        assert refer(FLOW, corpus, session, services) == 0
-        assert refer(Flow(name="faulty@old", backend="faulty", options=bad), corpus, session, services) == 1
-    assert session.referred == ["faulty", "faulty@old"]
+        assert refer(FLOW, _every, corpus, session, services) == 0
+        assert refer(Flow(name="faulty@old", backend="faulty", options=bad), _every, corpus, session, services) == 1
+    assert session.referred == {"faulty": {"one": True}, "faulty@old": {"one": False}}
     assert [one.flow for one in session.buckets.values()] == ["faulty@old"]
     assert session.absent == {"faulty": ["finding"], "faulty@old": []}
+
+
+def test_only_what_a_suspect_may_be_is_screened_and_once(tmp_path: Path) -> None:
+    corpus, session = Corpus(tmp_path / "corpus"), Session(seed=7)
+    model = parser.parse_model(GRAPH).SerializeToString()
+    cases = [KnownCase("one", "first", ("Neg",)), KnownCase("two", "second", ("Relu",))]
+    for one in cases:
+        keep_case(GeneratedCase(model, {"x": np.ones(2, np.float32)}), corpus.known, one.name)
+    (corpus.known / INDEX).write_bytes(msgspec.json.encode(cases))
+    bad = Flow(name="faulty", backend="faulty", options={"fault": "zeros"})
+    with open_services(str(tmp_path / "history"), workers=1) as services:
+        assert refer(bad, lambda one: "Neg" in one.operators, corpus, session, services) == 1
+        assert session.referred == {"faulty": {"one": False}}
+        assert refer(bad, lambda one: "Neg" in one.operators, corpus, session, services) == 0
+        assert refer(bad, _every, corpus, session, services) == 1
+    assert {one.known for one in session.buckets.values()} == {"first", "second"}
+
+
+@pytest.mark.parametrize(
+    ("operators", "kind", "known", "due"),
+    [
+        (("Add@14", "Cast@13"), "values", "", False),
+        (("Neg@13",), "values", "", True),
+        (("Cast@13", "Neg@13"), "values", "", True),  # among others
+        (("Abs@13",), "values", "", True),  # made alike
+        (("Add@14",), "reloaded", "", True),  # a use of the engine, whatever the operators
+        (("Add@14",), "values", "finding", True),  # triage says so
+    ],
+)
+def test_what_a_suspect_may_be(operators: tuple[str, ...], kind: str, known: str, due: bool) -> None:
+    one = Bucket("key", "faulty", "faulty", kind, "wrong", operators, known=known)
+    assert may_be_of(KnownCase("one", "finding", ("Neg",)), one) is due

@@ -19,7 +19,6 @@ from assay.core.flow import Flow
 from assay.core.limits import Limits
 from assay.errors import UnknownName, UsageError
 from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session
-from assay.fuzz.known import refer
 from assay.fuzz.learn import learn
 from assay.fuzz.session import Fuzzing
 from assay.launch.core_wait import used_by_tree_s
@@ -82,9 +81,6 @@ def run_fuzz(
         if options.learn:
             tell(f"{learn(flows, corpus, session, services, options.learn)} pairs of operators are compiled together")
         keep_known(corpus)
-        for flow in flows:
-            if flow.name not in session.referred:
-                tell(f"{refer(flow, corpus, session, services)} known defects of {flow.name} are compared with")
         fuzzing = Fuzzing(corpus, session, flows, services, tell, chosen, used_s)
         fuzzing.run(options.seconds, workers, options.cases)
         told = tell_causes(session, corpus, services, rules, options.alerts)

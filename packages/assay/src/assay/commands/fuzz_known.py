@@ -20,7 +20,7 @@ def keep_known(corpus: Corpus) -> None:
     """Once for a corpus. Some are right until their engine is saved and loaded again."""
     if (corpus.known / INDEX).exists():
         return
-    from assay.generators.files import keep_case
+    from assay.generators.files import keep_case, operators_of
     from assay.models.goldens import read_golden
     from assay.ports.generator import GeneratedCase
 
@@ -31,5 +31,5 @@ def keep_known(corpus: Corpus) -> None:
         name = case.name.rpartition("/")[2]
         model = Path(case.model.source).read_bytes()
         keep_case(GeneratedCase(model, golden.inputs[0], uses=(Use.RELOADED,)), corpus.known, name)
-        found.append(KnownCase(name, PLACE + golden.lock.who))
+        found.append(KnownCase(name, PLACE + golden.lock.who, operators_of(corpus.known / f"{name}.onnx")))
     (corpus.known / INDEX).write_bytes(msgspec.json.encode(found))

@@ -11,7 +11,7 @@ from assay.core.screening import Suspect, Unspecified
 from assay.errors import UsageError
 
 STATE = "session.json"
-FORMAT = 1
+FORMAT = 2
 
 
 CAUSES = ("wrong", "crash", "timeout", "in_use", "unstable")
@@ -100,9 +100,9 @@ def confirms(new: Bucket, old: Bucket) -> bool:
 
 class Session(msgspec.Struct):
     """The whole state. `looked` says, by signature, into how many suspects was looked and which buckets they came to. `near` is the digest
-    of the patterns of a user's models ("": none), `learned` that of pairs; `referred` are the flows whose known defects are
-    among the buckets, `absent` by flow the findings of which every case is right there, `fired` how compilers
-    changed graphs, `reported` are buckets that issues were written for, `alerted` those that
+    of the patterns of a user's models ("": none), `learned` that of pairs; `referred` says, by flow, which cases of known
+    defects were screened there and which of them are right, `absent` the findings of which every case is, `fired` how
+    compilers changed graphs, `reported` are buckets that issues were written for, `alerted` those that
     people were told of. `processor_s` is what its calls used in all, workers included."""
 
     seed: int
@@ -121,7 +121,7 @@ class Session(msgspec.Struct):
     format: int = FORMAT
     near: str = ""
     learned: str = ""
-    referred: list[str] = []
+    referred: dict[str, dict[str, bool]] = {}
     absent: dict[str, list[str]] = {}
     reported: list[str] = []
     alerted: list[str] = []

@@ -1,8 +1,9 @@
-"""Defects that are known, screened as suspects are, so that a new one can be compared with them by experiment."""
+"""Defects that are known, screened as suspects are once a suspect may be one of them, so that the two can be compared by experiment."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -11,9 +12,9 @@ from assay.core.digest import value_digest
 from assay.core.flow import Flow
 from assay.core.outcome import Outcome
 from assay.core.result import ScreenResult
-from assay.core.screening import CaseId, Suspect
+from assay.core.screening import CaseId, Suspect, Use, is_of_use
 from assay.fuzz.corpus import Bucket, Corpus, Session
-from assay.fuzz.same_cause import Relation, pattern, relation
+from assay.fuzz.same_cause import Relation, are_kin, pattern, relation
 from assay.fuzz.screening import KEPT, KEPT_VERSION, reached, screen_kept
 from assay.pipeline.services import Services
 from assay.triage.findings import PLACE, findings
@@ -24,15 +25,31 @@ REFER_S, LONGEST_S, SLICE_S = 120.0, 600.0, 60.0
 
 
 class KnownCase(msgspec.Struct, frozen=True):
-    """`name` is that of its files, `finding` the script that shows it."""
+    """`name` is that of its files, `finding` the script that shows it, `operators` those of its model."""
 
     name: str
     finding: str
+    operators: tuple[str, ...] = ()
 
 
-def refer(flow: Flow, corpus: Corpus, session: Session, services: Services) -> int:
-    """A bucket for each known defect that is there in this flow, counted once it is met; how many these are."""
-    cases = msgspec.json.decode((corpus.known / INDEX).read_bytes(), type=list[KnownCase])
+def may_be_of(case: KnownCase, one: Suspect | Bucket) -> bool:
+    """Whether the experiments could find that they are one cause: an operator of both, or two that are made alike; whatever the operators
+    where the use of the engine alone may be it. What triage names is compared with all cases of that name."""
+    if one.kind in {*Use} or is_of_use(one.ablated) or (isinstance(one, Bucket) and one.known == case.finding):
+        return True
+    mine, theirs = pattern(one.operators), pattern(case.operators)
+    return any(a == b or are_kin(a, b) for a in mine for b in theirs)
+
+
+def refer(flow: Flow, wanted: Callable[[KnownCase], bool], corpus: Corpus, session: Session, services: Services) -> int:
+    """A bucket for each wanted defect that is there in this flow, counted once it is met; how many these are. Each case is screened once
+    in a session."""
+    index = corpus.known / INDEX
+    every = msgspec.json.decode(index.read_bytes(), type=list[KnownCase]) if index.exists() else []
+    before = session.referred.get(flow.name, {})
+    cases = [one for one in every if one.name not in before and wanted(one)]
+    if not cases:
+        return 0
     places = [corpus.known.absolute() / one.name for one in cases]
     suspects: list[Suspect] = []
     right: set[int] = set()
@@ -65,10 +82,11 @@ def refer(flow: Flow, corpus: Corpus, session: Session, services: Services) -> i
     for one in suspects:
         bucket = _bucket(one, cases[one.case.index], flow)
         session.buckets[bucket.key] = bucket
-    if screened:  # else the next call asks again
-        session.referred.append(flow.name)
-    wrong_or_open = {one.finding for place, one in enumerate(cases) if place not in right}
-    session.absent[flow.name] = sorted({one.finding for one in cases} - wrong_or_open)
+    if screened:  # else the next one asks again
+        asked = before | {one.name: place in right for place, one in enumerate(cases)}
+        session.referred[flow.name] = asked
+        wrong_or_open = {one.finding for one in every if not asked.get(one.name)}
+        session.absent[flow.name] = sorted({one.finding for one in every} - wrong_or_open)
     return len(suspects)
 
 

@@ -206,7 +206,7 @@ def _kin_without_one_attribute(one: Bucket, other: Bucket) -> bool:
     """One operator each, that are made alike (GRU and LSTM, say), both right without an attribute of the same name: a family that drops
     an attribute is one defect."""
     mine, theirs = pattern(one.operators), pattern(other.operators)
-    if len(mine) != 1 or len(theirs) != 1 or not _are_kin(mine[0], theirs[0]):
+    if len(mine) != 1 or len(theirs) != 1 or not are_kin(mine[0], theirs[0]):
         return False
     return bool(_attributes_of(cures(one)) & _attributes_of(cures(other)))
 
@@ -215,7 +215,7 @@ def _attributes_of(names: Iterable[str]) -> set[str]:
     return {attribute for name in names for _, dot, attribute in [name.partition(".")] if dot}
 
 
-def _are_kin(one: str, other: str) -> bool:
+def are_kin(one: str, other: str) -> bool:
     from assay.generators.operators import forms
 
     known = forms()

@@ -24,7 +24,7 @@ from assay.core.screening import CaseId, Suspect
 from assay.errors import UsageError
 from assay.fuzz.bandit import choose, paid, spent
 from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session, Waiting, confirms, is_cause, is_compared
-from assay.fuzz.known import is_believed
+from assay.fuzz.known import is_believed, may_be_of, refer
 from assay.fuzz.look import UNCHECKED, Look
 from assay.fuzz.same_cause import Relation, nearest
 from assay.fuzz.signature import signature
@@ -146,6 +146,8 @@ class Fuzzing:
         known = self.session.looked.get(signature(flow, suspect), [])
         one = Waiting(flow, suspect)
         unchecked = suspect.kind in UNCHECKED
+        if not known:
+            self._refer(flow, suspect)
         seen = None if known else self.look.asked_before(one, self.flows[flow], self.session)
         if seen is not None:
             self.session.looked[signature(flow, suspect)] = [seen.key] * LOOKS
@@ -156,6 +158,12 @@ class Fuzzing:
             self.session.waiting.append(one)
         else:
             self._counted(known[-1])
+
+    def _refer(self, flow: str, one: Suspect | Bucket) -> None:
+        """Known defects that it may be are among the buckets then."""
+        known = refer(self.flows[flow], lambda case: may_be_of(case, one), self.corpus, self.session, self.services)
+        if known:
+            self.tell(f"{known} known defects of {flow} are compared with")
 
     def _counted(self, key: str) -> None:
         bucket = self.session.buckets.get(key)
@@ -193,6 +201,7 @@ class Fuzzing:
     def keep(self, one: Waiting, bucket: Bucket) -> None:
         """Counted where its cause is there already, in the place of one that it proves, or as a new one."""
         self.session.processor_s = self.used_s()
+        self._refer(one.flow, bucket)
         bucket = self._compared(replace(bucket, at=self.session.processor_s))
         self.session.looked.setdefault(signature(one.flow, one.suspect), []).append(bucket.key)
         before = self.session.buckets.get(bucket.key)
