@@ -36,7 +36,7 @@ def update(
 ) -> None:
     """Make the files say what the runs showed, and show what changes."""
     from assay.errors import UsageError
-    from assay.pipeline.expect import SHIPPED, expectations_folder, read_expected, to_toml, updated
+    from assay.pipeline.expect import SHIPPED, expectations_folder
 
     if expectations_folder(expectations) != expectations:
         raise UsageError(
@@ -47,18 +47,7 @@ def update(
     unknown = sorted(set(flow or ()) - set(flows))
     if unknown:
         raise UsageError(f"what was run has no flow '{unknown[0]}'; it has {', '.join(flows) or 'none'}")
-    changes: dict[Path, str] = {}
-    for name in flow or flows:
-        path = expectations / f"{name}.toml"
-        before = path.read_text(encoding="utf-8") if path.exists() else ""
-        known = updated(read_expected(path), [result for result in results if result.flow == name])
-        after = to_toml(name, known) if known or before else ""
-        if after != before:
-            changes[path] = after
-            lines = difflib.unified_diff(
-                before.splitlines(), after.splitlines(), str(path), str(path), lineterm="", n=1
-            )
-            print("\n".join(lines))
+    changes = _changes(flow or flows, expectations, results)
     if not changes:
         print("nothing would change")
         return
@@ -72,6 +61,25 @@ def update(
     for path, text in changes.items():
         path.write_text(text, encoding="utf-8")
         print(f"updated {path}")
+
+
+def _changes(flows: Sequence[str], folder: Path, results: Sequence[Result]) -> dict[Path, str]:
+    """The new text of each file that would change, which is shown."""
+    from assay.pipeline.expect import read_expected, to_toml, updated
+
+    changes: dict[Path, str] = {}
+    for name in flows:
+        path = folder / f"{name}.toml"
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        known = updated(read_expected(path), [result for result in results if result.flow == name])
+        after = to_toml(name, known) if known or before else ""
+        if after != before:
+            changes[path] = after
+            lines = difflib.unified_diff(
+                before.splitlines(), after.splitlines(), str(path), str(path), lineterm="", n=1
+            )
+            print("\n".join(lines))
+    return changes
 
 
 def _results(runs: Sequence[str], history: str) -> list[Result]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -11,7 +12,7 @@ import msgspec
 from assay.core.digest import value_digest
 from assay.core.flow import Flow
 from assay.core.outcome import Outcome
-from assay.core.result import ScreenResult
+from assay.core.result import Result, ScreenResult
 from assay.core.screening import CaseId, Suspect, Use, is_of_use
 from assay.fuzz.corpus import Bucket, Corpus, Session
 from assay.fuzz.same_cause import Relation, are_kin, pattern, relation
@@ -50,44 +51,56 @@ def refer(flow: Flow, wanted: Callable[[KnownCase], bool], corpus: Corpus, sessi
     cases = [one for one in every if one.name not in before and wanted(one)]
     if not cases:
         return 0
-    places = [corpus.known.absolute() / one.name for one in cases]
-    suspects: list[Suspect] = []
-    right: set[int] = set()
-    first, end, used_s, screened = 0, time.monotonic() + LONGEST_S, 0.0, False
-    while first < len(cases) and time.monotonic() < end and used_s < REFER_S:
-        folder = corpus.known.absolute() / flow.name.replace("/", "-")
+    folder = corpus.known.absolute() / flow.name.replace("/", "-")
+    found = _screened([corpus.known.absolute() / one.name for one in cases], flow, folder, services)
+    for one in found.suspects:
+        bucket = _bucket(one, cases[one.case.index], flow)
+        session.buckets[bucket.key] = bucket
+    if found.any_begun:  # else the next one asks again
+        asked = before | {one.name: place in found.right for place, one in enumerate(cases)}
+        session.referred[flow.name] = asked
+        wrong_or_open = {one.finding for one in every if not asked.get(one.name)}
+        session.absent[flow.name] = sorted({one.finding for one in every} - wrong_or_open)
+    return len(found.suspects)
+
+
+@dataclass
+class _Screened:
+    """`right` are places in the list of cases; `any_begun`: the backend could start."""
+
+    suspects: list[Suspect] = field(default_factory=list)
+    right: set[int] = field(default_factory=set)
+    any_begun: bool = False
+
+    def add(self, result: Result) -> None:
+        if isinstance(result, ScreenResult):
+            self.suspects += result.suspects
+            self.right |= {*result.right}
+
+
+def _screened(places: Sequence[Path], flow: Flow, folder: Path, services: Services) -> _Screened:
+    """The cases one after the other, past those that end their worker, until the time is over."""
+    found, first, end, used_s = _Screened(), 0, time.monotonic() + LONGEST_S, 0.0
+    while first < len(places) and time.monotonic() < end and used_s < REFER_S:
         result = screen_kept(places, first, flow, folder, services, SLICE_S)
         if isinstance(result, ScreenResult) and result.outcome is Outcome.OK:
-            screened, used_s = True, used_s + result.cpu_s
-            suspects += result.suspects
-            right |= {*result.right}
-            first = result.done if result.done > first else len(cases)
+            found.add(result)
+            found.any_begun, used_s = True, used_s + result.cpu_s
+            first = result.done if result.done > first else len(places)
             continue
         under_way = reached(folder / "progress")
         if under_way is None:  # the worker ended before any case
             first += 1
             continue
-        ended = min(max(first, under_way), len(cases) - 1)
-        screened = True
+        ended = min(max(first, under_way), len(places) - 1)
+        found.any_begun = True
         if ended > first:  # what came before it was lost with it
-            before = screen_kept(places[:ended], first, flow, folder, services)
-            suspects += before.suspects if isinstance(before, ScreenResult) else ()
-            right |= {*before.right} if isinstance(before, ScreenResult) else set()
-        first = ended
-        kind = result.outcome.value
+            found.add(screen_kept(places[:ended], first, flow, folder, services))
         if result.outcome in (Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY):
-            operators = _operators(places[first])
-            suspects.append(Suspect(CaseId(KEPT, KEPT_VERSION, 0, first), kind, operators, detail=result.signal))
-        first += 1
-    for one in suspects:
-        bucket = _bucket(one, cases[one.case.index], flow)
-        session.buckets[bucket.key] = bucket
-    if screened:  # else the next one asks again
-        asked = before | {one.name: place in right for place, one in enumerate(cases)}
-        session.referred[flow.name] = asked
-        wrong_or_open = {one.finding for one in every if not asked.get(one.name)}
-        session.absent[flow.name] = sorted({one.finding for one in every} - wrong_or_open)
-    return len(suspects)
+            case = CaseId(KEPT, KEPT_VERSION, 0, ended)
+            found.suspects.append(Suspect(case, result.outcome.value, _operators(places[ended]), detail=result.signal))
+        first = ended + 1
+    return found
 
 
 def is_believed(one: Bucket, session: Session) -> bool:
