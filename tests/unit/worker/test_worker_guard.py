@@ -51,6 +51,19 @@ def test_its_driver_is_out_of_reach(guarded: bool) -> None:
     assert done.stdout.decode().split() == ["True", *[str(guarded)] * 7], done.stderr
 
 
+def test_in_a_container_whose_driver_has_its_group_from_outside_a_worker_can_name_itself() -> None:
+    """There the group of the driver is 0, which is also how each process names itself."""
+    inside = (
+        f"import os, sys; assert os.getpgid(0) == 0; os.execv({sys.executable!r}, [{sys.executable!r}, *sys.argv[1:]])"
+    )
+    command = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", sys.executable, "-c", inside]
+    asked = "import os, resource; from assay.worker.guard import guard; guard(os.getppid() or os.getpid()); print(resource.getrlimit(7))"
+    done = subprocess.run([*command, "-c", asked], capture_output=True, text=True, check=False)
+    if done.stderr.startswith("unshare:"):
+        pytest.skip(done.stderr)
+    assert done.stdout.startswith("("), done.stderr
+
+
 _RESTRICT = """
 import ctypes, errno, os, sys
 from assay.testing.acts_on_rights import folders_not_listed

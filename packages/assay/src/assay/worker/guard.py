@@ -66,12 +66,13 @@ def _scope_signals(library: ctypes.CDLL) -> None:
 
 
 def _names_of(pid: int) -> tuple[int, ...]:
-    """Itself, its group, and everybody."""
+    """Itself, its group, and everybody. A group that was begun outside of a namespace of processes is 0 inside, and nobody there can name
+    it: 0 is how each process names itself."""
     try:
         group = os.getpgid(pid)
     except ProcessLookupError:
-        return (pid, -1)
-    return (pid, -group, -1)
+        group = 0
+    return (pid, -group, -1) if group else (pid, -1)
 
 
 def seccomp_program(column: int, architecture: int, processes: Iterable[int]) -> bytes:
