@@ -77,7 +77,7 @@ function measurement(taken) {
 const MOST_CLASSES = 40;
 
 function classTable({ header, rows }) {
-  const shown = table(header, rows, 0);
+  const shown = table(header, rows, 1);
   return rows.length > MOST_CLASSES ? make("details", {}, make("summary", { class: "muted small" }, `${rows.length} classes`), shown) : shown;
 }
 
