@@ -23,6 +23,7 @@ from assay.core.alert import (
     SecretText,
     read_quiet_hours,
 )
+from assay.core.engine_info import EngineInfo
 from assay.core.outcome import Outcome
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.pipeline.alert_facts import facts_of_news
@@ -86,6 +87,20 @@ def test_a_metric_that_leaves_its_level_is_told_at_that_run_alone(store: SqlStor
     assert 22 < number < 30
     assert red.key == "net|onnxruntime|trend:latency.median_ms"
     assert "+30.0 % beside its median" in red.reason or "+29" in red.reason or "+30" in red.reason
+
+
+def test_a_trend_of_what_was_verified_alone_is_told_too(store: SqlStore) -> None:
+    job = make_job("net", "onnxruntime", "verify")
+    told: list[str] = []
+    for number in range(30):
+        run = make_run(f"20261121T0000{number:02d}-aaaaaa", (job,), machine=this_machine())
+        size = 1000 if number < 22 else 1500
+        result = make_result("net", "onnxruntime", "verify", facts=EngineInfo(artifact_bytes=size))
+        store.open_run(run)
+        store.record(run.id, [result])
+        services: Any = SimpleNamespace(store=store)
+        told += [one.key for one in trend_alarms(run, [result], ["size", "artifact.bytes", "latency"], services)]
+    assert told == ["net|onnxruntime|trend:artifact.bytes"]
 
 
 def test_whatever_fails_changes_no_verdict() -> None:

@@ -47,7 +47,8 @@ def facts_of_news(alert: Alert, red: Sequence[RedJob], before: str, run: Run, st
     lines: list[tuple[str, str]] = []
     if first:
         reason = first.reason if len(first.reason) <= LONGEST else f"{first.reason[:LONGEST]}..."
-        lines.append(("What", f"{first.key.split('|')[2]}: {reason}"))
+        trend = first.kind is AlertKind.TREND  # whose reason begins with the metric
+        lines.append(("What", reason if trend else f"{first.key.split('|')[2]}: {reason}"))
         lines += _since(alert, first.key, run, store)
         if before:
             lines.append(("Before", before))
