@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from assay.commands.load_limits import judged
 from assay.commands.load_sweep import combinations, label, with_differing, with_values
 from assay.core.service import Service
 from assay.core.verdict import VerdictStatus
-from assay.errors import EndpointFailed, UsageError
+from assay.errors import UsageError
 from assay.options.load import LoadOptions
 from assay.serving.knee import Curve, curve
 from assay.serving.summary import LoadSummary
@@ -64,15 +63,16 @@ def test_what_cannot_be_meant_is_refused(what: str) -> None:
         run_load(LoadOptions(**options))
 
 
-def test_a_service_that_ends_at_a_rate_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Ended:
-        alive = False
-
-    monkeypatch.setattr("assay.commands.load.started", lambda service: nullcontext(Ended()))
-    monkeypatch.setattr("assay.commands.load._mix", lambda *given: None)
-    monkeypatch.setattr("assay.commands.load._at_rate", lambda *given: LoadSummary(FAST))
-    with pytest.raises(EndpointFailed, match="ended at 7 requests a second"):
-        run_load(LoadOptions(address="http://127.0.0.1:9/v1", rates=(7,)))
+def test_what_was_measured_before_a_service_ends_is_kept() -> None:
+    gone = "service 'chat' ended with -9 under the load: out of memory"
+    found = curve([5, 7, 9], lambda rate: LoadSummary(FAST, ended=gone if rate == 7 else ""))
+    assert [rate for rate, _ in found.points] == [5, 7]
+    word, reasons = judged(found, [])
+    assert word is VerdictStatus.FAIL
+    assert reasons == (
+        f"at 7 a second: {gone}",
+        "not measured, since the service ended at a lower rate: 9 a second",
+    )
 
 
 CHAT = Service("chat", "http://127.0.0.1:9/v1", "serve --batch {batch} --delay {delay}")

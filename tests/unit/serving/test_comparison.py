@@ -27,7 +27,7 @@ from assay.judge.service_speed import judged_comparison
 from assay.pipeline.record_load import load_policy_of, load_result, record_load
 from assay.serving.comparison import Comparison, compare_services
 from assay.serving.generator import Load, Sent
-from assay.serving.started import Started, _answers, started
+from assay.serving.started import Started, _trouble, started
 from http_server import Handler, serving
 
 RULE = SpeedRule(min_slowdown=0.05, margin=0.1, looks=interim_looks(20))
@@ -36,13 +36,17 @@ _BODY = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
 _TOKEN = b'data: {"choices": [{"text": "a"}]}\n'
 
 
-def compared(factor: float, spread: float, seed: int = 1, failing: int = 0, tokens: int = 2) -> Comparison:
+def compared(
+    factor: float, spread: float, seed: int = 1, failing: int = 0, tokens: int = 2, ends: Service | None = None
+) -> Comparison:
     """`factor` slower, each block off by `spread`, each process by as much. The new one fails `failing` of five requests,
-    and gives `tokens` in each answer."""
+    and gives `tokens` in each answer. `ends` is gone in the fourth pair."""
     draw = random.Random(seed)
     process: dict[tuple[str, int], float] = {}
 
     def block(running: Started, service: Service, number: int) -> Load:
+        if number >= 6 and service is ends:
+            raise EndpointFailed(f"service {service.name!r} ended with 9 under the load: out of memory")
         own = process.setdefault((service.name, number // 2), draw.gauss(0, spread))
         size = 0.05 * (factor if service is NEW else 1.0) * 2.718 ** (own + draw.gauss(0, spread))
         sent = []
@@ -134,8 +138,20 @@ def test_sides_are_swapped_as_often_as_not() -> None:
 
 
 def test_a_service_that_fails_is_not_timed() -> None:
-    with pytest.raises(EndpointFailed, match="service 'new' failed 5 of 5 requests: connection lost"):
-        compared(1.0, 0.01, failing=5)
+    found = compared(1.0, 0.01, failing=5)
+    assert (found.word, found.new_ended) == ("inconclusive", True)
+    assert found.ended == "service 'new' failed 5 of 5 requests: connection lost"
+    word, reasons = judged_comparison(found.recorded("old"), RULE)
+    assert word is VerdictStatus.FAIL
+    assert found.ended in reasons
+
+
+def test_what_was_measured_before_a_service_ends_is_kept() -> None:
+    for ends, word in ((NEW, VerdictStatus.FAIL), (OLD, VerdictStatus.INCONCLUSIVE)):
+        found = compared(1.0, 0.2, ends=ends)
+        assert found.ended == f"service {ends.name!r} ended with 9 under the load: out of memory"
+        assert len(found.pairs) == 3
+        assert judged_comparison(found.recorded("old"), RULE)[0] is word
 
 
 def test_one_that_fails_more_is_slower() -> None:
@@ -190,9 +206,9 @@ def test_another_one_that_answers_there_is_not_measured(monkeypatch: pytest.Monk
 def test_health_is_asked_with_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAY_ENDPOINT_KEY", "sk-a-secret-word")
     with _listening("Bearer sk-a-secret-word") as address:
-        assert _answers(f"{address}/models")
+        assert _trouble(f"{address}/models") == ""
         monkeypatch.setenv("ASSAY_ENDPOINT_KEY", "another")
-        assert not _answers(f"{address}/models")
+        assert _trouble(f"{address}/models") == "status 401"
 
 
 @contextmanager

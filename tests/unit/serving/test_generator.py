@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -99,6 +100,11 @@ TROUBLES: dict[str, Script] = {
     "the stream was cut off": [(0.0, HEAD + TOKEN + b"0\r\n\r\n")],
     "connection lost": [(0.0, HEAD + TOKEN), (0.0, b"")],
     "no token came": [(0.0, HEAD + _chunk(b'data: {"choices": [{"text": ""}]}\n\n') + END)],
+    "error: its answer cannot be read": [
+        (0.0, HEAD + TOKEN + _chunk(b'data: {"choices": [{"text": "\xff"}]}\n\n') + END)
+    ],
+    "status 307": [(0.0, b"HTTP/1.1 307 Elsewhere\r\nLocation: http://127.0.0.1:9/\r\nContent-Length: 0\r\n\r\n")],
+    "an answer of more than 1.01 MiB": [(0.0, HEAD), *[(0.0, _chunk(b": " + b"a" * 2**18 + b"\n"))] * 9, (9.0, b"")],
     "error: out of memory": [(0.0, HEAD + TOKEN + _chunk(b'data: {"error": {"message": "out of memory"}}\n\n') + END)],
     "no answer in 0.2 s": [(0.0, HEAD), (3.0, TOKEN)],
 }
@@ -119,6 +125,85 @@ def test_what_comes_behind_a_length_that_is_no_number_is_not_the_answer_to_the_n
     first, second = answers_of(load)
     assert (first.error, second.error) == ("an answer whose length is no number", "")
     assert second.tokens == 1
+
+
+READ = {
+    "numbers that are none": (
+        b'data: {"choices": [{"text": "a", "logprobs": {"top_logprobs": [{"a": NaN}]}}]}\n\n',
+        "",
+    ),
+    "tokens below 0": (
+        b'data: {"choices": [{"text": "a", "token_ids": [-1]}]}\n\n',
+        "error: its answer cannot be read",
+    ),
+    "a count below 0": (
+        b'data: {"choices": [], "usage": {"completion_tokens": -3}}\n\n',
+        "error: its answer cannot be read",
+    ),
+    "no JSON": (b"data: {\n\n", "error: its answer cannot be read"),
+    "a list": (b"data: []\n\n", "error: its answer cannot be read"),
+    "a comment": (b": 12.5\r\n\r\n", ""),
+}
+
+
+@pytest.mark.parametrize("what", READ)
+def test_an_event_of_a_stream(what: str) -> None:
+    event, error = READ[what]
+    load = _load([(0.0, HEAD + TOKEN + _chunk(event) + END)], [0.0])
+    assert [one.error for one in answers_of(load)] == [error]
+
+
+def test_nobody_reads_behind_the_last_event() -> None:
+    last = _chunk(b"data: [DONE]\n\n")
+    load = _load([(0.0, HEAD + TOKEN + last + TOKEN * 3 + _chunk(b"data: {") + last + b"0\r\n\r\n")], [0.0])
+    (answer,) = answers_of(load)
+    assert (answer.error, answer.tokens, answer.text) == ("", 1, "a")
+
+
+@pytest.mark.parametrize(
+    ("body", "error", "tokens"),
+    [
+        (b'{"choices": [{"text": "a b"}], "usage": {"completion_tokens": 2}}', "", 2),
+        (b'{"choices": [{"text": ""}], "usage": {"completion_tokens": 1}}', "", 1),
+        (b'{"choices": [{"text": ""}], "usage": {"completion_tokens": 0}}', "no token came", 0),
+        (b'{"choices": []}', "no token came", 0),
+        (b"{}", "no token came", 0),
+    ],
+)
+def test_a_whole_answer_has_tokens(body: bytes, error: str, tokens: int) -> None:
+    load = _load([(0.0, b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))], [0.0])
+    (answer,) = answers_of(load)
+    assert (answer.error, answer.tokens) == (error, tokens)
+
+
+def test_a_stream_that_ends_with_its_connection_is_whole() -> None:
+    stream = b'data: {"choices": [{"text": "a"}]}\n\ndata: [DONE]\n\n'
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
+    assert [one.error for one in answers_of(_load([(0.0, head + stream), (0.0, b"")], [0.0, 0.05]))] == ["", ""]
+    cut = _load([(0.0, head + stream[:-9]), (0.0, b"")], [0.0])
+    assert [one.error for one in answers_of(cut)] == ["the stream was cut off"]
+
+
+def test_an_answer_has_its_time_also_while_others_are_waited_for() -> None:
+    load = _load([(0.0, HEAD), (0.4, TOKEN + END)], [0.0, 0.6], timeout_s=0.3)
+    assert [one.error for one in answers_of(load)] == ["no answer in 0.3 s"] * 2
+
+
+def test_what_a_server_says_unasked_is_no_answer() -> None:
+    more = (0.1, HEAD + TOKEN * 9 + END)
+    with answering([(0.0, HEAD + TOKEN + END), more], [(0.0, HEAD + TOKEN * 2 + END)]) as address:
+        load = generate(Mix(address, "tiny", [[1, 2]], (3,)), [0.0, 0.3], timeout_s=2.0)
+    assert [(one.error, one.tokens) for one in answers_of(load)] == [("", 1), ("", 2)]
+
+
+def test_a_name_that_is_not_looked_up_in_time_is_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    over = threading.Event()
+    monkeypatch.setattr("socket.getaddrinfo", lambda *asked, **settings: over.wait(20.0))
+    began = time.monotonic()
+    load = generate(Mix("http://service.test:8000/v1", "tiny", ["a"]), [0.0, 0.01], timeout_s=0.2)
+    over.set()
+    assert time.monotonic() - began < 5.0
+    assert summarize(load).errors == {"no connection": 2}
 
 
 _LOSES_THE_RIGHT = """
@@ -157,7 +242,7 @@ def test_what_was_sent_late_counts_as_waiting() -> None:
 
 
 def test_a_percentile_has_an_interval_and_none_is_told_from_too_few() -> None:
-    body = b"HTTP/1.1 200 OK\r\n\r\n{}"
+    body = b"HTTP/1.1 200 OK\r\n\r\n" + b'{"choices": [{"text": "a"}]}'
     sent = [Sent(0.0, 0.0, [(0.001 * at, body)], 0.001 * at) for at in range(1, 101)]
     found = summarize(Load(sent, 0.0, 1.0))
     low, high = found.intervals["e2e_p50_ms"]
@@ -187,7 +272,7 @@ def test_empty_text_is_no_first_token() -> None:
 
 
 def test_failed_requests_wait_for_ever() -> None:
-    body = b"HTTP/1.1 200 OK\r\n\r\n{}"
+    body = b"HTTP/1.1 200 OK\r\n\r\n" + b'{"choices": [{"text": "a"}]}'
     sent = [Sent(0.0, 0.0, [(0.001, body)], 0.001, "" if at < 40 else "connection lost") for at in range(100)]
     found = summarize(Load(sent, 0.0, 1.0))
     assert found.metrics["e2e_p50_ms"] == found.metrics["ttft_p50_ms"] == float("inf")

@@ -25,7 +25,7 @@ from assay.core.speed import SpeedRule, interim_looks
 from assay.core.verdict import VerdictStatus
 from assay.endpoints.connection import Connection, endpoint_key
 from assay.endpoints.openai import OpenAi, Vocabulary
-from assay.errors import EndpointFailed, UsageError
+from assay.errors import EndpointBroke, EndpointFailed, UsageError
 from assay.judge.load_metrics import growth
 from assay.judge.service_speed import judged_comparison
 from assay.options.groups import DEFAULT_CONFIG
@@ -87,11 +87,7 @@ def _measured(
 
         def load(rate: float) -> LoadSummary:
             found = _at_rate(options, mix, rate, objectives, running, service.metrics, say)
-            if not running.alive:
-                raise EndpointFailed(
-                    f"service {service.name!r} ended at {rate:g} requests a second: start it by hand and read what it says"
-                )
-            return found
+            return replace(found, ended=running.ended(service.name))
 
         return curve(options.rates or (10,), load), mix.model
 
@@ -214,7 +210,10 @@ def _check_usage(options: LoadOptions) -> None:
 def _mix(options: LoadOptions, running: Started, service: Service) -> Mix:
     key = endpoint_key()
     named = options.model or service.model
-    model = OpenAi(Connection(running.address, timeout_s=options.timeout_s, key=key), named, Vocabulary("")).model
+    try:
+        model = OpenAi(Connection(running.address, timeout_s=options.timeout_s, key=key), named, Vocabulary("")).model
+    except EndpointBroke as error:  # before any request: nothing is known of it
+        raise EndpointFailed(str(error)) from None
     prompts = read_mix_prompts(options.prompts) if options.prompts else list(_PROMPTS)
     return Mix(running.address, model, prompts, options.tokens or (16,), not options.whole, key)
 

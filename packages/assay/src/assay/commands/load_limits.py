@@ -41,7 +41,8 @@ def judged(found: Curve, limits: Sequence[Limit]) -> tuple[VerdictStatus, tuple[
         open_ += [where + reason for reason in others]
     if found.skipped:
         rates = ", ".join(f"{rate:g}" for rate in found.skipped)
-        open_.append(f"not measured, since more than half failed at a lower rate: {rates} a second")
+        why = "the service ended" if found.points[-1][1].ended else "more than half failed"
+        open_.append(f"not measured, since {why} at a lower rate: {rates} a second")
     word = VerdictStatus.FAIL if fails else VerdictStatus.INCONCLUSIVE if open_ else VerdictStatus.PASS
     return word, (*fails, *open_)
 
@@ -51,6 +52,7 @@ def _point(summary: LoadSummary, limits: Sequence[Limit]) -> tuple[list[str], li
     fails: list[str] = []
     open_: list[str] = []
     metrics = summary.metrics
+    fails += [summary.ended] if summary.ended else []
     errors, requests = metrics.get("errors", 0.0), metrics.get("requests", math.inf)
     kinds = f": {', '.join(summary.errors)}" if summary.errors else ""
     if errors == requests:

@@ -83,6 +83,8 @@ def _goals(limits: Sequence[Limit], points: Sequence[LoadPoint]) -> list[Goal]:
 
 def _trouble(found: Curve) -> str:
     for rate, one in found.points:
+        if one.ended:
+            return one.ended
         errors, requests = one.metrics.get("errors", 0.0), one.metrics.get("requests", math.inf)
         if 2 * errors > requests:
             at = "" if math.isnan(rate) else f" at {rate:g} a second"

@@ -10,12 +10,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from assay.endpoints.lookup import looked_up
+
 _PIECE_BYTES = 1 << 14
 """One record of TLS: to send more than one would wait for each of them as long."""
 
 
 class TimelyConnection(http.client.HTTPConnection):
-    """Whatever it waits for beyond `until`, of the clock time.monotonic, is a TimeoutError. Looking up a name is not limited."""
+    """Whatever it waits for beyond `until`, of the clock time.monotonic, is a TimeoutError, be it a name that is looked up."""
 
     until = math.inf
 
@@ -32,9 +34,21 @@ class TimelyConnection(http.client.HTTPConnection):
 
     def connect(self) -> None:
         """TLS, where it is spoken, begins behind it, and has what is left then."""
-        self.timeout = self.left_s()
-        super().connect()
-        self.sock.settimeout(self.left_s())
+        trouble = OSError(f"{self.host} has no address")
+        for family, kind, protocol, _, address in looked_up(self.host, self.port, self.left_s()):
+            connected = socket.socket(family, kind, protocol)
+            try:
+                connected.settimeout(self.left_s())
+                connected.connect(address)
+                connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                connected.settimeout(self.left_s())
+            except OSError as error:
+                connected.close()
+                trouble = error
+                continue
+            self.sock = connected
+            return
+        raise trouble
 
     def send(self, data: Any) -> None:
         """`data` is bytes: no body of ours is anything else."""

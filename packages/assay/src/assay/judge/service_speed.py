@@ -59,14 +59,17 @@ def _more_fail(failed: tuple[int, int], sent: int) -> bool:
 
 
 def judged_comparison(seen: ServiceComparison, rule: SpeedRule) -> tuple[VerdictStatus, list[str]]:
-    """The word, and a sentence for the whole and for each figure."""
+    """The word, and a sentence for the whole and for each figure. A new service that ended, or answers too little, fails, however fast."""
     answers = answers_of(seen, rule)
     word = word_of([one.word for one in answers.values()], seen.failed, seen.sent)
+    if seen.ended:
+        word = "inconclusive"
     reasons = [f"{word} than {seen.old_name}, {len(seen.pairs)} restarts of both"]
     if word == "same":
         reasons = [f"as fast as {seen.old_name}, {len(seen.pairs)} restarts of both"]
     elif word == "inconclusive":
         reasons = [f"inconclusive beside {seen.old_name}, {len(seen.pairs)} restarts of both"]
+    reasons += [seen.ended] if seen.ended else []
     if any(seen.failed):
         reasons.append(
             f"failed requests: {seen.failed[0]} of the old, {seen.failed[1]} of the new, of {seen.sent} each"
@@ -76,7 +79,7 @@ def judged_comparison(seen: ServiceComparison, rule: SpeedRule) -> tuple[Verdict
         low, high = (100 * math.expm1(one) for one in (answer.low, answer.high))
         between = f"{seen.old[name]:.4g} -> {seen.new[name]:.4g}"
         reasons.append(f"{name}: {answer.word}, {percent:+.1f} % ({low:+.1f} to {high:+.1f}); {between}")
-    return WORDS.get(word, VerdictStatus.PASS), reasons
+    return VerdictStatus.FAIL if seen.new_ended else WORDS.get(word, VerdictStatus.PASS), reasons
 
 
 def slowdowns(seen: ServiceComparison) -> dict[str, float]:

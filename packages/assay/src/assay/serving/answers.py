@@ -13,11 +13,12 @@ import msgspec
 from assay.endpoints.connection import without_key
 from assay.endpoints.openai_answers import Choice, Usage
 from assay.endpoints.readable import json_value
+from assay.serving.framing import CHUNKED
 from assay.serving.generator import Load, Sent
 
-_CHUNKED = re.compile(rb"^transfer-encoding:[^\r\n]*chunked", re.IGNORECASE | re.MULTILINE)
 _SIZE = re.compile(rb"[0-9a-fA-F]+")
 _DONE, _SHOWN = b"[DONE]", 100
+_NO_TOKEN = "no token came"
 Parts = Sequence[tuple[float, bytes]]
 """What came, and when."""
 
@@ -63,14 +64,16 @@ def _answer(sent: Sent) -> Answer:
     whole = b"".join(data for _, data in parts)
     if b"text/event-stream" not in head.lower():
         said, after = _parsed(whole), sent.ended - sent.due
-        return Answer(late, after, after, _usage(said), (), _error_of(said), _text_of(said))
+        text, tokens = _text_of(said), _usage(said)
+        error = _error_of(said) or ("" if text or tokens else _NO_TOKEN)
+        return Answer(late, after, after, tokens, (), error, text)
     events = _events(parts)
     error = next(filter(None, (_error_of(said) for _, said in events)), "")
     times = [at for at, said in events if _has_text(said)]
     if error or not any(said is _END for _, said in events):
         return Answer(late, -1.0, -1.0, len(times), (), error or "the stream was cut off")
     if not times:
-        return Answer(late, -1.0, -1.0, 0, (), "no token came")
+        return Answer(late, -1.0, -1.0, 0, (), _NO_TOKEN)
     gaps = tuple(after - before for before, after in pairwise(times))
     text = "".join(_text_of(said) for _, said in events)
     return Answer(late, times[0] - sent.due, sent.ended - sent.due, len(times), gaps, "", text)
@@ -81,7 +84,7 @@ def _body(parts: Parts) -> tuple[bytes, list[tuple[float, bytes]]]:
     whole = b"".join(data for _, data in parts)
     head, _, rest = whole.partition(b"\r\n\r\n")
     begin = len(whole) - len(rest)
-    spans = _chunks(whole, begin) if _CHUNKED.search(head) else [(begin, len(whole))]
+    spans = _chunks(whole, begin) if CHUNKED.search(head) else [(begin, len(whole))]
     found: list[tuple[float, bytes]] = []
     at = 0
     for when, data in parts:
@@ -105,12 +108,16 @@ def _chunks(whole: bytes, at: int) -> list[tuple[int, int]]:
 
 
 def _events(parts: Parts) -> list[tuple[float, _Event]]:
-    """What each event says, and when the last byte of its line came."""
+    """What each event says, and when the last byte of its line came; up to the last one, behind which nobody reads."""
     found: list[tuple[float, _Event]] = []
     rest = b""
     for at, data in parts:
         *lines, rest = (rest + data).split(b"\n")
-        found += [(at, _parsed(line[5:])) for line in lines if line.startswith(b"data:") and line[5:].strip()]
+        for line in lines:
+            if line.startswith(b"data:") and line[5:].strip():
+                found.append((at, _parsed(line[5:])))
+                if found[-1][1] is _END:
+                    return found
     return found
 
 

@@ -50,6 +50,9 @@ class Comparison:
     failed: tuple[int, int] = (0, 0)
     """Requests of the old and of the new service without a good answer, of `sent` to each."""
     sent: int = 0
+    ended: str = ""
+    """Which of both was gone, or answered too little, and ended the comparison ("": neither)."""
+    new_ended: bool = False
 
     @property
     def troubles(self) -> dict[str, int]:
@@ -58,13 +61,26 @@ class Comparison:
 
     @property
     def word(self) -> str:
-        """Of all figures together."""
-        return word_of([one.word for one in self.answers.values()], self.failed, self.sent)
+        """Of all figures together: nothing is known of them where a service ended."""
+        return (
+            "inconclusive"
+            if self.ended
+            else word_of([one.word for one in self.answers.values()], self.failed, self.sent)
+        )
 
     def recorded(self, old_name: str) -> ServiceComparison:
         """As the history keeps it."""
         pairs = tuple(ServicePair(one.ratios, one.new_first, not one.trouble) for one in self.pairs)
-        return ServiceComparison(old_name, pairs, self.old, self.new, self.failed, self.sent)
+        ended = (self.ended, self.new_ended)
+        return ServiceComparison(old_name, pairs, self.old, self.new, self.failed, self.sent, *ended)
+
+
+class _Ended(Exception):
+    """A service is gone, or answers too little to be timed."""
+
+    def __init__(self, said: str, *, is_new: bool) -> None:
+        super().__init__(said)
+        self.is_new = is_new
 
 
 @dataclass
@@ -92,7 +108,8 @@ def compare_services(
     say: Callable[[str], None] = lambda text: None,
 ) -> Comparison:
     """Pairs until every metric is decided, or one is slower: that is the word of the whole, whatever the others would say; or until the
-    rule's last look is past. Raises EndpointFailed where a service cannot be started, or fails more than half of the requests."""
+    rule's last look is past; or until a service ends, or fails more than half of the requests. Raises EndpointFailed where one cannot be
+    started."""
     pairs: list[Pair] = []
     seen = _Seen()
     order = random.Random(seed)
@@ -101,17 +118,20 @@ def compare_services(
         if not firsts:  # as often first as second
             firsts = [True, False]
             order.shuffle(firsts)
-        pairs.append(_pair(old, new, block, firsts.pop(), turns, len(pairs), objectives, seen))
+        ended, new_ended = "", False
+        try:
+            pairs.append(_pair(old, new, block, firsts.pop(), turns, len(pairs), objectives, seen))
+        except _Ended as error:
+            ended, new_ended = str(error), error.is_new
         good = [one for one in pairs if not one.trouble]
         answers = decided([one.ratios for one in good], [one.new_first for one in good], rule)
-        say(
-            f"pair {len(pairs)}: {', '.join(f'{name} {one.word}' for name, one in answers.items()) or pairs[-1].trouble}"
-        )
+        words = ", ".join(f"{name} {one.word}" for name, one in answers.items())
+        say(ended or f"pair {len(pairs)}: {words or pairs[-1].trouble}")
         none = not good and len(pairs) >= rule.looks[0]
-        if word_is_final(answers) or none or len(good) >= rule.looks[-1] or len(pairs) >= 2 * rule.looks[-1]:
+        if ended or word_is_final(answers) or none or len(good) >= rule.looks[-1] or len(pairs) >= 2 * rule.looks[-1]:
             old_medians, new_medians = map(_medians, seen.figures)
             failed = (seen.failed[0], seen.failed[1])
-            return Comparison(answers, tuple(pairs), old_medians, new_medians, failed, seen.sent)
+            return Comparison(answers, tuple(pairs), old_medians, new_medians, failed, seen.sent, ended, new_ended)
 
 
 def _medians(blocks: Sequence[dict[str, float]]) -> dict[str, float]:
@@ -140,15 +160,11 @@ def _pair(
     with ExitStack() as stack:
         running = {side: stack.enter_context(started(service)) for side, service in sides}
         for side, service in sides:
-            block(running[side], service, -1)  # warm
+            _loaded(block, running[side], service, -1, is_new=side == 1)  # warm
         for turn in range(turns):
             for side, service in sides if turn % 2 == 0 else sides[::-1]:
-                answers = answers_of(block(running[side], service, number * turns + turn))
-                if not running[side].alive:
-                    raise EndpointFailed(
-                        f"service {service.name!r} ended in the middle of a block: start it by hand and read what it says"
-                    )
-                found = _figures(answers, service, objectives)
+                answers = _loaded(block, running[side], service, number * turns + turn, is_new=side == 1)
+                found = _figures(answers, objectives)
                 late = is_late({"sender_late_p99_ms": late_ms(answers), "ttft_p50_ms": found.get("ttft_p50", 0.0)})
                 trouble = trouble or ("the sender was late" if late else "")
                 figures[side].append(found)
@@ -178,13 +194,28 @@ def _ratio(name: str, new: dict[str, float], old: dict[str, float]) -> float:
     return math.log(other / one) if name == "goodput" else math.log(one / other)
 
 
-def _figures(answers: Sequence[Reply], service: Service, objectives: dict[str, float]) -> dict[str, float]:
+def _loaded(block: Block, running: Started, service: Service, number: int, *, is_new: bool) -> list[Reply]:
+    """Raises _Ended; not for what fails while it is warmed, by a negative number."""
+    try:
+        answers = answers_of(block(running, service, number))
+    except EndpointFailed as error:  # it was there when it was started
+        raise _Ended(running.ended(service.name) or str(error), is_new=is_new) from None
+    too_little = _too_little(answers, service) if number >= 0 else ""
+    if ended := running.ended(service.name) or too_little:
+        raise _Ended(ended, is_new=is_new)
+    return answers
+
+
+def _too_little(answers: Sequence[Reply], service: Service) -> str:
+    """Said where more than half of the requests failed."""
+    errors = [one.error for one in answers if one.error]
+    if 2 * len(errors) <= len(answers):
+        return ""
+    return f"service {service.name!r} failed {len(errors)} of {len(answers)} requests: {errors[0]}"
+
+
+def _figures(answers: Sequence[Reply], objectives: dict[str, float]) -> dict[str, float]:
     good = [one for one in answers if not one.error]
-    if 2 * len(good) < len(answers):
-        first = next(one.error for one in answers if one.error)
-        raise EndpointFailed(
-            f"service {service.name!r} failed {len(answers) - len(good)} of {len(answers)} requests: {first}"
-        )
     samples = samples_of(good)
     found = {f"{name}_p50": median(some) for name, some in samples.items() if some}
     if samples["ttft"]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import http.client
 import math
 import re
-import urllib.error
-import urllib.request
 
-from assay.endpoints.connection import endpoint_key
+from assay.endpoints.fetch import fetched
 
 RUNNING, WAITING, CACHE_USED, LIVE_BYTES = "running", "waiting", "cache_used", "live_bytes"
 NAMES = {
@@ -39,13 +37,10 @@ def read_gauges(address: str) -> dict[str, float]:
     """Those that are known, each the sum of all that bear its name, a share the largest of them; nothing where the address gives none. A
     key goes to this address, and to none that it redirects to."""
     try:
-        request = urllib.request.Request(address)
-        if key := endpoint_key():
-            request.add_unredirected_header("Authorization", f"Bearer {key}")
-        with urllib.request.urlopen(request, timeout=_PATIENCE_S) as answer:
-            return parse_gauges(answer.read(_MOST_BYTES).decode(errors="replace"))
-    except (OSError, ValueError, urllib.error.URLError, http.client.HTTPException):
+        status, content = fetched(address, _PATIENCE_S, _MOST_BYTES)
+    except (OSError, ValueError, http.client.HTTPException):
         return {}
+    return parse_gauges(content.decode(errors="replace")) if status < 300 else {}
 
 
 def parse_gauges(text: str) -> dict[str, float]:

@@ -15,30 +15,28 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlsplit
 
+from assay.endpoints.lookup import Addresses, looked_up
+from assay.serving.framing import Framing
 from assay.serving.requests import Mix
 
 MOST_OPEN = 400
 """Requests under way: beyond, one counts as an error, and the service as overrun."""
 _BUFFER = 65_536
-_MOST_BYTES = 2**26
-"""Of one answer: a service that never ends one is not waited for with all memory."""
-_MOST_DIGITS = 18
-_END = b"0\r\n\r\n"
-_UNKNOWN, _CHUNKED = -1, -2
-"""How many bytes of an answer are left: its head is not read yet, or it does not say."""
 
 
 @dataclass
 class Sent:
-    """One request: when it was due, sent and answered, in seconds from the start of the load, and what came when."""
+    """One request, for so many tokens: when it was due, sent and answered, in seconds from the start of the load, and what came when."""
 
     due: float
     sent: float = -1.0
     parts: list[tuple[float, bytes]] = field(default_factory=list)
     ended: float = -1.0
     error: str = ""
+    tokens: int = 0
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,14 @@ class _Connection(asyncio.BufferedProtocol):
         self.buffer = bytearray(_BUFFER)
         self.transport: asyncio.Transport | None = None
         self.now: Sent | None = None
-        self.left, self.tail, self.size = _UNKNOWN, b"", 0
+        self.framing = Framing(0)
+
+    def ask(self, request: Sent, content: bytes) -> None:
+        """It is sent now, and what comes from now on is the answer to it."""
+        assert self.transport is not None
+        self.now, self.framing = request, Framing(request.tokens)
+        request.sent = self.clock.time()
+        self.transport.write(content)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -71,56 +76,49 @@ class _Connection(asyncio.BufferedProtocol):
         return self.buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        if (now := self.now) is None:
+        if (now := self.now) is None:  # nothing was asked: it would be the answer to the next request
+            if self.transport is not None:
+                self.transport.abort()
             return
         data = bytes(memoryview(self.buffer)[:nbytes])
         now.parts.append((self.clock.time(), data))
-        self.size += len(data)
-        if self._whole(now, data):
-            self._end("")
-        elif self.size > _MOST_BYTES and self.transport is not None:
-            self._end(f"an answer of more than {_MOST_BYTES // 2**20} MiB")
-            self.transport.abort()
-
-    def _whole(self, now: Sent, data: bytes) -> bool:
-        """Whether the answer is all there: its chunks end with an empty one, or it is as long as it said."""
-        if self.left == _CHUNKED:
-            self.tail = (self.tail + data)[-len(_END) :]
-            return self.tail == _END
-        if self.left == _UNKNOWN:
-            head, found, rest = b"".join(part for _, part in now.parts).partition(b"\r\n\r\n")
-            if not found:
-                return False
-            length = head.lower().partition(b"content-length:")[2].split(b"\r\n")[0].strip()
-            if not length:
-                self.left, self.tail = _CHUNKED, rest[-len(_END) :]
-                return self.tail == _END
-            if not length.isdigit() or len(length) > _MOST_DIGITS:
-                if self.transport is not None:
-                    self.transport.abort()  # the rest of it would be the answer to the next request
-                self._end("an answer whose length is no number")
-                return False
-            self.left = int(length) - len(rest)
-        else:
-            self.left -= len(data)
-        return self.left <= 0
+        if self.framing.take(data):
+            self._end(self.framing.error)
 
     def connection_lost(self, error: Exception | None) -> None:
         self.transport = None
-        self._end(f"connection lost{f': {error}' if error else ''}")
+        whole = error is None and self.framing.closed()
+        self._end("" if whole else f"connection lost{f': {error}' if error else ''}")
 
     def _end(self, error: str) -> None:
-        if (now := self.now) is not None:
-            self.now, self.left, self.tail, self.size = None, _UNKNOWN, b"", 0
-            now.ended, now.error = self.clock.time(), error
-            self.clock.done(self)
+        if (now := self.now) is None:
+            return
+        self.now, now.ended = None, self.clock.time()
+        now.error = error or self.clock.late(now)
+        if now.error:
+            now.parts.clear()  # nobody reads them, and they may be many
+        if not self.framing.keeps and self.transport is not None:
+            self.transport.abort()
+            self.transport = None
+        self.clock.done(self)
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    """It looks no name up: that was done before the load, and would be waited for in it."""
+
+    def __init__(self, addresses: Addresses) -> None:
+        super().__init__(selectors.SelectSelector())
+        self._addresses = addresses
+
+    async def getaddrinfo(self, *asked: Any, **settings: Any) -> Addresses:  # noqa: ARG002 - of one host alone
+        return self._addresses
 
 
 class _Clock:
     """Time since the start, the connections that are free, and the requests that are not over."""
 
-    def __init__(self) -> None:
-        self.start, self.open = 0.0, 0
+    def __init__(self, timeout_s: float) -> None:
+        self.start, self.open, self.timeout_s = 0.0, 0, timeout_s
         self.idle: list[_Connection] = []
         self.made: list[_Connection] = []
         self.over = asyncio.Event()
@@ -128,6 +126,10 @@ class _Clock:
 
     def time(self) -> float:
         return time.perf_counter() - self.start
+
+    def late(self, request: Sent) -> str:
+        """Said of an answer that took longer than one may, whatever else was waited for meanwhile; "" of others."""
+        return f"no answer in {self.timeout_s:g} s" if request.ended - request.due > self.timeout_s else ""
 
     def done(self, connection: _Connection) -> None:
         self.open -= 1
@@ -141,8 +143,16 @@ class _Clock:
 def generate(mix: Mix, times: Sequence[float], *, timeout_s: float = 30.0) -> Load:
     """Sends all of them, and waits at most `timeout_s` for the last. Nothing is raised for what the service does. Where this process may,
     its thread is scheduled before all others for as long: it takes little, and what else runs here does not make it late."""
-    loop = asyncio.SelectorEventLoop(selectors.SelectSelector())
-    requests = [Sent(due) for due in times]
+    requests = [Sent(due, tokens=mix.tokens_of(number)) for number, due in enumerate(times)]
+    began = time.perf_counter()
+    parts = urlsplit(mix.address)
+    try:
+        addresses = looked_up(str(parts.hostname), parts.port or (443 if parts.scheme == "https" else 80), timeout_s)
+    except OSError:
+        for one in requests:
+            one.error = "no connection"
+        return Load(requests, 0.0, time.perf_counter() - began, mix.key)
+    loop = _Loop(addresses)
     contents = [mix.request(number) for number in range(len(times))]
     gc.collect()
     gc.disable()
@@ -183,7 +193,7 @@ class _Sending:
     """Requests at their times, each on a connection that is free or a new one."""
 
     def __init__(self, mix: Mix, requests: Sequence[Sent], contents: Sequence[bytes], timeout_s: float) -> None:
-        self.clock = _Clock()
+        self.clock = _Clock(timeout_s)
         self.clock.left = len(requests)
         self._requests, self._contents, self._timeout_s = requests, contents, timeout_s
         self._loop, self._tasks = asyncio.get_running_loop(), set[asyncio.Task[None]]()
@@ -224,10 +234,7 @@ class _Sending:
             self._refuse(number, "no connection")
 
     def _write(self, connection: _Connection, number: int) -> None:
-        request = self._requests[number]
-        connection.now, request.sent = request, self.clock.time()
-        assert connection.transport is not None
-        connection.transport.write(self._contents[number])
+        connection.ask(self._requests[number], self._contents[number])
 
     def _refuse(self, number: int, why: str) -> None:
         self._requests[number].error = why
@@ -256,4 +263,5 @@ async def _run(mix: Mix, requests: Sequence[Sent], contents: Sequence[bytes], ti
         for request in requests:
             if request.ended < 0 and not request.error:
                 request.error = f"no answer in {timeout_s:g} s"
+                request.parts.clear()
     await sending.end()

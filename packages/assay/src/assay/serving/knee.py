@@ -11,7 +11,8 @@ from assay.serving.summary import LoadSummary
 @dataclass(frozen=True)
 class Curve:
     """`points` by the rate that was asked for. `knee` is the rate of the greatest power, throughput over latency (Kleinrock, ICC 1979);
-    None where it is the largest that was measured: then it lies beyond. `skipped` are rates beyond one at which more than half failed."""
+    None where it is the largest that was measured: then it lies beyond. `skipped` are rates beyond one at which more than half
+    failed, or the service was gone."""
 
     points: tuple[tuple[float, LoadSummary], ...]
     knee: float | None
@@ -19,12 +20,12 @@ class Curve:
 
 
 def curve(rates: Sequence[float], load: Callable[[float], LoadSummary]) -> Curve:
-    """From the lowest rate on. It ends where more than half of the requests fail."""
+    """From the lowest rate on. It ends where more than half of the requests fail, or the service is gone."""
     points: list[tuple[float, LoadSummary]] = []
     for rate in sorted(rates):
         found = load(rate)
         points.append((rate, found))
-        if 2 * found.metrics["errors"] > found.metrics["requests"]:
+        if found.ended or 2 * found.metrics["errors"] > found.metrics["requests"]:
             break
     answered = [(rate, found.metrics) for rate, found in points if found.metrics.get("e2e_mean_ms")]
     power = [(metrics["throughput_per_s"] / metrics["e2e_mean_ms"], rate) for rate, metrics in answered]

@@ -24,13 +24,17 @@ class Mix:
     stream: bool = True
     key: str = field(default="", repr=False)
 
+    def tokens_of(self, number: int) -> int:
+        """How many are asked for."""
+        return self.tokens[number % len(self.tokens)]
+
     def request(self, number: int) -> bytes:
         """The whole request, to be written to a connection."""
         parts = urlsplit(self.address)
         body: dict[str, Any] = {
             "model": self.model,
             "prompt": self.prompts[number % len(self.prompts)],
-            "max_tokens": self.tokens[number % len(self.tokens)],
+            "max_tokens": self.tokens_of(number),
             "temperature": 0.0,
             "stream": self.stream,
         }

@@ -6,21 +6,23 @@ import http.client
 import os
 import shlex
 import signal
+import ssl
 import subprocess
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO
 
 from assay.core.service import Service
-from assay.endpoints.connection import endpoint_key
+from assay.endpoints.connection import certificate_trouble
+from assay.endpoints.fetch import fetched
 from assay.errors import EndpointFailed, UsageError
+from assay.launch import process_tree
+from assay.launch.left_behind import look_once
 
-_POLL_S, _LEFT_S, _ENDING_S, _SHOWN = 0.05, 2.0, 10.0, 300
+_POLL_S, _LEFT_S, _ENDING_S, _SHOWN, _READ = 0.05, 2.0, 10.0, 300, 4096
 _PATIENCE_S = 2.0
 
 
@@ -30,33 +32,43 @@ class Started:
 
     address: str
     process: subprocess.Popen[bytes] | None
+    log: IO[bytes] | None = None
 
-    @property
-    def alive(self) -> bool:
-        """Whether its process has not ended."""
-        return self.process is None or self.process.poll() is None
+    def ended(self, name: str) -> str:
+        """How its process has ended, and the last that it said; "" while it lives."""
+        if self.process is None or self.log is None or self.process.poll() is None:
+            return ""
+        return f"service {name!r} ended with {self.process.returncode} under the load: {_tail(self.log)}"
 
 
 @contextmanager
 def started(service: Service) -> Iterator[Started]:
-    """It answers at its health address when this is entered, and its whole group of processes is ended afterwards, whatever happens.
+    """It answers at its health address when this is entered, and it is ended afterwards with all that it started, whatever happens.
     Raises EndpointFailed where it ends, or does not answer in `ready_s`, and UsageError where another one answers there already."""
     if not service.start:
         yield Started(service.url, None)
         return
     _check_free(service)
+    look_once()
     with tempfile.TemporaryFile() as log:
         try:
-            process = subprocess.Popen(
-                shlex.split(service.start), stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True
-            )
+            with process_tree.starting() as known:
+                process = subprocess.Popen(
+                    shlex.split(service.start),
+                    stdout=log,
+                    stderr=log,
+                    stdin=subprocess.DEVNULL,
+                    start_new_session=True,
+                    env=process_tree.marked({**os.environ}),
+                )
+                known(process.pid)
         except (OSError, ValueError) as error:
             raise UsageError(
                 f"service {service.name!r} cannot be started ({error}): correct start in [service.{service.name}]"
             ) from None
         try:
             _wait(service, process, log)
-            yield Started(service.url, process)
+            yield Started(service.url, process, log)
         finally:
             _end(service, process)
 
@@ -64,7 +76,7 @@ def started(service: Service) -> Iterator[Started]:
 def _check_free(service: Service) -> None:
     """What a stop command ended a moment ago may answer a little longer."""
     health, deadline = _health(service), time.monotonic() + _LEFT_S
-    while _answers(health, any_status=True):
+    while not _trouble(health, any_status=True):
         if time.monotonic() > deadline:
             raise UsageError(
                 f"{health} answers before service {service.name!r} is started, and would be measured in its place: end what runs there, "
@@ -80,36 +92,34 @@ def _health(service: Service) -> str:
 def _wait(service: Service, process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
     deadline = time.monotonic() + service.ready_s
     health = _health(service)
-    while not _answers(health):
+    while trouble := _trouble(health):
         if process.poll() is not None:
             raise EndpointFailed(
                 f"service {service.name!r} ended with {process.returncode} before it answered: {_tail(log)}"
             )
         if time.monotonic() > deadline:
             raise EndpointFailed(
-                f"service {service.name!r} did not answer at {health} in {service.ready_s:g} s: raise ready-s in [service.{service.name}]",
+                f"service {service.name!r} did not answer at {health} in {service.ready_s:g} s ({trouble}): raise ready-s in "
+                f"[service.{service.name}], or correct the address",
                 late=True,
             )
         time.sleep(_POLL_S)
 
 
-def _answers(address: str, *, any_status: bool = False) -> bool:
-    """With a good status, or with any. The key goes to this address, and to none that it redirects to."""
+def _trouble(address: str, *, any_status: bool = False) -> str:
+    """Why it does not answer with a good status, or with any; "" where it does."""
     try:
-        request = urllib.request.Request(address)
-        if key := endpoint_key():
-            request.add_unredirected_header("Authorization", f"Bearer {key}")
-        with urllib.request.urlopen(request, timeout=_PATIENCE_S) as answer:
-            return any_status or 200 <= int(answer.status) < 300
-    except urllib.error.HTTPError:
-        return any_status
-    except (OSError, ValueError, http.client.HTTPException):
-        return False
+        status, _ = fetched(address, _PATIENCE_S)
+    except ssl.SSLCertVerificationError as error:
+        return certificate_trouble(error)
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        return str(error) or type(error).__name__
+    return "" if any_status or 200 <= status < 300 else f"status {status}"
 
 
 def _tail(log: IO[bytes]) -> str:
-    log.seek(0)
-    text = log.read().decode(errors="replace")
+    size = os.fstat(log.fileno()).st_size
+    text = os.pread(log.fileno(), _READ, max(0, size - _READ)).decode(errors="replace")
     return " ".join(text.split())[-_SHOWN:] or "it said nothing"
 
 
@@ -121,8 +131,14 @@ def _end(service: Service, process: subprocess.Popen[bytes]) -> None:
                 shlex.split(service.stop), timeout=_ENDING_S, stdin=subprocess.DEVNULL, capture_output=True, check=False
             )
             process.wait(_ENDING_S)
-    for how in (signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, how)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(_ENDING_S)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_ENDING_S)
+    process_tree.kill_below(process.pid)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_ENDING_S)
+    process_tree.ended(process.pid)
+    process_tree.kill_orphans()

@@ -26,7 +26,8 @@ _LATE_MS, _LATE_SHARE = 5.0, 0.1
 class LoadSummary:
     """`metrics` by name, the unit in the name; `intervals` of those that have one, at 95 %; `errors` counted by what went wrong;
     `notes` on what the figures cannot say; `resident` are readings of the memory of its processes: seconds, bytes;
-    `texts` are the answers, None of a request that failed: an answer may be empty."""
+    `texts` are the answers, None of a request that failed: an answer may be empty; `ended` says how the service had ended
+    behind them ("": it had not)."""
 
     metrics: dict[str, float]
     intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
@@ -35,6 +36,7 @@ class LoadSummary:
     source: str = ""
     resident: tuple[tuple[float, int], ...] = ()
     texts: tuple[str | None, ...] = ()
+    ended: str = ""
 
 
 def summarize(load: Load, objectives: Mapping[str, float] = {}) -> LoadSummary:

@@ -1,0 +1,33 @@
+"""Names of hosts, looked up within a limit: the system's own is half a minute where no server of names answers, and knows no end before."""
+
+from __future__ import annotations
+
+import queue
+import socket
+import threading
+from typing import Any
+
+Addresses = list[tuple[Any, Any, int, str, Any]]
+"""As socket.getaddrinfo gives them."""
+
+
+def looked_up(host: str, port: int, seconds: float) -> Addresses:
+    """Where to connect to, the best first. Raises OSError where nobody knows, and TimeoutError, which is one, where that takes longer."""
+    found: queue.SimpleQueue[Addresses | OSError] = queue.SimpleQueue()
+
+    def look() -> None:
+        try:
+            found.put(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except OSError as error:
+            found.put(error)
+        except UnicodeError:
+            found.put(OSError(f"{host!r} is no name of a host"))
+
+    threading.Thread(target=look, daemon=True).start()
+    try:
+        answer = found.get(timeout=seconds)
+    except queue.Empty:
+        raise TimeoutError(f"the name {host} is looked up for longer than {seconds:.3g} s") from None
+    if isinstance(answer, OSError):
+        raise answer
+    return answer
