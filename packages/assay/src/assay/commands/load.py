@@ -87,7 +87,7 @@ def _measured(
 
         def load(rate: float) -> LoadSummary:
             found = _at_rate(options, mix, rate, objectives, running, service.metrics, say)
-            return replace(found, ended=running.ended(service.name))
+            return replace(found, ended=running.ended(service.name, failed=found.metrics["errors"] > 0))
 
         return curve(options.rates or (10,), load), mix.model
 
@@ -183,8 +183,9 @@ def _compared(options: LoadOptions, objectives: dict[str, float], say: Callable[
     job = _job(options, new, models[0])
     job = msgspec.structs.replace(job, rule=rule)
     word, reasons = judged_comparison(seen := found.recorded(old.name), rule)
+    reasons = [found.ended, *reasons] if found.ended else reasons
     reasons += [f"{count} x not counted: {trouble}" for trouble, count in found.troubles.items()]
-    checked = recorded_comparison(options, job, seen)
+    checked = recorded_comparison(options, job, seen, found.ended)
     worst = max(word, checked.judgement.run.word, key=_GRAVE.index)
     if worst is not word:
         reasons += [one.reason for one in checked.judgement.verdicts]

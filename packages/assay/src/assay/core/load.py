@@ -39,8 +39,8 @@ class ServicePair(msgspec.Struct, frozen=True):
 
 class ServiceComparison(msgspec.Struct, frozen=True):
     """`old` and `new` are medians of all blocks, in ms (goodput a second); `failed` are requests of the old and of the new service
-    without a good answer, of `sent` to each. `old_name` is that of the old service. `ended` says which of them was gone, or answered too
-    little, before the rule had its answer ("": neither), `new_ended` that it was the new one."""
+    without a good answer, of `sent` to each. `old_name` is that of the old service. `old_ended` and `new_ended`: it was gone, or
+    answered too little, before the rule had its answer."""
 
     old_name: str
     pairs: tuple[ServicePair, ...]
@@ -48,5 +48,5 @@ class ServiceComparison(msgspec.Struct, frozen=True):
     new: dict[str, float] = {}
     failed: tuple[int, int] = (0, 0)
     sent: int = 0
-    ended: str = ""
+    old_ended: bool = False
     new_ended: bool = False

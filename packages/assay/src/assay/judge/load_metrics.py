@@ -66,7 +66,7 @@ def judged_load(blank: DraftVerdict, result: LoadResult, job: Job | None) -> Dra
     if result.against is not None:
         rule = job.rule if isinstance(job, LoadJob) else None
         word, reasons = judged_comparison(result.against, rule or SpeedRule())
-        return replace(blank, word=word, reason="; ".join(reasons))
+        return replace(blank, word=word, reason="; ".join([result.detail, *reasons] if result.detail else reasons))
     words = {Outcome.OK: VerdictStatus.PASS, Outcome.MISTRUSTED: VerdictStatus.INCONCLUSIVE}
     rates = ", ".join(f"{one.rate:g}" for one in result.points if one.rate)
     return replace(

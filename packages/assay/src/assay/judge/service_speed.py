@@ -62,14 +62,13 @@ def judged_comparison(seen: ServiceComparison, rule: SpeedRule) -> tuple[Verdict
     """The word, and a sentence for the whole and for each figure. A new service that ended, or answers too little, fails, however fast."""
     answers = answers_of(seen, rule)
     word = word_of([one.word for one in answers.values()], seen.failed, seen.sent)
-    if seen.ended:
+    if seen.old_ended or seen.new_ended:
         word = "inconclusive"
     reasons = [f"{word} than {seen.old_name}, {len(seen.pairs)} restarts of both"]
     if word == "same":
         reasons = [f"as fast as {seen.old_name}, {len(seen.pairs)} restarts of both"]
     elif word == "inconclusive":
         reasons = [f"inconclusive beside {seen.old_name}, {len(seen.pairs)} restarts of both"]
-    reasons += [seen.ended] if seen.ended else []
     if any(seen.failed):
         reasons.append(
             f"failed requests: {seen.failed[0]} of the old, {seen.failed[1]} of the new, of {seen.sent} each"

@@ -71,7 +71,7 @@ class Comparison:
     def recorded(self, old_name: str) -> ServiceComparison:
         """As the history keeps it."""
         pairs = tuple(ServicePair(one.ratios, one.new_first, not one.trouble) for one in self.pairs)
-        ended = (self.ended, self.new_ended)
+        ended = (bool(self.ended) and not self.new_ended, self.new_ended)
         return ServiceComparison(old_name, pairs, self.old, self.new, self.failed, self.sent, *ended)
 
 
@@ -199,9 +199,9 @@ def _loaded(block: Block, running: Started, service: Service, number: int, *, is
     try:
         answers = answers_of(block(running, service, number))
     except EndpointFailed as error:  # it was there when it was started
-        raise _Ended(running.ended(service.name) or str(error), is_new=is_new) from None
+        raise _Ended(running.ended(service.name, failed=True) or str(error), is_new=is_new) from None
     too_little = _too_little(answers, service) if number >= 0 else ""
-    if ended := running.ended(service.name) or too_little:
+    if ended := running.ended(service.name, failed=any(one.error for one in answers)) or too_little:
         raise _Ended(ended, is_new=is_new)
     return answers
 

@@ -23,7 +23,7 @@ from assay.launch import process_tree
 from assay.launch.left_behind import look_once
 
 _POLL_S, _LEFT_S, _ENDING_S, _SHOWN, _READ = 0.05, 2.0, 10.0, 300, 4096
-_PATIENCE_S = 2.0
+_PATIENCE_S, _DYING_S = 2.0, 1.0
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,13 @@ class Started:
     process: subprocess.Popen[bytes] | None
     log: IO[bytes] | None = None
 
-    def ended(self, name: str) -> str:
-        """How its process has ended, and the last that it said; "" while it lives."""
-        if self.process is None or self.log is None or self.process.poll() is None:
+    def ended(self, name: str, *, failed: bool) -> str:
+        """How its process has ended, and the last that it said; "" while it lives. Where requests `failed`, it may be about to."""
+        if self.process is None or self.log is None:
+            return ""
+        try:
+            self.process.wait(_DYING_S if failed else 0.0)
+        except subprocess.TimeoutExpired:
             return ""
         return f"service {name!r} ended with {self.process.returncode} under the load: {_tail(self.log)}"
 
