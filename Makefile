@@ -11,6 +11,8 @@ TORCH := 2.13.0
 
 # Twice: pip's warnings (a folder of packages that is not there) are noise, its errors are shown.
 INSTALL := $(BIN)/pip install --quiet --quiet
+# As pip does with what it installs otherwise: the processes that run tests side by side would each compile all of it.
+COMPILE := $(BIN)/python -m compileall -q
 # Else each of the thousands of processes that the tests start compiles Assay again: a third of what a small check costs.
 unexport PYTHONDONTWRITEBYTECODE
 SOURCES := packages tests benchmarks examples tools deploy docs/conf.py docs/_extensions
@@ -62,6 +64,7 @@ $(VENV)/.made:
 $(VENV)/.demo: $(VENV)/.made requirements/demo.txt packages/assay/pyproject.toml packages/assay/hatch_build.py packages/assay/src/assay/numerics/pairs.c
 	$(INSTALL) --require-hashes -r requirements/demo.txt
 	$(INSTALL) --no-deps --no-build-isolation -e packages/assay
+	$(COMPILE) packages/assay/src
 	touch $@
 
 # torch first and by itself (requirements/without-torch.txt says why); the lock holds everything else that is needed.
@@ -69,6 +72,7 @@ $(VENV)/.test: $(VENV)/.made requirements/test.txt packages/assay/pyproject.toml
 	$(INSTALL) torch==$(TORCH)
 	$(INSTALL) --require-hashes --no-deps -r requirements/test.txt
 	$(INSTALL) --no-deps --no-build-isolation -e packages/assay -e packages/assay-zoo
+	$(COMPILE) packages/assay/src packages/assay-zoo/src
 	touch $@ $(VENV)/.demo
 
 $(VENV)/.docs: $(VENV)/.demo requirements/docs.txt

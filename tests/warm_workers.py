@@ -24,17 +24,17 @@ PROGRAM = Path(__file__).with_name("warm_worker.py")
 MOST = 5
 """Servers that stay for the next launch; each holds what it has imported."""
 PLAIN = 2
-"""Workers of a kind that start as ever: tests that have variables of their own ask for few."""
+"""Workers of a kind that start as ever where a server did not do. A server costs little more than one of them: none starts so before."""
 _Kind = tuple[str, frozenset[tuple[str, str]]]
 
 
 class WarmWorkers(Preforked):
-    """One server for each kind of worker that was asked for again and again."""
+    """One server for each kind of worker that was asked for."""
 
     def __init__(self) -> None:
         super().__init__()
         self._servers: dict[_Kind, ForkServer] = {}
-        self._asked: Counter[_Kind] = Counter()
+        self._plain: Counter[_Kind] = Counter()
         self._last: _Kind | None = None
 
     def server(self, program: str, variables: Mapping[str, str], backend: str) -> ForkServer | None:
@@ -42,8 +42,8 @@ class WarmWorkers(Preforked):
             return None
         same = {name: text for name, text in variables.items() if not name.startswith("PYTEST_")}
         kind = (libraries(backend), frozenset(same.items()))
-        self._asked[kind] += 1
-        if self._asked[kind] <= PLAIN:
+        if self._plain[kind] > 0:
+            self._plain[kind] -= 1
             return None
         self._last = kind
         found = self._servers.pop(kind, None)
@@ -56,10 +56,10 @@ class WarmWorkers(Preforked):
         return found
 
     def give_up(self) -> None:
-        """The last one that was asked did not do: another is started when it was asked for as often again."""
+        """The last one that was asked did not do: another is started after some workers without."""
         if self._last in self._servers:
             self._servers.pop(self._last).end()
-        self._asked[self._last] = 0  # type: ignore[index]
+        self._plain[self._last] = PLAIN  # type: ignore[index]
 
     def end(self, most: int = 0) -> None:
         """Those that were not used for the longest, until there are no more than `most`."""

@@ -73,27 +73,41 @@ def test_a_process_that_loads_imports_no_compiler_and_lowers_all_the_same(tmp_pa
     assert done.stdout.splitlines() == ["[]", "0.0 2.0", "True", "False", "0.0 2.0 1"]
 
 
-_COUNT = "import torch; from torch._decomp import meta_table; print(len(meta_table))"
+_COUNT = "from torch._decomp import meta_table; print(len(meta_table), flush=True)"
+_EACH = f"""
+import os, sys
+from assay.backends.executorch_patches import import_torch
+import_torch()
+import torch
+print("torch._meta_registrations" in sys.modules, flush=True)
+for use in sys.argv[1:]:
+    if not (child := os.fork()):
+        exec(use)
+        {_COUNT}
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0, use
+"""
+"""Of a process that imports torch once, one for each use."""
 
 
-def told(code: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
+def told(code: str, *arguments: str) -> list[str]:
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return done.stdout.splitlines()
 
 
 def test_who_needs_the_rules_for_tensors_without_data_has_them() -> None:
     """By a module of torch that is imported then, or by a name that torch never imports where it uses it."""
-    begin = "from assay.backends.executorch_patches import import_torch; import_torch(); import torch, sys; "
-    assert told(f"{begin} print('torch._meta_registrations' in sys.modules)") == "False\n"
-    plain = told(_COUNT)
-    for use in (
+    uses = (
         "torch.broadcast_shapes((1,), (3,))",
         "import torch._decomp.decompositions",
         "import torch._meta_registrations",
         "torch.vmap(torch.sin)(torch.ones(3))",
-    ):
-        assert told(f"{begin}{use}; {_COUNT}") == plain, use
+    )
+    first, *counts = told(_EACH, *uses)
+    assert first == "False"
+    assert dict(zip(uses, counts, strict=True)) == dict.fromkeys(uses, *told(f"import torch; {_COUNT}"))
 
 
 def test_a_bare_package_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
