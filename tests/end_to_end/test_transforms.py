@@ -153,7 +153,7 @@ def test_a_transform_that_cannot_serve_is_told_and_the_others_go_on() -> None:
     assert run["onnxruntime+opset:9"].stage == "transform"
     assert run["onnxruntime+int8-qdq:per-row"].outcome is Outcome.ERROR
     assert run["onnxruntime+int8-qdq:per-row"].detail == (
-        "transform int8-qdq is per-tensor, per-channel, per-tensor-symmetric or per-channel-symmetric, not 'per-row'"
+        "transform int8-qdq takes one of per-tensor, per-channel, per-tensor-symmetric, per-channel-symmetric, not 'per-row'"
     )
 
 

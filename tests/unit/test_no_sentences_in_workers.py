@@ -210,7 +210,7 @@ def test_a_raised_note_is_right() -> None:
     assert not list(raised_words("raise Unsupported(noted(NoteCode.NO_TAPS, format=form), cause='other')"))
 
 
-RAISE_NOTES = ("worker", "numerics/shapes", "onnx_to_torch")
+RAISE_NOTES = ("worker", "numerics/shapes", "onnx_to_torch", "task_metrics", "transforms")
 """Rooms whose errors are all notes or codes. The others of `IN_WORKERS` run outside of workers as well, or are plug-ins: an error of theirs
 comes with its words, as a stranger's does, and the driver puts them where its sentence has a place for them."""
 REFUSE_WITH_NOTES = ("generators", "mutation", "numerics")

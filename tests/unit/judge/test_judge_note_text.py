@@ -88,7 +88,7 @@ def _is_facts(node: ast.AST) -> bool:
 
 def test_each_note_comes_with_the_facts_of_its_sentence() -> None:
     made_from = _made_from()
-    assert made_from.keys() == {NoteCode(code).name for code in _MADE}
+    assert made_from.keys() == {code.name for code in _MADE}
     for code, given, place in _recorded():
         read, made = made_from.get(code.name, (set(), set()))
         shown = {name for _, name, _, _ in Formatter().parse(_TEXTS[code]) if name}

@@ -48,6 +48,7 @@ def _model(item: Item) -> list[Finding]:
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
     from onnx import ModelProto
 
+    from assay.core.model_finding_text import sentence
     from assay.models.external_data import external_problems
 
     data = item.file.read_bytes()
@@ -58,10 +59,9 @@ def _model(item: Item) -> list[Finding]:
         return [_broken(f"{text}; export it again")]
     if not model.HasField("graph"):
         return [_broken(f"is no ONNX model: it has no graph ({len(data)} bytes); export it again")]
-    prefix = f"{item.file}: "
     return [
         Finding(
-            check="external_data", sentence=f"cannot be opened whole: {problem.removeprefix(prefix)}",
+            check="external_data", sentence=f"cannot be opened whole: {sentence(problem)}",
             needs=posixpath.normpath(posixpath.join(posixpath.dirname(item.path), location)) if location else "",
         )
         for location, problem in external_problems(model, item.file).items()

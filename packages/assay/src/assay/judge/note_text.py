@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import enum
 import signal
 from collections.abc import Callable, Mapping, Sequence
 
 from assay.core.constraint import unmet_constraint
 from assay.core.finding import Fact
-from assay.core.model_finding_text import UNREADABLE
+from assay.core.model_finding_note import model_finding_of
+from assay.core.model_finding_text import UNREADABLE, sentence
 from assay.core.note import Note, NoteCode
+from assay.core.refusals.task_metric_codes import TaskMetricCode
 from assay.core.wire import Changed
 from assay.judge.changed_process_text import CHANGED
 from assay.judge.constraint_text import constraint_text
@@ -17,6 +20,7 @@ from assay.judge.finding_text import in_full, listed, number
 from assay.judge.note_sentences import NOTES
 from assay.judge.recorded_facts import as_words, of_another_version
 from assay.judge.refusals import REFUSAL_TEXTS
+from assay.task_metrics.registry import TASK_METRICS, TaskMetric, label_name
 
 Values = Mapping[str, Fact]
 
@@ -37,13 +41,21 @@ def _tried(dimensions: Sequence[Fact], sizes: Sequence[Fact]) -> str:
     return f" (tried with {shown})" if shown else ""
 
 
+def _either(names: Sequence[Fact]) -> str:
+    return " or ".join(f"'{name}'" for name in names)
+
+
+def _task_metric(name: Fact) -> TaskMetric:
+    return TASK_METRICS[str(name)]
+
+
 def _options(stated: Sequence[Fact]) -> str:
     """By which sizes could be stated otherwise."""
     named = " ".join(f"--dim {name}=SIZE" for name in stated)
     return f"state other sizes with {named}, or " if stated else ""
 
 
-_MADE: dict[str, Callable[[Values], dict[str, object]]] = {
+_MADE: dict[enum.StrEnum, Callable[[Values], dict[str, object]]] = {
     NoteCode.DEFECTS_NOT_SEEN: lambda of: {"listed": defects_text(of["kinds"], of["places"], of["sizes"])},
     NoteCode.PASSES_COARSELY: lambda of: {
         "torch_percent": 100.0 * number(of["torch"]),
@@ -104,17 +116,43 @@ _MADE: dict[str, Callable[[Values], dict[str, object]]] = {
     NoteCode.UNREADABLE_FILE: lambda of: {
         "predicate": UNREADABLE[str(of["finding"])].format(*listed(of["values"])),
     },
+    TaskMetricCode.LABELS_NOT_READ: lambda of: {
+        "wanted": _either(listed(of["read"])),
+        "there": _either(listed(of["given"])),
+    },
+    TaskMetricCode.OPTION_VALUE: lambda of: {
+        "wanted": _task_metric(of["task"]).options[str(of["option"])](of["value"]),  # type: ignore[arg-type]
+    },
+    TaskMetricCode.NOT_SCORED: lambda of: {
+        "of_labels": "".join(
+            f", '{name}' of shape [{shape}]"
+            for name, shape in zip(listed(of["labels"]), listed(of["shapes"]), strict=True)
+        ),
+        "reads": _task_metric(of["task"]).reads,
+        "wanted": " and ".join(f"'{label_name(one.name)}' {one.meaning}" for one in _task_metric(of["task"]).labels),
+    },
     NoteCode.PROCESS_CHANGED: lambda of: {
         "what": ", ".join(CHANGED[Changed(str(one))] for one in listed(of["changed"]))
     },
 }
 """What a sentence says besides the facts themselves."""
+_BY_NAME = {code.value: made for code, made in _MADE.items()}
+
+
+def finding_note_text(note: Note) -> str:
+    """Of a finding of a model."""
+    try:
+        return sentence(model_finding_of(note))
+    except (KeyError, ValueError, IndexError):
+        return of_another_version(note.code, note.facts)
 
 
 def note_text(note: Note | str | None) -> str:
     """The sentence; "" where there is no note, and words of others as they are."""
     if note is None or isinstance(note, str):
         return note or ""
+    if note.code == NoteCode.MODEL_FINDING:
+        return finding_note_text(note)
     facts: dict[str, Fact] = {
         name: note_text(one) if isinstance(one, Note) else one for name, one in note.facts.items()
     }
@@ -122,7 +160,7 @@ def note_text(note: Note | str | None) -> str:
     try:
         if note.code == NoteCode.UNMET:
             return constraint_text(unmet_constraint(note))
-        made = _MADE[note.code](facts) if note.code in _MADE else {}
+        made = _BY_NAME[note.code](facts) if note.code in _BY_NAME else {}
         return _TEXTS[note.code].format(**shown, **made)
     except (KeyError, ValueError):
         return of_another_version(note.code, shown)

@@ -6,47 +6,55 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.core.model_finding import Area, ModelFinding
-from assay.core.model_finding_text import sentence
+from assay.core.model_finding import Area, Fact, ModelFinding
+from assay.core.model_finding_note import model_finding_note
 from assay.core.model_part import ModelPart, PartKind
+from assay.core.note import Note, NoteCode, noted
 from assay.errors import BadModel
 from assay.models.examination.external_place import external_place
-from assay.models.examination.quoting import shown
+from assay.models.examination.quoting import format_shape
 
 if TYPE_CHECKING:
     from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 
 def external_files(model: ModelProto, path: Path) -> dict[str, Path]:
-    """By location, in the order of their names. Raises `BadModel` with one sentence for the first that lies where it may not."""
+    """By location, in the order of their names. Raises `BadModel` for the first that lies where it may not."""
     files: dict[str, Path] = {}
     for location, file, problem in _external(model, path):
         if problem:
-            raise BadModel(problem)
+            raise BadModel(_note(path, problem))
         files[location] = file
     return dict(sorted(files.items()))
 
 
-def external_problems(model: ModelProto, path: Path) -> dict[str, str]:
-    """What `external_files` would raise, for every location that is wrong: one sentence each, by the locations in their order."""
-    told: dict[str, str] = {}
+def external_problems(model: ModelProto, path: Path) -> dict[str, ModelFinding]:
+    """What `external_files` would raise, for every location that is wrong: a finding each, by the locations in their order."""
+    problems: dict[str, ModelFinding] = {}
     for location, _, problem in _external(model, path):
         if problem:
-            told.setdefault(location, problem)
-    return dict(sorted(told.items()))
+            problems.setdefault(location, problem)
+    return dict(sorted(problems.items()))
 
 
-def _external(model: ModelProto, path: Path) -> Iterator[tuple[str, Path, str]]:
+def _external(model: ModelProto, path: Path) -> Iterator[tuple[str, Path, ModelFinding | None]]:
     """Location, file, and what is wrong with it, of each tensor whose data lie elsewhere."""
     from onnx import TensorProto
 
     for tensor in stored_tensors(model):
         if tensor.data_location == TensorProto.EXTERNAL:
             if min(tensor.dims, default=0) < 0:
-                raise BadModel(f"{path}: tensor {shown(tensor.name)} has a negative size; export the model again")
+                raise BadModel(_note(path, _finding(tensor, "negative-dimension", (format_shape(tensor.dims),))))
             place = external_place(tensor, path)
-            finding = ModelFinding(Area.MODEL, place.code, ModelPart(PartKind.TENSOR, tensor.name), place.values)
-            yield place.location, place.file, f"{path}: {sentence(finding)}" if place.code else ""
+            yield place.location, place.file, _finding(tensor, place.code, place.values) if place.code else None
+
+
+def _finding(tensor: TensorProto, code: str, values: tuple[Fact, ...]) -> ModelFinding:
+    return ModelFinding(Area.MODEL, code, ModelPart(PartKind.TENSOR, tensor.name), values)
+
+
+def _note(path: Path, finding: ModelFinding) -> Note:
+    return noted(NoteCode.INVALID_GRAPH, file=str(path), finding=model_finding_note(finding))
 
 
 def stored_tensors(model: ModelProto) -> Iterator[TensorProto]:

@@ -50,7 +50,12 @@ class UnreadableFile(BadModel):
 def unreadable(path: Path, code: str, *values: int | str) -> UnreadableFile:
     """The error, by its row of `UNREADABLE` in `assay.core.model_finding_text`."""
     finding = ModelFinding(Area.MODEL, code, ModelPart(PartKind.FILE, path.name), values)
-    return UnreadableFile(noted(NoteCode.UNREADABLE_FILE, file=str(path), finding=code, values=values), [finding])
+    return UnreadableFile(unreadable_note(path, finding), [finding])
+
+
+def unreadable_note(path: Path, finding: ModelFinding) -> Note:
+    values = tuple(one if isinstance(one, int) else str(one) for one in finding.values)
+    return noted(NoteCode.UNREADABLE_FILE, file=str(path), finding=finding.code, values=values)
 
 
 def check_model_file(path: Path) -> None:

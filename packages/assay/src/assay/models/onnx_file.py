@@ -11,12 +11,13 @@ import msgspec
 
 from assay.core.model import Model, TensorSpec
 from assay.core.model_finding import ModelFinding, Severity
-from assay.core.model_finding_text import refusal
+from assay.core.model_finding_note import model_finding_note
 from assay.core.model_part import ModelPart, PartKind
+from assay.core.note import Note, NoteCode, noted
 from assay.errors import BadModel
 from assay.models.examination.parse import read_model
 from assay.models.external_data import external_files
-from assay.models.files import file_digest
+from assay.models.files import file_digest, unreadable_note
 
 if TYPE_CHECKING:
     from onnx import ModelProto, TypeProto, ValueInfoProto
@@ -36,7 +37,7 @@ def open_model(path: Path) -> Model:
 
     look = examine(path)
     if wrong := look.of(Severity.INVALID):
-        raise InvalidGraph(refusal(path, wrong), wrong)
+        raise InvalidGraph(_refusal(path, wrong), wrong)
     assert look.model is not None
     found = look.of(Severity.CONTRADICTION)
     model = _described(look.model, path, external_files(look.model, path))
@@ -60,11 +61,22 @@ def _as_given(look: Examination, contradictions: Sequence[ModelFinding]) -> tupl
     )
 
 
+def _refusal(path: Path, findings: Sequence[ModelFinding]) -> Note:
+    """With the first of them, and how many there are beside it."""
+    first, more = findings[0], len(findings) - 1
+    if first.about.kind is PartKind.FILE:
+        return unreadable_note(path, first)
+    finding = model_finding_note(first)
+    if more > 1:
+        return noted(NoteCode.INVALID_GRAPH_AND_MORE, file=str(path), finding=finding, more=more)
+    return noted(NoteCode.INVALID_GRAPH_AND_ONE if more else NoteCode.INVALID_GRAPH, file=str(path), finding=finding)
+
+
 class InvalidGraph(BadModel):
     """`findings` are what the sentence is made of."""
 
-    def __init__(self, text: str, findings: Sequence[ModelFinding]) -> None:
-        super().__init__(text)
+    def __init__(self, said: str | Note, findings: Sequence[ModelFinding] = ()) -> None:
+        super().__init__(said)
         self.findings = tuple(findings)
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from assay.core.flow import Option
+from assay.core.note import noted
+from assay.core.refusals.task_metric_codes import TaskMetricCode
 from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
 from assay.task_metrics.options import check_classes, joined, label, one_each, option, output_of
@@ -48,11 +50,7 @@ def classification(
 
 def _rows(tensor: Tensor, name: str) -> Matrix:
     if not tensor.ndim or tensor.shape[-1] < 2:
-        raise UsageError(
-            f"task metric 'classification' needs scores of two classes or more, and output '{name}' has shape {list(tensor.shape)}, where "
-            "every row would have the same first choice; use --task-metric regression, or name another output with "
-            "--task-metric classification:output=NAME"
-        )
+        raise UsageError(noted(TaskMetricCode.ONE_CLASS, output=name, shape=tensor.shape))
     return np.asarray(tensor, np.float64).reshape(-1, tensor.shape[-1])
 
 

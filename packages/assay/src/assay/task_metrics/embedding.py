@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from assay.core.flow import Option
+from assay.core.note import noted
+from assay.core.refusals.task_metric_codes import TaskMetricCode
 from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
 from assay.task_metrics.options import joined, label, one_each, option, output_of
@@ -49,9 +51,7 @@ def embedding(
 def _directions(tensor: Tensor, name: str) -> Matrix:
     """Vectors of length 1."""
     if tensor.ndim < 2 or not tensor.size:
-        raise UsageError(
-            f"task metric 'embedding' needs vectors, and output '{name}' has shape {list(tensor.shape)}; give (N, D)"
-        )
+        raise UsageError(noted(TaskMetricCode.NO_VECTORS, output=name, shape=tensor.shape))
     rows = np.asarray(tensor, np.float64).reshape(len(tensor), -1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)  # type: ignore[no-any-return]

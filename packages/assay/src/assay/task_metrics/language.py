@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from assay.core.flow import Option
+from assay.core.note import noted
+from assay.core.refusals.task_metric_codes import TaskMetricCode
 from assay.core.schedules import NAMES, PADDED
 from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
@@ -65,11 +67,9 @@ def log_probabilities(samples: Sequence[Tensors], name: str) -> list[Tensor]:
     found = []
     for sample in samples:
         if name not in sample or np.ndim(sample[name]) != 3:
-            shape = list(np.shape(sample[name])) if name in sample else "none of that name"
-            raise UsageError(
-                f"task metric 'language' needs logits (batch, positions, vocabulary), and output '{name}' is {shape}; name it with "
-                "--task-metric language:output=NAME"
-            )
+            if name not in sample:
+                raise UsageError(noted(TaskMetricCode.LOGITS_MISSING, output=name))
+            raise UsageError(noted(TaskMetricCode.NO_LOGITS, output=name, shape=np.shape(sample[name])))
         scores = np.asarray(sample[name], np.float64)
         scores = scores - scores.max(axis=-1, keepdims=True)
         found.append(scores - np.log(np.exp(scores).sum(axis=-1, keepdims=True)))

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from assay.core.flow import Option
+from assay.core.note import noted
+from assay.core.refusals.task_metric_codes import TaskMetricCode
 from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
 
@@ -31,10 +33,8 @@ def output_of(options: Mapping[str, Option], samples: Sequence[Tensors]) -> str:
 def joined(samples: Sequence[Tensors], name: str) -> Tensor:
     """One output of all samples, joined on its batch axis. Raises UsageError where the model has no such output."""
     if not samples or name not in samples[0]:
-        known = ", ".join(samples[0]) if samples else "none"
         raise UsageError(
-            f"the task metrics need output '{name}', the model has {known}; name it with --task-metric KIND:output=NAME, "
-            "or in [model.task-metric-options]"
+            noted(TaskMetricCode.NO_SUCH_OUTPUT, output=name, known=tuple(samples[0]) if samples else ("none",))
         )
     return np.concatenate([np.asarray(sample[name]) for sample in samples])
 
@@ -47,18 +47,14 @@ def label(labels: Mapping[str, Tensor], name: str, count: int) -> Tensor | None:
         return found
     rows = found.reshape(-1, *found.shape[2:]) if found.ndim > 1 else found
     if len(rows) != count:
-        raise UsageError(
-            f"label '{name}' has {len(rows)} entries, and the outputs have {count} rows; give one for each row, in their order"
-        )
+        raise UsageError(noted(TaskMetricCode.LABEL_ENTRIES, label=name, entries=len(rows), rows=count))
     return rows
 
 
 def one_each(truth: Tensor, name: str, count: int) -> Tensor:
     """Labels that are one number for each row. Raises UsageError for others."""
     if truth.size != count:
-        raise UsageError(
-            f"label '{name}' has shape {list(truth.shape)}, and the outputs have {count} rows; give one number for each"
-        )
+        raise UsageError(noted(TaskMetricCode.LABEL_SHAPE, label=name, shape=truth.shape, rows=count))
     return truth.reshape(-1)
 
 
@@ -68,6 +64,5 @@ def check_classes(known: Tensor, name: str, count: int) -> None:
     odd = values[~((values >= 0) & (values < count) & (values == np.floor(values)))]
     if odd.size:
         raise UsageError(
-            f"label '{name}' holds {odd.flat[0]:g}, which is none of the {count} classes of the output; give whole numbers from 0 to "
-            f"{count - 1}"
+            noted(TaskMetricCode.LABEL_NO_CLASS, label=name, value=float(odd.flat[0]), classes=count, last=count - 1)
         )

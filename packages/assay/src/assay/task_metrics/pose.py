@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from assay.core.flow import Option
+from assay.core.note import noted
+from assay.core.refusals.task_metric_codes import TaskMetricCode
 from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
 from assay.task_metrics.options import joined, label, number, option
@@ -65,7 +67,7 @@ def pose(
         truth = _points(given, f"label {name}")
         if truth.shape != ours.shape:
             raise UsageError(
-                f"the labels have {truth.shape[1]} keypoints for each pose, output '{name}' has {ours.shape[1]}"
+                noted(TaskMetricCode.KEYPOINT_COUNT, labelled=truth.shape[1], output=name, keypoints=ours.shape[1])
             )
         labelled = given[..., 2] > 0 if given.shape[-1] == 3 else everything
         near, _ = _similarity(ours, truth, labelled, areas, sigmas)
@@ -77,10 +79,7 @@ def pose(
 
 def _points(tensor: Tensor, name: str) -> Tensor:
     if tensor.ndim != 3 or tensor.shape[-1] not in (2, 3):
-        raise UsageError(
-            f"task 'pose' reads keypoints (poses, keypoints, 2 or 3), and '{name}' has the shape {tuple(tensor.shape)}; "
-            "name another output with --task-metric pose:keypoints=NAME"
-        )
+        raise UsageError(noted(TaskMetricCode.NO_KEYPOINTS, output=name, shape=tensor.shape))
     return np.asarray(tensor[..., :2], np.float64)
 
 

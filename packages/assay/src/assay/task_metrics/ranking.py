@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from assay.core.flow import Option
+from assay.core.note import noted
+from assay.core.refusals.task_metric_codes import TaskMetricCode
 from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
 from assay.task_metrics.options import joined, label, option, output_of
@@ -49,20 +51,16 @@ def ranking(
 
 def _scores(tensor: Tensor, name: str) -> Matrix:
     if tensor.ndim < 2 or not tensor.size:
-        raise UsageError(
-            f"task metric 'ranking' needs scores of candidates, and output '{name}' has shape {list(tensor.shape)}; give (N, K)"
-        )
+        raise UsageError(noted(TaskMetricCode.NO_CANDIDATES, output=name, shape=tensor.shape))
     return np.asarray(tensor, np.float64).reshape(len(tensor), -1)
 
 
 def _relevance(truth: Tensor, scores: Matrix) -> Matrix:
     relevance = np.asarray(truth, np.float64).reshape(len(scores), -1)
     if relevance.shape != scores.shape:
-        raise UsageError(
-            f"the label has {relevance.shape[1]} candidates for each query and the output {scores.shape[1]}; give one relevance for each"
-        )
+        raise UsageError(noted(TaskMetricCode.CANDIDATE_COUNT, labelled=relevance.shape[1], candidates=scores.shape[1]))
     if not (np.isfinite(relevance) & (relevance >= 0)).all():
-        raise UsageError("the label holds a relevance below 0, or no number; give 0 for what is not relevant")
+        raise UsageError(noted(TaskMetricCode.NO_RELEVANCE))
     return relevance
 
 

@@ -9,6 +9,8 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from assay.core.note import noted
+from assay.core.refusals.task_metric_codes import TaskMetricCode
 from assay.errors import UnknownName, UsageError
 from assay.task_metrics.option_values import OptionKind, any_name, number, one_of, positive, token
 
@@ -223,17 +225,18 @@ TASK_METRICS = {one.name: one for one in _METRICS}
 def check_task(task: str, options: Mapping[str, Option]) -> None:
     """Raises UnknownName for a task or an option that there is not, UsageError for a value that the option cannot have."""
     if task not in TASK_METRICS:
-        raise UnknownName(f"there is no task {task!r}; choose one of {', '.join(TASK_METRICS)}")
+        raise UnknownName(noted(TaskMetricCode.NO_SUCH_TASK, task=task, known=tuple(TASK_METRICS)))
     known = TASK_METRICS[task].options
     for name, value in options.items():
         if name not in known:
             import difflib
 
             near = difflib.get_close_matches(name, known, n=1)
-            advice = f"perhaps you mean {near[0]!r}" if near else f"it has {', '.join(sorted(known))}"
-            raise UnknownName(f"task {task!r} has no option {name!r}; {advice}")
-        if wanted := known[name](value):
-            raise UsageError(f"option {name!r} of task {task!r} must be {wanted}, not {value!r}")
+            if near:
+                raise UnknownName(noted(TaskMetricCode.OPTION_MISSPELT, task=task, option=name, near=near[0]))
+            raise UnknownName(noted(TaskMetricCode.NO_SUCH_OPTION, task=task, option=name, known=tuple(sorted(known))))
+        if known[name](value):
+            raise UsageError(noted(TaskMetricCode.OPTION_VALUE, option=name, task=task, value=value))
 
 
 def label_name(name: str) -> str:

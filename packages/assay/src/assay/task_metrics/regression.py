@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from assay.core.flow import Option
+from assay.core.note import noted
+from assay.core.refusals.task_metric_codes import TaskMetricCode
 from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
 from assay.task_metrics.options import joined, label, option, output_of
@@ -36,9 +38,7 @@ def regression(
     truth = label(labels, option(options, "label", "target"), len(ours))
     if truth is not None:
         if truth.size != ours.size:
-            raise UsageError(
-                f"the label has shape {list(truth.shape)} and output '{name}' {list(ours.shape)}; give one number for each"
-            )
+            raise UsageError(noted(TaskMetricCode.NUMBER_FOR_EACH, labelled=truth.shape, output=name, shape=ours.shape))
         target = np.asarray(truth, np.float64).reshape(ours.shape)
         figures["mae"] = float(np.abs(ours - target).mean())
         figures["rmse"] = float(np.sqrt(((ours - target) ** 2).mean()))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.core.flow import Option
-from assay.errors import UsageError
+from assay.core.note import noted
+from assay.core.refusals.task_metric_codes import TaskMetricCode
+from assay.errors import AssayError, UsageError
 from assay.ports import Tensor, Tensors
 from assay.task_metrics.registry import OF_PROMPTS, TASK_METRICS, TaskMetric, check_task, label_name
 
@@ -37,11 +39,14 @@ def _check_alone(
     try:
         task.score(expected, expected, labels, options)
     except Exception as error:
-        shapes = "".join(f", '{label_name(name)}' of shape {list(array.shape)}" for name, array in labels.items())
-        wanted = " and ".join(f"'{label_name(one.name)}' {one.meaning}" for one in task.labels)
         raise UsageError(
-            f"task metric {task.name!r} cannot be computed, not even of the reference's own answers{shapes}: {error}; it reads "
-            f"{task.reads}, and of labels {wanted}"
+            noted(
+                TaskMetricCode.NOT_SCORED,
+                task=task.name,
+                labels=tuple(map(label_name, labels)),
+                shapes=tuple(", ".join(map(str, array.shape)) for array in labels.values()),
+                error=error.reason if isinstance(error, AssayError) else str(error),
+            )
         ) from error
 
 
@@ -49,11 +54,9 @@ def _check_labels(task: TaskMetric, labels: Mapping[str, Tensor], options: Mappi
     """Labels of which the task reads none are a mistake in a name, and one of two says nothing; those that prompts bring are nobody's."""
     read = [str(options.get(one.option, one.name)) for one in task.labels]
     if labels and not OF_PROMPTS & labels.keys() and not any(name in labels for name in read):
-        given, wanted = (" or ".join(f"'{label_name(name)}'" for name in names) for names in (labels, read))
-        raise UsageError(f"task metric {task.name!r} reads {wanted} of the labels, and there is {given}: rename it")
+        given, wanted = (tuple(map(label_name, names)) for names in (labels, read))
+        raise UsageError(noted(TaskMetricCode.LABELS_NOT_READ, task=task.name, read=wanted, given=given))
     needed = [str(options.get(one.option, one.name)) for one in task.labels if not one.optional]
     lacking = [label_name(name) for name in needed if name not in labels]
     if 0 < len(lacking) < len(needed):
-        raise UsageError(
-            f"task metric {task.name!r} lacks the label '{lacking[0]}' beside the others: give one for each sample"
-        )
+        raise UsageError(noted(TaskMetricCode.LABEL_LACKING, task=task.name, lacking=lacking[0]))

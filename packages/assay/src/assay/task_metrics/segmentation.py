@@ -8,6 +8,8 @@ from itertools import islice
 import numpy as np
 
 from assay.core.flow import Option
+from assay.core.note import noted
+from assay.core.refusals.task_metric_codes import TaskMetricCode
 from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
 from assay.task_metrics.options import joined, label, number, option, output_of
@@ -45,11 +47,9 @@ def segmentation(
     truth = label(labels, option(options, "label", "mask"), len(got))
     if truth is not None:
         if truth.size != ours.size:
-            raise UsageError(
-                f"the mask has shape {list(truth.shape)} and the classes of output '{name}' {list(ours.shape)}; give one for each pixel"
-            )
+            raise UsageError(noted(TaskMetricCode.PIXEL_FOR_EACH, labelled=truth.shape, output=name, shape=ours.shape))
         if count == 2 and np.array_equal(np.unique(truth), (0, 255)):
-            raise UsageError("the mask holds 0 and 255 alone, and 255 says no class: write 1 for the foreground")
+            raise UsageError(noted(TaskMetricCode.MASK_OF_255))
         against = _iou(ours, np.asarray(truth).reshape(ours.shape), count)
         figures |= {"mean_iou": _mean(against), **_named("iou_class", against)}
     return figures
@@ -58,10 +58,7 @@ def segmentation(
 def _are_scores(tensor: Tensor, name: str) -> bool:
     """Whole numbers of several channels are the scores of a quantized model; those with one number for each pixel are classes."""
     if tensor.ndim < 3:
-        raise UsageError(
-            f"task metric 'segmentation' needs scores (N, classes, H, W), and output '{name}' has shape {list(tensor.shape)}; name "
-            "another with --task-metric segmentation:output=NAME"
-        )
+        raise UsageError(noted(TaskMetricCode.NO_CLASS_SCORES, output=name, shape=tensor.shape))
     if tensor.ndim == 3:
         return not np.array_equal(tensor, np.floor(tensor))
     return tensor.dtype.kind not in "iub" or (tensor.shape[1] > 1 and tensor.shape[-1] > 1)
@@ -82,10 +79,7 @@ def _from_scores(tensor: Tensor, name: str, options: Mapping[str, Option]) -> Te
         return np.asarray(tensor.argmax(axis=1))
     limit = number(options, "threshold")
     if limit is None:
-        raise UsageError(
-            f"output '{name}' has one channel, in which every pixel would be of one class; say above which number a pixel is foreground "
-            "with --task-metric segmentation:threshold=0 (logits) or =0.5 (probabilities)"
-        )
+        raise UsageError(noted(TaskMetricCode.ONE_CHANNEL, output=name))
     return np.asarray(tensor[:, 0] > limit, np.int64)
 
 

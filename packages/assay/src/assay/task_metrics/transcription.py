@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from assay.core.flow import Option
+from assay.core.note import noted
+from assay.core.refusals.task_metric_codes import TaskMetricCode
 from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
 from assay.task_metrics.options import check_classes, label, option, output_of
@@ -60,14 +62,11 @@ def _texts(samples: Sequence[Tensors], name: str, blank: int | None, padding: in
     """Each text as its tokens; texts of different samples may be of different lengths."""
     for sample in samples:
         if name not in sample:
-            raise UsageError(
-                f"the task metrics need output '{name}', the model has {', '.join(sample)}; name it with "
-                "--task-metric KIND:output=NAME, or in [model.task-metric-options]"
-            )
+            raise UsageError(noted(TaskMetricCode.NO_SUCH_OUTPUT, output=name, known=tuple(sample)))
         answer = np.asarray(sample[name])
         if answer.ndim != (2 if blank is None else 3):
-            shape = "[batch, time]" if blank is None else "[batch, time, tokens]"
-            raise UsageError(f"output '{name}' has shape {list(answer.shape)}, and its decoding reads {shape}")
+            axes = ("batch", "time") if blank is None else ("batch", "time", "tokens")
+            raise UsageError(noted(TaskMetricCode.NOT_DECODED, output=name, shape=answer.shape, axes=axes))
         for row in answer if blank is None else answer.argmax(axis=-1):
             path = row[np.insert(row[1:] != row[:-1], 0, True)] if blank is not None and len(row) else row
             yield tuple(int(one) for one in path if one not in (blank, padding))

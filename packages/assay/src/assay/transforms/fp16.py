@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from assay.core.note import noted
+from assay.core.refusals.transform_codes import TransformCode
 from assay.errors import Unsupported, UsageError
 from assay.ports import Availability, Tensors
 from assay.transforms.node_order import sort_nodes
@@ -45,12 +47,12 @@ class Float16:
 
         del calibration
         if argument not in ("", "io"):
-            raise UsageError(f"transform fp16 takes no argument or 'io', not {argument!r}: write fp16 or fp16:io")
+            raise UsageError(noted(TransformCode.FP16_ARGUMENT, argument=argument))
         proto = read(model)
         if not any(one.data_type == TensorProto.FLOAT for one in proto.graph.initializer) and not any(
             one.type.tensor_type.elem_type == TensorProto.FLOAT for one in proto.graph.input
         ):
-            raise Unsupported("fp16 finds no float32 input or weight to convert in this model")
+            raise Unsupported(noted(TransformCode.NOTHING_TO_CONVERT))
         try:
             # Raises whatever it stumbles over: ValueError, KeyError, RuntimeError of its shape inference.
             converted = convert_float_to_float16(proto, keep_io_types=argument != "io")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from assay.core.note import noted
+from assay.core.refusals.transform_codes import TransformCode
 from assay.errors import UsageError
 from assay.ports import Availability, Tensors
 from assay.transforms.node_order import sort_file
@@ -38,7 +40,7 @@ class Int8Dynamic:
 
         del calibration
         if argument:
-            raise UsageError(f"transform int8-dynamic takes no argument, not {argument!r}")
+            raise UsageError(noted(TransformCode.TAKES_NO_ARGUMENT, transform=self.name, argument=argument))
         require_opset(read(model), LEAST_OPSET, self.name)
         ready = prepared(model, folder, self.name)
         written = folder / WRITTEN

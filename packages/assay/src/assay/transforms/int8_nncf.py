@@ -7,6 +7,8 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
+from assay.core.note import noted
+from assay.core.refusals.transform_codes import TransformCode
 from assay.errors import UsageError
 from assay.ports import Availability, Tensors
 from assay.transforms.onnx_files import WRITTEN, read, refused, require_opset, write
@@ -43,7 +45,9 @@ class Int8Nncf:
         import nncf
 
         if argument not in ("", *PRESETS):
-            raise UsageError(f"transform int8-nncf is {' or '.join(PRESETS)}, not {argument!r}")
+            raise UsageError(
+                noted(TransformCode.TAKES_ONE_OF, transform=self.name, known=tuple(PRESETS), argument=argument)
+            )
         require_samples(calibration, self.name)
         require_opset(read(model), LEAST_OPSET, self.name)
         # Batch normalizations folded first: nncf 3.4 quantizes an ONNX convolution apart from the one that follows it.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from assay.core.note import noted
+from assay.core.refusals.transform_codes import TransformCode
 from assay.errors import Unsupported, UsageError
 from assay.ports import Availability, Tensors
 from assay.transforms.node_order import sort_file
@@ -53,13 +55,13 @@ class Int8Qdq:
 
         if argument not in ("", *GRANULARITIES):
             raise UsageError(
-                f"transform int8-qdq is {', '.join(GRANULARITIES[:-1])} or {GRANULARITIES[-1]}, not {argument!r}"
+                noted(TransformCode.TAKES_ONE_OF, transform=self.name, known=tuple(GRANULARITIES), argument=argument)
             )
         require_samples(calibration, self.name)
         proto = read(model)
         require_opset(proto, LEAST_OPSET, self.name)
         if any(node.op_type == "QuantizeLinear" for node in proto.graph.node):
-            raise Unsupported("int8-qdq finds a model that is quantized already: use a flow without this transform")
+            raise Unsupported(noted(TransformCode.QUANTIZED_ALREADY))
         ready = prepared(model, folder, self.name)
         written = folder / WRITTEN
         try:

@@ -8,6 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.core.note import noted
+from assay.core.refusals.transform_codes import TransformCode
 from assay.errors import InvalidModel, Lowering, Unsupported
 from assay.models.out_of_memory import out_of_memory
 from assay.numerics.load_onnx import load_onnx
@@ -38,7 +40,7 @@ def read(model: Path) -> ModelProto:
     try:
         return load_onnx(model)
     except (DecodeError, OSError, ValueError) as error:
-        raise InvalidModel(f"{model.name} cannot be read as ONNX: {error}") from error
+        raise InvalidModel(noted(TransformCode.NOT_READ_AS_ONNX, model=model.name, error=str(error))) from error
 
 
 def write(proto: ModelProto, path: Path) -> Path:
@@ -50,7 +52,7 @@ def write(proto: ModelProto, path: Path) -> Path:
     try:
         onnx.checker.check_model(str(path))
     except onnx.checker.ValidationError as error:
-        raise Lowering(f"the rewritten model is not valid: {one_line(str(error))}") from error
+        raise Lowering(noted(TransformCode.REWRITTEN_INVALID, error=one_line(str(error)))) from error
     return path
 
 
@@ -63,7 +65,7 @@ def require_opset(proto: ModelProto, least: int, transform: str) -> None:
     """Raises Unsupported for a model of an older opset: libraries would lift it without a word."""
     if opset_of(proto) < least:
         raise Unsupported(
-            f"{transform} needs opset {least} and the model has {opset_of(proto)}: convert it first (--transform opset:{least})",
+            noted(TransformCode.NEEDS_OPSET, transform=transform, least=least, opset=opset_of(proto)),
             cause="needs_opset",
         )
 
@@ -75,19 +77,33 @@ def refused(transform: str, error: Exception) -> Lowering | MemoryError:
         return MemoryError(one_line(text))
     newest = _NEWEST.search(text)
     if newest:
-        why = f"{transform} cannot read this model: onnxruntime {newest[0]}; convert it first (--transform opset:N)"
-        return Unsupported(why, cause="needs_opset")
-    return Unsupported(f"{transform} cannot serve this model: {_place(error)}{one_line(_PLACES.sub('', text))}")
+        return Unsupported(
+            noted(TransformCode.OPSET_TOO_NEW, transform=transform, known=newest[0]), cause="needs_opset"
+        )
+    said = one_line(_PLACES.sub("", text))
+    if not (place := _place(error)):
+        return Unsupported(noted(TransformCode.CANNOT_SERVE, transform=transform, error=said))
+    library, function = place
+    return Unsupported(
+        noted(
+            TransformCode.LIBRARY_STUMBLES,
+            transform=transform,
+            exception=type(error).__name__,
+            library=library,
+            function=function,
+            error=said,
+        )
+    )
 
 
-def _place(error: Exception) -> str:
-    """`ValueError in onnxruntime's quantize_model: ` of a mistake in the library's own Python code, whose words name no model."""
+def _place(error: Exception) -> tuple[str, str] | None:
+    """Library and function, of a mistake in the library's own Python code, whose words name no model."""
     if not isinstance(error, _MISTAKES) or error.__traceback__ is None:
-        return ""
+        return None
     frame = traceback.extract_tb(error.__traceback__)[-1]
     folders = Path(frame.filename).parts
     library = next((after for folder, after in pairwise(folders) if folder in ("site-packages", "dist-packages")), "")
-    return f"{type(error).__name__} in {Path(library).stem}'s {frame.name}: " if library else ""
+    return (Path(library).stem, frame.name) if library else None
 
 
 def one_line(text: str, limit: int = 400) -> str:

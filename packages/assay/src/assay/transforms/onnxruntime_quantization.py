@@ -10,8 +10,10 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.core.model_finding import Severity
-from assay.core.model_finding_text import sentence
+from assay.core.model_finding import ModelFinding, Severity
+from assay.core.model_finding_note import model_finding_note
+from assay.core.note import noted
+from assay.core.refusals.transform_codes import TransformCode
 from assay.errors import Unsupported, UsageError
 from assay.ports import Tensor, Tensors
 from assay.transforms.onnx_files import refused
@@ -73,7 +75,7 @@ def _give_each_its_bias(path: Path) -> None:
 def require_samples(calibration: Sequence[Tensors], transform: str) -> None:
     """Raises UsageError where there is nothing to calibrate with."""
     if not calibration:
-        raise UsageError(f"transform {transform} has no samples to calibrate with: give it a golden set or inputs")
+        raise UsageError(noted(TransformCode.NO_SAMPLES, transform=transform))
 
 
 def require_quantized(path: Path, transform: str) -> None:
@@ -84,28 +86,26 @@ def require_quantized(path: Path, transform: str) -> None:
     graph = onnx.load(path, load_external_data=False).graph
     if not any(node.op_type in QUANTIZED for node in graph.node):
         kinds = ", ".join(sorted({node.op_type for node in graph.node})[:8])
-        raise Unsupported(f"{transform} finds nothing to quantize in this model (it has {kinds})")
+        raise Unsupported(noted(TransformCode.NOTHING_TO_QUANTIZE, transform=transform, kinds=kinds))
     if endless := _endless_scales(graph):
-        raise Unsupported(
-            f"{transform} finds infinite values where it gives {', '.join(endless[:3])}: no grid of integers holds them; give "
-            "masks a large finite number instead of infinity (-1e4)"
-        )
+        raise Unsupported(noted(TransformCode.INFINITE_VALUES, transform=transform, values=tuple(endless[:3])))
 
 
 def require_sound(written: Path, ready: Path, transform: str) -> None:
     """Raises Unsupported where what was `ready` for the quantizer is a sound model, and what it wrote is none: a backend would be
     blamed for that."""
     if (wrong := _contradiction(written)) and not _contradiction(ready):
-        raise Unsupported(f"{transform} made a model that contradicts itself, of one that does not: {wrong}")
+        raise Unsupported(
+            noted(TransformCode.MADE_CONTRADICTION, transform=transform, finding=model_finding_note(wrong[0]))
+        )
 
 
-def _contradiction(path: Path) -> str:
+def _contradiction(path: Path) -> list[ModelFinding]:
     """What the examination finds wrong with a file, or declared otherwise than its nodes give it."""
     from assay.models.examination.steps import examine
 
     look = examine(path)
-    found = [*look.of(Severity.INVALID), *look.of(Severity.CONTRADICTION)]
-    return sentence(found[0]) if found else ""
+    return [*look.of(Severity.INVALID), *look.of(Severity.CONTRADICTION)]
 
 
 def _endless_scales(graph: GraphProto) -> list[str]:

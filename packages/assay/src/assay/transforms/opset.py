@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.core.note import noted
+from assay.core.refusals.transform_codes import TransformCode
 from assay.errors import UsageError
 from assay.ports import Availability, Tensors
 from assay.transforms.onnx_files import WRITTEN, opset_of, read, refused, write
@@ -59,10 +61,9 @@ class Opset:
 
 def _number(argument: str, newest: int) -> int:
     if not argument.isdecimal() or not OLDEST <= int(argument) <= newest:
-        text = f"not {argument!r}" if argument else "and got none"
-        raise UsageError(
-            f"transform opset takes a number from {OLDEST} to {newest}, {text}: write for example opset:17"
-        )
+        if not argument:
+            raise UsageError(noted(TransformCode.OPSET_MISSING, oldest=OLDEST, newest=newest))
+        raise UsageError(noted(TransformCode.OPSET_NUMBER, oldest=OLDEST, newest=newest, argument=argument))
     return int(argument)
 
 

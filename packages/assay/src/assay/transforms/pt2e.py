@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, final
 
+from assay.core.note import noted
+from assay.core.refusals.transform_codes import TransformCode
 from assay.errors import InvalidModel, Lowering, Unsupported, UsageError
 from assay.models.out_of_memory import out_of_memory
 from assay.models.program import Program, open_program, save_program
@@ -57,7 +59,7 @@ class Pt2eInt8(ABC):
         kind = self._kind(argument)
         running = kind in self.uncalibrated
         if not calibration and not running:
-            raise UsageError(f"transform {self.name} has no samples to calibrate with: give it a golden set or inputs")
+            raise UsageError(noted(TransformCode.NO_SAMPLES, transform=self.name))
         program = open_program(model)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -69,16 +71,16 @@ class Pt2eInt8(ABC):
                 raise _refused(self.name, error) from error
         if not any("quantize_per" in name for name in _called(quantized)):
             kinds = ", ".join(sorted(set(_called(program)))[:8])
-            raise Unsupported(f"{self.name} finds nothing to quantize in this model (it has {kinds})")
+            raise Unsupported(noted(TransformCode.NOTHING_TO_QUANTIZE, transform=self.name, kinds=kinds))
         outputs = [spec.name for spec in program.outputs]
         return save_program(quantized.exported, folder / WRITTEN, program.inputs, outputs)
 
     def _kind(self, argument: str) -> str:
         if argument and argument not in self.arguments:
+            if not self.arguments:
+                raise UsageError(noted(TransformCode.TAKES_NO_ARGUMENT, transform=self.name, argument=argument))
             raise UsageError(
-                f"transform {self.name} is {', '.join(self.arguments)}, not {argument!r}"
-                if self.arguments
-                else f"transform {self.name} takes no argument, not {argument!r}"
+                noted(TransformCode.TAKES_ONE_OF, transform=self.name, known=tuple(self.arguments), argument=argument)
             )
         return argument or next(iter(self.arguments), "")
 
@@ -110,9 +112,7 @@ def _observe_weights(prepared: Any) -> None:
             if all(one in interpreter.env for one in node.all_input_nodes):
                 interpreter.env[node] = interpreter.run_node(node)
             elif node.op == "call_module" and _is_fixed(prepared.get_submodule(node.target)):
-                raise Unsupported(
-                    f"the weight {node.all_input_nodes[0].name} is computed from inputs: it has no range of its own"
-                )
+                raise Unsupported(noted(TransformCode.WEIGHT_COMPUTED, weight=node.all_input_nodes[0].name))
 
 
 def _is_fixed(module: Any) -> bool:
@@ -129,7 +129,7 @@ def _refused(name: str, error: Exception) -> Lowering | MemoryError:
     if out_of_memory(error):
         return MemoryError(text)
     if isinstance(error, NotImplementedError) or "not support" in text:
-        return Unsupported(f"{name}: {text}")
+        return Unsupported(noted(TransformCode.LIBRARY_REFUSES, transform=name, error=text))
     if isinstance(error, KeyError):
-        return InvalidModel(f"{name}: a sample has no input {text}")
-    return Lowering(f"{name} failed ({type(error).__name__}): {text}")
+        return InvalidModel(noted(TransformCode.SAMPLE_LACKS_INPUT, transform=name, input=text))
+    return Lowering(noted(TransformCode.LIBRARY_FAILED, transform=name, exception=type(error).__name__, error=text))

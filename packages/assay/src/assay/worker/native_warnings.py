@@ -54,6 +54,8 @@ def bounded(note: Note) -> Note:
 def _bounded(fact: Fact | Note) -> Fact | Note:
     if isinstance(fact, Note):
         return bounded(fact)
+    if isinstance(fact, tuple):
+        return tuple(encodable(one)[:LONGEST] if isinstance(one, str) else one for one in fact)
     return encodable(fact)[:LONGEST] if isinstance(fact, str) else fact
 
 

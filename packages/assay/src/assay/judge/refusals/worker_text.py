@@ -21,6 +21,11 @@ WORKER: dict[str, str] = {
         "input '{input}': {dtype} does not hold the values that the reference is fed; give other inputs"
     ),
     NoteCode.UNREADABLE_FILE: "{file} {predicate}",
+    NoteCode.MODEL_FINDING: "{finding}, about {about} ({area})",
+    NoteCode.MODEL_PART: "{kind} {name} ({number}, {operator})",
+    NoteCode.INVALID_GRAPH: "{file}: {finding}",
+    NoteCode.INVALID_GRAPH_AND_ONE: "{file}: {finding} (and 1 more finding)",
+    NoteCode.INVALID_GRAPH_AND_MORE: "{file}: {finding} (and {more} more findings)",
     NoteCode.NO_ORIGINAL: "a change is judged by an original, and this case has none",
     NoteCode.FIXED_BATCH: (
         "batch {batch}: input '{input}' of model '{model}' has the fixed shape [{shape}]; measure a model with a symbolic first dimension, "
