@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import socket
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / "tests" / "faces" / "robot"), str(ROOT / "examples" / "zoo" / "broken")]
+sys.path[:0] = [str(ROOT / "tests" / "robot"), str(ROOT / "examples" / "zoo" / "broken")]
 
 import build  # noqa: E402
 import good  # noqa: E402
@@ -82,7 +81,6 @@ def measure(
         time.sleep(0.1)
     print(f"load {os.getloadavg()[0]:.1f}")
     tell("webhooks while a submission is checked", fire(address, asked.rate, asked.seconds, "busy", asked.nice))
-    tell_histogram(address)
     while (now := state(address))["decided"] < asked.submissions:
         time.sleep(0.5)
     seconds = time.monotonic() - begin
@@ -126,26 +124,9 @@ def tell(what: str, taken: list[float]) -> None:
     )
 
 
-def tell_histogram(address: str) -> None:
-    """What the robot itself saw, from the head of a delivery to its answer."""
-    text = httpx.get(f"{address}/metrics", timeout=30).text
-    counts = dict(re.findall(r'webhook_seconds_bucket\{le="([^"]+)",status="202"\} ([0-9.]+)', text))
-    whole = float(counts["+Inf"])
-    sentence = ", ".join(
-        f"{100 * float(counts[at]) / whole:.2f} % within {1000 * float(at):.0f} ms" for at in ("0.01", "0.05", "0.1")
-    )
-    print(f"by the robot's own clock: {sentence}")
-
-
 def state(address: str) -> dict[str, Any]:
-    text = httpx.get(f"{address}/metrics", timeout=30).text
-    figures = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
-    answers = {
-        name.split('"')[1]: int(float(value))
-        for name, value in figures.items()
-        if name.startswith("assay_robot_decided{")
-    }
-    return {"running": int(float(figures["assay_robot_running"])), "decided": sum(answers.values()), "answers": answers}
+    counts = httpx.get(f"{address}/queue.json", timeout=30).json()["counts"]
+    return {"running": counts["running"], "decided": sum(counts["answers"].values()), "answers": counts["answers"]}
 
 
 def make_repository(folder: Path) -> Path:

@@ -16,29 +16,16 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 TOKEN, ROBOT, PROJECT = "glpat-0001", {"id": 42, "username": "assay"}, "zoo/models"
-_POSITION = (
-    "base_sha",
-    "start_sha",
-    "head_sha",
-    "position_type",
-    "old_path",
-    "new_path",
-    "old_line",
-    "new_line",
-    "line_range",
-)
 _KNOWN: dict[tuple[str, str], dict[str, tuple[type, bool]]] = {
     ("PUT", "request"): {"state_event": (str, False), "title": (str, False), "description": (str, False)},
     ("POST", "notes"): {"body": (str, True), "internal": (bool, False), "created_at": (str, False)},
     ("PUT", "note"): {"body": (str, True)},
-    ("POST", "discussions"): {"body": (str, True), "position": (dict, False), "commit_id": (str, False)},
-    ("PUT", "discussion"): {"resolved": (bool, True)},
     ("POST", "status"): {
         "state": (str, True), "name": (str, False), "context": (str, False), "description": (str, False), "target_url": (str, False),
         "pipeline_id": (int, False), "ref": (str, False), "coverage": (float, False),
     },
 }  # fmt: skip
-"""By method and what is asked: the attributes of a body by docs.gitlab.com/api (merge_requests, notes, discussions, commits), with the type
+"""By method and what is asked: the attributes of a body by docs.gitlab.com/api (merge_requests, notes, commits), with the type
 of each and whether it must be there."""
 _QUERIES = ("state", "target_branch", "per_page", "page")
 _FINAL = ("success", "failed", "canceled")
@@ -56,8 +43,6 @@ def refusal(method: str, what: str, query: Mapping[str, str], body: object) -> s
         return f"{', '.join(missing)} is missing"
     if wrong := [name for name, one in told.items() if type(one) is not known[name][0]]:
         return f"{wrong[0]} is invalid"
-    if unknown := set(told.get("position", {})) - set(_POSITION):
-        return f"position has no {', '.join(sorted(unknown))}"
     return ""
 
 
@@ -66,8 +51,6 @@ class FakeGitlab:
     requests: dict[int, dict[str, Any]] = field(default_factory=dict)
     statuses: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
     notes: list[dict[str, Any]] = field(default_factory=list)
-    lines: dict[str, int] = field(default_factory=dict)
-    discussions: list[dict[str, Any]] = field(default_factory=list)
     log: list[tuple[str, str]] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
 
@@ -88,8 +71,6 @@ class FakeGitlab:
             Route(f"{at}/merge_requests/{{number:int}}", self._request, methods=["GET", "PUT"]),
             Route(f"{at}/merge_requests/{{number:int}}/notes", self._notes, methods=["GET", "POST"]),
             Route(f"{at}/merge_requests/{{number:int}}/notes/{{id:int}}", self._note, methods=["PUT"]),
-            Route(f"{at}/merge_requests/{{number:int}}/discussions", self._discussions, methods=["GET", "POST"]),
-            Route(f"{at}/merge_requests/{{number:int}}/discussions/{{id}}", self._discussion, methods=["PUT"]),
             Route(f"{at}/statuses/{{sha}}", self._status, methods=["POST"]),
         ]
         return Starlette(routes=[_Guarded(self, route) for route in routes])
@@ -122,28 +103,6 @@ class FakeGitlab:
         note = next(one for one in self.notes if one["id"] == request.path_params["id"])
         note["body"] = (await request.json())["body"]
         return JSONResponse(note)
-
-    async def _discussions(self, request: Request) -> Response:
-        number = request.path_params["number"]
-        if request.method == "GET":
-            return _paged(request, [one for one in self.discussions if one["number"] == number])
-        told = await request.json()
-        position = told["position"]
-        versions = {name: position[name] for name in ("base_sha", "start_sha", "head_sha")}
-        if versions != self.requests[number]["diff_refs"] or position["position_type"] != "text":
-            return JSONResponse({"message": '400 Bad request - Note {:position=>["is invalid"]}'}, 400)
-        if position["new_line"] > self.lines.get(position["new_path"], 10**6):
-            words = '400 Bad request - Note {:line_code=>["can\'t be blank", "must be a valid line code"]}'
-            return JSONResponse({"message": words}, 400)
-        note = {"id": 900 + len(self.discussions), "body": told["body"], "author": ROBOT, "resolvable": True,
-                "resolved": False, "position": position}  # fmt: skip
-        self.discussions.append({"id": f"d{len(self.discussions):039x}", "number": number, "notes": [note]})
-        return JSONResponse(self.discussions[-1], 201)
-
-    async def _discussion(self, request: Request) -> Response:
-        one = next(one for one in self.discussions if one["id"] == request.path_params["id"])
-        one["notes"][0]["resolved"] = (await request.json())["resolved"]
-        return JSONResponse(one)
 
     async def _status(self, request: Request) -> Response:
         told = await request.json()

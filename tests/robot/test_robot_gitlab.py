@@ -67,35 +67,6 @@ def test_a_status_and_one_note_that_is_edited(fake: FakeGitlab, gitlab: Gitlab) 
     assert fake.requests[1]["state"] == "closed"
 
 
-def test_findings_stand_in_the_lines_of_the_diff_and_are_resolved_when_they_are_gone(
-    fake: FakeGitlab, gitlab: Gitlab
-) -> None:
-    fake.lines = {"submissions/digits/README.md": 3}
-    fake.discussions = [
-        {"id": "theirs", "number": 1, "notes": [
-            {"id": 1, "body": "<!-- assay zoo finding: digits 0 -->", "author": {"id": 7}, "resolved": False}
-        ]}
-    ]  # fmt: skip
-    gitlab.report(whole(state=State.RUNNING), "")
-    assert len(fake.discussions) == 1
-    told = whole("decline", checks=failed(5, "a section is missing, @everybody"), reasons=["bad"])
-    gitlab.report(told, "")
-    gitlab.report(told, "")
-    notes = [one["notes"][0] for one in fake.discussions[1:]]
-    assert [one["position"]["new_line"] for one in notes] == [1, 2, 3], "the diff does not show the others"
-    assert {one["position"]["new_path"] for one in notes} == {"submissions/digits/README.md"}
-    assert "@everybody" not in notes[0]["body"]
-    assert "artifacts.readme" in notes[0]["body"]
-    fake.add_request(1, "b" * 40)
-    fixed = whole("decline", checks=failed(1, "a section is missing, @everybody"), reasons=["bad"], sha="b" * 40)
-    gitlab.report(fixed, "")
-    assert [one["notes"][0]["resolved"] for one in fake.discussions] == [False, False, True, True]
-    gitlab.report(whole("decline", checks=failed(300, "many"), reasons=["bad"], sha="b" * 40), "")
-    fake.lines = {}
-    gitlab.report(whole("decline", checks=failed(300, "many"), reasons=["bad"], sha="b" * 40), "")
-    assert len(fake.discussions) == 4 + 20, "more would bury the request"
-
-
 def test_only_promote_is_success(fake: FakeGitlab, gitlab: Gitlab) -> None:
     for answer, state in (("decline", "failed"), ("needs a person", "failed"), ("retry", "canceled")):
         fake.statuses.clear()

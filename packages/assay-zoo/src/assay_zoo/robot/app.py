@@ -1,4 +1,4 @@
-"""The robot as a web application: webhooks, metrics, health, a rerun and an approval for operators, and the pages."""
+"""The robot as a web application: webhooks, health, a rerun and an approval for operators, and the pages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def app_of(service: Service) -> Starlette:
         finally:
             await to_thread.run_sync(service.stop)
 
-    hooks = Webhooks(service.config, service.deliveries, wake=service.looking.wake, seen=service.metrics.webhook)
+    hooks = Webhooks(service.config, service.deliveries, wake=service.looking.wake)
     operations = _Operations(service)
     return Starlette(routes=[*hooks.routes(), *operations.routes(), *_pages(service)], lifespan=living)
 
@@ -53,7 +53,6 @@ class _Operations:
         return [
             Route("/healthz", self.healthz),
             Route("/readyz", self.readyz),
-            Route("/metrics", self.metrics),
             *(asked if self._service.config.operator else []),
         ]
 
@@ -64,10 +63,6 @@ class _Operations:
     def readyz(self, _: Request) -> Response:
         missing = {name: self._service.hides(reason) for name, reason in self._service.health.ready().items()}
         return JSONResponse({"ready": not missing, "reasons": missing}, 503 if missing else 200)
-
-    def metrics(self, _: Request) -> Response:
-        body, kind = self._service.metrics.text()
-        return Response(body, headers={"content-type": kind})
 
     async def rerun(self, request: Request) -> Response:
         """Put a decided submission into the queue again."""

@@ -12,7 +12,6 @@ from assay.errors import HarnessError, StoreError, UsageError
 from assay_zoo.decision import Answer
 from assay_zoo.inspect import Inspection
 from assay_zoo.robot.alerting import Alerts
-from assay_zoo.robot.metrics import Metrics
 from assay_zoo.robot.outbox import LEASE_S, DueEntry, LeaseRenewal, Outbox, OutboxEntry
 from assay_zoo.robot.promotion import Promoter
 from assay_zoo.robot.queue import Queue
@@ -32,7 +31,6 @@ class OutboxWorker:
     outbox: Outbox
     source: Source
     promoter: Promoter
-    metrics: Metrics
     public_url: str
     lease_s: float = LEASE_S
     alerts: Alerts | None = None
@@ -44,11 +42,9 @@ class OutboxWorker:
             try:
                 busy = self.deliver()
             except StoreError as error:
-                self.metrics.fault("database")
                 _LOG.error("%s", error)
                 busy = False
             except Exception:  # noqa: BLE001 - a thread of the service never dies of what it met
-                self.metrics.fault("delivering")
                 _LOG.exception("the outbox failed")
                 busy = False
             if not busy:
@@ -67,7 +63,6 @@ class OutboxWorker:
                 self._act(due)
         except UsageError as error:
             # Told once: the same is refused again until a person changes something, and then there is news.
-            self.metrics.fault(str(due.kind))
             _LOG.warning("%s of submission %d is refused: %s", due.kind, due.submission_id, error)
             self.queue.note(due.submission_id, f"{due.kind} is refused: {error}", Level.ERROR)
             self.outbox.done(held.due)
@@ -116,7 +111,6 @@ class OutboxWorker:
         try:
             self.alerts.send_waiting()
         except HarnessError as error:
-            self.metrics.fault("alert")
             _LOG.warning("alerts that wait were not sent: %s", error)
 
     def _all_in(self, one: Submission, but: int = 0) -> bool:
@@ -126,7 +120,6 @@ class OutboxWorker:
 
     def _later(self, due: DueEntry, error: Exception, at_least_s: float) -> None:
         wait = max(min(_FIRST_S * 2 ** min(due.attempts, 12), _LONGEST_S), at_least_s)
-        self.metrics.fault(str(due.kind))
         _LOG.warning("%s of submission %d failed, again in %.0f s: %s", due.kind, due.submission_id, wait, error)
         if due.attempts + 1 in _LOGGED:
             self.queue.note(due.submission_id, f"{due.kind} failed and is tried again: {error}", Level.WARNING)

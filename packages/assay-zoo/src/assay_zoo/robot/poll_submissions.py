@@ -37,10 +37,9 @@ class SubmissionPoller:
         deliveries: Deliveries,
         *,
         wake_workers: Callable[[], None],
-        fault: Callable[[str], None],
     ) -> None:
         self._source, self._mirror, self._queue, self._deliveries = source, mirror, queue, deliveries
-        self._wake_workers, self._fault = wake_workers, fault
+        self._wake_workers = wake_workers
         self._told = threading.Event()
         self._seen: dict[tuple[str, int], str] = {}
         self._missed: dict[str, int] = {}
@@ -160,7 +159,6 @@ class SubmissionPoller:
             raise
         except HarnessError as error:
             # One head that cannot be fetched (a broken object in it) must not keep the others out.
-            self._fault("fetch")
             if self._missed.get(head.sha, 0) < _MISSES:
                 _LOG.error("%s at %s cannot be fetched: %s", head.branch, head.sha[:12], error)
             if isinstance(error, GitFailed):  # no fault of the disk, or of the forge
@@ -185,12 +183,10 @@ class SubmissionPoller:
         try:
             look()
         except AssayError as error:
-            self._fault("source")
             self._asked_s = error.after_s if isinstance(error, SourceFailed) else 0.0
             _LOG.warning("%s", error)
             return False
         except Exception:  # noqa: BLE001 - a thread of the service never dies of what it met
-            self._fault("looking")
             _LOG.exception("looking for submissions failed")
             return False
         return True

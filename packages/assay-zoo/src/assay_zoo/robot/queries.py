@@ -1,4 +1,4 @@
-"""What the pages, the reports and the metrics ask of the queue. Nothing here writes."""
+"""What the pages, the reports ask of the queue. Nothing here writes."""
 
 from __future__ import annotations
 

@@ -20,7 +20,6 @@ from assay_zoo.robot.config import RobotConfig
 from assay_zoo.robot.database import Database
 from assay_zoo.robot.deliveries import Deliveries
 from assay_zoo.robot.health import Health
-from assay_zoo.robot.metrics import Metrics
 from assay_zoo.robot.outbox import Outbox
 from assay_zoo.robot.outbox_worker import OutboxWorker
 from assay_zoo.robot.poll_submissions import SubmissionPoller
@@ -62,14 +61,13 @@ class Service:
             self.queue = Queue(database, lease_s=config.limits.lease_s)
             self.deliveries = Deliveries(database)
             self.outbox = Outbox(database, lease_s=config.limits.lease_s)
-            self.metrics = Metrics(self.queue)
             self.health = Health(self.queue, self.mirror, self._sandbox, demand_sandbox=config.demand_sandbox)
         except BaseException:
             database.close()
             raise
         self._stop, self._waken, self._news = threading.Event(), threading.Event(), threading.Event()
         self.looking = SubmissionPoller(
-            self.source, self.mirror, self.queue, self.deliveries, wake_workers=self._new_work, fault=self.metrics.fault
+            self.source, self.mirror, self.queue, self.deliveries, wake_workers=self._new_work
         )
         self._threads: list[threading.Thread] = []
 
@@ -84,7 +82,6 @@ class Service:
             queue=self.queue,
             source=self.source,
             mirror=self.mirror,
-            metrics=self.metrics,
             hidden=self.config.hidden,
             look_again=self.looking.look_again,
         )
@@ -141,7 +138,6 @@ class Service:
             outbox=self.outbox,
             source=self.source,
             promoter=Promoter(config, self.source, self.mirror),
-            metrics=self.metrics,
             public_url=config.public_url,
             lease_s=config.limits.lease_s,
             alerts=Alerts(config.alerts, config.history) if config.alerts else None,

@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import json
 import logging
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -27,18 +26,12 @@ _SMALL_BYTES = 1_000_000
 _LARGE_AT_ONCE = 2
 """Bodies past _SMALL_BYTES that are read at one time: nobody has proved yet who sends them."""
 
-Seen = Callable[[str, float], None]
-"""(answer, seconds): called for each delivery."""
-
 
 class Webhooks:
     """`wake` is called when there is a new hint."""
 
-    def __init__(
-        self, config: RobotConfig, deliveries: Deliveries, *, wake: Callable[[], None], seen: Seen = lambda _, __: None
-    ) -> None:
-        self._config, self._deliveries = config, deliveries
-        self._wake, self._seen = wake, seen
+    def __init__(self, config: RobotConfig, deliveries: Deliveries, *, wake: Callable[[], None]) -> None:
+        self._config, self._deliveries, self._wake = config, deliveries, wake
         # Threads of their own: pages that wait for a slow database never hold up a delivery.
         self._limiter = CapacityLimiter(_THREADS)
         self._large = asyncio.Semaphore(_LARGE_AT_ONCE)
@@ -51,9 +44,7 @@ class Webhooks:
         forge = FORGES[name]
 
         async def receive(request: Request) -> Response:
-            begin = time.perf_counter()
             status, told = await self._receive(request, forge)
-            self._seen(str(status), time.perf_counter() - begin)
             # A connection whose body was not read to its end cannot be used again.
             headers = {"connection": "close"} if status in (408, 413, 415) else {}
             return JSONResponse({"message": told}, status, headers=headers)

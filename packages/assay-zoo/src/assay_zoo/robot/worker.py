@@ -20,7 +20,6 @@ from assay_zoo.repository import INDEX, MANIFEST, MODELS, POLICY, SCENARIOS, SUB
 from assay_zoo.robot.config import RobotConfig
 from assay_zoo.robot.git import GitFailed
 from assay_zoo.robot.inspection_process import Ending, Said, inspect_in_child
-from assay_zoo.robot.metrics import Metrics
 from assay_zoo.robot.mirror import Mirror, Moved
 from assay_zoo.robot.outbox import OutboxEntry
 from assay_zoo.robot.queue import Queue
@@ -40,7 +39,6 @@ class WorkerPool:
     queue: Queue
     source: Source
     mirror: Mirror
-    metrics: Metrics
     look_again: Callable[[str, int], None]
     hidden: tuple[str, ...] = ()
 
@@ -59,11 +57,9 @@ class Worker:
             try:
                 busy = self.work(stop)
             except StoreError as error:
-                self._shop.metrics.fault("database")
                 _LOG.error("%s", error)
                 busy = False
             except Exception:  # noqa: BLE001 - a thread of the service never dies of what it met
-                self._shop.metrics.fault("worker")
                 _LOG.exception("a worker failed; its job is taken up again when the lease ends")
                 busy = False
             if not busy:
@@ -108,7 +104,6 @@ class Worker:
             return
         except (HarnessError, OSError) as error:
             # Neither the submission nor the inspection: it does not count, and it is tried until it works.
-            self._shop.metrics.fault("fetch")
             queue.give_back(lease, f"cannot be fetched now: {error}", after_s=self._limits.retry_s, counted=False)
             return
         if refused:
@@ -197,7 +192,6 @@ class Worker:
         self, lease: Lease, checks: list[Check] | tuple[Check, ...], base: str, found: Inspection | None = None
     ) -> None:
         """One attempt less; the last one is told to people, and blames nobody."""
-        self._shop.metrics.fault("inspection")
         tried = lease.attempts + 1
         if tried >= self._limits.attempts:
             self._decide(lease, checks, base, found)
@@ -220,7 +214,6 @@ class Worker:
             record=str(self._record(lease, found)) if found else "",
         )
         if self._shop.queue.decide(lease, decided, self._wishes(decision.answer), encoded):
-            self._shop.metrics.decision(decision.answer)
             _LOG.info("decided", extra={"submission": lease.submission.id, "answer": str(decision.answer)})
         else:
             _LOG.warning("a decision on job %d came too late and was refused", lease.job)
@@ -240,7 +233,6 @@ class Worker:
         if said.begins:
             self._shop.queue.note(identity, f"{said.begins} begins")
         elif said.group:
-            self._shop.metrics.group(said.group, said.seconds)
             counts = ", ".join(f"{number} {outcome}" for outcome, number in said.outcomes.items()) or "no checks"
             level = Level.WARNING if CheckOutcome.FAILED in said.outcomes else Level.INFO
             self._shop.queue.note(identity, f"{said.group}: {counts}, {said.seconds:.1f} s", level)

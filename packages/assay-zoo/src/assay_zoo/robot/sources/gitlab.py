@@ -14,7 +14,6 @@ from assay_zoo.robot.records import Head, State, Submission, Whole
 from assay_zoo.robot.sanitize import sanitize
 from assay_zoo.robot.sources.forge_http import ForgeHttp
 from assay_zoo.robot.sources.github_checks import check_name
-from assay_zoo.robot.sources.gitlab_discussions import Discussions
 from assay_zoo.robot.sources.source import SourceFailed, understood
 
 _DESCRIPTION_MOST = 255
@@ -29,7 +28,6 @@ class Gitlab:
         self._at = f"/projects/{quote(table.project, safe='')}"
         self._http = ForgeHttp(f"{table.api.rstrip('/')}/api/v4", lambda _: {"private-token": secret})
         self._me = 0
-        self._discussions = Discussions(self._http, self._at, self._who)
 
     @understood
     def heads(self) -> list[Head]:
@@ -73,7 +71,6 @@ class Gitlab:
             self._http.send("POST", notes, body)
         elif mine["body"] != body["body"]:
             self._http.send("PUT", f"{notes}/{int(mine['id'])}", body)
-        self._discussions.report(whole, request)
 
     @understood
     def close(self, submission: Submission) -> None:
