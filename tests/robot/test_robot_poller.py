@@ -43,9 +43,7 @@ class _World:
 def test_it_is_told_after_three_misses_and_taken_by_its_own_names_once_it_can_be_fetched() -> None:
     world = _World()
     each = cast(Any, world)
-    poller = SubmissionPoller(
-        each, each, each, cast(Any, SimpleNamespace()), wake_workers=lambda: None, fault=lambda _: None
-    )
+    poller = SubmissionPoller(each, each, each, cast(Any, SimpleNamespace()), wake_workers=lambda: None)
     world.broken = GitFailed("git fetch failed: a broken object")
     for _ in range(3):
         assert world.queued == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 from sandboxed import LIMITS, Cell, cell, sandbox
 
 from assay.core.sandbox import Ending
-from assay.launch.core_wait import used_by_tree_s
+from assay.launch.core_wait import LONGEST, used_by_tree_s
 from assay.launch.sandbox_cgroup import PidsGroup
 
 __all__ = ["cell", "sandbox"]
@@ -18,7 +19,7 @@ __all__ = ["cell", "sandbox"]
 _HIDING = """
 import os, signal, time
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for its children: their time is added to nobody's
-end, born = time.monotonic() + 3, 0.0
+end, born = time.monotonic() + 30, 0.0
 while time.monotonic() < end:
     if time.monotonic() - born >= 0.01:
         born = time.monotonic()
@@ -32,12 +33,14 @@ while time.monotonic() < end:
 @pytest.mark.alone
 @pytest.mark.parametrize("grouped", [True, False])
 def test_time_that_it_hides_in_children_is_its_own(cell: Cell, grouped: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hundred short ones a second have the cores, and it waits for them."""
+    """A hundred short ones a second have the cores, and it waits for them. Where others have them, too, it may wait for those, but never
+    past LONGEST."""
+    busy = os.getloadavg()[0] > len(os.sched_getaffinity(0))
     if not grouped:
         monkeypatch.setattr(PidsGroup, "used_s", lambda _: None)
     ended = cell.python(_HIDING, replace(LIMITS, seconds=1.0))
     assert ended.ending is Ending.TIMEOUT, (ended.sentence, ended.seconds)
-    assert ended.seconds < 2.5
+    assert ended.seconds < (LONGEST + 1.0 if busy else 2.5)
 
 
 def test_a_group_knows_the_time_of_those_that_nobody_waited_for() -> None:
