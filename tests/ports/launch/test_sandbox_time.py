@@ -33,13 +33,14 @@ while time.monotonic() < end:
 @pytest.mark.alone
 @pytest.mark.parametrize("grouped", [True, False])
 def test_time_that_it_hides_in_children_is_its_own(cell: Cell, grouped: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hundred short ones a second have the cores, and it waits for them. Where others have them, too, it may wait for those, but never
-    past LONGEST."""
+    """A hundred short ones a second have the cores, and it waits for them. Where others have them, too, it may wait for those, and blame
+    the machine, but never past LONGEST."""
     busy = os.getloadavg()[0] > len(os.sched_getaffinity(0))
     if not grouped:
         monkeypatch.setattr(PidsGroup, "used_s", lambda _: None)
     ended = cell.python(_HIDING, replace(LIMITS, seconds=1.0))
-    assert ended.ending is Ending.TIMEOUT, (ended.sentence, ended.seconds)
+    ends = (Ending.TIMEOUT, Ending.INFRASTRUCTURE) if busy else (Ending.TIMEOUT,)
+    assert ended.ending in ends, (ended.sentence, ended.seconds)
     assert ended.seconds < (LONGEST + 1.0 if busy else 2.5)
 
 
