@@ -1,11 +1,15 @@
-"""200 jobs of which 5 segfault, 3 hang and 2 exhaust memory: is every one blamed right, with cause and stage?"""
+"""200 jobs of which 5 segfault, 3 hang and 2 exhaust memory: is every one blamed right, with cause and stage? With `--on`, on the nodes of
+a Ray cluster that is there already."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import random
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +21,33 @@ from assay.launch.pool import Pool
 from assay.launch.prefork import Preforked
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
-from assay.ports import JobList
+from assay.ports import JobList, Launcher
 from assay.testing.launcher_checks import check_blame, faulty_job
 
 FAULTS = ["segfault"] * 5 + ["hang"] * 3 + ["leak"] * 2
 STAGES = [Stage.LOWER, Stage.SAVE, Stage.LOAD, Stage.RUN]
 
 
+@contextmanager
+def on_ray(address: str) -> Iterator[Launcher]:
+    from assay.launch.ray.cluster import RayCluster
+    from assay.launch.ray.pool import RayPool
+
+    with closing(RayCluster(address, workers=1)) as cluster:
+        yield RayPool(cluster)
+
+
+@contextmanager
+def here(flows: Sequence[str]) -> Iterator[Launcher]:
+    with Preforked(flows) as ahead:
+        yield Pool(2, ahead=ahead)
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--on", default="", metavar="HOST:PORT", help="of the head of a cluster [this machine]")
+    address = parser.parse_args().on
+    ways = {"on Ray": on_ray(address)} if address else {"started": here(()), "forked": here(("faulty",))}
     with tempfile.TemporaryDirectory() as folder:
         model, golden = _identity(Path(folder))
         chance = random.Random(3)
@@ -35,10 +58,10 @@ def main() -> None:
             for n, (fault, stage) in enumerate(plan)
         ]
         print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-        for what, flows in (("started", ()), ("forked", ("faulty",))):
-            with Preforked(flows) as ahead:
+        for what, way in ways.items():
+            with way as launcher:
                 begin = time.perf_counter()
-                results = list(Pool(2, ahead=ahead).launch(JobList(jobs)))
+                results = list(launcher.launch(JobList(jobs)))
                 seconds = time.perf_counter() - begin
             check_blame(jobs, results)
             innocent = sum(r.outcome is not Outcome.OK for r in results if r.case.endswith("-none"))

@@ -52,6 +52,44 @@ def test_a_job_that_takes_nodes_down_costs_two_and_no_other_job_is_blamed(killer
     assert sorted(done) == sorted(job.key for job in jobs if job is not jobs[killer])
 
 
+def test_what_is_not_installed_on_a_node_is_done_by_those_that_have_it() -> None:
+    """A node that fails at once has room at once: it would be given nearly all jobs."""
+    model = Model("m", "m.onnx", "")
+    jobs = [
+        VerifyJob(Case(f"{number}", model), make_flow(name, backend=name))
+        for number in range(300)
+        for name in ("x", "y")
+    ]
+    bare, other = nodes = [Node(name, None, None, 1) for name in ("bare", "other")]
+    sharing, done = Sharing(pairs=False), []
+    for job in jobs:
+        sharing.add(job)
+    while sharing or any(node.owed for node in nodes):
+        sharing.give(nodes)
+        for node in nodes:
+            for job in list(node.owed.values()):
+                assert isinstance(job, VerifyJob)
+                if node is bare and job.flow.backend == "x" and sharing.refused(node, job, nodes):
+                    continue
+                node.answer(job.key, 0.01)
+                done.append((job.flow.backend, node.name, job.key))
+    assert sorted(key for _, _, key in done) == sorted(job.key for job in jobs)
+    assert {name for backend, name, _ in done if backend == "x"} == {"other"}
+    assert "bare" in {name for backend, name, _ in done if backend == "y"}
+    assert for_alone(nodes) == [other]
+
+
+@pytest.mark.parametrize("others", [0, 1], ids=["none is left", "another has no GPU"])
+def test_what_no_node_has_is_answered_by_the_last_that_was_asked(others: int) -> None:
+    job = VerifyJob(Case("case", Model("m", "m.onnx", "")), make_flow(device="cuda"))
+    nodes = [Node("a", None, None, 1, gpus=1), *(Node("bare", None, None, 1) for _ in range(others))]
+    sharing = Sharing(pairs=False)
+    sharing.add(job)
+    assert sharing.give(nodes, 1) == {nodes[0]: [job]}
+    assert not sharing.refused(nodes[0], job, nodes, 1)
+    assert nodes[0].answer(job.key, 0.01)
+
+
 def test_what_a_lost_node_owed_is_tried_last_and_alone() -> None:
     jobs, sharing, first, second = _jobs(6), Sharing(pairs=False), Node("a", None, None, 1), Node("b", None, None, 1)
     for job in jobs[:2]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assay.core.job_base import Job
+from assay.launch.job_queue import WorkerKey
 
 HORIZON_S = 1.0
 """A node has jobs for so long: it need not wait for the network, and little is to be done again where it is lost."""
@@ -18,7 +19,8 @@ NEWS = 0.25
 @dataclass(eq=False)
 class Node:
     """`actor`, `stream` and `ray_id` are Ray's; `owed` are its jobs that have no answer, by key; `sent` are calls of
-    the actor that Ray has not said to have come. `job_s` is what a job is expected to take, None before the first answer."""
+    the actor that Ray has not said to have come. `job_s` is what a job is expected to take, None before the first answer. `lacks` are kinds
+    of jobs for which something is not installed there."""
 
     name: str
     actor: Any
@@ -29,6 +31,7 @@ class Node:
     owed: dict[str, Job] = field(default_factory=dict)
     sent: list[Any] = field(default_factory=list)
     job_s: float | None = None
+    lacks: set[WorkerKey] = field(default_factory=set)
 
     @property
     def room(self) -> int:

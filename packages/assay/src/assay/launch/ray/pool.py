@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator, Iterable
 from typing import Any
 
@@ -15,6 +16,7 @@ from assay.core.result import Result
 from assay.core.step import UNKNOWN
 from assay.errors import EnvironmentFailed, WorkerFailed
 from assay.launch.failed_result import lost_nodes
+from assay.launch.job_queue import worker_key
 from assay.launch.ray.cluster import RayCluster
 from assay.launch.ray.node import Node
 from assay.launch.ray.packets import Parcel, pack_jobs, unpack_results
@@ -139,11 +141,27 @@ class _Launch:
             return
         for result in results:
             job = node.owed.get(result.job_key)
+            if job is not None and result.outcome is Outcome.UNAVAILABLE and self._is_refused(node, job, result):
+                continue
             own_s = result.seconds if result.seconds or result.outcome is Outcome.OK else None
             if job is not None and node.answer(result.job_key, own_s):
                 self._done += 1
                 self._cluster.watch(job, None, self._done, self._total, UNKNOWN)
                 yield result
+
+    def _is_refused(self, node: Node, job: Job, result: Result) -> bool:
+        """Whether another node is to do it. Who measures has one node, and stays on it."""
+        known = worker_key(job) in node.lacks
+        if self._alone or not self._sharing.refused(node, job, self._cluster.nodes, self._cluster.most_gpus):
+            return False
+        if not known:
+            what = f"{node.name} cannot do jobs of {job.subject} ({result.detail})"
+            print(
+                f"assay: the node {what}: other nodes do them; install there what is missing",
+                file=sys.stderr,
+                flush=True,
+            )
+        return True
 
     def _lost(self, node: Node) -> Iterable[Result]:
         """The results of jobs that have cost nodes enough."""

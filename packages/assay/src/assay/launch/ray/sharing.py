@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from assay.core.job_base import FlowJob, Job
+from assay.launch.job_queue import WorkerKey, worker_key
 from assay.launch.leases import gpus_needed
 from assay.launch.ray.node import Node
 
@@ -17,10 +18,10 @@ PAIR = 2
 
 
 class Sharing:
-    """Jobs that no node has, by the GPUs that they need. `pairs`: two may need each other, and stay together."""
+    """Jobs that no node has, by the GPUs and the kind of worker that they need. `pairs`: two may need each other, and stay together."""
 
     def __init__(self, *, pairs: bool) -> None:
-        self._waiting: dict[int, deque[Job]] = {}
+        self._waiting: dict[tuple[int, WorkerKey], deque[Job]] = {}
         self._suspects: dict[int, deque[Job]] = {}  # those of pairs in one queue, in their order
         self._losses: Counter[str] = Counter()
         self._together = PAIR if pairs else 1
@@ -29,15 +30,17 @@ class Sharing:
         return sum(map(len, (*self._waiting.values(), *self._suspects.values())))
 
     def add(self, job: Job) -> None:
-        self._waiting.setdefault(_gpus_of(job), deque()).append(job)
+        self._waiting.setdefault((_gpus_of(job), worker_key(job)), deque()).append(job)
 
     def give(self, nodes: Sequence[Node], most_gpus: int = 0) -> dict[Node, list[Job]]:
         """What each of these gets now, and owes from then on. `most_gpus` are those of one node, lost ones with them: what needs a GPU
-        waits for a node that has it; what needs more than any has is asked of those with the most, whose backend says so."""
+        waits for a node that has it; what needs more than any has is asked of those with the most, whose backend says so. What is not
+        installed on all nodes goes to those that have it, if any."""
         parcels: dict[Node, list[Job]] = {}
         open_nodes = [node for node in nodes if not self._tries_suspects(node)]
-        for needed, waiting in sorted(self._waiting.items(), reverse=True):
-            able = [node for node in open_nodes if node.gpus >= min(needed, most_gpus)]
+        for (needed, kind), waiting in sorted(self._waiting.items(), key=lambda one: -one[0][0]):
+            capable = _capable(nodes, needed, most_gpus)
+            able = set([node for node in capable if kind not in node.lacks] or capable).intersection(open_nodes)
             while waiting and (free := [node for node in able if node.room > 0]):
                 node = max(free, key=lambda one: one.room / one.workers)
                 job = waiting.popleft()
@@ -49,6 +52,16 @@ class Sharing:
                 node.give(jobs)
                 parcels[node] = jobs
         return parcels
+
+    def refused(self, node: Node, job: Job, nodes: Sequence[Node], most_gpus: int = 0) -> bool:
+        """Something is not installed there. Whether another node is asked instead, which may have it."""
+        kind = worker_key(job)
+        node.lacks.add(kind)
+        if all(kind in one.lacks for one in _capable(nodes, _gpus_of(job), most_gpus)):
+            return False
+        del node.owed[job.key]
+        self.add(job)
+        return True
 
     def lost(self, node: Node) -> list[Job]:
         """What it owes is tried again, but for those that have cost as many nodes as they may."""
@@ -75,8 +88,13 @@ class Sharing:
 
 
 def for_alone(nodes: Sequence[Node]) -> list[Node]:
-    """The one that does all that runs alone: the first of those with the most GPUs, which can do every job."""
-    return [max(nodes, key=lambda node: node.gpus)] if nodes else []
+    """The one that does all that runs alone: the first of those with the most GPUs, which can do every job, and of these with the most
+    that is installed."""
+    return [max(nodes, key=lambda node: (node.gpus, -len(node.lacks)))] if nodes else []
+
+
+def _capable(nodes: Sequence[Node], needed: int, most_gpus: int) -> list[Node]:
+    return [node for node in nodes if node.gpus >= min(needed, most_gpus)]
 
 
 def _gpus_of(job: Job) -> int:
