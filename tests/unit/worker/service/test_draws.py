@@ -51,7 +51,7 @@ class _Odd(_Service):
 def _drawn(rule: str | _Service) -> tuple[list[str], dict[str, float]]:
     logs = LOGITS - np.log(np.exp(LOGITS).sum())
     oracle = Oracle(None, None, [START, START])  # type: ignore[arg-type]
-    oracle._known |= {START[:2]: logs, START: logs}
+    oracle.keep(START, np.array([logs] * len(START)))
     service = _Service(rule) if isinstance(rule, str) else rule
     findings, metrics = draw_rules(service, oracle, 400)  # type: ignore[arg-type]
     return [str(one.facts["rule"]) for one in findings], metrics

@@ -36,6 +36,7 @@ _SHOWN = (
 @from_options(LoadOptions)
 def load(given: Mapping[str, Any]) -> None:
     from assay.commands.load import run_load
+    from assay.reports.rows import EXIT_MEANING
 
     options = read_options(LoadOptions, given, command=command_line(sys.argv[1:], LoadOptions))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))  # services that were started are ended
@@ -44,7 +45,11 @@ def load(given: Mapping[str, Any]) -> None:
     if options.output is not None:
         options.output.write_text(json.dumps(_figures(found), indent=1), "utf-8")
         print(f"figures: {options.output}")
-    raise typer.Exit(_EXITS.get(found.word.value, 3))
+    for _, path in options.reports:
+        print(f"report: {path}")
+    code = _EXITS.get(found.word.value, 3)
+    print(f"exit {code} = {EXIT_MEANING[code]}")
+    raise typer.Exit(code)
 
 
 def _print(found: Loaded) -> None:

@@ -76,6 +76,14 @@ def judged_load(blank: DraftVerdict, result: LoadResult, job: Job | None) -> Dra
     )
 
 
+def _limit(goal: Goal) -> str:
+    """As a sentence names it: its number, or where it is written."""
+    for sign, number in (("<=", goal.max), (">=", goal.min)):
+        if number is not None:
+            return f"{sign} {quantity(goal.metric, number)}"
+    return f"the limit in {goal.place}"
+
+
 @dataclass(frozen=True)
 class _Interval:
     low: float
@@ -108,7 +116,5 @@ def undecided(
     if all(one is None for one in ends) or all(one is not None for one in ends):
         return complaint
     shown = " to ".join(quantity(goal.metric, one) for one in (between.low, between.high))
-    text = (
-        f"{goal.metric} is {quantity(goal.metric, observed)} ({shown}), too few to decide {goal.place}: measure longer"
-    )
+    text = f"{goal.metric} is {quantity(goal.metric, observed)} ({shown}), too few to decide {_limit(goal)}: measure longer"
     return Violation(VerdictStatus.INCONCLUSIVE, text, goal.metric, observed)

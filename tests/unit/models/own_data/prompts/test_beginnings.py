@@ -25,6 +25,13 @@ def test_a_text_goes_on_and_padding_is_none() -> None:
     assert found.of([7], 1) == [2]
 
 
+def test_what_was_met_is_known_and_nothing_is_added() -> None:
+    found = Beginnings([(5, 6, 7)])
+    assert found.known([5, 6, 8, 7]) == [0, 1]
+    assert found.known([6]) == []
+    assert len(found.lengths) == 3
+
+
 def test_a_long_text_takes_a_step_for_each_token() -> None:
     """Of tuples of all that it begins with these would be 80 GB."""
     assert Beginnings([range(100_000)]).lengths[-1] == 100_000

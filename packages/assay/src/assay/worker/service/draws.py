@@ -63,12 +63,14 @@ def draw_rules(service: PromptService, oracle: Oracle, draws: int) -> tuple[list
 def _start(prompt: Prompt, oracle: Oracle) -> Prompt:
     """The beginning behind which it is least sure whether a token of the beginning comes again: what rules on repetition change most."""
 
-    def spread(length: int) -> float:
-        share = _mass(prompt[:length], oracle.logs(prompt[:length]))
-        return share * (1 - share)
-
-    known = [length for length in range(1, len(prompt) + 1) if oracle.knows(prompt[:length])]
-    return prompt[: max(known, key=spread)]
+    shares = []
+    known = oracle.all_logs(prompt)
+    seen = np.zeros(len(known[0]), bool)
+    for token, logs in zip(prompt, known, strict=False):
+        seen[token] = True
+        share = float(np.exp(logs[seen]).sum())
+        shares.append(share * (1 - share))
+    return prompt[: 1 + int(np.argmax(shares))]
 
 
 def _mass(start: Prompt, logs: Any) -> float:

@@ -25,6 +25,16 @@ class Beginnings:
             found.append(PADDED if token == PADDED else behind)
         return found
 
+    def known(self, tokens: Iterable[int]) -> list[int]:
+        """The numbers of those that were met, the shortest first. None is given a number."""
+        found: list[int] = []
+        for token in tokens:
+            number = self._numbers.get((found[-1] if found else PADDED, token))
+            if number is None:
+                break
+            found.append(number)
+        return found
+
     def _number(self, behind: int, token: int) -> int:
         number = self._numbers.setdefault((behind, token), len(self.lengths))
         if number == len(self.lengths):
