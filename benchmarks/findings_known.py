@@ -1,6 +1,6 @@
 """Whether triage recognizes what docs/findings describes: each finding has to stand in a model that its own script makes.
 
-    python benchmarks/findings_known.py [--only TEXT]
+    python benchmarks/findings_known.py [--only TEXT] [--seconds S]
 
 Prints the findings that do not, with the numbers that the operators read there, and a last line with how many do.
 """
@@ -8,7 +8,6 @@ Prints the findings that do not, with the numbers that the operators read there,
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import subprocess
 import sys
@@ -26,34 +25,44 @@ from assay.triage.graph import Graph
 from assay.triage.known import numbers_of, occurrences
 from assay.worker.regions.value_files import declared_dtypes, graph_of
 
-SCRIPT_S = 180.0
 FOLDER = "ASSAY_KEPT_MODELS"
 KEPT = f"""
 import os
 from itertools import count
 from pathlib import Path
+import onnx
 from onnx import helper, parser
 numbers = count()
+def keep(model):
+    if isinstance(model, onnx.ModelProto):
+        (Path(os.environ["{FOLDER}"]) / f"{{os.getpid()}}-{{next(numbers)}}.onnx").write_bytes(model.SerializeToString())
 def kept(make):
     def made(*arguments, **said):
-        model = make(*arguments, **said)
-        (Path(os.environ["{FOLDER}"]) / f"{{os.getpid()}}-{{next(numbers)}}.onnx").write_bytes(model.SerializeToString())
+        keep(model := make(*arguments, **said))
         return model
     return made
+def kept_as_saved(save):
+    def saved(model, *arguments, **said):
+        keep(model)
+        return save(model, *arguments, **said)
+    return saved
 helper.make_model, parser.parse_model = kept(helper.make_model), kept(parser.parse_model)
+onnx.save = onnx.save_model = kept_as_saved(onnx.save)
 """
 """Runs at the start of each process."""
 
 
-def models_of(script: Path) -> Iterator[onnx.ModelProto]:
-    """All that it and its children make before they end, however they end."""
+def models_of(script: Path, seconds: float) -> Iterator[onnx.ModelProto]:
+    """All that it and its children make or save before they end, however they end, or in that time."""
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as start:
         (Path(start) / "sitecustomize.py").write_text(KEPT)
-        with contextlib.suppress(subprocess.TimeoutExpired):
+        try:
             subprocess.run(
-                [sys.executable, str(script)], capture_output=True, timeout=SCRIPT_S, check=False,
+                [sys.executable, str(script)], capture_output=True, timeout=seconds, check=False,
                 env={**os.environ, "PYTHONPATH": start, FOLDER: folder},
             )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            print(f"{script.name} did not end in {seconds:g} s: --seconds gives more")
         for path in sorted(Path(folder).glob("*.onnx")):
             yield onnx.load_from_string(path.read_bytes())
 
@@ -77,23 +86,27 @@ def read(graph: Graph, one: Finding) -> set[tuple[str, ...]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="")
-    only = parser.parse_args().only
+    parser.add_argument("--seconds", type=float, default=180.0, help="for each script")
+    said = parser.parse_args()
+    only = said.only
     by_script: dict[str, list[Finding]] = {}
     for one in findings():
         by_script.setdefault(one.file, []).append(one)
-    stands = []
+    stands: dict[tuple[str, str], bool] = {}
     for file, each in by_script.items():
         if only not in file:
             continue
-        graphs = [graph_in(model) for model in models_of(Path(PLACE) / file)]
+        graphs = [graph_in(model) for model in models_of(Path(PLACE) / file, said.seconds)]
         for one in each:
             pattern = pattern_of_finding(one)
-            stands.append(any(occurrences(graph, pattern) for graph in graphs))
-            if not stands[-1]:
+            here = any(occurrences(graph, pattern) for graph in graphs)
+            # One defect may have patterns that stand in other models.
+            stands[file, one.title] = here or stands.get((file, one.title), False)
+            if not here:
                 of_any = any(occurrences(graph, replace(pattern, types=())) for graph in graphs)
                 why = "of other numbers" if of_any else f"nowhere in {len(graphs)} models"
                 print(file, one.title, one.operators, why, *(read(graph, one) for graph in graphs), flush=True)
-    print(f"{sum(stands)} of {len(stands)} findings stand in a model of their script")
+    print(f"{sum(stands.values())} of {len(stands)} findings stand in a model of their script")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""OpenVINO 2026.4.1, CPU: ReduceL1 and ReduceLogSumExp of opsets 13 to 17 ignore the attribute `axes` and reduce every axis.
+"""OpenVINO 2026.4.1, CPU: ReduceL1, ReduceLogSum and ReduceLogSumExp of opsets 13 to 17 ignore the attribute `axes` and reduce every axis.
 
 Expected: until opset 18 the axes of all reductions but ReduceSum are an attribute, so that over the last axis of [[1, 2], [3, 4]] ReduceL1
 gives [[3], [7]]. Got: [[10]], the sum over all. At opset 11 the same node is right, and so are ReduceL2, ReduceMean, ReduceMax and
@@ -16,6 +16,7 @@ from onnx import TensorProto, helper
 x = np.array([[1, 2], [3, 4]], np.float32)
 RIGHT = {
     "ReduceL1": np.abs(x).sum(1, keepdims=True),
+    "ReduceLogSum": np.log(x.sum(1, keepdims=True)),
     "ReduceLogSumExp": np.log(np.exp(x).sum(1, keepdims=True)),
     "ReduceL2": np.sqrt((x * x).sum(1, keepdims=True)),
 }

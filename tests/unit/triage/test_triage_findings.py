@@ -37,6 +37,13 @@ def test_a_finding_stands_where_its_attributes_are(attributes: dict[str, str], s
     assert sum(len(occurrences(graph, one)) for one in patterns_of_findings("iree")) == stands
 
 
+@pytest.mark.parametrize(("dtype", "stands"), [("float32", 1), ("int64", 1), ("uint8", 1)])
+def test_what_only_moves_numbers_is_a_defect_of_all_kinds_of_them(dtype: str, stands: int) -> None:
+    node = GraphNode("d", "DepthToSpace", ("x",), ("y",), {"mode": "CRD"}, (dtype,))
+    graph = Graph(RegionGraph((node,), ("x",), ("y",), ("x", "y")))
+    assert sum(len(occurrences(graph, one)) for one in patterns_of_findings("iree")) == stands
+
+
 def test_any_value_and_none_are_told_apart() -> None:
     by_title = {one.title: one for one in patterns_of_findings("openvino")}
     any_bias = by_title["LRN rounds its bias down to a whole number"]

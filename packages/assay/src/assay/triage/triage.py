@@ -25,7 +25,7 @@ from assay.triage.findings import patterns_of_findings
 from assay.triage.known import KnownCauses
 from assay.triage.pages import write_pages
 from assay.triage.script import run_script, state_in, write_script
-from assay.triage.search import find_causes
+from assay.triage.search import find_causes, tries_for
 from assay.triage.since import State
 from assay.triage.symptom import UNSTABLE
 from assay.triage.text import red, title_of
@@ -102,6 +102,11 @@ def _with_script(cause: Cause, context: Context) -> tuple[Cause, ScriptRun]:
 def _scripted(cause: Cause, context: Context) -> tuple[Cause, ScriptRun]:
     path = write_script(cause, context.backend, replace(context.job.flow, transforms=()), title_of(cause))
     run = run_script(path, _interpreter(context), "fails") if path else ScriptRun(None)
+    # What fails seldom may be right by chance.
+    for _ in range(1, tries_for(cause.failed / cause.tries) if path else 1):
+        if state_in(run, cause.symptom) is State.WRONG:
+            break
+        run = run_script(path, _interpreter(context), "fails")
     return replace(cause, script=path), run
 
 
