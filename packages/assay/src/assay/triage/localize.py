@@ -13,7 +13,7 @@ from assay.core.outcome import Outcome
 from assay.core.region import RegionError
 from assay.triage.graph import Graph, Places
 from assay.triage.prober import Prober
-from assay.triage.symptom import Symptom
+from assay.triage.symptom import WITHIN, Symptom
 
 WIDTHS = (1, 2, 4, 8, 16, 32)
 
@@ -33,18 +33,33 @@ class Suspect:
 SCREEN = 1e-3
 """What is off by less is looked at only where the verdict is about as little, or nothing else is wrong."""
 SHARE = 1e-2
-"""Of the end's error: a part that is off by less is looked at in a second round."""
+"""Of the end's error: a part that is off by less is not looked at."""
+ROUNDING = 2.0**-22
+"""Less is that of float32: looked at only where the verdict is about so little, too."""
+FEW = 32
+"""Nodes up to which windows cost less than asking whether they can show anything."""
 
 
 async def suspects(graph: Graph, prober: Prober, end: float, avoid: Places = frozenset()) -> list[Suspect]:
     """Of the first width at which a window is wrong, gravest first; none where no window is. `end` is the error of the outputs.
     Windows that touch `avoid` are not asked. Afterwards the prober screens as was right for what was found."""
-    for screen in [min(SCREEN, SHARE * end), *([0.0] if end < SCREEN else [])]:
+    least = min(SCREEN, SHARE * end)
+    for screen in [max(least, ROUNDING), *([0.0] if least < ROUNDING else [])]:
         prober.screen(screen)
         found = await _by_width(graph, prober, avoid)
         if found:
             return found
     return []
+
+
+async def shows_beside_others(graph: Graph, prober: Prober, everything: Places, end: float) -> bool:
+    """Whether the model fails as well with a part beside it that has nothing to do with it: where it does not, no windows that are built
+    together show anything."""
+    if prober.tries > 1 or graph.size(everything) <= FEW:
+        return True
+    result = await prober.ask([everything, graph.closed(graph.order[:1])], derive=False)
+    seen = next((one.rel_l2 for one in result.errors if one.window == 0), None)
+    return seen is None or seen >= end / WITHIN
 
 
 async def _by_width(graph: Graph, prober: Prober, avoid: Places) -> list[Suspect]:

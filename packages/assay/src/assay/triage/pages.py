@@ -31,7 +31,7 @@ def _rows(cause: Cause) -> list[tuple[str, str]]:
         ("where", where(cause)),
         (
             "smallest model",
-            f"{len(cause.nodes)} of {cause.nodes_of_model} nodes, {size(cause)}"
+            f"smallest/model.onnx: {len(cause.nodes)} of {cause.nodes_of_model} nodes, {size(cause)}"
             if cause.nodes and not cause.slower
             else "none",
         ),
@@ -44,7 +44,7 @@ def _rows(cause: Cause) -> list[tuple[str, str]]:
         ("lowest level that fails", _options(cause)),
         ("versions", versions),
         ("machine", cause.machine),
-        ("script", Path(cause.script).name if cause.script else ""),
+        ("script", _script(cause)),
         ("took", f"{cause.seconds:.1f} s, {cause.asked} probes"),
     ]
     return [(name, text) for name, text in rows if text]
@@ -52,6 +52,15 @@ def _rows(cause: Cause) -> list[tuple[str, str]]:
 
 def _options(cause: Cause) -> str:
     return ", ".join(f"{name}={value}" for name, value in cause.options.items())
+
+
+def _script(cause: Cause) -> str:
+    """And how it is used."""
+    if not cause.script:
+        return ""
+    name = Path(cause.script).name
+    cured = f"; python {name} cured ends with 0, with the workaround" if cause.cures else ""
+    return f"python {name} ends with exit code 1 where the defect is there{cured}"
 
 
 def _markdown(cause: Cause) -> str:

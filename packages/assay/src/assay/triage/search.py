@@ -16,7 +16,7 @@ from assay.core.result import RegionResult
 from assay.triage.cause import Cause, Doubt, Where
 from assay.triage.context import Context, Whole, end_error
 from assay.triage.graph import Graph, Places
-from assay.triage.localize import SCREEN, SHARE, Suspect, suspects
+from assay.triage.localize import SCREEN, SHARE, Suspect, shows_beside_others, suspects
 from assay.triage.part import LEFT, Part
 from assay.triage.prober import OutOfTime, Prober
 from assay.triage.quantizer import right_choices
@@ -128,9 +128,10 @@ async def _known_at_once(context: Context, graph: Graph, prober: Prober) -> Part
 
 async def _part(whole: Whole, avoid: Places) -> Part | None:
     """The suspect that explains most of the end's error; where no window is wrong, all that an output is computed by."""
-    found = (
-        [] if whole.result.outcome is not Outcome.OK else await suspects(whole.graph, whole.prober, whole.error, avoid)
-    )
+    graph, prober, found = whole.graph, whole.prober, list[Suspect]()
+    answers = whole.result.outcome is Outcome.OK
+    if answers and (avoid or await shows_beside_others(graph, prober, whole.everything, whole.error)):
+        found = await suspects(graph, prober, whole.error, avoid)
     for suspect in found[:MOST_SUSPECTS]:
         part = await Part.of(whole, suspect)
         if part is not None and (part.explains is None or part.explains >= EXPLAINS):
@@ -139,9 +140,9 @@ async def _part(whole: Whole, avoid: Places) -> Part | None:
         return None
     worst = max(whole.result.errors, key=lambda one: one.rel_l2, default=None)
     if worst is None:
-        seen = whole.prober.symptom_of(whole.result)
-        return Part(whole, whole.graph.outputs[0], whole.everything, seen, None) if seen is not None else None
-    places = whole.graph.before(worst.output)
+        seen = prober.symptom_of(whole.result)
+        return Part(whole, graph.outputs[0], whole.everything, seen, None) if seen is not None else None
+    places = graph.before(worst.output)
     symptom = Symptom(worst.kind or "values", worst.output, worst.rel_l2, worst.budget)
     return await Part.of(whole, Suspect(places, symptom))
 

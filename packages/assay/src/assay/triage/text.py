@@ -179,7 +179,7 @@ def size(cause: Cause) -> str:
     if budget is not None and not math.isinf(budget):
         far = f"{far}, {budget:.3g} times its tolerance"
     plain = cause.small_error is not None and not math.isclose(cause.small_error, symptom.size, rel_tol=0.05)
-    return f"{far}, on the numbers of the model" if plain else far
+    return f"{far}, with the model's own numbers" if plain else far
 
 
 def brought(cause: Cause) -> str:
