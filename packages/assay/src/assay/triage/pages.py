@@ -29,12 +29,7 @@ def _rows(cause: Cause) -> list[tuple[str, str]]:
         ("model", cause.model),
         ("flow", cause.flow),
         ("where", where(cause)),
-        (
-            "smallest model",
-            f"smallest/model.onnx: {len(cause.nodes)} of {cause.nodes_of_model} nodes, {size(cause)}"
-            if cause.nodes and not cause.slower
-            else "none",
-        ),
+        ("smallest model", _smallest(cause)),
         ("nodes", ", ".join(cause.nodes)),
         ("right when one of these is an output", ", ".join(cause.healing_taps)),
         ("brought by", brought(cause)),
@@ -52,6 +47,15 @@ def _rows(cause: Cause) -> list[tuple[str, str]]:
 
 def _options(cause: Cause) -> str:
     return ", ".join(f"{name}={value}" for name, value in cause.options.items())
+
+
+def _smallest(cause: Cause) -> str:
+    """With its file, where there was time to write one."""
+    if not cause.nodes or cause.slower:
+        return "none"
+    file = Path("smallest", "model.onnx")
+    where_ = f"{file}: " if (Path(cause.folder) / file).is_file() else ""
+    return f"{where_}{len(cause.nodes)} of {cause.nodes_of_model} nodes, {size(cause)}"
 
 
 def _script(cause: Cause) -> str:
