@@ -55,7 +55,7 @@ async def suspects(graph: Graph, prober: Prober, end: float, avoid: Places = fro
 async def shows_beside_others(graph: Graph, prober: Prober, everything: Places, end: float) -> bool:
     """Whether the model fails as well with a part beside it that has nothing to do with it: where it does not, no windows that are built
     together show anything."""
-    if prober.tries > 1 or graph.size(everything) <= FEW:
+    if prober.tries > 1 or prober.unstable or graph.size(everything) <= FEW:
         return True
     result = await prober.ask([everything, graph.closed(graph.order[:1])], derive=False)
     seen = next((one.rel_l2 for one in result.errors if one.window == 0), None)
