@@ -40,13 +40,16 @@ def _cases() -> dict[str, list[Any]]:
 def test_every_node_case(operator: str) -> None:
     cases = _cases()[operator]
     assert cases, f"the standard has no node case of {operator}: nothing was checked"
-    for case in cases:
-        _check(case)
+    compared = sum(map(_compared, cases))
+    assert compared > 0, f"no case of {operator} has arrays alone, or all of them are wrong: nothing was compared"
 
 
-def _check(case: Any) -> None:
+def _compared(case: Any) -> int:
+    """How many of its data sets were compared with the answers of the standard."""
+    compared = 0
     names = [info.name for info in case.model.graph.input]
-    for inputs, expected in case.data_sets or ():
+    for given, published in case.data_sets or ():
+        inputs, expected = ([_array(one) for one in part] for part in (given, published))
         feeds = dict(zip(names, inputs, strict=False))
         if not all(isinstance(one, np.ndarray) for one in (*inputs, *expected)):
             continue
@@ -54,12 +57,19 @@ def _check(case: Any) -> None:
             ours = Evaluator(case.model).evaluate(feeds)
             if case.name not in WRONG:
                 _agree(case.name, ours, expected, 1e-3)
+                compared += 1
             try:
                 theirs: Any = ReferenceEvaluator(case.model).run(None, feeds)
             except Exception:  # onnx.reference does not have every case that we have
                 continue
             if case.name not in WRONG:
                 _agree(case.name, ours, theirs, 1e-5)
+    return compared
+
+
+def _array(value: Any) -> Any:
+    """Some cases have scalars of numpy; sequences and optional values stay what they are."""
+    return np.asarray(value) if isinstance(value, np.generic) else value
 
 
 def _agree(name: str, ours: Any, theirs: Any, tolerance: float) -> None:
