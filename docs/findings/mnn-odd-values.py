@@ -1,7 +1,7 @@
 """MNN 3.6.1, CPU: NaN and infinity become numbers, indices outside are answered, and MaxPool without strides kills the process.
 
 Expected: the answers of the evaluator of ONNX, or an error where an index lies outside. Got: what it prints; a pooling without `strides`,
-1 by definition, and a division of whole numbers by 0 end with SIGFPE. Found by `assay run edge --flow mnn-f32`.
+1 by definition, and a division of whole numbers by 0 (Div, Mod) end with SIGFPE. Found by `assay run edge --flow mnn-f32` and `assay fuzz`.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ CASES: dict[str, tuple[str, dict[str, Array], dict[str, Any], str]] = {
     "Sigmoid of -100": ("Sigmoid", {"x": np.full(8, -100, np.float32)}, {}, "3.8e-44"),
     "Gather at 9 of 8": ("Gather", {"x": EIGHT, "i": np.int32([9])}, {}, "an error"),
     "Div of int32 by 0": ("Div", {"x": np.int32([7]), "z": np.int32([0])}, {}, "anything but a crash"),
+    "Mod of int32 by 0": ("Mod", {"x": np.int32([7]), "z": np.int32([0])}, {"fmod": 1}, "anything but a crash"),
     "MaxPool without strides": ("MaxPool", {"x": np.ones((1, 1, 4, 4), np.float32)}, {"kernel_shape": [2, 2]}, "1"),
 }
 
 
 def answer(kind: str, fed: dict[str, Array], attributes: dict[str, Any]) -> float:
-    whole = kind == "Div"
+    whole = kind in ("Div", "Mod")
     graph = helper.make_graph(
         [helper.make_node(kind, list(fed), ["y"], **attributes)],
         "one",
