@@ -17,11 +17,11 @@ from assay.core.result import VerifyResult
 X = np.random.default_rng(0).standard_normal((8, 16)).astype(np.float32)
 
 
-def _model(path: Path, outputs: str) -> None:
+def _model(path: Path, outputs: str, draw: str = "RandomNormalLike") -> None:
     """z is drawn, y is not."""
     floats = {name: helper.make_tensor_value_info(name, TensorProto.FLOAT, X.shape) for name in "xyz"}
     nodes = [
-        helper.make_node("RandomNormalLike", ["x"], ["r"]),
+        helper.make_node(draw, ["x"], ["r"]),
         helper.make_node("Relu", ["x"], ["y"]),
         helper.make_node("Mul", ["r", "y"], ["z"]),
     ]
@@ -75,3 +75,9 @@ def test_an_engine_that_is_not_steady_is_red_beside_a_drawn_output(here: Path) -
     result, code = _checked("both.onnx", "faulty-nondeterministic", "torch", y=np.maximum(X, 0), z=X)
     assert code == 1, result.detail
     assert result.outcome in (Outcome.NONDETERMINISTIC, Outcome.MISMATCH)
+
+
+def test_a_changed_model_is_the_same_where_only_its_draws_differ(here: Path) -> None:
+    _model(here / "uniform.onnx", "yz", "RandomUniformLike")
+    checked = assay.check("uniform.onnx", flows=["onnxruntime"], reference="both.onnx", measure=False)
+    assert checked.judgement.exit_code == 0, checked.judgement.run.reason

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -28,6 +29,7 @@ from assay.numerics.tolerance.comparator import Compared, ToleranceComparator
 from assay.plugins import find_flow, library_of
 from assay.ports import Tensor
 from assay.task_metrics.scoring import score
+from assay.worker.inputs.random_outputs import random_outputs
 from assay.worker.stages import Stages
 
 Samples = Sequence[Mapping[str, Tensor]]
@@ -97,6 +99,7 @@ def compare_change(job: ChangeJob, stages: Stages) -> ChangeResult:
             if quantized
             else load_tolerance(job, _contract(job, original))
         )
+        judging = replace(judging, drawn=random_outputs(job.case.model, new.inputs))
         loss, found = _compared(original, new.outputs, old, judging)
         far = compare_with_original(job, new.outputs, old)
         structural = tuple(one for one in found if one.kind != "values")
@@ -165,11 +168,13 @@ def compare_with_original(job: InputsJob, actual: Samples, old: Golden) -> tuple
     assert original is not None
     contract = msgspec.structs.replace(_contract(job, original), precision="float32")
     count = min(len(actual), len(old.outputs))
-    return _compared(original, actual[:count], old.first(count), ToleranceComparator(contract))[0]
+    judging = ToleranceComparator(contract, drawn=random_outputs(job.case.model, old.inputs))
+    return _compared(original, actual[:count], old.first(count), judging)[0]
 
 
 def _compared(original: Original, actual: Samples, old: Golden, judging: ToleranceComparator) -> Compared:
-    """By the names of the original; where its file is not known, the tolerance is of the new model and has the names of that."""
+    """By the names of the original; where its file is not known, the tolerance is of the new model and has the names of that. What
+    `judging` knows to be drawn has the names of the new model."""
     own = judging.profile is not None and not original.model.source
     renamed = _renamed(actual, original)
     declared = {one.name: _declared(one, renamed) for one in original.model.outputs}
@@ -179,6 +184,9 @@ def _compared(original: Original, actual: Samples, old: Golden, judging: Toleran
         back = {theirs: mine for mine, theirs in original.outputs.items()}
         answers, expected = ([_under(back, sample) for sample in one] for one in (answers, expected))
         declared = {back[name]: dtype for name, dtype in declared.items() if name in back}
+    else:
+        drawn = {original.outputs.get(name, name): draw for name, draw in judging.drawn.items()}
+        judging = replace(judging, drawn=drawn)
     return judging.first(len(answers)).compare(answers, expected, declared)
 
 

@@ -43,6 +43,7 @@ from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.input_facts import input_facts
 from assay.worker.inputs.load_inputs import has_source, load_golden, reference_of
 from assay.worker.inputs.original import compare_with_original, golden_of_original, reference_of_original
+from assay.worker.inputs.random_outputs import random_outputs
 from assay.worker.service.verify_service import verify_service
 from assay.worker.stages import Stages
 from assay.worker.verify.answers import Answered, answered
@@ -54,7 +55,6 @@ from assay.worker.verify.numeric_defaults import tried
 from assay.worker.verify.output_statistics import with_statistics
 from assay.worker.verify.overflow_underflow import excuse_overflow
 from assay.worker.verify.own_cache import own_schedules
-from assay.worker.verify.random_outputs import random_outputs
 from assay.worker.verify.reference_comparison import Compare, Samples, compare_at_shapes, compare_to_reference
 from assay.worker.verify.repeats import Asked, is_beyond, repeated
 from assay.worker.verify.saving import save
@@ -128,7 +128,7 @@ class _Seen:
 
 def _seen(job: VerifyJob, lowered: Lowered, engine: Engine, ran: Answered, stages: Stages) -> _Seen:
     rewritten, golden, actual = lowered.rewritten, ran.golden, ran.actual
-    drawn = random_outputs(job, golden.inputs)
+    drawn = random_outputs(job.case.model, golden.inputs)
     usual = ToleranceComparator(contract_of(job), by_default=True, drawn=drawn)
     plain = partial(compare_outputs, job, rewritten, usual)
     with stages.enter(Stage.COMPARE):
@@ -242,7 +242,7 @@ def _float_reference(job: VerifyJob) -> Reference:
 def _unanswered(job: VerifyJob, lowered: Lowered, ran: Answered, stages: Stages) -> VerifyResult:
     """It takes the model and its inputs, and nobody knows whether the answers are right; labels may tell what they are worth."""
     metrics = _score(job, ran.actual, replace(ran.golden, outputs=ran.actual), stages) if ran.golden.labels else {}
-    drawn = random_outputs(job, ran.golden.inputs)
+    drawn = random_outputs(job.case.model, ran.golden.inputs)
     judging = ToleranceComparator(contract_of(job), by_default=True, drawn=drawn)
     plain = partial(compare_outputs, job, lowered.rewritten, judging)
     return msgspec.structs.replace(

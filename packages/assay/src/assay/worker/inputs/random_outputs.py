@@ -1,4 +1,4 @@
-"""Which outputs of a job's model are drawn at random, by its graph and by what is fed."""
+"""Which outputs of a model are drawn at random, by its graph and by what is fed."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 import onnx
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
-from assay.core.job import VerifyJob
+from assay.core.model import Model
 from assay.numerics.drawn_outputs import drawn_outputs
 from assay.numerics.graph_scope import Draw
 from assay.ports import Tensor
 
 
-def random_outputs(job: VerifyJob, inputs: Sequence[Mapping[str, Tensor]]) -> dict[str, Draw]:
+def random_outputs(given: Model, inputs: Sequence[Mapping[str, Tensor]]) -> dict[str, Draw]:
     """None where the model is no ONNX file: what its graph draws is not known."""
-    if job.case.model.format != "onnx":
+    if given.format != "onnx":
         return {}
     try:
-        model = onnx.load(job.case.model.source, load_external_data=False)
+        model = onnx.load(given.source, load_external_data=False)
     except (DecodeError, OSError):
-        return {}  # an engine that needs no file has answered
+        return {}  # what needs no file has answered
     return drawn_outputs(model, inputs)
