@@ -46,6 +46,17 @@ def test_what_was_stored_is_told_not_what_was_asked(tmp_path: Path) -> None:
     assert MNN().load(tmp_path, _FLOW).facts().precision == "int8"
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+def test_a_number_without_axes_goes_in_and_comes_out_as_one(tmp_path: Path, dtype: str) -> None:
+    """It came out with an axis, as a wrong shape."""
+    kind = {"float32": "float", "int64": "int64"}[dtype]
+    path = tmp_path / "number.onnx"
+    text = f'<ir_version: 8, opset_import: ["" : 14]> g ({kind}[] x) => ({kind}[] y) {{ y = Add(x, x) }}'
+    onnx.save(onnx.parser.parse_model(text), path)
+    answer = MNN().lower(path, _FLOW).run({"x": np.asarray(3, dtype)})["y"]
+    assert (answer.shape, float(answer)) == ((), 6.0)
+
+
 @pytest.mark.parametrize("directions", [1, 2])
 @pytest.mark.parametrize(("kind", "gates"), [("LSTM", 4), ("GRU", 3), ("RNN", 1)])
 def test_recurrent_layers(write: Any, kind: str, gates: int, directions: int) -> None:

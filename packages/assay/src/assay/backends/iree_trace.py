@@ -33,7 +33,7 @@ def trace(module: Path, function: str, tensors: Tensors, signature: Signature, t
         if spec.dtype not in _FED:
             raise Unsupported(f"iree-run-module reads no {spec.dtype} from a file, which input {spec.name!r} is")
         file = folder / f"input-{place}.npy"
-        np.save(file, np.ascontiguousarray(tensors[spec.name]))
+        np.save(file, np.asarray(tensors[spec.name], order="C"))
         given.append(file)
     device = (
         ["--device=local-sync"] if threads == 1 else ["--device=local-task", f"--task_topology_group_count={threads}"]

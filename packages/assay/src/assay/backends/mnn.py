@@ -170,12 +170,12 @@ class MNNEngine:
     def _fed(self, name: str, array: Tensor) -> Tensor:
         wanted = np.dtype(_FED[array.dtype.name])
         if array.dtype == wanted:
-            return np.ascontiguousarray(array)
+            return np.asarray(array, order="C")  # ascontiguousarray gives a scalar an axis
         self._cast[name] = f"{array.dtype} -> {wanted} on the way in"
         ends = np.iinfo(np.int32)
         if array.dtype == np.int64 and array.size and not ends.min <= array.min() <= array.max() <= ends.max:
             raise ValueError(f'Input "{name}" holds an integer beyond int32, and MNN has no larger type.')
-        return np.ascontiguousarray(array.astype(wanted))
+        return array.astype(wanted, order="C")
 
     def _answer(self, name: str, array: Tensor, declared: str) -> Tensor:
         """As MNN gave it, but for the types that it does not have."""

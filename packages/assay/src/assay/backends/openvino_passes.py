@@ -108,7 +108,7 @@ def _evaluated(model: Any, inputs: Mapping[str, Tensor]) -> list[Tensor] | None:
     try:
         wanted = [next(inputs[name] for name in inputs if name in port.get_names()) for port in model.inputs]
         given = [openvino.Tensor(port.get_element_type(), port.get_shape()) for port in model.outputs]
-        if not model.evaluate(given, [openvino.Tensor(np.ascontiguousarray(one)) for one in wanted]):
+        if not model.evaluate(given, [openvino.Tensor(np.asarray(one, order="C")) for one in wanted]):
             return None
     except (RuntimeError, StopIteration):
         return None

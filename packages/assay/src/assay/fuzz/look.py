@@ -91,8 +91,7 @@ class Look:
                 status, one = self._again_in_use(one, flows[one.flow])
             elif status in SEARCHED and time.monotonic() < deadline:
                 cause = self._cause(job, result, min(TRIAGE_S, max(5.0, deadline - time.monotonic())))
-            named = self._named(one) if used else one
-            yield one, self._bucket(named, flows[one.flow], status, cause, result)
+            yield one, self._bucket(self._named(one), flows[one.flow], status, cause, result)
 
     def asked_before(self, one: Waiting, flow: Flow, session: Session) -> Bucket | None:
         """That of a cause which what makes this one right makes right, too: nothing has to be asked."""

@@ -108,7 +108,7 @@ def _rolled(x: Array, known: Range, rng: np.random.Generator) -> Array:
 
 
 def _flipped(x: Array, known: Range, rng: np.random.Generator) -> Array:
-    return np.ascontiguousarray(np.flip(x))
+    return np.array(np.flip(x), order="C")
 
 
 INPUT_GENERATORS: dict[str, InputGenerator] = {
