@@ -7,16 +7,8 @@ from itertools import zip_longest
 
 from onnx import GraphProto, ModelProto, NodeProto
 
-from assay.numerics.graph_scope import (
-    NOTHING,
-    Draw,
-    Samples,
-    Scope,
-    domain_of,
-    function_scope,
-    graph_scope,
-    opsets_of,
-)
+from assay.numerics.draw import NOTHING, Draw
+from assay.numerics.graph_scope import Samples, Scope, domain_of, function_scope, graph_scope, opsets_of
 from assay.numerics.operators.index import onnx_operators
 from assay.numerics.operators.record import OnnxOperator
 from assay.ports import Tensor

@@ -11,35 +11,13 @@ import numpy as np
 import onnx
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
 
+from assay.numerics.draw import NOTHING, Draw
 from assay.ports import Tensor
 
 MOST_ELEMENTS = 1024
 """Of a stored tensor whose numbers may say whether an operator draws."""
 Samples = tuple[Tensor, ...]
 """The numbers of a value in each sample, or once for all of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Draw:
-    """The operators whose draws decide the numbers of a value, and its sizes: "" where none does."""
-
-    numbers: str = ""
-    sizes: str = ""
-
-    def __or__(self, other: Draw) -> Draw:
-        return Draw(self.numbers or other.numbers, self.sizes or other.sizes)
-
-    def __bool__(self) -> bool:
-        return bool(self.numbers or self.sizes)
-
-    @property
-    def throughout(self) -> Draw:
-        """Of what is made as often, or in such parts, as this value says."""
-        by = self.numbers or self.sizes
-        return Draw(by, by)
-
-
-NOTHING = Draw()
 
 
 @dataclass(eq=False)

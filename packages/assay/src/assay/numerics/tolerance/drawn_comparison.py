@@ -9,7 +9,7 @@ import msgspec
 from assay.core.comparison import Comparison, Evidence
 from assay.core.finding import Finding, FindingCode, facts
 from assay.core.tensor_parts import whole_name
-from assay.numerics.graph_scope import NOTHING, Draw
+from assay.numerics.draw import NOTHING, Draw
 from assay.ports import Tensor
 
 _OF_NUMBERS = frozenset({"values", "nan", "infinity", "lowest_for_infinity", "degenerate"})

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import onnx
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-
 from assay.core.model import Model
-from assay.numerics.drawn_outputs import drawn_outputs
-from assay.numerics.graph_scope import Draw
+from assay.numerics.draw import Draw
 from assay.ports import Tensor
 
 
@@ -17,6 +13,11 @@ def random_outputs(given: Model, inputs: Sequence[Mapping[str, Tensor]]) -> dict
     """None where the model is no ONNX file: what its graph draws is not known."""
     if given.format != "onnx":
         return {}
+    import onnx
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+
+    from assay.numerics.drawn_outputs import drawn_outputs
+
     try:
         model = onnx.load(given.source, load_external_data=False)
     except (DecodeError, OSError):

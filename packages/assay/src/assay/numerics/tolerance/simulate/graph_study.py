@@ -11,8 +11,8 @@ from onnx import GraphProto, ModelProto, NodeProto
 
 from assay.core.dtype import dtype_name, is_floating
 from assay.core.result import UntakenBranch
+from assay.numerics.draw import Draw
 from assay.numerics.drawn_outputs import drawn_outputs
-from assay.numerics.graph_scope import Draw
 from assay.numerics.operators.index import by_name, names_where
 from assay.numerics.oracle.branches import branches_of
 from assay.numerics.oracle.split_weights import lightened
