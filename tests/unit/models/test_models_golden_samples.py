@@ -34,8 +34,8 @@ def test_names_are_told_from_names_of_samples(name: str) -> None:
 @pytest.mark.parametrize(
     ("tensors", "sentence"),
     [
-        ({"x": np.zeros(3)}, "input 'x' has shape (3,) for 2 samples; record the golden again"),
-        ({"x": np.zeros(())}, "input 'x' has shape () for 2 samples; record the golden again"),
+        ({"x": np.zeros(3)}, "input 'x' has shape [3] for 2 samples; record the golden again"),
+        ({"x": np.zeros(())}, "input 'x' has shape [] for 2 samples; record the golden again"),
         ({"x@00000": np.zeros(1)}, "input 'x' is missing in sample 1; record the golden again"),
         ({"x@00001": np.zeros(1)}, "input 'x' is missing in sample 0; record the golden again"),
         ({"x@00002": np.zeros(1)}, "input 'x@00002' belongs to none of 2 samples; record the golden again"),

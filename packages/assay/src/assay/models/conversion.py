@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.core.model import Model, TensorSpec
+from assay.core.note import noted
+from assay.core.refusals.model_codes import ModelCode
 from assay.errors import BadModel, InvalidModel, Lowering, Unsupported
 from assay.models.dynamic_ranges import with_ranges
 from assay.models.out_of_memory import out_of_memory
@@ -48,7 +50,7 @@ def convert_to(source: Path, form: str, folder: Path, *, shapes: Shapes | None =
         return onnx_to_program(source, folder / f"{source.stem}.pt2", shapes=shapes)
     if (here, form) == ("torch", "onnx"):
         return program_to_onnx(with_ranges(source, folder), folder / f"{source.stem}.onnx")
-    raise Unsupported(f"There is no conversion from {here} to {form}.", cause="other")
+    raise Unsupported(noted(ModelCode.NO_CONVERSION, given=here, asked=form), cause="other")
 
 
 def factory_to_program(source: Path, path: Path) -> Path:
@@ -165,7 +167,7 @@ def _example_shapes(signature: Model, batch: int, size: int, shapes: Shapes | No
         if isinstance(one, int):
             return one
         if one == "...":
-            raise Unsupported(f"The rank of input '{spec.name}' is not known; declare its shape.", cause="other")
+            raise Unsupported(noted(ModelCode.RANK_NOT_KNOWN, input=spec.name), cause="other")
         return chosen[one] if one in chosen else batch if axis == 0 else fed_or(spec, axis, size)
 
     return {
@@ -215,8 +217,8 @@ def _export_failure(what: str, error: Exception) -> Lowering | MemoryError:
         return MemoryError(text)
     name = type(first).__name__
     if name == "DispatchError" or "DataDependent" in name or "data-dependent" in text or "Unsupported" in name:
-        return Unsupported(f"{what} cannot convert the model: {text}")
-    return Lowering(f"{what} failed ({name}): {text}")
+        return Unsupported(noted(ModelCode.EXPORTER_CANNOT, exporter=what, error=text))
+    return Lowering(noted(ModelCode.EXPORTER_FAILED, exporter=what, exception=name, error=text))
 
 
 def _rename(graph: Any, inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpec]) -> None:

@@ -11,6 +11,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from assay.core.note import noted
+from assay.core.refusals.model_codes import ModelCode
 from assay.errors import Lowering
 from assay.models.program import Program, open_program, save_program
 from assay.models.reexport import reexport, symbols
@@ -47,7 +49,7 @@ def with_ranges(model: Path, folder: Path) -> Path:
     try:
         plain: Program = reexport(program, dict.fromkeys(where, (1, _MOST)), usual=usual, module=module)
     except Exception as error:  # torch.export raises whatever its passes raise
-        raise Lowering(f"its ranges cannot be spelled out: {' '.join(str(error).split())[:300]}") from error
+        raise Lowering(noted(ModelCode.RANGES_NOT_SPELLED, error=" ".join(str(error).split())[:300])) from error
     names = [one.name for one in program.outputs]
     return save_program(plain.exported, folder / "ranges.pt2", program.inputs, names)
 

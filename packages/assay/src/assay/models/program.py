@@ -17,6 +17,8 @@ import msgspec
 
 from assay.core.flow import dimension_key
 from assay.core.model import TensorSpec
+from assay.core.note import noted
+from assay.core.refusals.model_codes import ModelCode
 from assay.errors import InvalidModel, Unsupported
 
 if TYPE_CHECKING:
@@ -98,8 +100,13 @@ def describe(exported: torch.export.ExportedProgram, names: Names | None = None)
     placeholders, results = _values(exported)
     if names is not None and (len(names.inputs), len(names.outputs)) != (len(placeholders), len(results)):
         raise InvalidModel(
-            f"The program takes {len(placeholders)} tensors and gives {len(results)}; its names are "
-            f"{len(names.inputs)} and {len(names.outputs)}."
+            noted(
+                ModelCode.PROGRAM_TENSOR_COUNTS,
+                takes=len(placeholders),
+                gives=len(results),
+                inputs=len(names.inputs),
+                outputs=len(names.outputs),
+            )
         )
     symbols: dict[str, str] = {}
     if names is not None:
@@ -137,7 +144,7 @@ def _weight_digest(value: Any) -> str:
     import torch
 
     if not isinstance(value, torch.Tensor):
-        raise Unsupported(f"The program holds a constant that is no tensor ({type(value).__name__}).", cause="other")
+        raise Unsupported(noted(ModelCode.PROGRAM_CONSTANT, type=type(value).__name__), cause="other")
     plain = value.detach().cpu().contiguous()
     head = f"{plain.dtype} {tuple(plain.shape)} "
     data = plain.reshape(-1).view(torch.uint8).numpy() if plain.numel() else b""
@@ -152,9 +159,7 @@ def _load(path: Path, extra: dict[str, Any]) -> torch.export.ExportedProgram:
     except Exception as error:
         # The reader trusts its input: whatever a damaged archive breaks in it comes out as it is (torch 2.13).
         text = " ".join(str(error).split())[:300] or type(error).__name__
-        raise InvalidModel(
-            f"{path.name} cannot be read by torch.export.load ({text}); export the model again"
-        ) from error
+        raise InvalidModel(noted(ModelCode.PROGRAM_NOT_LOADED, file=path.name, error=text)) from error
 
 
 def _names(path: Path, text: Any) -> Names | None:
@@ -163,7 +168,7 @@ def _names(path: Path, text: Any) -> Names | None:
     try:
         return msgspec.json.decode(text, type=Names)
     except (msgspec.DecodeError, TypeError) as error:
-        raise InvalidModel(f"{path.name}: its file of names is damaged ({error}); convert the model again") from error
+        raise InvalidModel(noted(ModelCode.PROGRAM_NAMES_DAMAGED, file=path.name, error=str(error))) from error
 
 
 def _values(exported: torch.export.ExportedProgram) -> tuple[list[Any], list[Any]]:
@@ -179,9 +184,7 @@ def _tensor(nodes: Mapping[str, Any], name: object, role: str) -> Any:
 
     value = nodes[name].meta.get("val") if isinstance(name, str) and name in nodes else name
     if not isinstance(value, torch.Tensor):
-        raise Unsupported(
-            f"The program has an {role} that is no tensor ({name!r}), and only tensors can be fed and compared."
-        )
+        raise Unsupported(noted(ModelCode.PROGRAM_NO_TENSOR, role=role, name=str(name)))
     return value
 
 

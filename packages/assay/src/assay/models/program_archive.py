@@ -13,6 +13,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from assay.core.note import noted
+from assay.core.refusals.model_codes import ModelCode
 from assay.errors import InvalidModel
 
 _HARMLESS = 64 * 2**20
@@ -41,20 +43,14 @@ def check_archive(path: Path, archive: zipfile.ZipFile) -> dict[str, str]:
     for one in archive.infolist():
         # torch's reader takes the first of two entries of one name, zipfile the last: another than was checked.
         if one.filename.lower() in seen or one.filename != one.orig_filename:
-            raise InvalidModel(f"{path.name} holds {one.filename!r} twice; export the model again")
+            raise InvalidModel(noted(ModelCode.PROGRAM_ENTRY_TWICE, file=path.name, entry=one.filename))
         seen.add(one.filename.lower())
         inner[one.filename] = one.filename.partition("/")[2].lower()
     if any(name.endswith("/data.pkl") or name == "data.pkl" for name in inner):
-        raise InvalidModel(
-            f"{path.name} is a pickle of torch.save, which runs code when it is read; save an exported program with "
-            "torch.export.save"
-        )
+        raise InvalidModel(noted(ModelCode.PROGRAM_PICKLE, file=path.name))
     programs = sum(name.startswith("models/") for name in inner.values())
     if programs != 1:
-        raise InvalidModel(
-            f"{path.name} holds {programs} graphs of torch.export, and one is needed; "
-            "save it with torch.export.save of torch 2.8 or newer"
-        )
+        raise InvalidModel(noted(ModelCode.PROGRAM_GRAPHS, file=path.name, graphs=programs))
     for name, rest in inner.items():
         _check_entry(path, name, rest)
     return inner
@@ -64,9 +60,7 @@ def check_size(name: str, archive: zipfile.ZipFile, packed: int) -> None:
     """What it unpacks to, before anything of it is unpacked."""
     unpacked = sum(one.file_size for one in archive.infolist())
     if unpacked > _HARMLESS and unpacked > _PLAIN_RATIO * packed:
-        raise InvalidModel(
-            f"{name} has {packed} bytes and unpacks to {unpacked}: a bomb, or damaged; export the model again"
-        )
+        raise InvalidModel(noted(ModelCode.PROGRAM_BOMB, file=name, packed=packed, unpacked=unpacked))
 
 
 def check_inner_size(name: str, data: bytes) -> None:
@@ -78,11 +72,11 @@ def check_inner_size(name: str, data: bytes) -> None:
 
 def _check_entry(path: Path, name: str, rest: str) -> None:
     if rest.startswith("data/aotinductor/"):
-        raise InvalidModel(f"{path.name} holds compiled code ({rest}); give the exported program itself")
+        raise InvalidModel(noted(ModelCode.PROGRAM_COMPILED, file=path.name, entry=rest))
     if re.fullmatch(r"data/(weights|constants)/.*\.pt", rest):
-        raise InvalidModel(f"{path.name} keeps {rest} as a pickle; save it again with torch 2.8 or newer")
+        raise InvalidModel(noted(ModelCode.PROGRAM_OLD_PICKLE, file=path.name, entry=rest))
     if not _ENTRY.fullmatch(rest):
-        raise InvalidModel(f"{path.name} holds {name!r}, which torch.export does not write; export the model again")
+        raise InvalidModel(noted(ModelCode.PROGRAM_FOREIGN_ENTRY, file=path.name, entry=name))
 
 
 def _check_list(path: Path) -> None:
@@ -99,9 +93,7 @@ def _check_list(path: Path) -> None:
             if place != ends or mark_64 != _END_64[1]:
                 ends = -1
     if mark != _END[1] or comment or start + length != ends:
-        raise InvalidModel(
-            f"{path.name} is no plain archive: its list of entries is not where it ends; export the model again"
-        )
+        raise InvalidModel(noted(ModelCode.PROGRAM_ENTRIES_ELSEWHERE, file=path.name))
 
 
 def _unpacked(file: io.BufferedReader, place: int, form: struct.Struct) -> tuple[Any, ...]:

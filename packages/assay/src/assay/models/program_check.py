@@ -14,6 +14,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from assay.core.note import noted
+from assay.core.refusals.model_codes import ModelCode
 from assay.errors import InvalidModel
 from assay.models.program_archive import check_archive, check_inner_size
 from assay.models.program_source_check import check_sources
@@ -24,14 +26,14 @@ _LARGEST_JSON = 512 * 2**20
 def check_program(path: Path) -> None:
     """Raises InvalidModel for a file that is no archive of torch.export, or one that would have to be trusted."""
     if not zipfile.is_zipfile(path):
-        raise InvalidModel(f"{path.name} is no exported program: it is not an archive; save it with torch.export.save")
+        raise InvalidModel(noted(ModelCode.PROGRAM_NO_ARCHIVE, file=path.name))
     try:
         with zipfile.ZipFile(path) as archive:
             _check(path, archive)
     except (AttributeError, KeyError, TypeError) as error:  # of JSON that is no object where torch writes one
-        raise InvalidModel(f"{path.name} is none of torch.export's ({error}); export the model again") from error
+        raise InvalidModel(noted(ModelCode.PROGRAM_OF_ANOTHER, file=path.name, error=str(error))) from error
     except (zipfile.BadZipFile, ValueError, OSError, RuntimeError, NotImplementedError) as error:
-        raise InvalidModel(f"{path.name} is a damaged archive ({error}); export the model again") from error
+        raise InvalidModel(noted(ModelCode.PROGRAM_DAMAGED, file=path.name, error=str(error))) from error
 
 
 def _check(path: Path, archive: zipfile.ZipFile) -> None:
@@ -47,7 +49,9 @@ def _check(path: Path, archive: zipfile.ZipFile) -> None:
 
 def _json(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
     if archive.getinfo(name).file_size > _LARGEST_JSON:
-        raise InvalidModel(f"{path.name}: {name} is larger than {_LARGEST_JSON >> 20} MiB, which no graph is")
+        raise InvalidModel(
+            noted(ModelCode.PROGRAM_JSON_TOO_LARGE, file=path.name, entry=name, most_mib=_LARGEST_JSON >> 20)
+        )
     return json.loads(archive.read(name))
 
 
@@ -55,9 +59,7 @@ def _check_payload(path: Path, config: Any) -> None:
     for name, entry in config["config"].items() if isinstance(config, dict) else ():
         file = str(entry.get("path_name", ""))
         if entry.get("use_pickle") or not file.startswith(("weight_", "tensor_")):
-            raise InvalidModel(
-                f"{path.name} keeps '{name}' as a pickle, which runs code when it is read; keep plain tensors"
-            )
+            raise InvalidModel(noted(ModelCode.PROGRAM_TENSOR_PICKLED, file=path.name, entry=name))
 
 
 def _check_samples(path: Path, data: bytes) -> None:
@@ -70,7 +72,4 @@ def _check_samples(path: Path, data: bytes) -> None:
     try:
         torch.load(io.BytesIO(data), weights_only=True)
     except Exception as error:
-        raise InvalidModel(
-            f"{path.name} keeps example inputs that are more than tensors, and reading them may run code; "
-            "set example_inputs to None before saving"
-        ) from error
+        raise InvalidModel(noted(ModelCode.PROGRAM_EXAMPLES, file=path.name)) from error

@@ -12,6 +12,8 @@ import numpy as np
 from assay.core.dtype import is_floating, numpy_dtype
 from assay.core.input_plan import InputPlan
 from assay.core.model import Model, TensorSpec
+from assay.core.note import noted
+from assay.core.refusals.model_codes import ModelCode
 from assay.errors import BadModel
 from assay.models.input_plan.generate import WORDS, constant_over_samples, draw_in_range, draw_texts
 from assay.models.input_plan.symbols import planned_shapes
@@ -23,7 +25,6 @@ _DRAWN_BYTES = 8
 """Of one value, as it is drawn."""
 _MEMORY_BYTES = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
-_OWN = "give your own with --golden DATA (docs/own-data.md)"
 _LARGEST_INTEGER = 9
 _LARGEST = {"int4": 7, "int2": 1, "uint2": 3}
 _NO_VALUES = {"sequence", "optional", "map", "sparse", "opaque", "undefined"} | {
@@ -68,17 +69,20 @@ def check_can_be_generated(signature: Model, *, samples: int, batch: int, plan: 
     """Raises `BadModel` for an input for which no values can be generated, and for more of them than this machine can hold."""
     for spec in signature.inputs:
         if spec.dtype in _NO_VALUES:
-            raise BadModel(
-                f"{signature.source} takes a {spec.dtype} as input {spec.name!r}, for which no values can be generated; {_OWN}"
-            )
+            raise BadModel(noted(ModelCode.NO_VALUES_FOR, source=signature.source, dtype=spec.dtype, input=spec.name))
         if spec.shape == ("...",):
-            raise BadModel(f"{signature.source} does not say the rank of input {spec.name!r}; {_OWN}")
+            raise BadModel(noted(ModelCode.NO_RANK_OF, source=signature.source, input=spec.name))
     shapes = planned_shapes(signature, plan or InputPlan(), batch=batch)
     wanted = samples * sum(_DRAWN_BYTES * prod(shape) for shape in shapes.values())
     if wanted > _MEMORY_BYTES:
         raise BadModel(
-            f"{signature.source}: {samples} samples of its inputs at batch {batch} take {wanted / 1e9:.3g} GB, more than the "
-            "memory of this machine; ask for fewer, or give a golden"
+            noted(
+                ModelCode.INPUTS_TOO_LARGE,
+                source=signature.source,
+                samples=samples,
+                batch=batch,
+                gigabytes=wanted / 1000000000.0,
+            )
         )
 
 

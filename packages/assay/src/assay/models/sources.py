@@ -7,6 +7,7 @@ from pathlib import Path
 
 from assay.core.model import Model
 from assay.core.note import NoteCode, noted
+from assay.core.refusals.model_codes import ModelCode
 from assay.errors import BadModel, Lowering
 from assay.models.files import check_model_file
 
@@ -36,10 +37,7 @@ def check_source(source: Path) -> None:
         return
     check_model_file(source)
     if source.suffix.lower() in _PICKLES:
-        raise BadModel(
-            f"{source} is a pickle, which runs code when it is read; save the model with torch.export.save as .pt2, or "
-            "name the function that builds it as package.module:factory"
-        )
+        raise BadModel(noted(ModelCode.SOURCE_PICKLE, source=str(source)))
 
 
 def open_source(source: Path) -> Model:

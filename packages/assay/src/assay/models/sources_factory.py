@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.core.model import TensorSpec
+from assay.core.note import noted
+from assay.core.refusals.model_codes import ModelCode
 from assay.errors import BadModel
 from assay.models.program import Names, Program, describe
 
@@ -40,7 +42,7 @@ def build_program(source: str) -> Program:
             made = found() if not isinstance(found, torch.nn.Module) else found
     except Exception as error:
         raise BadModel(
-            f"{source} raised {type(error).__name__}: {_line(error)}; call it yourself to see where"
+            noted(ModelCode.FACTORY_RAISED, source=source, exception=type(error).__name__, error=_line(error))
         ) from error
     if isinstance(made, torch.export.ExportedProgram):
         return describe(made)
@@ -51,8 +53,7 @@ def build_program(source: str) -> Program:
             exported = torch.export.export(module.eval(), args, kwargs, dynamic_shapes=dynamic)
     except Exception as error:
         raise BadModel(
-            f"{source} cannot be exported by torch.export ({type(error).__name__}: {_line(error)}); "
-            "see the exporter's advice in torch.export.draft_export"
+            noted(ModelCode.FACTORY_NOT_EXPORTED, source=source, exception=type(error).__name__, error=_line(error))
         ) from error
     plain = describe(exported)
     named = _with_dimensions(plain.inputs, dynamic)
@@ -65,23 +66,29 @@ def _find(source: str) -> Any:
         found: Any = importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name and (name == error.name or name.startswith(f"{error.name}.")):
-            raise BadModel(
-                f"{source}: there is no module {error.name!r} in the current folder or among the installed packages; "
-                "correct the name, or install the package"
-            ) from None
-        raise BadModel(f"{source}: importing {name} needs the module {error.name!r}, which is not installed") from error
+            raise BadModel(noted(ModelCode.FACTORY_NO_MODULE, source=source, module=error.name)) from None
+        raise BadModel(
+            noted(ModelCode.FACTORY_NEEDS_MODULE, source=source, importing=name, module=error.name or "")
+        ) from error
     except Exception as error:
-        raise BadModel(f"{source}: importing {name} raised {type(error).__name__}: {_line(error)}") from error
+        raise BadModel(
+            noted(
+                ModelCode.FACTORY_IMPORT_RAISED,
+                source=source,
+                importing=name,
+                exception=type(error).__name__,
+                error=_line(error),
+            )
+        ) from error
     for part in attribute.split("."):
         if not hasattr(found, part):
             near = difflib.get_close_matches(part, [one for one in dir(found) if not one.startswith("_")], n=1)
-            hint = f"; perhaps you mean {near[0]!r}" if near else "; correct the name after the colon"
-            raise BadModel(f"{source}: {name} has no {part!r}{hint}")
+            if near:
+                raise BadModel(noted(ModelCode.FACTORY_MISSPELT, source=source, module=name, name=part, near=near[0]))
+            raise BadModel(noted(ModelCode.FACTORY_NO_NAME, source=source, module=name, name=part))
         found = getattr(found, part)
     if not callable(found):
-        raise BadModel(
-            f"{source} is a {type(found).__name__} and cannot be called; name a function that builds the model"
-        )
+        raise BadModel(noted(ModelCode.FACTORY_NOT_CALLED, source=source, type=type(found).__name__))
     return found
 
 
@@ -91,18 +98,12 @@ def _parts(source: str, made: Any) -> tuple[torch.nn.Module, Any, Any]:
     if isinstance(made, torch.nn.Module):
         examples = getattr(made, "example_inputs", None)
         if examples is None:
-            raise BadModel(
-                f"{source} gives a {type(made).__name__} without example inputs; return (module, example_inputs), or "
-                "give the module the attribute example_inputs"
-            )
+            raise BadModel(noted(ModelCode.FACTORY_NO_EXAMPLES, source=source, type=type(made).__name__))
         examples = examples() if callable(examples) and not isinstance(examples, torch.Tensor) else examples
         return made, examples, getattr(made, "dynamic_shapes", None)
     if isinstance(made, tuple) and len(made) in (2, 3) and isinstance(made[0], torch.nn.Module):
         return made[0], made[1], made[2] if len(made) == 3 else None
-    raise BadModel(
-        f"{source} gives a {type(made).__name__}; it must give (module, example_inputs), with dynamic_shapes as a third "
-        "if it likes, or a torch.nn.Module with the attribute example_inputs"
-    )
+    raise BadModel(noted(ModelCode.FACTORY_GIVES, source=source, type=type(made).__name__))
 
 
 def _arguments(source: str, examples: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -114,10 +115,7 @@ def _arguments(source: str, examples: Any) -> tuple[tuple[Any, ...], dict[str, A
         return (), dict(examples)
     if isinstance(examples, Sequence) and not isinstance(examples, str):
         return tuple(examples), {}
-    raise BadModel(
-        f"{source}: example inputs are a {type(examples).__name__}; give a tensor, a tuple of tensors, or a dict by the "
-        "names of forward's arguments"
-    )
+    raise BadModel(noted(ModelCode.FACTORY_EXAMPLES, source=source, type=type(examples).__name__))
 
 
 def _with_dimensions(specs: Sequence[TensorSpec], dynamic: Any) -> tuple[TensorSpec, ...]:

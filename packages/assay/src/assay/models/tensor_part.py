@@ -11,6 +11,8 @@ import msgspec
 import numpy as np
 
 from assay.core.dtype import numpy_dtype
+from assay.core.note import noted
+from assay.core.refusals.model_codes import ModelCode
 from assay.errors import BadGolden
 from assay.models.tensors import NATIVE, NOTE, RAW, Array, Stored, from_raw
 
@@ -39,7 +41,7 @@ def read_part(read: Read, size_bytes: int, name: str) -> TensorPart:
     metadata = _decoded(header.get("__metadata__", b"{}"), dict[str, str])
     note = _decoded(metadata.get(NOTE, "{}"), dict[str, Stored])
     if name not in header or name == "__metadata__":
-        raise BadGolden(f"the file has no tensor {name!r}")
+        raise BadGolden(noted(ModelCode.PART_NOT_THERE, tensor=name))
     entry = _decoded(header[name], _Entry)
     first, last = (begin + one for one in entry.data_offsets)
     if not begin <= first <= last <= size_bytes:
@@ -101,4 +103,4 @@ def _array(body: bytes, entry: _Entry, stored: Stored | None) -> Array:
 
 
 def _corrupt() -> BadGolden:
-    return BadGolden("the file is truncated or no safetensors file; send it again (assay store push --verify)")
+    return BadGolden(noted(ModelCode.PART_DAMAGED))

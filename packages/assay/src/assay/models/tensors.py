@@ -18,6 +18,8 @@ import msgspec
 import numpy as np
 
 from assay.core.dtype import dtype_name, numpy_dtype
+from assay.core.note import noted
+from assay.core.refusals.model_codes import ModelCode
 from assay.errors import BadGolden
 from assay.models.files import is_lfs_pointer
 
@@ -56,7 +58,9 @@ class TensorFile:
             self._file: Any = safe_open(str(path), framework="numpy")
             self.tensors = self._read_header()
         except OSError as error:
-            raise BadGolden(f"{path} cannot be read ({error.strerror or error}); record the golden again") from None
+            raise BadGolden(
+                noted(ModelCode.GOLDEN_TENSORS_NOT_READ, file=str(path), error=error.strerror or str(error))
+            ) from None
         except (SafetensorError, msgspec.DecodeError):
             if is_lfs_pointer(path):
                 text = f"{path} is a Git LFS pointer, not the tensors themselves; run git lfs pull"
@@ -86,9 +90,7 @@ class TensorFile:
             kind, shape = view.get_dtype(), tuple(view.get_shape())
             if name not in self._raw:
                 if kind not in NATIVE:
-                    raise BadGolden(
-                        f"{self.path} holds tensor {name!r} as {kind}, which numpy cannot read; record it again"
-                    )
+                    raise BadGolden(noted(ModelCode.GOLDEN_TENSOR_KIND, file=str(self.path), tensor=name, kind=kind))
                 found[name] = Stored(NATIVE[kind], shape)
                 continue
             stored = self._raw[name]
@@ -106,7 +108,7 @@ class TensorFile:
         return dict(sorted(found.items()))
 
     def _corrupt(self) -> BadGolden:
-        return BadGolden(f"{self.path} is truncated or no safetensors file; restore it or record the golden again")
+        return BadGolden(noted(ModelCode.GOLDEN_TENSORS_DAMAGED, file=str(self.path)))
 
 
 def read_tensors(path: Path) -> dict[str, Array]:
@@ -163,7 +165,7 @@ def from_raw(raw: Array, stored: Stored) -> Array:
         elements = None
     fit = isinstance(elements, list) and all(isinstance(element, str | bytes) for element in elements)
     if not fit or len(elements) != prod(stored.shape):
-        raise BadGolden("a tensor of strings does not hold what its shape says; record the golden again")
+        raise BadGolden(noted(ModelCode.GOLDEN_TEXTS))
     array = np.empty(len(elements), dtype=object)
     array[:] = elements
     return array.reshape(stored.shape)
