@@ -81,6 +81,8 @@ def test_a_comment_as_people_see_it() -> None:
         "| compliance.graph | failed | node 3 &lt;x&gt; is unsorted | model.onnx:3 |\n"
         "| accuracy.all | skipped | not executed |  |\n\n"
         "1 other checks passed, 1 cases executed.\n\n"
+        "What to do: correct what is said above and push; the robot then checks it again. On a machine of your own "
+        "`assay zoo check submissions/digits` says the same.\n\n"
         f"Commit {'a' * 40}\n"
     )
 

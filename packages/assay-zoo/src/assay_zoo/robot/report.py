@@ -28,6 +28,12 @@ _ANSWERS = {
     Answer.PERSON: "needs a person",
     Answer.RETRY: "could not be checked, through no fault of it",
 }
+_NEXT = {
+    Answer.DECLINE: "What to do: correct what is said above and push; the robot then checks it again. On a machine of your own "
+    "`assay zoo check submissions/{name}` says the same.",
+    Answer.PERSON: "What to do: nothing, until a maintainer of the zoo answers.",
+    Answer.RETRY: "What to do: nothing. Whoever keeps the robot has it checked again.",
+}
 
 
 def line(whole: Whole, most: int = 140) -> str:
@@ -106,7 +112,8 @@ def _body(whole: Whole) -> list[str]:
     lines = [f"- {markdown(reason)}" for reason in reasons[:_SHOWN]]
     if len(reasons) > _SHOWN:
         lines.append(f"- and {len(reasons) - _SHOWN} more")
-    return [*lines, "", *_table(decided)] if lines else _table(decided)
+    further = _NEXT.get(Answer(decided.answer), "").format(name=whole.submission.name)
+    return [*lines, *([""] if lines else []), *_table(decided), *(["", further] if further else [])]
 
 
 def _table(decided: Decided) -> list[str]:
@@ -120,7 +127,7 @@ def _table(decided: Decided) -> list[str]:
     return [
         *([*head, *rows, ""] if rows else []),
         *more,
-        f"{quiet} other checks passed, {sum(one.executed for one in decided.checks)} cases executed.",
+        f"{quiet} {'other ' if rows else ''}checks passed, {sum(one.executed for one in decided.checks)} cases executed.",
     ]
 
 
