@@ -57,6 +57,22 @@ for name, code in {
 
     broken(name, f"preprocess.py says {code.splitlines()[-1]!r}", "artifacts.scan", near=True)(_reaches)
 
+
+@broken("module-handed-on", "a second script hands a module on under a name of its own", "artifacts.scan", near=True)
+def _handed_on(folder: Path) -> None:
+    (folder / "runner.py").write_text("import concurrent.futures as helper\n")
+    line = "import numpy as np\n"
+    replace(folder / "preprocess.py", line, f"{line}from runner import helper\n\nRUN = lambda: helper.process.mp\n")
+
+
+@broken("table-of-another-file", "a second script changes the names that getattr is given", "artifacts.scan", near=True)
+def _table(folder: Path) -> None:
+    (folder / "runner.py").write_text("import preprocess\n\npreprocess.KINDS['b'] = '__glo' + 'bals__'\n")
+    line = "import numpy as np\n"
+    code = "KINDS = {'a': 'float32'}\nREAD = lambda kind: getattr(np, KINDS[kind])"
+    replace(folder / "preprocess.py", line, f"{line}\n{code}\n")
+
+
 broken("magic-that-runs-code", "code behind %timeit, which no parser reads", "artifacts.scan", near=True)(
     lambda folder: first_cell(folder / "inference.ipynb", "%timeit -n 1 exec('pass')")
 )
