@@ -11,6 +11,8 @@ from typing import Any
 
 from assay_zoo.artifacts.known_modules import is_elsewhere
 
+MAIN = "__main__"
+"""Of the file that is run: any may be."""
 MOST_MEANINGS = 8
 _USUAL = {"os": "os", "posix": "posix", "np": "numpy", "numpy": "numpy"}
 """What these are called also where nobody in the file imports them."""
@@ -33,11 +35,13 @@ class Bound(dict[str, str]):
         """From one file of the submission to the next, as far as it is handed on there."""
         for _ in range(len(self.files) + 1):
             parts = path.split(".")
-            given = (at for at in range(len(parts) - 1) if parts[at + 1] in self.files.get(parts[at], {}))
-            at = next(given, None) if is_elsewhere(path, self._packages) else None
+            given = [at for at in range(len(parts) - 1) if parts[at + 1] in self.files.get(parts[at] or MAIN, {})]
+            at = next((one for one in given if parts[one]), next(iter(given), None))  # a file before "any file"
+            if not is_elsewhere(path, self._packages):
+                break
             if at is None:
                 break
-            path = ".".join([self.files[parts[at]][parts[at + 1]], *parts[at + 2 :]])
+            path = ".".join([self.files[parts[at] or MAIN][parts[at + 1]], *parts[at + 2 :]])
         return path
 
 
@@ -58,7 +62,7 @@ def meanings(tree: ast.AST, harmless: tuple[str, ...], files: Mapping[str, Seque
             module = imported_from(node)
             names = {one.asname or one.name: one.name for one in node.names}
             if names.pop("*", ""):
-                of_file = (files or {}).get(module.rpartition(".")[2], ())
+                of_file = (files or {}).get(module.rpartition(".")[2] or MAIN, ())
                 names |= {name: name for name in (*names_of_star(module, harmless), *of_file)}
             for name, of_module in names.items():
                 _add(found, name, f"{module.rstrip('.')}.{of_module}")
@@ -181,9 +185,20 @@ def local_names(tree: ast.AST) -> set[int]:
     return own
 
 
+def statements_in(node: ast.ClassDef) -> Iterator[ast.stmt]:
+    """What is run in a class itself, not in its functions and classes."""
+    waiting: list[ast.AST] = list(node.body)
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, ast.stmt):
+            yield one
+        if not isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            waiting += ast.iter_child_nodes(one)
+
+
 def given_names(nodes: Sequence[ast.AST]) -> Iterator[ast.expr]:
     """Values that are given plain names, by which they are known here: those of a class are not."""
-    of_classes = {id(one) for node in nodes if isinstance(node, ast.ClassDef) for one in node.body}
+    of_classes = {id(one) for node in nodes if isinstance(node, ast.ClassDef) for one in statements_in(node)}
     for node in nodes:
         plain = isinstance(node, ast.Assign) and all(isinstance(one, ast.Name) for one in node.targets)
         if isinstance(node, ast.Assign) and plain and id(node) not in of_classes:

@@ -21,6 +21,7 @@ from assay_zoo.artifacts.code_names import (
     local_names,
     meanings,
     names_of_star,
+    statements_in,
     views,
 )
 from assay_zoo.artifacts.dangerous_calls import dangerous_calls
@@ -178,7 +179,7 @@ class _Scan:
             yield f"{path} under a name that is made while it runs"
 
     def _class(self, node: ast.ClassDef) -> Iterator[str]:
-        for one in node.body:
+        for one in statements_in(node):
             if isinstance(one, ast.Import | ast.ImportFrom):
                 yield f"{ast.unparse(one)} in a class, whose names are not followed"
 

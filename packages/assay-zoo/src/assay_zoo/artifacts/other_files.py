@@ -8,11 +8,10 @@ from pathlib import PurePosixPath
 
 import msgspec
 
-from assay_zoo.artifacts.code_names import Meanings, imported_from, meanings
+from assay_zoo.artifacts.code_names import MAIN, Meanings, imported_from, meanings
 from assay_zoo.artifacts.known_modules import HARMLESS
 from assay_zoo.artifacts.written_names import bound_here
 
-MAIN = "__main__"
 _LONGEST = 100
 
 
@@ -87,7 +86,7 @@ def other_files(names: Mapping[str, FileNames]) -> dict[str, OtherFiles]:
     for _ in names:  # all names of a file that has all names of another, and so on
         for path, one in names.items():
             for star in one.stars:
-                _merge(hands_on[_stem(path)], hands_on.get(star, {}))
+                _merge(hands_on[_stem(path)], hands_on.get(star or MAIN, {}))
     modules = frozenset(end for path in names for end in _ends(path))
     tables = frozenset(table for one in names.values() for table in one.tables)
     spoken = {name for one in names.values() for name in one.speaks_of}  # a file can import itself
