@@ -113,8 +113,8 @@ def test_a_model_in_a_folder_below_is_named() -> None:
     [
         ("models:/speech", "names no model of a registry: write models:/NAME/VERSION"),
         ("models:/speech/latest", "names no model of a registry"),
-        ("models:/speech/9", r"get-download-uri\S* cannot be fetched \(HTTP 404"),
-        ("models:/speech@none", "cannot be fetched"),
+        ("models:/speech/9", r"has no such model: give .*get-download-uri\S* cannot be fetched \(HTTP 404"),
+        ("models:/speech@none", "has no such model: give a name, a version or an alias that it lists"),
         ("models:/speech/2", r"has 2 ONNX files: name one, models:/speech/2:a\.onnx"),
         ("models:/speech/1:no.onnx", r"version 1 has no file no\.onnx; it has MLmodel, net\.onnx"),
         ("models:/speech/3", r"do not lie with the server \(s3:\.\.\.\)"),

@@ -86,6 +86,10 @@ class _CheckedRedirects(urllib.request.HTTPRedirectHandler):
         return new
 
 
+class NotServed(BadModel):
+    """The server has nothing of that name."""
+
+
 @contextmanager
 def open_address(wanted: Wanted, address: str, credentials: str = "") -> Iterator[http.client.HTTPResponse]:
     """The answer. `credentials` is the header that the host is shown where the environment has no token for it. Raises BadModel."""
@@ -101,7 +105,8 @@ def open_address(wanted: Wanted, address: str, credentials: str = "") -> Iterato
                 yield answer
     except urllib.error.HTTPError as error:
         error.close()
-        raise BadModel(f"{address} cannot be fetched (HTTP {error.code} {error.reason})") from None
+        kind = NotServed if error.code == http.client.NOT_FOUND else BadModel
+        raise kind(f"{address} cannot be fetched (HTTP {error.code} {error.reason})") from None
     except (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError, ValueError) as error:
         wanted.left_s()
         raise BadModel(f"{address} cannot be fetched ({getattr(error, 'reason', error)})") from None

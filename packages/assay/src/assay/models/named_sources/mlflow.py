@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from assay.errors import BadModel
-from assay.models.named_sources.address import download, open_address
+from assay.models.named_sources.address import NotServed, download, open_address
 from assay.models.named_sources.tokens import check_server
 from assay.models.named_sources.wanted import Wanted, named_in
 
@@ -59,8 +59,13 @@ def from_registry(wanted: Wanted, into: Path) -> Path:
             "has several"
         )
     registry = _Registry(wanted)
-    version = said["version"] or registry.version_of(said["name"], said["alias"])
-    folder = registry.folder_of(said["name"], version)
+    try:
+        version = said["version"] or registry.version_of(said["name"], said["alias"])
+        folder = registry.folder_of(said["name"], version)
+    except NotServed as error:
+        raise BadModel(
+            f"{wanted.said}: the registry has no such model: give a name, a version or an alias that it lists ({error})"
+        ) from None
     names = sorted(registry.files(folder))
     model = said["file"] or _only_model(wanted, names)
     if model not in names:
