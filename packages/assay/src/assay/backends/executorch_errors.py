@@ -26,6 +26,8 @@ _CODES = {
 
 def lowering_failure(error: BaseException, *, while_: str) -> Failure:
     """Of any exception of executorch 1.4 before there is a program. What goes wrong in a pass is wrapped in a list of all passes."""
+    if isinstance(error, Lowering):
+        return error
     while error.__cause__ is not None and "An error occurred when running the" in str(error):
         error = error.__cause__
     text = short(error)

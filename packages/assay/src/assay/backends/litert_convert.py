@@ -56,6 +56,8 @@ def _quantized(path: Path) -> Path:
 
 def failure(error: BaseException) -> Lowering:
     """What litert-torch 0.10 says, with the operator where it names one."""
+    if isinstance(error, Lowering):
+        return error
     text = " ".join(str(error).split()) or type(error).__name__
     found = _OPERATOR.search(text)
     operator = found.group(1) if found else ""
