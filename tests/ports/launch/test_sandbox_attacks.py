@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from sandboxed import LIMITS, Cell, cell, sandbox
 
 from assay.core.sandbox import Ending, SandboxLimits
+from assay.launch.core_wait import LONGEST
 from assay.launch.sandbox_cgroup import PidsGroup
 from assay.launch.sandbox_watch import THREADS_PER_PROCESS, SandboxProcess
 
@@ -206,8 +207,12 @@ def test_memory_that_belongs_to_no_process_is_not_given(cell: Cell) -> None:
 )
 def test_it_never_ends(cell: Cell, code: str) -> None:
     ended = cell.python(f"{code}  # endless-marker", replace(LIMITS, seconds=1.0))
-    assert (ended.ending, ended.sentence) == (Ending.TIMEOUT, "not done within 1 s")
-    assert ended.seconds >= 1.0
+    if ended.ending is Ending.INFRASTRUCTURE:  # others had the cores for most of the time that it may take at most
+        assert "others had the cores" in ended.sentence
+        assert ended.seconds >= LONGEST
+    else:
+        assert (ended.ending, ended.sentence) == (Ending.TIMEOUT, "not done within 1 s")
+        assert ended.seconds >= 1.0
     assert not living("endless-marker")
 
 
