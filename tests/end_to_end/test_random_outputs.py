@@ -12,13 +12,15 @@ from onnx import TensorProto, helper
 import assay
 from assay.core.finding import FindingCode
 from assay.core.outcome import Outcome
-from assay.core.result import VerifyResult
+from assay.core.result import ChangeResult, VerifyResult
+from assay.core.verdict import VerdictStatus
+from assay.judge.warnings_text import passed_over
 
 X = np.random.default_rng(0).standard_normal((8, 16)).astype(np.float32)
 
 
 def _model(path: Path, outputs: str, draw: str = "RandomNormalLike") -> None:
-    """z is drawn, y is not."""
+    """y is not drawn; z is, unless `draw` draws nothing."""
     floats = {name: helper.make_tensor_value_info(name, TensorProto.FLOAT, X.shape) for name in "xyz"}
     nodes = [
         helper.make_node(draw, ["x"], ["r"]),
@@ -46,10 +48,11 @@ def _checked(model: str, flow: str, tolerance: str, **golden: np.ndarray) -> tup
 
 
 @pytest.mark.parametrize("tolerance", ["torch", "derived"])
-def test_the_answer_rests_on_what_is_not_drawn(here: Path, tolerance: str) -> None:
+def test_a_drawn_output_leaves_the_answer_open_and_the_others_are_judged(here: Path, tolerance: str) -> None:
     y = np.maximum(X, 0)
     result, code = _checked("both.onnx", "onnxruntime", tolerance, y=y, z=X)
-    assert (result.outcome, code) == (Outcome.OK, 0), result.detail
+    assert (result.outcome, code) == (Outcome.MISTRUSTED, 3), result.detail
+    assert not list(passed_over(result.comparisons))
     drawn = next(one for one in result.comparisons if one.output == "z")
     assert drawn.degenerate is not None
     assert drawn.degenerate.code is FindingCode.RANDOM
@@ -77,7 +80,38 @@ def test_an_engine_that_is_not_steady_is_red_beside_a_drawn_output(here: Path) -
     assert result.outcome in (Outcome.NONDETERMINISTIC, Outcome.MISMATCH)
 
 
-def test_a_changed_model_is_the_same_where_only_its_draws_differ(here: Path) -> None:
+@pytest.mark.parametrize(
+    ("new", "old", "code"),
+    [
+        ("RandomUniformLike", "RandomNormalLike", 3),
+        ("Identity", "RandomNormalLike", 3),
+        ("RandomNormalLike", "Identity", 1),
+        ("Identity", "Identity", 0),
+    ],
+)
+def test_nobody_calls_a_changed_model_the_same_where_either_draws(here: Path, new: str, old: str, code: int) -> None:
+    _model(here / "new.onnx", "yz", new)
+    _model(here / "old.onnx", "yz", old)
+    checked = assay.check("new.onnx", flows=["onnxruntime"], reference="old.onnx", measure=False)
+    assert checked.judgement.exit_code == code
+    change = next(one for one in checked.results if isinstance(one, ChangeResult))
+    (verdict,) = [one for one in checked.judgement.verdicts if one.job_key == change.job_key]
+    assert verdict.word is {0: VerdictStatus.PASS, 1: VerdictStatus.FAIL, 3: VerdictStatus.INCONCLUSIVE}[code]
+    if code == 3:
+        assert "without its draws" in verdict.reason
+
+
+@pytest.mark.parametrize("goal", ["rel_l2 <= 0.05", "vs_float.rel_l2 <= 0.05"])
+def test_a_limit_says_nothing_of_an_output_that_records_no_error(here: Path, goal: str) -> None:
+    np.savez("inputs.npz", x=X)
+    given = {"flows": ["onnxruntime"], "inputs": "inputs.npz", "require": [goal], "measure": False}
+    if goal.startswith("rel"):
+        assert assay.check("both.onnx", **given).judgement.exit_code == 3
     _model(here / "uniform.onnx", "yz", "RandomUniformLike")
-    checked = assay.check("uniform.onnx", flows=["onnxruntime"], reference="both.onnx", measure=False)
-    assert checked.judgement.exit_code == 0, checked.judgement.run.reason
+    assert assay.check("uniform.onnx", reference="both.onnx", **given).judgement.exit_code == 3
+
+
+def test_nan_in_what_is_drawn_is_found(here: Path) -> None:
+    result, code = _checked("alone.onnx", "faulty-nan", "torch", z=X)
+    assert (result.outcome, code) == (Outcome.MISMATCH, 1), result.detail
+    assert "nan" in {one.kind for one in (*result.findings, *result.comparisons[0].findings)}

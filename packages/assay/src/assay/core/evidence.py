@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from assay.core.comparison import Comparison
 from assay.core.dtype import is_floating
+from assay.core.finding import DRAWN
 
 _FEWEST_NUMBERS, _FEWEST_WHOLE = 2, 16
 """Elements of an output that prove something by themselves: a count or a flag is right by chance."""
@@ -15,6 +16,11 @@ def carries(one: Comparison) -> bool:
     """Whether this output would have shown a wrong engine."""
     fewest = _FEWEST_NUMBERS if is_floating(one.dtype) else _FEWEST_WHOLE
     return not one.degenerate and not one.findings and one.dtype != "string" and one.elements >= fewest
+
+
+def is_drawn(one: Comparison) -> bool:
+    """Whether its numbers are drawn at random: no limit speaks of them."""
+    return one.degenerate is not None and one.degenerate.code in DRAWN
 
 
 def blocking(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:

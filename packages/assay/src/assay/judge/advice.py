@@ -7,8 +7,7 @@ import shlex
 import msgspec
 
 from assay.core.case import Case
-from assay.core.evidence import blocking
-from assay.core.finding import DRAWN
+from assay.core.evidence import blocking, is_drawn
 from assay.core.job_base import FlowJob, Job
 from assay.core.outcome import Cause, Outcome
 from assay.core.reference import Reference, ReferenceKind
@@ -26,6 +25,10 @@ CLOSE = "rel_l2 <= 0.05"
 CLOSE_TO_ZERO = "max_abs <= 0.001"
 """Where the expected answer is zero, no relative error is recorded."""
 CLOSE_TO_FLOAT = "vs_float.rel_l2 <= 0.05"
+WITHOUT_DRAWS = (
+    "to decide it, check the model without its draws: export it for inference, make the noise an input, or give it outputs from before "
+    "the draw in place of this one"
+)
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -56,8 +59,8 @@ def advice(result: Result, asked: Asked | None) -> str:
     """For a result that is mistrusted, by what made it so and by whose inputs it was fed."""
     if result.cause is Cause.NO_REFERENCE:
         return _without_answers(result, asked)
-    if any(one.degenerate and one.degenerate.code in DRAWN for one in blocking(comparisons_of(result))):
-        return "no reference decides that: check the model without its draws (exported for inference), or give it an output that has none"
+    if any(map(is_drawn, comparisons_of(result))):
+        return WITHOUT_DRAWS
     reference = result.reference if isinstance(result, ComparedResult) else Reference()
     if reference.kind is ReferenceKind.DEFINITION:
         return "these published answers can show no more: give inputs of your own to the same operator"

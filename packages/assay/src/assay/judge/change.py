@@ -5,13 +5,15 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from assay.core.comparison import Comparison
+from assay.core.evidence import is_drawn
 from assay.core.outcome import Outcome
 from assay.core.policy import Policy
 from assay.core.result import ChangeResult
 from assay.core.verdict import VerdictStatus
 from assay.judge.accuracy import worst_budget
-from assay.judge.advice import Asked
+from assay.judge.advice import WITHOUT_DRAWS, Asked
 from assay.judge.draft_verdict import DraftVerdict, quantity
+from assay.judge.finding_text import finding_text
 from assay.judge.losses import disputed_sameness
 from assay.judge.metric_registry import AGAINST_FLOAT
 from assay.judge.metrics import metrics
@@ -32,6 +34,12 @@ def within(opinion: DraftVerdict, policy: Policy, asked: Asked | None) -> DraftV
     if not result.against_float:
         nothing = "nothing was compared: the two models share no output; map them with --map-output"
         return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=nothing)
+    if drawn := next(filter(is_drawn, result.against_float), None):
+        why = f"output '{drawn.output}': {finding_text(drawn.degenerate)}; it proves nothing"
+        reason = f"mistrusted: {why}; {WITHOUT_DRAWS}"
+        return replace(
+            opinion, outcome=Outcome.MISTRUSTED, word=VerdictStatus.INCONCLUSIVE, reason=reason, doubt=why
+        )
     return _lost(opinion, result, policy)
 
 

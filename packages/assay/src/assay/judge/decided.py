@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from assay.core.comparison import Comparison, StatedMetric
-from assay.core.evidence import blocking
+from assay.core.evidence import blocking, is_drawn
 from assay.core.outcome import Cause, Outcome
 from assay.core.policy import Goal
 from assay.core.result import ChangeResult, Result
@@ -123,10 +123,14 @@ def _counts(metric: str, result: Result) -> bool:
 
 
 def _covers(figures: Iterable[str], one: DraftVerdict, result: Result) -> bool:
-    """Whether nothing is left open: a task metric speaks of the whole answer, an error of the outputs that have it."""
+    """Whether nothing is left open: a task metric speaks of the whole answer, an error of the outputs that have it, and no error of
+    one that is drawn at random."""
     figures = list(figures)
     if any(metric.startswith(TASK) for metric in figures):
         return True
+    lost = result.against_float if isinstance(result, LossResult) else ()
+    if any(map(is_drawn, (*comparisons_of(result), *lost))):
+        return False
     if result.cause is Cause.NO_REFERENCE or isinstance(result, ChangeResult):
         return any(metric.startswith(AGAINST_FLOAT) for metric in figures)
     compared = comparisons_of(result)

@@ -69,6 +69,7 @@ _TEXTS = {
     FindingCode.RANDOM: (
         "it is drawn at random ({margin}): type and shape were compared, and no values are the right ones"
     ),
+    FindingCode.NEWLY_RANDOM: "it is drawn at random ({margin}), and the same output of the original is not",
     FindingCode.RANDOM_SIZES: (
         "its sizes and its values are drawn at random ({margin}): type and rank were compared, and none of them are the right ones"
     ),

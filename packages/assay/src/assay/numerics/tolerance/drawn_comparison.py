@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
+import numpy as np
 
 from assay.core.comparison import Comparison, Evidence
 from assay.core.finding import Finding, FindingCode, facts
@@ -12,8 +13,10 @@ from assay.core.tensor_parts import whole_name
 from assay.numerics.draw import NOTHING, Draw
 from assay.ports import Tensor
 
-_OF_NUMBERS = frozenset({"values", "nan", "infinity", "lowest_for_infinity", "degenerate"})
+_OF_NUMBERS = frozenset({"values", "degenerate"})
 """Kinds of findings that other numbers explain."""
+_NOT_FINITE = frozenset({"nan", "infinity", "lowest_for_infinity"})
+"""Kinds that they explain only where the reference draws such numbers, too."""
 Drawn = Mapping[str, Draw]
 """By the names of outputs; those of a sequence and its like share one."""
 Samples = Sequence[Mapping[str, Tensor]]
@@ -31,12 +34,14 @@ def without_numbers(
     actual: Samples,
     expected: Samples,
 ) -> tuple[tuple[Comparison, ...], list[Finding]]:
-    """Nothing is said of drawn numbers but that they are drawn: such an output proves nothing, and is no doubt about the others."""
+    """Nothing is said of drawn numbers but that they are drawn, and that they are none: such an output leaves the answer open, since
+    what is wrong before the draw shows nowhere else."""
     explained: dict[str, frozenset[str]] = {}
     for one in comparisons:
         if draw := _draw_of(one.output, drawn):
             loose = draw.sizes and _is_of_one_rank(one.output, actual, expected)
-            explained[one.output] = _OF_NUMBERS | {"shape"} if loose else _OF_NUMBERS
+            kinds = _OF_NUMBERS if _is_finite(one.output, expected) else _OF_NUMBERS | _NOT_FINITE
+            explained[one.output] = kinds | {"shape"} if loose else kinds
     left = tuple(
         _uncompared(one, _draw_of(one.output, drawn), explained[one.output]) if one.output in explained else one
         for one in comparisons
@@ -55,6 +60,16 @@ def _is_of_one_rank(name: str, actual: Samples, expected: Samples) -> bool:
     return all(name in mine and name in theirs and mine[name].ndim == theirs[name].ndim for mine, theirs in pairs)
 
 
+def _is_finite(name: str, expected: Samples) -> bool:
+    arrays = [np.asarray(sample[name]) for sample in expected if name in sample]
+    return all(bool(np.isfinite(_known(one)).all()) for one in arrays if one.dtype.kind not in "OUSbiu")
+
+
+def _known(array: Tensor) -> Tensor:
+    """In a type that numpy knows."""
+    return array if array.dtype.kind in "fc" else array.astype(np.float64)
+
+
 def _uncompared(one: Comparison, draw: Draw, explained: frozenset[str]) -> Comparison:
     code = FindingCode.RANDOM_SIZES if draw.sizes else FindingCode.RANDOM
     why = Finding("degenerate", one.output, code, facts(margin=draw.numbers))
@@ -64,7 +79,7 @@ def _uncompared(one: Comparison, draw: Draw, explained: frozenset[str]) -> Compa
         findings=kept,
         metrics={},
         degenerate=why,
-        uninformative=True,
+        uninformative=False,
         worst=(),
         error_histogram=None,
         ulp_histogram=None,

@@ -13,6 +13,7 @@ from assay.core.case import Contract, Original
 from assay.core.comparison import Comparison
 from assay.core.dtype import UNIT_ROUNDOFF, dtype_name, is_floating, numpy_dtype
 from assay.core.empty_result import empty_result
+from assay.core.finding import Finding, FindingCode, facts
 from assay.core.golden import GIVEN, GoldenLock
 from assay.core.job import ChangeJob
 from assay.core.job_base import InputsJob
@@ -25,7 +26,9 @@ from assay.core.tensor_parts import whole_name
 from assay.errors import UnknownName, UsageError
 from assay.models.goldens import Golden, read_golden, read_lock
 from assay.models.load_tolerance import DOUBLE, load_tolerance
+from assay.numerics.draw import NOTHING
 from assay.numerics.tolerance.comparator import Compared, ToleranceComparator
+from assay.numerics.tolerance.drawn_comparison import Drawn
 from assay.plugins import find_flow, library_of
 from assay.ports import Tensor
 from assay.task_metrics.scoring import score
@@ -99,8 +102,10 @@ def compare_change(job: ChangeJob, stages: Stages) -> ChangeResult:
             if quantized
             else load_tolerance(job, _contract(job, original))
         )
-        judging = replace(judging, drawn=random_outputs(job.case.model, new.inputs))
+        drawn, newly = _drawn(job, original, old)
+        judging = replace(judging, drawn=drawn)
         loss, found = _compared(original, new.outputs, old, judging)
+        found = (*found, *newly)
         far = compare_with_original(job, new.outputs, old)
         structural = tuple(one for one in found if one.kind != "values")
     findings = structural if quantized else found
@@ -168,8 +173,24 @@ def compare_with_original(job: InputsJob, actual: Samples, old: Golden) -> tuple
     assert original is not None
     contract = msgspec.structs.replace(_contract(job, original), precision="float32")
     count = min(len(actual), len(old.outputs))
-    judging = ToleranceComparator(contract, drawn=random_outputs(job.case.model, old.inputs))
+    judging = ToleranceComparator(contract, drawn=_drawn(job, original, old)[0])
     return _compared(original, actual[:count], old.first(count), judging)[0]
+
+
+def _drawn(job: InputsJob, original: Original, old: Golden) -> tuple[Drawn, tuple[Finding, ...]]:
+    """Outputs that either model draws, by the names of the new one; and a finding for each that only the new one draws, where it is
+    known what the original does."""
+    mine = {theirs: name for name, theirs in original.inputs.items()}
+    new = random_outputs(job.case.model, [_under(mine, sample) for sample in old.inputs])
+    names = {theirs: name for name, theirs in original.outputs.items()}
+    before = {names.get(name, name): draw for name, draw in random_outputs(original.model, old.inputs).items()}
+    is_read = original.model.format == "onnx" and original.model.source
+    newly = tuple(
+        Finding("random", original.outputs[name], FindingCode.NEWLY_RANDOM, facts(margin=draw.numbers or draw.sizes))
+        for name, draw in new.items()
+        if is_read and name in original.outputs and name not in before
+    )
+    return {name: new.get(name, NOTHING) | before.get(name, NOTHING) for name in {**new, **before}}, newly
 
 
 def _compared(original: Original, actual: Samples, old: Golden, judging: ToleranceComparator) -> Compared:

@@ -10,8 +10,8 @@ from assay.ports import Tensor
 
 
 def random_outputs(given: Model, inputs: Sequence[Mapping[str, Tensor]]) -> dict[str, Draw]:
-    """None where the model is no ONNX file: what its graph draws is not known."""
-    if given.format != "onnx":
+    """None where the model is no ONNX file, or only answers of it are there: what its graph draws is not known."""
+    if given.format != "onnx" or not given.source:
         return {}
     import onnx
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]

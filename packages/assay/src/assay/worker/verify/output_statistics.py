@@ -8,7 +8,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from assay.core.comparison import Comparison
-from assay.core.finding import DRAWN
+from assay.core.evidence import is_drawn
 from assay.core.tensor_statistics import TensorStatistics
 from assay.ports import Tensor
 from assay.worker.verify.reference_comparison import Samples
@@ -35,8 +35,8 @@ def _with_statistics(comparison: Comparison, actual: Samples, expected: Samples)
         return comparison
     mine = np.concatenate([_wide(ours).ravel() for ours, _ in pairs])
     theirs = np.concatenate([_wide(other).ravel() for _, other in pairs])
-    is_drawn = comparison.degenerate is not None and comparison.degenerate.code in DRAWN
-    ranks = _relative_errors(mine, theirs) if mine.size == theirs.size <= LARGEST and not is_drawn else {}
+    ranked = mine.size == theirs.size <= LARGEST and not is_drawn(comparison)
+    ranks = _relative_errors(mine, theirs) if ranked else {}
     return replace(comparison, actual=statistics_of(mine), metrics=ranks | comparison.metrics)
 
 
