@@ -105,8 +105,9 @@ class Finding(msgspec.Struct, frozen=True, eq=False):
     extra_output, output_order, samples, dtype, shape, nan, infinity, lowest_for_infinity, values, degenerate, empty,
     unsupported_dtype, task, accepted (an answer where an error was due), unusable (the engine after a wrong use), function_body
     (an operator and its body disagree), precision (computed in a coarser type than the flow promises), drift (a sequence of calls
-    that ends in NaN or infinity), random (a changed model draws what its original does not), schedule (a prompt that the reference answers otherwise when it is fed in another way), service (a
-    service by its address that gives other probabilities than the model, or breaks a rule of its protocol).
+    that ends in NaN or infinity), random (a changed model draws what its original does not), schedule (a prompt that the reference answers
+    otherwise when it is fed in another way), service (a service by its address that gives other probabilities than the model, or breaks a
+    rule of its protocol).
 
     `code` says what of that kind was seen, `facts` its numbers and names, `elements` the elements that show it, the worst first.
     `about` is the finding that this one says more about."""

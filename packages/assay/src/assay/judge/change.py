@@ -37,9 +37,7 @@ def within(opinion: DraftVerdict, policy: Policy, asked: Asked | None) -> DraftV
     if drawn := next(filter(is_drawn, result.against_float), None):
         why = f"output '{drawn.output}': {finding_text(drawn.degenerate)}; it proves nothing"
         reason = f"mistrusted: {why}; {WITHOUT_DRAWS}"
-        return replace(
-            opinion, outcome=Outcome.MISTRUSTED, word=VerdictStatus.INCONCLUSIVE, reason=reason, doubt=why
-        )
+        return replace(opinion, outcome=Outcome.MISTRUSTED, word=VerdictStatus.INCONCLUSIVE, reason=reason, doubt=why)
     return _lost(opinion, result, policy)
 
 
