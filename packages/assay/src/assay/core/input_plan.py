@@ -12,12 +12,13 @@ from assay.core.note import Note
 
 class RangeSource(enum.StrEnum):
     """What the values of an input come from: an operator that takes no others, an option, the numbers that the graph compares it with
-    (it may have others), or a trial on the reference."""
+    (it may have others), all that its type holds, or a trial on the reference."""
 
     UNKNOWN = ""
     OPERATOR = "operator"
     STATED = "stated"
     COMPARED = "compared"
+    TYPE = "type"
     TRIED = "tried"
 
 

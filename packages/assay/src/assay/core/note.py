@@ -95,6 +95,7 @@ class NoteCode(enum.StrEnum):
     FEW_PLACES = "few_places"
     ASCENDING_FED = "ascending_fed"
     BITS_FED = "bits_fed"
+    SMALL_FED = "small_fed"
     ONES_FED = "ones_fed"
     TRUTHS_FED = "truths_fed"
     UNIFORM_FED = "uniform_fed"

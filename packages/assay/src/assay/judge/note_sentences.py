@@ -177,6 +177,7 @@ NOTES: dict[str, str] = {
     NoteCode.FEW_PLACES: "tables of unknown size have {places} places",
     NoteCode.ASCENDING_FED: "'{input}' ascends to {last}",
     NoteCode.BITS_FED: "whole numbers are 0 and 1",
+    NoteCode.SMALL_FED: "whole numbers are 0 to 9 at most",
     NoteCode.ONES_FED: "whole numbers are 1",
     NoteCode.TRUTHS_FED: "truth values are true",
     NoteCode.UNIFORM_FED: "floating inputs lie between 0 and 1",

@@ -13,6 +13,7 @@ _SOURCES = {
     RangeSource.OPERATOR: "{operator}{named}",
     RangeSource.STATED: "as stated",
     RangeSource.COMPARED: "what Equal compares it with",
+    RangeSource.TYPE: "all that its type holds",
     RangeSource.TRIED: "tried on the reference",
 }
 

@@ -16,6 +16,7 @@ from assay.core.note import NoteCode, noted
 from assay.models.input_plan.graph import Graph, read_graph
 from assay.models.input_plan.sizes import LARGE, MOST_ELEMENTS, NATURAL, SMALL, Solution, solve
 from assay.models.input_plan.symbols import Sizes, planned_shapes, shaped, symbols
+from assay.models.input_plan.type_ranges import type_ranges
 from assay.models.input_plan.value_ranges import compared_constants, value_ranges
 from assay.numerics.shapes.requirements import ASCENDING, COUNT, DOMAIN, INDEX, UNIQUE, Need
 from assay.numerics.shapes.values import Array
@@ -47,7 +48,7 @@ def plan_of(model: Model, *, batch: int, fixed: Mapping[str, int], stated: Mappi
     unmet = solution.unmet.constraint if solution.unmet is not None else None
     if unmet is None or unmet.code is ConstraintCode.EMPTY_OUTPUT:
         unmet = _outside(stated, ranges)
-    return InputPlan(solution.sizes, {**ranges, **chosen}, unmet=unmet)
+    return InputPlan(solution.sizes, {**type_ranges(graph, model), **ranges, **chosen}, unmet=unmet)
 
 
 def _of_program(
@@ -158,7 +159,10 @@ def alternatives(plan: InputPlan, model: Model) -> Iterator[InputPlan]:
         few = {name: replace(plan.ranges[name], high=_FEW) for name in unknown}
         yield replace(plan, ranges={**plan.ranges, **few}, changes=(noted(NoteCode.FEW_PLACES, places=_FEW + 1),))
     yield from ascending(plan, model)
-    whole = [spec.name for spec in model.inputs if spec.dtype.startswith(_WHOLE) and spec.name not in plan.ranges]
+    free = {name: one for name, one in plan.ranges.items() if one.source is not RangeSource.TYPE}
+    if len(free) < len(plan.ranges):
+        yield replace(plan, ranges=free, changes=(noted(NoteCode.SMALL_FED),))
+    whole = [spec.name for spec in model.inputs if spec.dtype.startswith(_WHOLE) and spec.name not in free]
     if whole:
         bits = {name: InputRange(0, 1, source=RangeSource.TRIED) for name in whole}
         yield replace(plan, ranges={**plan.ranges, **bits}, changes=(noted(NoteCode.BITS_FED),))
