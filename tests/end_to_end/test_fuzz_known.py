@@ -11,8 +11,10 @@ from onnx import parser
 
 from assay.commands.composition import open_services
 from assay.core.flow import Flow
-from assay.fuzz.corpus import Bucket, Corpus, Session
+from assay.core.screening import CaseId, Suspect
+from assay.fuzz.corpus import Bucket, Corpus, Session, Waiting
 from assay.fuzz.known import INDEX, KnownCase, may_be_of, refer
+from assay.fuzz.session import Fuzzing
 from assay.generators.files import keep_case
 from assay.ports.generator import GeneratedCase
 
@@ -58,6 +60,29 @@ def test_each_release_of_a_backend_has_known_defects_of_its_own(tmp_path: Path) 
     assert session.referred == {"faulty": {"one": True}, "faulty@old": {"one": False}}
     assert [one.flow for one in session.buckets.values()] == ["faulty@old"]
     assert session.absent == {"faulty": ["finding"], "faulty@old": []}
+
+
+def test_what_there_was_no_time_for_is_asked_for_again(tmp_path: Path) -> None:
+    corpus, session = Corpus(tmp_path / "corpus"), Session(seed=7)
+    model = parser.parse_model(GRAPH).SerializeToString()
+    cases = [KnownCase("one", "finding"), KnownCase("two", "finding")]
+    for one in cases:
+        keep_case(GeneratedCase(model, {"x": np.ones(2, np.float32)}), corpus.known, one.name)
+    (corpus.known / INDEX).write_bytes(msgspec.json.encode(cases))
+    with open_services(str(tmp_path / "history"), workers=1) as services:
+        fuzzing = Fuzzing(corpus, session, [FLOW], services, print, (), lambda: 0.0)
+        bucket = Bucket("key", "faulty", "faulty", "values", "one_witness", ("Neg",), known="finding")
+        waiting = Waiting("faulty", Suspect(CaseId("sweep", 1, 7, 3), "values", ("Neg",)))
+        fuzzing.run(0.0, 1)
+        fuzzing.keep(waiting, bucket)
+        assert session.referred == {}, "the session's time was over"
+        assert refer(FLOW, _every, corpus, session, services, 1e-6) == 0
+        left = {"one", "two"} - session.referred.get("faulty", {}).keys()
+        assert left, "so short a slice ends after its first case at most"
+        assert not session.absent.get("faulty"), "a finding whose cases were not all screened may be there"
+        while session.referred.get("faulty", {}).keys() != {"one", "two"}:
+            assert refer(FLOW, _every, corpus, session, services) == 0
+    assert session.absent == {"faulty": ["finding"]}
 
 
 def test_only_what_a_suspect_may_be_is_screened_and_once(tmp_path: Path) -> None:

@@ -116,6 +116,19 @@ def test_fp16_converts_the_stored_number_that_a_branch_answers_with(apply: Apply
     assert [one.data_type for one in branch.initializer] == [onnx.TensorProto.FLOAT16]
 
 
+def test_fp16_keeps_a_finite_number_of_a_branch_finite(apply: Apply) -> None:
+    branches = (
+        "g (bool c, float[3] x) => (float[3] y) { y = If (c) <then_branch = t () => (float[3] a) "
+        "<float[3] a = {-1e9, 1e9, 1e-12}> { }, else_branch = e () => (float[3] b) { b = Add(x, x) }> }"
+    )
+    model = onnx.load(apply("fp16", branches, samples=[{"c": np.asarray(True), "x": np.ones(3, np.float32)}]))
+    branch = next(one.g for node in model.graph.node for one in node.attribute if one.name == "then_branch")
+    stored = onnx.numpy_helper.to_array(branch.initializer[0])
+    largest = np.finfo(np.float16).max
+    assert (stored.dtype, stored[:2].tolist()) == (np.float16, [-largest, largest])
+    assert stored[2] > 0, "the least that the converter makes of a positive number"
+
+
 def test_a_file_that_is_no_model(tmp_path: Path) -> None:
     noise = tmp_path / "noise.onnx"
     noise.write_bytes(b"nothing" * 9)

@@ -8,6 +8,7 @@ import pytest
 
 from assay.commands.suite_policy import suite_policy
 from assay.errors import UsageError
+from assay.options.arguments import values_from_arguments
 from assay.options.run import RunOptions
 
 
@@ -28,10 +29,20 @@ def test_the_outcomes_that_come_with_assay_are_found_by_name_from_anywhere(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert not suite_policy(RunOptions(), ["onnxruntime"], ["onnx-node"]).expectations
-    policy = suite_policy(RunOptions(expectations=Path("shipped")), ["onnxruntime"], ["onnx-node"])
+    policy = suite_policy(RunOptions(expectations="shipped"), ["onnxruntime"], ["onnx-node"])
     assert any(one.case == "onnx-node/test_training_dropout" for one in policy.expectations)
     assert "unsupported" in policy.fail_on
     with pytest.raises(UsageError, match="'shipped' for those that come with Assay"):
-        suite_policy(RunOptions(expectations=Path("misspelt")), ["onnxruntime"], ["onnx-node"])
-    (tmp_path / "shipped").mkdir()  # a folder of one's own comes first
-    assert not suite_policy(RunOptions(expectations=Path("shipped")), ["onnxruntime"], ["onnx-node"]).expectations
+        suite_policy(RunOptions(expectations="misspelt"), ["onnxruntime"], ["onnx-node"])
+
+
+def test_a_word_with_a_slash_is_a_path_and_the_word_alone_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    own = RunOptions(**values_from_arguments(RunOptions, {"expectations": "./shipped"}))
+    with pytest.raises(UsageError, match="there is no folder shipped"):
+        suite_policy(own, ["onnxruntime"], ["onnx-node"])
+    (tmp_path / "shipped").mkdir()
+    assert not suite_policy(own, ["onnxruntime"], ["onnx-node"]).expectations
+    assert suite_policy(RunOptions(expectations="shipped"), ["onnxruntime"], ["onnx-node"]).expectations

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from assay.commands.fuzz import read_session, run_fuzz
 from assay.core.screening import CaseId, Suspect
 from assay.errors import UnknownName, UsageError
-from assay.fuzz.corpus import Arm, Corpus, Session, Waiting
+from assay.fuzz.corpus import Arm, Bucket, Corpus, Session, Waiting
 from assay.fuzz.signature import signature
 from assay.options.fuzz import FuzzOptions
 
@@ -28,6 +30,20 @@ def test_a_session_with_an_answer_that_is_not_finite_can_go_on(tmp_path: Path) -
     found = Corpus(tmp_path).read()
     assert found is not None
     assert (found.waiting[0].suspect.rel_l2, found.waiting[0].suspect.budget) == (None, None)
+
+
+def test_a_session_of_the_first_format_goes_on_and_screens_known_defects_again(tmp_path: Path) -> None:
+    session = Session(seed=7, buckets={"k": Bucket("k", "f", "b", "values", "wrong", ("Relu@14",))})
+    stored = json.loads(msgspec.json.encode(session)) | {"format": 1, "referred": ["f"]}
+    (tmp_path / "session.json").write_text(json.dumps(stored))
+    assert Corpus(tmp_path).read() == session
+
+
+def test_a_session_of_a_later_format_is_refused_as_one(tmp_path: Path) -> None:
+    stored = json.loads(msgspec.json.encode(Session(seed=7))) | {"format": 3, "seed": {"of": "another form"}}
+    (tmp_path / "session.json").write_text(json.dumps(stored))
+    with pytest.raises(UsageError, match="was written by another version of assay"):
+        Corpus(tmp_path).read()
 
 
 def test_a_corpus_that_is_a_file_is_refused(tmp_path: Path) -> None:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from assay.core.finding import Finding, FindingCode, facts
-from assay.core.note import NoteCode, noted
+from assay.core.model_finding import Area, ModelFinding
+from assay.core.model_finding_note import model_finding_note
+from assay.core.model_finding_text import sentence
+from assay.core.model_part import MODEL
+from assay.core.note import Note, NoteCode, noted
 from assay.judge.finding_text import finding_text
 from assay.judge.note_text import note_text
 
@@ -14,6 +18,40 @@ from assay.judge.note_text import note_text
 def test_a_note_with_other_facts_is_told_by_its_code(code: NoteCode) -> None:
     told = note_text(noted(code, other=("a", "b"), number=3))
     assert told == f"{code.replace('_', ' ')} (other: a, b, number: 3), as another version of Assay recorded it"
+
+
+@pytest.mark.parametrize(
+    ("one", "told"),
+    [
+        (
+            noted(NoteCode.UNREADABLE_FILE, file="m.onnx", finding="truncated", values=("7",)),
+            "unreadable file (file: m.onnx, finding: truncated, values: 7), as another version of Assay recorded it",
+        ),
+        (
+            noted(NoteCode.TOO_FEW_CORES, cores="one"),
+            "too few cores (cores: one), as another version of Assay recorded it",
+        ),
+        (
+            noted(NoteCode.NO_INPUTS, tried=1, dimensions=2, sizes=3, ranges=4, stated=5),
+            "no inputs (tried: 1, dimensions: 2, sizes: 3, ranges: 4, stated: 5), as another version of Assay recorded it",
+        ),
+    ],
+)
+def test_a_note_with_fewer_values_or_of_another_type_is_told_by_its_code(one: Note, told: str) -> None:
+    assert note_text(one) == told
+
+
+@pytest.mark.parametrize(
+    ("finding", "told"),
+    [
+        (ModelFinding(Area.MODEL, "no-such-rule", MODEL, (3,)), "no-such-rule (about: the model, 0: 3), as another"),
+        (ModelFinding(Area.MODEL, "truncated", MODEL, (3,)), "truncated (about: the model, 0: 3), as another version"),
+        (ModelFinding(Area.MODEL, "unreadable", MODEL, ("is empty (0 bytes)",)), "is empty (0 bytes)"),
+    ],
+)
+def test_a_finding_of_a_model_that_another_version_recorded_is_told(finding: ModelFinding, told: str) -> None:
+    assert sentence(finding).startswith(told)
+    assert note_text(model_finding_note(finding)) == sentence(finding)
 
 
 def test_a_finding_with_other_facts_is_told_by_its_code() -> None:

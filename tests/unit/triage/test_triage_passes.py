@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
+import pytest
 from msgspec.structs import replace
 
 from assay.core.empty_result import empty_result
@@ -18,8 +19,12 @@ from assay.core.region import RegionError
 from assay.core.result import RegionResult
 from assay.ports import Backend, OptionSpec
 from assay.testing.builders import make_job
+from assay.triage import text
+from assay.triage.cause import Cause, Doubt, Where
 from assay.triage.passes import Brought, Cure, _culprits_first, find_cures
+from assay.triage.prober import OutOfTime
 from assay.triage.script import _defined
+from assay.triage.symptom import Symptom
 
 SWITCHES = OptionSpec("flags", "", tried=("fuse=no", "fold=no"))
 ISA = OptionSpec("env.MAX_ISA", "", tried=("avx2", "sse"), of_processor=True)
@@ -72,13 +77,65 @@ def test_a_pass_is_a_cure_also_where_no_level_can_be_asked() -> None:
     assert [(one.kind, one.names) for one in found.cures] == [("pass", ("take(gelu)",))]
 
 
+@pytest.mark.parametrize(
+    ("answers", "names", "tried"),
+    [
+        (0, [], 0),
+        (1, [("none",)], 0),  # the level below is right
+        (2, [("none",)], 0),  # the passes are not listed
+        (4, [("none",)], 1),
+        (5, [("take(gelu)",), ("none",)], 2),
+        (6, [("take(gelu)",), ("none",)], 2),
+    ],
+)
+def test_what_passes_and_levels_cured_by_the_time_that_is_over_stays(
+    answers: int, names: list[tuple[str, ...]], tried: int
+) -> None:
+    right = ({"delegate": "none"}, {"without": "take(gelu)"})
+    found = brought(*right, backend=Partitioning(), delegate="faster", answers=answers)
+    assert ([one.names for one in found.cures], found.tried) == (names, tried)
+    assert found.unfinished is (answers < 6)
+    assert found.flow.options == {"delegate": "faster"}
+
+
+def test_passes_that_cure_together_stay_though_fewer_were_not_tried() -> None:
+    right = ({"delegate": "none"}, {"without": "take(relu);take(gelu)"})
+    found = brought(*right, backend=Partitioning(), delegate="faster", answers=6)
+    assert ([one.names for one in found.cures], found.unfinished) == (
+        [("take(relu)", "take(gelu)"), ("none",)],
+        True,
+    )
+
+
+def test_an_option_counts_as_tried_once_it_was_answered() -> None:
+    assert brought(answers=1).tried == 1
+    assert (brought(answers=0).tried, brought(answers=0).unfinished) == (0, True)
+
+
+def test_of_options_that_there_was_no_time_for_nothing_is_said() -> None:
+    end = Symptom("values", "y", 0.5)
+    cause = Cause("j", "m", "f", "compiler", {}, Where.NODE, end, end, nodes=("n",), tried=2)
+    assert text.brought(cause) == "no option of the backend matters (2 were tried)"
+    cut = replace(cause, doubts=(Doubt.OUT_OF_TIME,))
+    assert text.brought(cut) == "of 2 options of the backend that there was time for, none matters"
+    assert text.brought(replace(cut, tried=0)) == "not known: the time was over"
+
+
 def brought(
-    *right: dict[str, Any], backend: Compiler | None = None, refused: dict[str, Any] | None = None, **said: Any
+    *right: dict[str, Any],
+    backend: Compiler | None = None,
+    refused: dict[str, Any] | None = None,
+    answers: int = 99,
+    **said: Any,
 ) -> Brought:
-    """Of a backend that is right under any of these options, and cannot be asked under those that are `refused`."""
+    """Of a backend that is right under any of these options, and cannot be asked under those that are `refused`. There is time for so many
+    `answers`."""
     made = backend or Compiler()
+    left = iter(range(answers))
 
     async def ask(flow: Flow, *, listed: bool = False, after: Flow | None = None) -> RegionResult:
+        if next(left, None) is None:
+            raise OutOfTime("the time is over")
         seen = empty_result(other_kind(make_job(), RegionJob, values_dir="", windows=()))
         if listed and isinstance(made, Partitioning):
             return replace(seen, passes=made.passes_run(Path(), flow))

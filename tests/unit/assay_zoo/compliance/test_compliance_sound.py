@@ -148,6 +148,13 @@ def test_what_exporters_write(name: str, tmp_path: Path) -> None:
     assert failures(path, Request("")) == []
 
 
+def test_what_cannot_be_read_at_all_is_told_by_the_name_of_its_file(tmp_path: Path) -> None:
+    (tmp_path / "submitted.onnx").write_bytes(b"")
+    assert failures(tmp_path / "submitted.onnx") == [
+        "submitted.onnx is empty (0 bytes); export or copy the model again"
+    ]
+
+
 def test_a_domain_that_the_policy_takes(tmp_path: Path) -> None:
     model = text("g (float[2] x) => (float[2] y) { [a] y = acme.Frob(x) }", HEAD.replace("17]", '17, "acme" : 1]'))
     path = tmp_path / "model.onnx"

@@ -35,4 +35,4 @@ def sentence(finding: ModelFinding) -> str:
     text = model_finding_text.sentence(finding, OWN)
     if finding.severity is Severity.CONTRADICTION:
         return f"{text}; correct the declaration"
-    return f"{part_text(finding.about)} {text}" if finding.code == "unreadable" else text
+    return f"{part_text(finding.about)} {text}" if finding.code in model_finding_text.UNREADABLE else text

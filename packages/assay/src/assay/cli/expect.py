@@ -29,7 +29,7 @@ def update(
         ),
     ] = None,
     flow: Annotated[list[str] | None, typer.Option(help="Update only this flow. Repeatable.")] = None,
-    expectations: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of the files.")] = Path("expectations"),
+    expectations: Annotated[str, typer.Option(metavar="FOLDER", help="Folder of the files.")] = "expectations",
     yes: Annotated[bool, typer.Option("--yes", help="Write without asking.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Write nothing, and exit 1 if anything would change.")] = False,
     history: History = DEFAULT_HISTORY,
@@ -38,16 +38,17 @@ def update(
     from assay.errors import UsageError
     from assay.pipeline.expect import SHIPPED, expectations_folder
 
-    if expectations_folder(expectations) != expectations:
+    if expectations == SHIPPED:
         raise UsageError(
             f"--expectations {SHIPPED} are the outcomes that come with Assay, and are not rewritten: name a folder of your own"
         )
+    folder = expectations_folder(expectations)
     results = _results(run or ["last"], history)
     flows = sorted({result.flow for result in results})
     unknown = sorted(set(flow or ()) - set(flows))
     if unknown:
         raise UsageError(f"what was run has no flow '{unknown[0]}'; it has {', '.join(flows) or 'none'}")
-    changes = _changes(flow or flows, expectations, results)
+    changes = _changes(flow or flows, folder, results)
     if not changes:
         print("nothing would change")
         return
@@ -57,7 +58,7 @@ def update(
         raise UsageError("an update without a terminal needs --yes; look at it with --check first")
     if not yes and not typer.confirm(f"write {len(changes)} file{'s' if len(changes) > 1 else ''}"):
         raise typer.Exit(1)
-    expectations.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     for path, text in changes.items():
         path.write_text(text, encoding="utf-8")
         print(f"updated {path}")

@@ -35,7 +35,7 @@ def merge(
     report: Reports = None,
     history: History = DEFAULT_HISTORY,
     expectations: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             metavar="FOLDER", help="Expected outcomes to judge by, as they are now [those when the shards were run]."
         ),

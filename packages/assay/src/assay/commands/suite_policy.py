@@ -27,7 +27,7 @@ class JudgedBy(Protocol):
     @property
     def policy(self) -> Path | None: ...
     @property
-    def expectations(self) -> Path: ...
+    def expectations(self) -> str: ...
     @property
     def skip_unavailable(self) -> bool: ...
 
@@ -50,15 +50,15 @@ def suite_policy(options: JudgedBy, flows: Sequence[str], suites: Sequence[str])
     return replace(policy, expectations=(*policy.expectations, *known), fail_on=failing)
 
 
-def policy_now(run: Run, policy: Path | None, expected: Path | None) -> Policy | None:
+def policy_now(run: Run, policy: Path | None, expected: str | None) -> Policy | None:
     """Of a saved run, by files as they are now: what is None is read from where its own command says. None where both are: it has its
     own policy."""
     if policy is None and expected is None:
         return None
     given = given_arguments(RunOptions, shlex.split(run.command))
-    own = {name: Path(given[name][-1]) for name in ("policy", "expectations") if given.get(name)}
+    own = {name: given[name][-1] for name in ("policy", "expectations") if given.get(name)}
     options = RunOptions(
-        policy=policy or own.get("policy"),
+        policy=policy or (Path(own["policy"]) if "policy" in own else None),
         expectations=expected or own.get("expectations", RunOptions().expectations),
         skip_unavailable="skip_unavailable" in given,
     )

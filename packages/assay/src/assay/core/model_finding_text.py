@@ -7,6 +7,7 @@ from pathlib import Path
 
 from assay.core.model_finding import Fact, ModelFinding
 from assay.core.model_part import ModelPart, part_text
+from assay.core.recorded_facts import OTHER_FACTS, of_another_version
 
 _EXPORT = "export the model again"
 _KEEP = "keep external data in a regular file of their own beside the model, and export or copy both again"
@@ -35,6 +36,8 @@ UNREADABLE: dict[str, str] = {
         "has more than {0} nodes, inputs, attributes and weights, more than any model; split it, or export it again with fewer nodes"
     ),
     "not-utf8": f"holds a name that is not UTF-8; {_AGAIN}",
+    # As earlier versions recorded each of these: with the predicate as its only value.
+    "unreadable": "{0}",
 }
 """What makes a file none of which anything can be said, as the predicate of a sentence about it."""
 SENTENCES: dict[str, str] = {
@@ -165,11 +168,15 @@ SENTENCES: dict[str, str] = {
 
 def sentence(finding: ModelFinding, more: Mapping[str, str] | None = None) -> str:
     """`more` are rows of a collection's own."""
-    row = (more or {}).get(finding.code) or UNREADABLE.get(finding.code) or SENTENCES[finding.code]
     written = [_written(value) for value in finding.values]
     chain, inputs = " -> ".join(map(str, written)), ", ".join(map(str, written[1:]))
     given = f" (its inputs are {inputs})" if inputs else ""
-    return row.format(*written, about=part_text(finding.about), chain=chain, inputs=given)
+    about = part_text(finding.about)
+    try:
+        row = {**SENTENCES, **UNREADABLE, **(more or {})}[finding.code]
+        return row.format(*written, about=about, chain=chain, inputs=given)
+    except OTHER_FACTS:
+        return of_another_version(finding.code, {"about": about, **{str(at): one for at, one in enumerate(written)}})
 
 
 def _written(value: Fact) -> int | str:

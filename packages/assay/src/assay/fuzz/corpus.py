@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -12,6 +13,8 @@ from assay.errors import UsageError
 
 STATE = "session.json"
 FORMAT = 2
+_LISTED_FLOWS = 1
+"""The format whose `referred` named whole flows: their cases are screened again."""
 
 
 CAUSES = ("wrong", "crash", "timeout", "in_use", "unstable")
@@ -174,14 +177,17 @@ class Corpus:
         if not path.exists():
             return None
         try:
-            found = msgspec.json.decode(path.read_bytes(), type=Session)
+            stored = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+            written = stored.get("format", FORMAT)
+            if written == _LISTED_FLOWS:
+                stored |= {"referred": {}, "format": FORMAT}
+            elif written != FORMAT:
+                raise UsageError(f"{path} was written by another version of assay; give another folder with --corpus")
+            return msgspec.convert(stored, Session)
         except (OSError, msgspec.MsgspecError) as error:
             raise UsageError(
                 f"{path} cannot be read as a fuzzing session ({error}); give another folder with --corpus"
             ) from None
-        if found.format != FORMAT:
-            raise UsageError(f"{path} was written by another version of assay; give another folder with --corpus")
-        return found
 
     def write(self, session: Session) -> None:
         """In one step: an interruption leaves the state before."""

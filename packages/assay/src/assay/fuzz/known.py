@@ -42,9 +42,16 @@ def may_be_of(case: KnownCase, one: Suspect | Bucket) -> bool:
     return any(a == b or are_kin(a, b) for a in mine for b in theirs)
 
 
-def refer(flow: Flow, wanted: Callable[[KnownCase], bool], corpus: Corpus, session: Session, services: Services) -> int:
+def refer(
+    flow: Flow,
+    wanted: Callable[[KnownCase], bool],
+    corpus: Corpus,
+    session: Session,
+    services: Services,
+    seconds: float = LONGEST_S,
+) -> int:
     """A bucket for each wanted defect that is there in this flow, counted once it is met; how many these are. Each case is screened once
-    in a session."""
+    in a session; what there was no time for, in so many seconds, is asked for again."""
     index = corpus.known / INDEX
     every = msgspec.json.decode(index.read_bytes(), type=list[KnownCase]) if index.exists() else []
     before = session.referred.get(flow.name, {})
@@ -52,12 +59,12 @@ def refer(flow: Flow, wanted: Callable[[KnownCase], bool], corpus: Corpus, sessi
     if not cases:
         return 0
     folder = corpus.known.absolute() / flow.name.replace("/", "-")
-    found = _screened([corpus.known.absolute() / one.name for one in cases], flow, folder, services)
+    found = _screened([corpus.known.absolute() / one.name for one in cases], flow, folder, services, seconds)
     for one in found.suspects:
         bucket = _bucket(one, cases[one.case.index], flow)
         session.buckets[bucket.key] = bucket
     if found.any_begun:  # else the next one asks again
-        asked = before | {one.name: place in found.right for place, one in enumerate(cases)}
+        asked = before | {one.name: place in found.right for place, one in enumerate(cases[: found.done])}
         session.referred[flow.name] = asked
         wrong_or_open = {one.finding for one in every if not asked.get(one.name)}
         session.absent[flow.name] = sorted({one.finding for one in every} - wrong_or_open)
@@ -66,10 +73,11 @@ def refer(flow: Flow, wanted: Callable[[KnownCase], bool], corpus: Corpus, sessi
 
 @dataclass
 class _Screened:
-    """`right` are places in the list of cases; `any_begun`: the backend could start."""
+    """`right` are places in the list of cases, `done` the first that is left; `any_begun`: the backend could start."""
 
     suspects: list[Suspect] = field(default_factory=list)
     right: set[int] = field(default_factory=set)
+    done: int = 0
     any_begun: bool = False
 
     def add(self, result: Result) -> None:
@@ -78,19 +86,19 @@ class _Screened:
             self.right |= {*result.right}
 
 
-def _screened(places: Sequence[Path], flow: Flow, folder: Path, services: Services) -> _Screened:
+def _screened(places: Sequence[Path], flow: Flow, folder: Path, services: Services, seconds: float) -> _Screened:
     """The cases one after the other, past those that end their worker, until the time is over."""
-    found, first, end, used_s = _Screened(), 0, time.monotonic() + LONGEST_S, 0.0
-    while first < len(places) and time.monotonic() < end and used_s < REFER_S:
-        result = screen_kept(places, first, flow, folder, services, SLICE_S)
+    found, end, used_s = _Screened(), time.monotonic() + min(LONGEST_S, seconds), 0.0
+    while (first := found.done) < len(places) and (left := end - time.monotonic()) > 0 and used_s < REFER_S:
+        result = screen_kept(places, first, flow, folder, services, min(SLICE_S, left))
         if isinstance(result, ScreenResult) and result.outcome is Outcome.OK:
             found.add(result)
             found.any_begun, used_s = True, used_s + result.cpu_s
-            first = result.done if result.done > first else len(places)
+            found.done = result.done if result.done > first else len(places)
             continue
         under_way = reached(folder / "progress")
         if under_way is None:  # the worker ended before any case
-            first += 1
+            found.done += 1
             continue
         ended = min(max(first, under_way), len(places) - 1)
         found.any_begun = True
@@ -99,7 +107,7 @@ def _screened(places: Sequence[Path], flow: Flow, folder: Path, services: Servic
         if result.outcome in (Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY):
             case = CaseId(KEPT, KEPT_VERSION, 0, ended)
             found.suspects.append(Suspect(case, result.outcome.value, _operators(places[ended]), detail=result.signal))
-        first = ended + 1
+        found.done = ended + 1
     return found
 
 

@@ -64,6 +64,7 @@ class Fuzzing:
         self.flows = {flow.name: flow for flow in flows}
         self.look = Look(corpus, services, tell)
         self.new: list[Bucket] = []
+        self._end = 0.0
 
     def run(self, seconds: float, workers: int, cases: int = 0) -> None:
         """Until so many seconds are over, or so many cases of each arm are done and their suspects looked into (0: any number). The
@@ -71,7 +72,7 @@ class Fuzzing:
         if cases:
             self.ends = {name: self.session.arms[name].next + cases for name in self.arms}
         begin = time.monotonic()
-        end = begin + seconds
+        self._end = end = begin + seconds
         self.session.runs += 1
         rested = begin
         before, looked = self.session.wall_s, self.session.looking_s
@@ -160,8 +161,15 @@ class Fuzzing:
             self._counted(known[-1])
 
     def _refer(self, flow: str, one: Suspect | Bucket) -> None:
-        """Known defects that it may be are among the buckets then."""
-        known = refer(self.flows[flow], lambda case: may_be_of(case, one), self.corpus, self.session, self.services)
+        """Known defects that it may be are among the buckets then, as far as the session's time goes."""
+        known = refer(
+            self.flows[flow],
+            lambda case: may_be_of(case, one),
+            self.corpus,
+            self.session,
+            self.services,
+            self._end - time.monotonic(),
+        )
         if known:
             self.tell(f"{known} known defects of {flow} are compared with")
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from assay.core.constraint import Constraint, ConstraintCode
 from assay.core.finding import Fact
-from assay.judge.recorded_facts import as_words, of_another_version
+from assay.core.recorded_facts import OTHER_FACTS, as_words, of_another_version
 
 _EQUAL = " are {one} and {other}, which must be equal"
 _TEXTS = {
@@ -79,7 +79,7 @@ def constraint_text(constraint: Constraint) -> str:
     shown = as_words(constraint.facts)
     try:
         text = _TEXTS[constraint.code].format(**shown, **_made(constraint.code, constraint.facts))
-    except KeyError:
+    except OTHER_FACTS:
         text = of_another_version(constraint.code, shown)
     if not constraint.operator:
         return text

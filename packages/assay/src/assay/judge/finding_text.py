@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 
 from assay.core.finding import Fact, Finding, FindingCode, WorstElement
 from assay.core.node_error import NodeSummary
+from assay.core.recorded_facts import OTHER_FACTS, as_words, listed, number, of_another_version
 from assay.core.schedules import SCHEDULES
 from assay.core.service_rules import WAYS
 from assay.judge.defect_text import decider_text, defects_text
-from assay.judge.recorded_facts import as_words, of_another_version
 from assay.judge.service_rule_text import rule_words
 
 Values = Mapping[str, Fact]
@@ -232,7 +232,7 @@ def finding_text(finding: Finding | None) -> str:
     try:
         made = _MADE[finding.code](values) if finding.code in _MADE else {}
         return _TEXTS[finding.code].format(**{**named, **_elements(finding, values), **shown, **made})
-    except KeyError:
+    except OTHER_FACTS:
         return of_another_version(finding.code, shown)
 
 
@@ -288,13 +288,3 @@ def _coarser(values: Values) -> str:
         f"{operators} in {dtype} ({f'{count} of them, and the model has {allowed}' if allowed else 'the model has none'})"
         for operators, dtype, count, allowed in zip(*columns, strict=True)
     )
-
-
-def number(value: Fact) -> float:
-    assert isinstance(value, int | float)
-    return value
-
-
-def listed(value: Fact) -> tuple[int | float | str, ...]:
-    assert isinstance(value, tuple)
-    return value

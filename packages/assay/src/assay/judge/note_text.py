@@ -11,14 +11,14 @@ from assay.core.finding import Fact
 from assay.core.model_finding_note import model_finding_of
 from assay.core.model_finding_text import UNREADABLE, sentence
 from assay.core.note import Note, NoteCode
+from assay.core.recorded_facts import OTHER_FACTS, as_words, listed, number, of_another_version
 from assay.core.refusals.task_metric_codes import TaskMetricCode
 from assay.core.wire import Changed
 from assay.judge.changed_process_text import CHANGED
 from assay.judge.constraint_text import constraint_text
 from assay.judge.defect_text import decider_text, defects_text
-from assay.judge.finding_text import in_full, listed, number
+from assay.judge.finding_text import in_full
 from assay.judge.note_sentences import NOTES
-from assay.judge.recorded_facts import as_words, of_another_version
 from assay.judge.refusals import REFUSAL_TEXTS
 from assay.task_metrics.registry import TASK_METRICS, TaskMetric, label_name
 
@@ -143,7 +143,7 @@ def finding_note_text(note: Note) -> str:
     """Of a finding of a model."""
     try:
         return sentence(model_finding_of(note))
-    except (KeyError, ValueError, IndexError):
+    except OTHER_FACTS:
         return of_another_version(note.code, note.facts)
 
 
@@ -162,5 +162,5 @@ def note_text(note: Note | str | None) -> str:
             return constraint_text(unmet_constraint(note))
         made = _BY_NAME[note.code](facts) if note.code in _BY_NAME else {}
         return _TEXTS[note.code].format(**shown, **made)
-    except (KeyError, ValueError):
+    except OTHER_FACTS:
         return of_another_version(note.code, shown)

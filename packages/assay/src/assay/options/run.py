@@ -65,8 +65,8 @@ class RunOptions(
         (), "Also measure with this many threads, beside one. Repeatable.", least=1, metavar="N"
     )
     measure_seconds: float = option(0.1, "Sampling time per case and flow, in seconds.", least=0.01)
-    expectations: Path = option(
-        Path("expectations"),
+    expectations: str = option(
+        "expectations",
         "Folder with expected outcomes, one file per flow: FLOW.toml; or shipped: those that come with Assay.",
         metavar="FOLDER",
     )

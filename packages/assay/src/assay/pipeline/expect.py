@@ -78,9 +78,9 @@ def read_expected(path: Path) -> tuple[ExpectedOutcome, ...]:
     )
 
 
-def expectations_folder(given: Path) -> Path:
-    """As it is named; `SHIPPED` is the folder of Assay's own, unless one of that name is here."""
-    return Path(__file__).parents[1] / "expectations" if str(given) == SHIPPED and not given.is_dir() else given
+def expectations_folder(given: str) -> Path:
+    """The word `SHIPPED` is the folder of Assay's own; `./shipped` and all else is a path."""
+    return Path(__file__).parents[1] / "expectations" if given == SHIPPED else Path(given)
 
 
 def expectations(folder: Path, flows: Sequence[str], suites: Sequence[str]) -> tuple[Expectation, ...]:

@@ -77,7 +77,7 @@ def suite_items(session: pytest.Session) -> Iterator[pytest.Item]:
     )
     cases = select([case for suite in suites for case in collect_cases(suite, seed)], selection)
     known = expectations(
-        expectations_folder(Path(option("--assay-expectations"))),
+        expectations_folder(option("--assay-expectations")),
         [one.name for one in flows],
         [one.name for one in suites],
     )

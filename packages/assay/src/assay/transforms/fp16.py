@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from assay.core.note import noted
 from assay.core.refusals.transform_codes import TransformCode
 from assay.errors import Unsupported, UsageError
@@ -67,11 +65,12 @@ class Float16:
 def _convert_stored_outputs(nodes: Iterable[NodeProto]) -> None:
     """Of bodies that answer with a stored number: the converter (onnxruntime 1.31.1) declares the output in float16, and leaves the number
     that no node reads in float32."""
-    from onnx import TensorProto, numpy_helper
+    from onnx import TensorProto
+    from onnxruntime.transformers.float16 import convert_tensor_float_to_float16
 
     for body in (attribute.g for node in nodes for attribute in node.attribute if attribute.HasField("g")):
         halves = {one.name for one in body.output if one.type.tensor_type.elem_type == TensorProto.FLOAT16}
         for stored in body.initializer:
-            if stored.name in halves and stored.data_type == TensorProto.FLOAT:
-                stored.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(stored).astype(np.float16), stored.name))
+            if stored.name in halves:
+                convert_tensor_float_to_float16(stored)  # as all others: a finite number stays finite
         _convert_stored_outputs(body.node)

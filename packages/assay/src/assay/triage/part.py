@@ -99,6 +99,8 @@ class Part:
             self.origin = await self._origin(brought)
         except OutOfTime:
             await self._out_of_time(brought, folder)
+        else:
+            self.doubts += [Doubt.OUT_OF_TIME] if brought.unfinished else []
         cured = await self.whole_cured(brought)
         with suppress(OutOfTime):
             await self._explained_again()

@@ -54,61 +54,107 @@ class Brought:
 async def find_cures(backend: Backend, flow: Flow, ask: Asks, fails: Callable[[RegionResult], bool]) -> Brought:
     """Whether passes can be switched is the backend's matter; the values of its options are tried in any case."""
     if isinstance(backend, SwitchesPasses):
-        found = await _by_passes(backend, backend.options, flow, ask, fails)
+        found = await _ByPasses(backend, backend.options, flow, ask, fails).found()
         if any(one.kind == "pass" for one in found.cures):
             return found
         levels = {name for level in backend.levels for name in level}
         options = await _by_options(backend, found.flow, ask, levels)
         cures = (*options.cures, *found.cures)
-        kernel = found.kernel and not cures and not options.unfinished
-        return Brought(found.flow, cures, kernel, found.tried + options.tried, options.unfinished)
+        unfinished = found.unfinished or options.unfinished
+        kernel = found.kernel and not cures and not unfinished
+        return Brought(found.flow, cures, kernel, found.tried + options.tried, unfinished)
     return await _by_options(backend, flow, ask, set())
 
 
-async def _by_passes(
-    backend: SwitchesPasses, specs: Sequence[OptionSpec], flow: Flow, ask: Asks, fails: Callable[[RegionResult], bool]
-) -> Brought:
-    levels = list(backend.levels)
-    said = {spec.name: spec.default for spec in specs} | flow.options
-    at = next((place for place, one in enumerate(levels) if one.items() <= said.items()), None)
-    # A flow whose options are those of no level is above all of them.
-    asked = [*levels, {}] if at is None else levels[: at + 1]
-    right: list[Mapping[str, Option]] = []
-    lowest = flow
-    for level in asked:
-        lowest = replace(flow, options={**flow.options, **level})
-        result = await ask(lowest)
-        if fails(result):
-            break
-        # What fails in another way, as a level that refuses an option of the flow, proves nothing.
-        if is_right(result):
-            right.append(level)
-    else:
-        return Brought(flow)
-    by_level = [Cure("level", tuple(str(one) for one in level.values()), dict(level)) for level in right[-1:]]
-    names = (await ask(lowest, listed=True)).passes
-    alone = await _alone(backend, lowest, names, ask, fails)
-    if alone:
-        return Brought(lowest, (*alone, *by_level), tried=len(names))
-    if level is asked[0]:
-        return Brought(lowest, kernel=True, tried=1)
-    together = await _together(backend, lowest, names, ask)
-    cures = (Cure("pass", together, changed(lowest, backend.without_passes(lowest, together))),) if together else ()
-    return Brought(lowest, (*cures, *by_level), tried=len(names))
+class _ByPasses:
+    """What the passes and levels of a backend say. All that is found by the time that is over stays."""
 
+    def __init__(
+        self,
+        backend: SwitchesPasses,
+        specs: Sequence[OptionSpec],
+        flow: Flow,
+        ask: Asks,
+        fails: Callable[[RegionResult], bool],
+    ) -> None:
+        self._backend, self._specs, self._given, self._ask, self._fails = backend, specs, flow, ask, fails
+        self._lowest, self._right = flow, list[Mapping[str, Option]]()
+        self._alone, self._died = list[Cure](), False
+        self._together: tuple[str, ...] = ()
+        self._kernel, self._tried = False, 0
 
-async def _alone(
-    backend: SwitchesPasses, flow: Flow, names: Sequence[str], ask: Asks, fails: Callable[[RegionResult], bool]
-) -> list[Cure]:
-    """Passes without which it is right, also at the lowest level: some run there, too."""
-    alone = []
-    for name in names:
-        without = backend.without_passes(flow, [name])
-        if is_right(await ask(without)):
-            alone.append(Cure("pass", (name,), changed(flow, without)))
-    alone = [await _with_culprit(backend, flow, names, one, ask, fails) for one in alone] if alone[1:] else alone
-    died = bool(alone) and (await ask(flow)).outcome is not Outcome.OK
-    return _culprits_first(alone, died=died)
+    async def found(self) -> Brought:
+        """The narrowest cures first."""
+        unfinished = False
+        try:
+            await self._look()
+        except OutOfTime:
+            unfinished = True
+        cures = _culprits_first(self._alone, died=self._died)
+        if self._together:
+            without = self._backend.without_passes(self._lowest, self._together)
+            cures.append(Cure("pass", self._together, changed(self._lowest, without)))
+        cures += [Cure("level", tuple(str(one) for one in level.values()), dict(level)) for level in self._right[-1:]]
+        return Brought(self._lowest, tuple(cures), self._kernel, 1 if self._kernel else self._tried, unfinished)
+
+    async def _look(self) -> None:
+        levels = list(self._backend.levels)
+        said = {spec.name: spec.default for spec in self._specs} | self._given.options
+        at = next((place for place, one in enumerate(levels) if one.items() <= said.items()), None)
+        # A flow whose options are those of no level is above all of them.
+        asked = [*levels, {}] if at is None else levels[: at + 1]
+        for level in asked:
+            lower = replace(self._given, options={**self._given.options, **level})
+            result = await self._ask(lower)
+            if self._fails(result):
+                self._lowest = lower
+                break
+            # What fails in another way, as a level that refuses an option of the flow, proves nothing.
+            if is_right(result):
+                self._right.append(level)
+        else:
+            self._right.clear()
+            return
+        names = (await self._ask(self._lowest, listed=True)).passes
+        await self._each_alone(names)
+        if self._alone:
+            return
+        self._kernel = level is asked[0]
+        if not self._kernel:
+            await self._all_together(names)
+
+    async def _each_alone(self, names: Sequence[str]) -> None:
+        """Passes without which it is right, also at the lowest level: some run there, too."""
+        for name in names:
+            without = self._backend.without_passes(self._lowest, [name])
+            right = is_right(await self._ask(without))
+            self._tried += 1
+            if right:
+                self._alone.append(Cure("pass", (name,), changed(self._lowest, without)))
+        for at, cure in enumerate(self._alone if self._alone[1:] else ()):
+            self._alone[at] = await self._with_culprit(names, cure)
+        self._died = bool(self._alone) and (await self._ask(self._lowest)).outcome is not Outcome.OK
+
+    async def _with_culprit(self, names: Sequence[str], cure: Cure) -> Cure:
+        """A pass that prepares a pattern cures as well as the one that rewrites it: so the model that all others leave is given to this
+        one alone."""
+        without = self._backend.without_passes
+        others = without(self._lowest, [name for name in names if name not in cure.names])
+        result = await self._ask(others, after=without(self._lowest, cure.names))
+        if result.outcome is not Outcome.OK and not self._fails(result):
+            return cure
+        return replace(cure, culprit=self._fails(result))
+
+    async def _all_together(self, names: Sequence[str]) -> None:
+        """The smallest set found without which the part is right, where two passes do the same; () where there is none."""
+        left = list(names)
+        if not left or not is_right(await self._ask(self._backend.without_passes(self._lowest, left))):
+            return
+        self._together = tuple(left)
+        for name in names:
+            fewer = [one for one in self._together if one != name]
+            if fewer and is_right(await self._ask(self._backend.without_passes(self._lowest, fewer))):
+                self._together = tuple(fewer)
 
 
 def _culprits_first(cures: Sequence[Cure], *, died: bool) -> list[Cure]:
@@ -118,35 +164,6 @@ def _culprits_first(cures: Sequence[Cure], *, died: bool) -> list[Cure]:
     return sorted(order, key=lambda one: (one.culprit is not True, one.culprit is False))
 
 
-async def _with_culprit(
-    backend: SwitchesPasses,
-    flow: Flow,
-    names: Sequence[str],
-    cure: Cure,
-    ask: Asks,
-    fails: Callable[[RegionResult], bool],
-) -> Cure:
-    """A pass that prepares a pattern cures as well as the one that rewrites it: so the model that all others leave is given to this one
-    alone."""
-    others = backend.without_passes(flow, [name for name in names if name not in cure.names])
-    result = await ask(others, after=backend.without_passes(flow, cure.names))
-    if result.outcome is not Outcome.OK and not fails(result):
-        return cure
-    return replace(cure, culprit=fails(result))
-
-
-async def _together(backend: SwitchesPasses, flow: Flow, names: Sequence[str], ask: Asks) -> tuple[str, ...]:
-    """The smallest set found without which the part is right, where two passes do the same; () where there is none."""
-    left = list(names)
-    if not left or not is_right(await ask(backend.without_passes(flow, left))):
-        return ()
-    for name in names:
-        fewer = [one for one in left if one != name]
-        if fewer and is_right(await ask(backend.without_passes(flow, fewer))):
-            left = fewer
-    return tuple(left)
-
-
 async def _by_options(backend: Backend, flow: Flow, ask: Asks, done: Collection[str]) -> Brought:
     """Each other value of each option that has few, and those that it names; those in `done` were tried."""
     cures: list[Cure] = []
@@ -154,8 +171,8 @@ async def _by_options(backend: Backend, flow: Flow, ask: Asks, done: Collection[
 
     async def cure(spec: OptionSpec, name: str, value: Option) -> Cure | None:
         nonlocal tried
-        tried += 1
         right = is_right(await ask(replace(flow, options={**flow.options, spec.name: value})))
+        tried += 1
         return Cure("hardware" if spec.of_processor else "option", (name,), {spec.name: value}) if right else None
 
     try:

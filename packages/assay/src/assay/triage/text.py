@@ -210,12 +210,20 @@ def _by_backend(cause: Cause) -> str:
         return "a kernel, not a pass: it is wrong at the lowest optimization level, too"
     if cause.where is Where.WHOLE:
         return "not known"
-    tried = f"no option of the backend matters ({cause.tried} were tried)" if cause.tried else ""
-    if told := "; ".join(filter(None, (_stage(cause.origin), tried))):
+    if told := "; ".join(filter(None, (_stage(cause.origin), _no_option(cause)))):
         return told
     if Doubt.OUT_OF_TIME in cause.doubts:
         return "not known: the time was over"
     return "not known: the backend has no passes or options that can be switched"
+
+
+def _no_option(cause: Cause) -> str:
+    if not cause.tried:
+        return ""
+    if Doubt.OUT_OF_TIME not in cause.doubts:
+        return f"no option of the backend matters ({cause.tried} were tried)"
+    options = "options" if cause.tried > 1 else "option"
+    return f"of {cause.tried} {options} of the backend that there was time for, none matters"
 
 
 def _after(cause: Cause) -> str:
