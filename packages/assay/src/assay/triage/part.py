@@ -99,8 +99,6 @@ class Part:
             self.origin = await self._origin(brought)
         except OutOfTime:
             await self._out_of_time(brought, folder)
-        else:
-            self.doubts += [Doubt.OUT_OF_TIME] if brought.unfinished else []
         cured = await self.whole_cured(brought)
         with suppress(OutOfTime):
             await self._explained_again()
@@ -285,7 +283,7 @@ class Part:
             origin=self.origin,
             whole_cured=cured,
             healing_taps=self.healing,
-            doubts=tuple(self.doubts),
+            doubts=tuple(dict.fromkeys([*self.doubts, *[Doubt.OUT_OF_TIME] * brought.unfinished])),
             known_as=self.pattern.folder if self.pattern is not None else "",
             known_title=f"{self.pattern.title}, seen in {self.pattern.seen}"
             if self.pattern and self.pattern.title
