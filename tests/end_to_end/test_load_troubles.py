@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from assay.core.result import LoadResult
 from assay.core.service import Service
 from assay.core.verdict import VerdictStatus
 from assay.errors import EndpointFailed, UsageError
+from assay.launch import left_behind
 from assay.launch.process_tree import is_dead
 from assay.options.load import LoadOptions
 from assay.serving.started import started
@@ -126,3 +129,92 @@ def test_one_that_does_not_end_is_ended_with_what_left_its_session(
         assert os.getsid(pid) != os.getsid(running.process.pid)
     assert running.process.returncode == -signal.SIGKILL
     assert is_dead(pid)
+
+
+def test_two_of_which_one_ends_are_told_once(tmp_path: Path) -> None:
+    config = _config(tmp_path, new=_start(tmp_path, free_port(), most=8), old=_start(tmp_path, free_port(), most=10**6))
+    said: list[str] = []
+    options = LoadOptions(
+        config=config,
+        history=str(tmp_path / ".assay"),
+        seconds=0.5,
+        tokens=(1,),
+        whole=True,
+        service="new",
+        against="old",
+    )
+    found = run_load(options, said.append)
+    told = "\n".join([*said, *found.reasons])
+    assert told.count("ended with 9") == 1, told
+    assert "not compared with old: the new one ended" in told
+    assert "inconclusive" not in told
+
+
+@pytest.mark.parametrize("key", ["url", "health", "metrics"])
+@pytest.mark.parametrize(
+    "address", ["http:/127.0.0.1:9/health", "127.0.0.1:9", "http://127.0.0.1:99999/", "http:// a/b"]
+)
+def test_what_is_no_address_is_told_before_anything_starts(key: str, address: str, tmp_path: Path) -> None:
+    lines = {"url": "http://127.0.0.1:9/v1", "start": f"touch {tmp_path / 'began'}"} | {key: address}
+    text = "\n".join(f'{name} = "{value}"' for name, value in lines.items())
+    (tmp_path / "assay.toml").write_text(f"[service.chat]\n{text}\n", "utf-8")
+    with pytest.raises(UsageError, match=f"'service.chat.{key}' must be an address such as"):
+        _loaded(tmp_path, tmp_path / "assay.toml", service="chat")
+    assert not (tmp_path / "began").exists()
+
+
+def _begun(folder: Path, config: Path, away: Path) -> subprocess.Popen[str]:
+    """`assay load`, once its service is up and loaded."""
+    command = [
+        sys.executable,
+        "-m",
+        "assay",
+        "load",
+        "--config",
+        str(config),
+        "--service",
+        "chat",
+        "--seconds",
+        "60",
+        "--tokens",
+        "1",
+    ]
+    child = subprocess.Popen(
+        command,
+        cwd=folder,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        # Whoever starts the tests in the background of a script has them ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert child.stderr is not None
+    assert "requests a second for 60 s" in child.stderr.readline()
+    assert away.exists()
+    time.sleep(1)
+    return child
+
+
+def test_one_that_a_killed_load_has_left_is_ended_by_the_next(tmp_path: Path) -> None:
+    away = tmp_path / "away"
+    config = _config(tmp_path, chat=_start(tmp_path, free_port(), 10**6, "models", str(away)))
+    child = _begun(tmp_path, config, away)
+    child.kill()
+    child.communicate(timeout=60)
+    left = int(away.read_text("utf-8"))
+    assert not is_dead(left)
+    left_behind._looked.clear()  # as in a process of its own
+    found = _loaded(tmp_path, config, service="chat", seconds=1.0)
+    assert found.checked is not None
+    assert is_dead(left)
+
+
+def test_an_interrupted_load_says_so_in_a_sentence(tmp_path: Path) -> None:
+    away = tmp_path / "away"
+    config = _config(tmp_path, chat=_start(tmp_path, free_port(), 10**6, "models", str(away)))
+    child = _begun(tmp_path, config, away)
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert said == "assay: interrupted; services that were started are ended, and this load is not recorded\n"
+    assert is_dead(int(away.read_text("utf-8")))

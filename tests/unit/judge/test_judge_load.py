@@ -16,7 +16,7 @@ from assay.core.model import Model
 from assay.core.policy import Goal, Policy
 from assay.core.result import LoadResult
 from assay.core.verdict import RunVerdict, VerdictStatus
-from assay.judge.load_metrics import growth, load_metrics
+from assay.judge.load_metrics import growth, load_metrics, telling_s
 from assay.judge.verdicts import judge
 from assay.pipeline.record_load import load_policy_of, load_result
 
@@ -98,3 +98,14 @@ def test_a_leak_of_one_percent_an_hour_is_found_in_an_hour(percent: float, leaks
         found = growth([*zip(seconds.tolist(), map(int, sizes), strict=True)])
         assert (found["memory_growth_low_percent"] > 0) is leaks
         assert found["memory_growth_low_percent"] <= percent <= found["memory_growth_high_percent"]
+
+
+def test_a_load_of_two_seconds_tells_no_growth_unless_it_surely_grows() -> None:
+    still = [(at / 10, 30_000_000) for at in range(20)]
+    assert [*growth(still)] == ["memory_peak_bytes"]
+    assert telling_s(still) == pytest.approx(84, abs=1)
+    longer = [(at * telling_s(still) / 19, 30_000_000) for at in range(21)]
+    assert growth(longer)["memory_growth_high_percent"] <= 100.0
+    assert str(growth(longer)["memory_growth_percent"]) == "0.0"
+    fast = [(at / 10, 30_000_000 + 10_000_000 * at) for at in range(20)]
+    assert growth(fast)["memory_growth_low_percent"] > 0.0

@@ -142,7 +142,22 @@ def test_a_service_that_fails_is_not_timed() -> None:
     assert (found.word, found.new_ended) == ("inconclusive", True)
     assert found.ended == "service 'new' failed 5 of 5 requests: connection lost"
     word, reasons = judged_comparison(found.recorded("old"), RULE)
-    assert (word, reasons[0]) == (VerdictStatus.FAIL, "inconclusive beside old, 0 restarts of both")
+    assert word is VerdictStatus.FAIL
+    assert reasons[0] == "not compared with old: the new one ended, or answered too little, after 0 restarts of both"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_two_that_fail_alike_are_inconclusive_whichever_is_asked_first(seed: int) -> None:
+    def block(running: Started, service: Service, number: int) -> Load:
+        return Load([Sent(0.0, 0.0, [], 0.1, "status 404")], 0.0, 1.0)
+
+    found = compare_services(OLD, NEW, block, rule=RULE, objectives={}, seed=seed)
+    assert (found.old_ended, found.new_ended) == (True, True)
+    said = "service {!r} failed 1 of 1 requests: status 404"
+    assert found.ended == "; ".join(map(said.format, ("old", "new")))
+    word, reasons = judged_comparison(found.recorded("old"), RULE)
+    assert word is VerdictStatus.INCONCLUSIVE
+    assert "both ended" in reasons[0]
 
 
 def test_what_was_measured_before_a_service_ends_is_kept() -> None:

@@ -18,6 +18,9 @@ WHOLE = {
     "lines behind the chunks": CHUNKED + b"1;name=value\r\na\r\n0\r\nX-Sum: 1\r\n\r\n",
     "chunks, whatever the length says": OK
     + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+    "interim answers before it": b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+    + OK
+    + b"Content-Length: 5\r\n\r\nhello",
     "another header that ends in the name": OK + b"X-Content-Length: 9\r\nContent-Length: 1\r\n\r\na",
 }
 
@@ -41,6 +44,7 @@ WRONG = {
     "a size below 0": (CHUNKED + b"-1\r\nhello", "a chunk whose size is no number"),
     "a size without an end": (CHUNKED + b"1" * 70_000, "a chunk whose size is no number"),
     "a head without an end": (OK + b"X: y\r\n" * 12_000, "a head of more than 64 KiB"),
+    "nothing but interim answers": (b"HTTP/1.1 100 Continue\r\n\r\n" * 17, "more than 16 interim answers"),
     "no end": (CHUNKED + b"ffffffff\r\n" + b"a" * 1_100_000, "an answer of more than 1 MiB"),
 }
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from assay.cli.common import command_line
+from assay.cli.common import INTERRUPTED, command_line
 from assay.cli.from_options import from_options, read_options
 from assay.options.load import LoadOptions
 
@@ -40,7 +40,13 @@ def load(given: Mapping[str, Any]) -> None:
 
     options = read_options(LoadOptions, given, command=command_line(sys.argv[1:], LoadOptions))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))  # services that were started are ended
-    found = run_load(options, lambda text: print(text, file=sys.stderr, flush=True))
+    try:
+        found = run_load(options, lambda text: print(text, file=sys.stderr, flush=True))
+    except KeyboardInterrupt:
+        print(
+            "assay: interrupted; services that were started are ended, and this load is not recorded", file=sys.stderr
+        )
+        raise typer.Exit(INTERRUPTED) from None
     _print(found)
     if options.output is not None:
         options.output.write_text(json.dumps(_figures(found), indent=1), "utf-8")

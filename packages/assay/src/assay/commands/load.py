@@ -26,7 +26,7 @@ from assay.core.verdict import VerdictStatus
 from assay.endpoints.connection import Connection, endpoint_key
 from assay.endpoints.openai import OpenAi, Vocabulary
 from assay.errors import EndpointBroke, EndpointFailed, UsageError
-from assay.judge.load_metrics import growth
+from assay.judge.load_metrics import growth, telling_s
 from assay.judge.service_speed import judged_comparison
 from assay.options.groups import DEFAULT_CONFIG
 from assay.options.load import LoadOptions
@@ -157,7 +157,11 @@ def _at_rate(
     with watched_memory(running, options.seconds, gauges) as readings:
         load = generate(mix, times, timeout_s=options.timeout_s)
     found, resident = summarize(load, objectives), readings.resident
-    return replace(found, metrics=found.metrics | growth(resident) | readings.metrics(), resident=resident)
+    grown = growth(resident)
+    if resident and "memory_growth_percent" not in grown:
+        least = f"it takes {telling_s(resident):.0f} s at least"
+        found = replace(found, notes=(*found.notes, f"too short to tell whether memory grows: {least}"))
+    return replace(found, metrics=found.metrics | grown | readings.metrics(), resident=resident)
 
 
 def _compared(options: LoadOptions, objectives: dict[str, float], say: Callable[[str], None]) -> Loaded:
@@ -180,7 +184,7 @@ def _compared(options: LoadOptions, objectives: dict[str, float], say: Callable[
         options.timeout_s,
     )
     found = compare_services(old, new, block, rule=rule, objectives=objectives, seed=options.seed, say=say)
-    job = _job(options, new, models[0])
+    job = _job(options, new, models[0] if models else new.model)
     job = msgspec.structs.replace(job, rule=rule)
     word, reasons = judged_comparison(seen := found.recorded(old.name), rule)
     reasons = [found.ended, *reasons] if found.ended else reasons

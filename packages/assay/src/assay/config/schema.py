@@ -10,6 +10,7 @@ from assay.config.alert_values import AlertKindName, AlertTargetName, QuietHours
 from assay.config.option_keys import with_option_keys
 from assay.config.value_types import (
     EITHER_TOLERANCE,
+    Address,
     AllowanceName,
     Bytes,
     CellName,
@@ -76,12 +77,12 @@ class FlowFile(_Table):
 
 
 class ServiceFile(_Table):
-    url: Annotated[str, Field(pattern=r"^https?://.+")]
+    url: Annotated[Address, Field(min_length=1)]
     start: str = ""
-    health: str = ""
+    health: Address = ""
     stop: str = ""
     model: str = ""
-    metrics: Annotated[str, Field(pattern=r"^(https?://.+)?$")] = ""
+    metrics: Address = ""
     ready_s: Annotated[float, Field(gt=0)] = 60.0
 
 

@@ -6,6 +6,7 @@ import datetime
 import math
 import re
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidatorFunctionWrapHandler, WithJsonSchema, WrapValidator
 
@@ -161,6 +162,18 @@ def _python(value: str) -> str:
     return value
 
 
+def _address(value: str) -> str:
+    """Of HTTP; "" is none."""
+    try:
+        parts = urlsplit(value)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port, or a host in brackets, that is none
+        good = False
+    if value and (not good or re.search(r"[\s\x00-\x1f\x7f]", value)):
+        raise ValueError(f"must be an address such as http://127.0.0.1:8000/v1, not {value!r}")
+    return value
+
+
 def _tolerance(value: object, tables: ValidatorFunctionWrapHandler) -> Any:
     """The name of a tolerance as it is, anything else as tables of outputs. One field: a union would tell both errors."""
     if not isinstance(value, str):
@@ -192,6 +205,7 @@ InputBounds = Annotated[Any, BeforeValidator(_input_range), WithJsonSchema({"typ
 InputNumbers = Annotated[Any, BeforeValidator(_input_values), WithJsonSchema({"type": ["number", "array"]})]
 Precision = Annotated[str, AfterValidator(_precision)]
 AllowanceName = Annotated[str, AfterValidator(_allowance)]
+Address = Annotated[str, AfterValidator(_address)]
 Requirement = Annotated[str, AfterValidator(_requirement)]
 PythonVersion = Annotated[str, AfterValidator(_python)]
 EITHER_TOLERANCE = WrapValidator(_tolerance)

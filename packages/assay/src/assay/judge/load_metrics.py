@@ -25,7 +25,7 @@ _READINGS = 240
 """Of memory, that a slope is fitted to: it looks at all pairs."""
 RESIDENT_BLUR_BYTES = 2**19
 """As `assay.judge.metrics` has it."""
-_HOUR_S = 3600.0
+_HOUR_S, _FEWEST_S, _TELLING_PERCENT = 3600.0, 2.0, 100.0
 
 
 def load_metrics(result: LoadResult) -> dict[str, float]:
@@ -44,7 +44,8 @@ def load_metrics(result: LoadResult) -> dict[str, float]:
 
 def growth(resident: Sequence[tuple[float, int]]) -> dict[str, float]:
     """Of readings (seconds, bytes): the peak, and the growth in percent of the mean an hour, with both ends of its interval (99 %), each
-    further out by what a reading is blurred over the time that there was. No growth where too few readings were taken."""
+    further out by what a reading is blurred over the time that there was. No growth where too few readings were taken, or where the blur
+    alone might be more than all of it in an hour, and nothing surely grows: the time was too short to tell."""
     readings = resident[len(resident) // _SKIPPED :]
     readings = readings[:: max(1, len(readings) // _READINGS)]
     peak = {"memory_peak_bytes": float(max(size for _, size in resident))} if resident else {}
@@ -53,11 +54,21 @@ def growth(resident: Sequence[tuple[float, int]]) -> dict[str, float]:
         return peak
     percent = 100.0 * len(readings) / sum(size for _, size in readings)
     blur = RESIDENT_BLUR_BYTES / ((readings[-1][0] - readings[0][0]) / _HOUR_S)
+    low = max(0.0, percent * (found.low - blur))
+    if percent * blur > _TELLING_PERCENT and not low:
+        return peak
     return peak | {
-        "memory_growth_percent": percent * found.value,
-        "memory_growth_low_percent": max(0.0, percent * (found.low - blur)),
+        "memory_growth_percent": percent * found.value + 0.0,  # never -0
+        "memory_growth_low_percent": low,
         "memory_growth_high_percent": percent * (found.high + blur),
     }
+
+
+def telling_s(resident: Sequence[tuple[float, int]]) -> float:
+    """How long a load must be at least, so that `growth` can tell of a service of this size."""
+    mean = sum(size for _, size in resident) / len(resident)
+    blurred_s = _HOUR_S * 100.0 * RESIDENT_BLUR_BYTES / (_TELLING_PERCENT * mean)
+    return max(_FEWEST_S, blurred_s * _SKIPPED / (_SKIPPED - 1))
 
 
 def judged_load(blank: DraftVerdict, result: LoadResult, job: Job | None) -> DraftVerdict:

@@ -59,16 +59,11 @@ def _more_fail(failed: tuple[int, int], sent: int) -> bool:
 
 
 def judged_comparison(seen: ServiceComparison, rule: SpeedRule) -> tuple[VerdictStatus, list[str]]:
-    """The word, and a sentence for the whole and for each figure. A new service that ended, or answers too little, fails, however fast."""
+    """The word, and a sentence for the whole and for each figure. A new service that ended, or answers too little, fails, however fast;
+    not where the old one does, too."""
     answers = answers_of(seen, rule)
     word = word_of([one.word for one in answers.values()], seen.failed, seen.sent)
-    if seen.old_ended or seen.new_ended:
-        word = "inconclusive"
-    reasons = [f"{word} than {seen.old_name}, {len(seen.pairs)} restarts of both"]
-    if word == "same":
-        reasons = [f"as fast as {seen.old_name}, {len(seen.pairs)} restarts of both"]
-    elif word == "inconclusive":
-        reasons = [f"inconclusive beside {seen.old_name}, {len(seen.pairs)} restarts of both"]
+    reasons = [_of_the_whole(seen, word)]
     if any(seen.failed):
         reasons.append(
             f"failed requests: {seen.failed[0]} of the old, {seen.failed[1]} of the new, of {seen.sent} each"
@@ -78,7 +73,19 @@ def judged_comparison(seen: ServiceComparison, rule: SpeedRule) -> tuple[Verdict
         low, high = (100 * math.expm1(one) for one in (answer.low, answer.high))
         between = f"{seen.old[name]:.4g} -> {seen.new[name]:.4g}"
         reasons.append(f"{name}: {answer.word}, {percent:+.1f} % ({low:+.1f} to {high:+.1f}); {between}")
-    return VerdictStatus.FAIL if seen.new_ended else WORDS.get(word, VerdictStatus.PASS), reasons
+    if seen.old_ended or seen.new_ended:
+        return VerdictStatus.INCONCLUSIVE if seen.old_ended else VerdictStatus.FAIL, reasons
+    return WORDS.get(word, VerdictStatus.PASS), reasons
+
+
+def _of_the_whole(seen: ServiceComparison, word: SpeedAnswer) -> str:
+    restarts = f"{len(seen.pairs)} restarts of both"
+    if seen.old_ended or seen.new_ended:
+        which = "both" if seen.old_ended and seen.new_ended else "the old one" if seen.old_ended else "the new one"
+        return f"not compared with {seen.old_name}: {which} ended, or answered too little, after {restarts}"
+    if word == "same":
+        return f"as fast as {seen.old_name}, {restarts}"
+    return f"{word} {'beside' if word == 'inconclusive' else 'than'} {seen.old_name}, {restarts}"
 
 
 def slowdowns(seen: ServiceComparison) -> dict[str, float]:

@@ -15,11 +15,12 @@ from assay.launch.worker_group import remove_left_groups
 _looked: list[threading.Thread] = []
 
 
-def look_once() -> None:
-    """Meanwhile: nothing waits for it."""
+def look_once(patience_s: float = 0.0) -> None:
+    """Meanwhile: at most so long is waited for it."""
     if not _looked:
         _looked.append(threading.Thread(target=remove_left, name="removes what was left", daemon=True))
         _looked[0].start()
+    _looked[0].join(patience_s)
 
 
 def remove_left() -> None:

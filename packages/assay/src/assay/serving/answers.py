@@ -13,7 +13,7 @@ import msgspec
 from assay.endpoints.connection import without_key
 from assay.endpoints.openai_answers import Choice, Usage
 from assay.endpoints.readable import json_value
-from assay.serving.framing import CHUNKED
+from assay.serving.framing import CHUNKED, INTERIM
 from assay.serving.generator import Load, Sent
 
 _SIZE = re.compile(rb"[0-9a-fA-F]+")
@@ -80,9 +80,11 @@ def _answer(sent: Sent) -> Answer:
 
 
 def _body(parts: Parts) -> tuple[bytes, list[tuple[float, bytes]]]:
-    """The head, and what the body says, its chunks joined (RFC 9112, 7.1): each byte when it came."""
-    whole = b"".join(data for _, data in parts)
-    head, _, rest = whole.partition(b"\r\n\r\n")
+    """The head behind all interim ones, and what the body says, its chunks joined (RFC 9112, 7.1): each byte when it came."""
+    whole, at = b"".join(data for _, data in parts), 0
+    while interim := INTERIM.match(whole, at):
+        at = interim.end()
+    head, _, rest = whole[at:].partition(b"\r\n\r\n")
     begin = len(whole) - len(rest)
     spans = _chunks(whole, begin) if CHUNKED.search(head) else [(begin, len(whole))]
     found: list[tuple[float, bytes]] = []

@@ -6,9 +6,10 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import fmean, median
 
 from assay.core.load import ServiceComparison, ServicePair
@@ -51,7 +52,8 @@ class Comparison:
     """Requests of the old and of the new service without a good answer, of `sent` to each."""
     sent: int = 0
     ended: str = ""
-    """Which of both was gone, or answered too little, and ended the comparison ("": neither)."""
+    """Which of both were gone, or answered too little, and ended the comparison ("": neither)."""
+    old_ended: bool = False
     new_ended: bool = False
 
     @property
@@ -71,16 +73,16 @@ class Comparison:
     def recorded(self, old_name: str) -> ServiceComparison:
         """As the history keeps it."""
         pairs = tuple(ServicePair(one.ratios, one.new_first, not one.trouble) for one in self.pairs)
-        ended = (bool(self.ended) and not self.new_ended, self.new_ended)
+        ended = (self.old_ended, self.new_ended)
         return ServiceComparison(old_name, pairs, self.old, self.new, self.failed, self.sent, *ended)
 
 
 class _Ended(Exception):
-    """A service is gone, or answers too little to be timed."""
+    """A service is gone, or answers too little to be timed; `sides` are 0 for the old one, 1 for the new."""
 
-    def __init__(self, said: str, *, is_new: bool) -> None:
+    def __init__(self, said: str, *sides: int) -> None:
         super().__init__(said)
-        self.is_new = is_new
+        self.sides = sides
 
 
 @dataclass
@@ -118,20 +120,22 @@ def compare_services(
         if not firsts:  # as often first as second
             firsts = [True, False]
             order.shuffle(firsts)
-        ended, new_ended = "", False
+        ended, gone = "", tuple[int, ...]()
         try:
             pairs.append(_pair(old, new, block, firsts.pop(), turns, len(pairs), objectives, seen))
         except _Ended as error:
-            ended, new_ended = str(error), error.is_new
+            ended, gone = str(error), error.sides
         good = [one for one in pairs if not one.trouble]
         answers = decided([one.ratios for one in good], [one.new_first for one in good], rule)
         words = ", ".join(f"{name} {one.word}" for name, one in answers.items())
-        say(ended or f"pair {len(pairs)}: {words or pairs[-1].trouble}")
+        if not ended:
+            say(f"pair {len(pairs)}: {words or pairs[-1].trouble}")
         none = not good and len(pairs) >= rule.looks[0]
         if ended or word_is_final(answers) or none or len(good) >= rule.looks[-1] or len(pairs) >= 2 * rule.looks[-1]:
             old_medians, new_medians = map(_medians, seen.figures)
             failed = (seen.failed[0], seen.failed[1])
-            return Comparison(answers, tuple(pairs), old_medians, new_medians, failed, seen.sent, ended, new_ended)
+            which = (0 in gone, 1 in gone)
+            return Comparison(answers, tuple(pairs), old_medians, new_medians, failed, seen.sent, ended, *which)
 
 
 def _medians(blocks: Sequence[dict[str, float]]) -> dict[str, float]:
@@ -159,11 +163,12 @@ def _pair(
     trouble = ""
     with ExitStack() as stack:
         running = {side: stack.enter_context(started(service)) for side, service in sides}
-        for side, service in sides:
-            _loaded(block, running[side], service, -1, is_new=side == 1)  # warm
+        loaded = partial(_loaded, block, running, dict(sides))
+        for side, _ in sides:
+            loaded(side, -1)  # warm
         for turn in range(turns):
-            for side, service in sides if turn % 2 == 0 else sides[::-1]:
-                answers = _loaded(block, running[side], service, number * turns + turn, is_new=side == 1)
+            for side, _ in sides if turn % 2 == 0 else sides[::-1]:
+                answers = loaded(side, number * turns + turn)
                 found = _figures(answers, objectives)
                 late = is_late({"sender_late_p99_ms": late_ms(answers), "ttft_p50_ms": found.get("ttft_p50", 0.0)})
                 trouble = trouble or ("the sender was late" if late else "")
@@ -194,16 +199,29 @@ def _ratio(name: str, new: dict[str, float], old: dict[str, float]) -> float:
     return math.log(other / one) if name == "goodput" else math.log(one / other)
 
 
-def _loaded(block: Block, running: Started, service: Service, number: int, *, is_new: bool) -> list[Reply]:
-    """Raises _Ended; not for what fails while it is warmed, by a negative number."""
+def _loaded(
+    block: Block, running: Mapping[int, Started], services: Mapping[int, Service], side: int, number: int
+) -> list[Reply]:
+    """Raises _Ended; not for what fails while it is warmed, by a negative number. Where one is gone, or answers too little, the other is
+    asked the same: the word must not depend on which of both was asked first."""
+    answers, ended = _asked(block, running[side], services[side], number)
+    if not ended:
+        return answers
+    other = 1 - side
+    _, too = _asked(block, running[other], services[other], number)
+    if not too:
+        raise _Ended(ended, side)
+    raise _Ended("; ".join([too, ended] if side else [ended, too]), 0, 1)
+
+
+def _asked(block: Block, running: Started, service: Service, number: int) -> tuple[list[Reply], str]:
+    """The answers to one block, and why they count for nothing ("": they do)."""
     try:
         answers = answers_of(block(running, service, number))
     except EndpointFailed as error:  # it was there when it was started
-        raise _Ended(running.ended(service.name, failed=True) or str(error), is_new=is_new) from None
+        return [], running.ended(service.name, failed=True) or str(error)
     too_little = _too_little(answers, service) if number >= 0 else ""
-    if ended := running.ended(service.name, failed=any(one.error for one in answers)) or too_little:
-        raise _Ended(ended, is_new=is_new)
-    return answers
+    return answers, running.ended(service.name, failed=any(one.error for one in answers)) or too_little
 
 
 def _too_little(answers: Sequence[Reply], service: Service) -> str:

@@ -8,6 +8,9 @@ _MOST_HEAD_BYTES = 2**16
 _MOST_BYTES, _MOST_BYTES_A_TOKEN = 2**20, 2**12
 _LENGTH = re.compile(rb"^content-length:[ \t]*([^\r\n]*?)[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 CHUNKED = re.compile(rb"^transfer-encoding:[^\r\n]*chunked", re.IGNORECASE | re.MULTILINE)
+INTERIM = re.compile(rb"http/1\.[01] 1(?!01)[0-9]{2}\b.*?\r\n\r\n", re.IGNORECASE | re.DOTALL)
+"""The whole of an interim answer, such as 100 and 103: the answer comes behind it (RFC 9110, 15.2). 101 is no interim one."""
+_MOST_INTERIM = 16
 _CLOSES = re.compile(rb"^http/1\.0|^connection:[^\r\n]*close", re.IGNORECASE | re.MULTILINE)
 _NUMBER, _SIZE = re.compile(rb"[0-9]{1,18}"), re.compile(rb"[0-9a-fA-F]{1,15}")
 _EMPTY = (b"204", b"304")
@@ -23,7 +26,7 @@ class Framing:
         self.error, self.keeps = "", True
         self._most = _MOST_BYTES + _MOST_BYTES_A_TOKEN * tokens
         self._left, self._size = _UNKNOWN, 0
-        self._head, self._line = bytearray(), b""
+        self._head, self._looked, self._interim, self._line = bytearray(), 0, 0, b""
         self._of_chunk, self._last = 0, False
 
     def take(self, data: bytes) -> bool:
@@ -32,16 +35,11 @@ class Framing:
         if self._size > self._most:
             return self._wrong(f"an answer of more than {self._most / 2**20:.3g} MiB")
         if self._left == _UNKNOWN:
-            before = max(0, len(self._head) - 3)
             self._head += data
-            end = self._head.find(b"\r\n\r\n", before)
-            if end < 0:
-                too_long = len(self._head) > _MOST_HEAD_BYTES
-                return too_long and self._wrong(f"a head of more than {_MOST_HEAD_BYTES // 2**10} KiB")
-            self._begin(bytes(self._head[: end + 2]))
-            if self.error:
-                return True
-            data = bytes(self._head[end + 4 :])
+            self._read_heads()
+            if self.error or self._left == _UNKNOWN:
+                return bool(self.error)
+            data = bytes(self._head)
         if self._left == _IN_CHUNKS:
             return self._chunks(data)
         if self._left == _UNTIL_CLOSED:
@@ -52,6 +50,23 @@ class Framing:
     def closed(self) -> bool:
         """The connection was: whether that ends it, as its head said."""
         return self._left == _UNTIL_CLOSED
+
+    def _read_heads(self) -> None:
+        """Up to that of the answer: those of interim ones before it are dropped. What is left in `_head` comes behind it."""
+        while (end := self._head.find(b"\r\n\r\n", self._looked)) >= 0:
+            head = bytes(self._head[: end + 4])
+            del self._head[: end + 4]
+            self._looked = 0
+            if INTERIM.match(head) is None:
+                self._begin(head[:-2])
+                return
+            self._interim += 1
+            if self._interim > _MOST_INTERIM:
+                self._wrong(f"more than {_MOST_INTERIM} interim answers")
+                return
+        self._looked = max(0, len(self._head) - 3)
+        if len(self._head) > _MOST_HEAD_BYTES:
+            self._wrong(f"a head of more than {_MOST_HEAD_BYTES // 2**10} KiB")
 
     def _begin(self, head: bytes) -> None:
         length, status = _LENGTH.search(head), head[9:12]

@@ -163,9 +163,19 @@ def generate(mix: Mix, times: Sequence[float], *, timeout_s: float = 30.0) -> Lo
     finally:
         gc.enable()
         spent = Load(requests, time.process_time() - cpu, time.perf_counter() - began, mix.key)
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
+        _close(loop)
     return spent
+
+
+def _close(loop: asyncio.AbstractEventLoop) -> None:
+    """What still runs, as when it is interrupted, is broken off and waited for: the loop would complain of it."""
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.close()
 
 
 @contextmanager
@@ -264,4 +274,5 @@ async def _run(mix: Mix, requests: Sequence[Sent], contents: Sequence[bytes], ti
             if request.ended < 0 and not request.error:
                 request.error = f"no answer in {timeout_s:g} s"
                 request.parts.clear()
-    await sending.end()
+    finally:
+        await sending.end()

@@ -52,8 +52,8 @@ def started(service: Service) -> Iterator[Started]:
     if not service.start:
         yield Started(service.url, None)
         return
+    look_once(_ENDING_S)  # one that a killed driver has left may answer there
     _check_free(service)
-    look_once()
     with tempfile.TemporaryFile() as log:
         try:
             with process_tree.starting() as known:
