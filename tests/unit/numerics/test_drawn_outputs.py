@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -121,7 +122,7 @@ def test_one_sample_in_training_is_enough() -> None:
 @pytest.mark.parametrize(
     ("opset", "attributes", "drawn"),
     [
-        (6, {}, True),
+        (6, {}, False),
         (6, {"is_test": 1}, False),
         (6, {"ratio": 0.0}, False),
         (7, {}, False),
@@ -221,3 +222,47 @@ def test_a_function_that_has_the_name_of_an_operator_is_what_its_nodes_are() -> 
 def test_a_function_that_calls_itself_comes_to_an_end() -> None:
     endless = _function([_call("a,m"), _node("Bernoulli", "y", "b")])
     assert _drawn(_model([_call("x,x")], "y", functions=[endless])) == {"y"}
+
+
+def _chosen(nodes: list[onnx.NodeProto], **stored: Any) -> onnx.ModelProto:
+    """y is drawn where the first number of `last`, which `nodes` make, is above 0.5."""
+    first = [_node("ReduceMax", "last", "most", keepdims=0), _node("Greater", "most,half", "cond")]
+    chooses = _node("If", "cond", "y", **_branches("Bernoulli", "Relu"))
+    return _model([*nodes, *first, chooses], "y", half=np.asarray(0.5, np.float32), **stored)
+
+
+@pytest.mark.parametrize(("fed", "drawn"), [(X, {"y"}), (-X, set())])
+def test_a_condition_at_the_end_of_a_deep_graph_is_known(fed: Any, drawn: set[str]) -> None:
+    chain = [_node("Relu", "last" if at == 2000 else f"a{at}", f"a{at + 1}") for at in range(2000)]
+    chain[0].input[0], chain[-1].output[0] = "x", "last"
+    assert _drawn(_chosen(chain), {"x": fed}) == drawn
+
+
+def test_what_would_be_large_is_not_computed() -> None:
+    large = _node("ConstantOfShape", "size", "last", value=onnx.numpy_helper.from_array(np.ones(1, np.float32)))
+    tracemalloc.start()
+    try:
+        assert _drawn(_chosen([large], size=np.asarray([8_000_000]))) == {"y"}
+        assert tracemalloc.get_traced_memory()[1] < 8_000_000
+    finally:
+        tracemalloc.stop()
+    none = _node("ConstantOfShape", "size", "last")
+    assert not _drawn(_chosen([none], size=np.asarray([8])))
+
+
+def _calling_twice(count: int, operator: str) -> list[onnx.FunctionProto]:
+    """Each calls the next one twice, and the last is that operator."""
+    imports = [helper.make_opsetid("", 22), helper.make_opsetid("own", 1)]
+    found = []
+    for at in range(count):
+        name = f"F{at + 1}"
+        nodes = [helper.make_node(name, ["a"], ["t"], domain="own"), helper.make_node(name, ["t"], ["b"], domain="own")]
+        last = [_node(operator, "a", "b")]
+        found.append(helper.make_function("own", f"F{at}", ["a"], ["b"], nodes if at + 1 < count else last, imports))
+    return found
+
+
+@pytest.mark.parametrize(("operator", "drawn"), [("Relu", {"r"}), ("Bernoulli", {"y", "r"})])
+def test_functions_that_call_one_another_come_to_an_end(operator: str, drawn: set[str]) -> None:
+    nodes = [_node("RandomNormalLike", "x", "r"), helper.make_node("F0", ["x"], ["y"], domain="own")]
+    assert _drawn(_model(nodes, "y,r", functions=_calling_twice(40, operator))) == drawn

@@ -15,23 +15,33 @@ from assay.ports import Tensor
 
 _RATIO = 0.5
 """Of what Dropout drops where its node does not say."""
-_INFERENCE_ONLY, _BY_INPUT = 7, 12
-"""Opsets of Dropout: before the first an attribute says whether it is in training, from the second on an input does; between them it
-never is."""
+_BY_INPUT = 12
+"""The opset from which an input of Dropout says whether it is in training. Before that no engine takes it for training: neither where
+the standard has no training, nor where an attribute (`is_test`) could ask for it."""
+_MOST_WALKED = 100_000
+"""Nodes, each as often as it is called: functions that call one another twice take 30 us of a processor for each."""
 _LENGTHS_UNTIL = 9
 """The opset from which Scan has no input of lengths before the others."""
 
 
 def drawn_outputs(model: ModelProto, samples: Sequence[Mapping[str, Tensor]] = ()) -> dict[str, Draw]:
     """By name, of the outputs that do. `samples` are what is fed: an input may say whether Dropout is in training. Where nothing says
-    it, Dropout counts as one that draws."""
-    opsets = opsets_of(model)
-    if not any(_record(node).draws or _record(node).drops for node in _every_node(model)):
+    it, Dropout counts as one that draws; so does all of a graph in which a draw cannot be followed."""
+    drawing = next(filter(_may_draw, _every_node(model)), None)
+    if drawing is None:
         return {}
-    scope = graph_scope(model.graph, opsets, samples)
-    _Walk(model).through(model.graph.node, scope)
+    scope = graph_scope(model.graph, opsets_of(model), samples)
+    try:
+        _Walk(model).through(model.graph.node, scope)
+    except Exception:  # noqa: BLE001  functions that call one another too often, or trouble of our own: no fault of the model
+        draw = Draw(_named(drawing), _named(drawing))
+        return {one.name: draw for one in model.graph.output}
     found = {one.name: scope.draw(one.name) for one in model.graph.output}
     return {name: draw for name, draw in found.items() if draw}
+
+
+class _TooLong(Exception):
+    """Of a walk."""
 
 
 class _Walk:
@@ -40,6 +50,8 @@ class _Walk:
     def __init__(self, model: ModelProto) -> None:
         self._functions = {(domain_of(one.domain), one.name, one.overload): one for one in model.functions}
         self._within: list[tuple[str, str, str]] = []
+        self._quiet: dict[tuple[str, str, str], bool] = {}
+        self._walked = 0
         self._control: dict[str, Callable[[NodeProto, Mapping[str, GraphProto], Scope], Sequence[Draw]]] = {
             "If": self._if,
             "Loop": self._loop,
@@ -48,6 +60,9 @@ class _Walk:
 
     def through(self, nodes: Iterable[NodeProto], scope: Scope) -> None:
         for node in nodes:
+            self._walked += 1
+            if self._walked > _MOST_WALKED:
+                raise _TooLong
             for name, draw in zip(node.output, self._results(node, scope), strict=False):
                 if name:
                     scope.drawn[name] = draw
@@ -66,11 +81,22 @@ class _Walk:
 
     def _call(self, key: tuple[str, str, str], node: NodeProto, scope: Scope) -> list[Draw]:
         function = self._functions[key]
+        if self._is_quiet(key) and not any(map(scope.draw, node.input)):
+            return [NOTHING] * len(function.output)
         inner = function_scope(function, node, scope)
         self._within.append(key)
         self.through(function.node, inner)
         self._within.pop()
         return [inner.draw(name) for name in function.output]
+
+    def _is_quiet(self, key: tuple[str, str, str]) -> bool:
+        """Whether no node draws in the function and in those that it calls."""
+        if key not in self._quiet:
+            self._quiet[key] = True  # one that calls itself
+            nodes = list(_with_bodies(self._functions[key].node))
+            called = {(domain_of(node.domain), node.op_type, node.overload) for node in nodes} & self._functions.keys()
+            self._quiet[key] = not any(map(_may_draw, nodes)) and all(map(self._is_quiet, called))
+        return self._quiet[key]
 
     def _body(self, body: GraphProto, given: Sequence[Draw], scope: Scope) -> list[Draw]:
         inner = graph_scope(body, scope.opsets, outer=scope)
@@ -124,7 +150,7 @@ def _result(node: NodeProto, given: Sequence[Draw], scope: Scope) -> Draw:
     read = _any_of(given)
     sizes = read.sizes or _any_of(chosen).numbers
     if _draws(node, record, scope):
-        return Draw(f"{node.op_type} {node.name or node.output[0]!r}", sizes)
+        return Draw(_named(node), sizes)
     return Draw(read.numbers or sizes, sizes)
 
 
@@ -137,8 +163,7 @@ def _drops(node: NodeProto, inputs: tuple[int, ...], scope: Scope) -> bool:
     ratio, training = inputs
     opset = scope.opsets.get(domain_of(node.domain), _BY_INPUT)
     if not domain_of(node.domain) and opset < _BY_INPUT:
-        share = scope.attribute(node, "ratio")
-        return opset < _INFERENCE_ONLY and not scope.attribute(node, "is_test") and (share is None or share > 0)
+        return False
     modes, shares = _numbers(node, training, scope, 0.0), _numbers(node, ratio, scope, _RATIO)
     if modes is None or shares is None:
         return not any(known is not None and not any(known) for known in (modes, shares))
@@ -153,6 +178,14 @@ def _numbers(node: NodeProto, at: int, scope: Scope, default: float) -> list[flo
         return [default]
     found: Samples | None = scope.numbers(name)
     return None if found is None else [float(one.max(initial=0)) for one in found]
+
+
+def _may_draw(node: NodeProto) -> bool:
+    return _record(node).draws or bool(_record(node).drops)
+
+
+def _named(node: NodeProto) -> str:
+    return f"{node.op_type} {node.name or next(iter(node.output), '')!r}"
 
 
 def _record(node: NodeProto) -> OnnxOperator:

@@ -16,6 +16,8 @@ from assay.ports import Tensor
 
 MOST_ELEMENTS = 1024
 """Of a stored tensor whose numbers may say whether an operator draws."""
+_MOST_EVALUATED = 2**12
+"""Elements that a node may read, and those that it may give, for its numbers to be computed."""
 Samples = tuple[Tensor, ...]
 """The numbers of a value in each sample, or once for all of them."""
 
@@ -73,25 +75,41 @@ class Scope:
 
     def numbers(self, name: str) -> Samples | None:
         """Those of a value that follow from stored numbers and from the samples alone; None where nobody knows them."""
-        if name not in self.known:
-            self.known[name] = None  # a value that depends on itself
-            self.known[name] = self._numbers(name)
+        pending: list[tuple[Scope, str]] = [(self, name)]
+        entered = set()
+        while pending:  # not by recursion: a graph may be thousands of nodes deep
+            scope, asked = pending[-1]
+            open_ = [(other, one) for other, one in scope._needs(asked) if one not in other.known]
+            if asked in scope.known or not open_ or (id(scope), asked) in entered:
+                pending.pop()
+                if asked not in scope.known:  # where something is open still, the value depends on itself
+                    scope.known[asked] = None if open_ else scope._numbers(asked)
+            else:
+                entered.add((id(scope), asked))
+                pending.extend(open_)
         return self.known[name]
+
+    def _needs(self, name: str) -> list[tuple[Scope, str]]:
+        """From which other values the numbers of this one follow."""
+        if name in self.stored:
+            return []
+        if name in self.bound:
+            return [self.bound[name]]
+        if name in self.producers:
+            node = self.producers[name]
+            return [] if self.draw(name) or _has_body(node) else [(self, one) for one in node.input if one]
+        return [(self.outer, name)] if self.outer is not None and name not in self.formal else []
 
     def _numbers(self, name: str) -> Samples | None:
         if name in self.stored:
             return _small(self.stored[name])
-        if name in self.bound:
-            scope, outside = self.bound[name]
-            return scope.numbers(outside)
-        if name in self.producers:
-            return None if self.draw(name) else self._evaluated(self.producers[name], name)
-        return self.outer.numbers(name) if self.outer is not None and name not in self.formal else None
+        if name in self.producers and name not in self.bound:
+            node = self.producers[name]
+            return None if self.draw(name) or _has_body(node) else self._evaluated(node, name)
+        return next((other.known[one] for other, one in self._needs(name)), None)
 
     def _evaluated(self, node: NodeProto, name: str) -> Samples | None:
-        if any(one.HasField("g") or one.graphs for one in node.attribute):
-            return None
-        given = {one: self.numbers(one) for one in node.input if one}
+        given = {one: self.known[one] for one in node.input if one}
         known = {one: values for one, values in given.items() if values is not None}
         if len(known) < len(given):
             return None
@@ -101,6 +119,10 @@ class Scope:
             return tuple(_answers(self._as_called(node), name, self.opsets, fed))
         except Exception:  # noqa: BLE001  onnx.reference has no class for it, or refuses the numbers: then they are not known
             return None
+
+
+def _has_body(node: NodeProto) -> bool:
+    return any(one.HasField("g") or one.graphs for one in node.attribute)
 
 
 def domain_of(name: str) -> str:
@@ -153,11 +175,30 @@ def _small(tensor: onnx.TensorProto) -> Samples | None:
 def _answers(
     node: NodeProto, name: str, opsets: Mapping[str, int], fed: Sequence[Mapping[str, Tensor]]
 ) -> list[Tensor]:
+    """Raises ValueError where the answer would be large, or where nobody knows how large."""
     from onnx.reference import ReferenceEvaluator
 
     unknown = onnx.TypeProto()
     inputs = [onnx.helper.make_value_info(one, unknown) for one in dict.fromkeys(filter(None, node.input))]
     graph = onnx.helper.make_graph([node], "one", inputs, [onnx.helper.make_value_info(name, unknown)])
     imports = [onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items()]
-    evaluator = ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=imports))
+    model = onnx.helper.make_model(graph, opset_imports=imports)
+    for sample in fed:
+        _check_small(model, sample)
+    evaluator = ReferenceEvaluator(model)
     return [np.asarray(next(iter(evaluator.run([name], dict(sample))))) for sample in fed]
+
+
+def _check_small(model: ModelProto, sample: Mapping[str, Tensor]) -> None:
+    """By the sizes that inference finds for the numbers that are fed."""
+    if sum(one.size for one in sample.values()) > _MOST_EVALUATED:
+        raise ValueError("it reads too much")
+    fed = ModelProto()
+    fed.CopyFrom(model)
+    del fed.graph.input[:]
+    fed.graph.initializer.extend(onnx.numpy_helper.from_array(one, name) for name, one in sample.items())
+    fed.ir_version = max(fed.ir_version, 4)
+    kind = onnx.shape_inference.infer_shapes(fed, data_prop=True).graph.output[0].type.tensor_type
+    known = kind.HasField("shape") and all(one.HasField("dim_value") for one in kind.shape.dim)
+    if not known or prod(one.dim_value for one in kind.shape.dim) > _MOST_EVALUATED:
+        raise ValueError("it would give too much")

@@ -1,5 +1,5 @@
-"""Whether a file has the outer structure of an ONNX model, without reading what lies between: a sparse file of a gibibyte costs a
-few kilobytes.
+"""Whether a file has the outer structure of an ONNX model, and what it holds besides its weights, without reading these: a sparse
+file of a gibibyte costs a few kilobytes.
 
 A file of protobuf is a row of fields, each with a key (its number and how it is stored) and mostly a length. ModelProto and the
 graph inside it are walked here, key by key; what they hold is left to the parser.
@@ -7,11 +7,16 @@ graph inside it are walked here, key by key; what they hold is left to the parse
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from io import BufferedReader
 
 _GRAPH = 7
 """The number of ModelProto.graph."""
+_INITIALIZER = 5
+"""That of GraphProto.initializer."""
+_SMALL_BYTES = 2**16
+"""Of a weight that is read."""
 _MOST_FIELDS = 1_000_000
 """Of the model and of the graph: nodes, weights, inputs. The parser needs a hundred times the bytes of a small one."""
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
@@ -34,7 +39,7 @@ class _Broken(Exception):
 def wire_problem(file: BufferedReader, size: int) -> WireProblem | None:
     """What is wrong with a file of `size` bytes; None where its outer structure is sound."""
     try:
-        graphs = [(at, end) for number, at, end in _fields(file, 0, size) if number == _GRAPH]
+        graphs = [(at, end) for number, _, at, end in _fields(file, 0, size) if number == _GRAPH]
         for at, end in graphs:
             for _ in _fields(file, at, end):
                 pass
@@ -43,9 +48,44 @@ def wire_problem(file: BufferedReader, size: int) -> WireProblem | None:
     return None if graphs else WireProblem("no-graph", size)
 
 
-def _fields(file: BufferedReader, at: int, end: int) -> list[tuple[int, int, int]]:
-    """Number, first byte and end of each field with a length. Raises _Broken."""
-    found: list[tuple[int, int, int]] = []
+def without_weights(file: BufferedReader, size: int) -> bytes:
+    """The model of a file without the large weights of its graph, which are not read. Raises ValueError for what is no model."""
+    try:
+        return b"".join(_kept(file, _fields(file, 0, size)))
+    except _Broken as broken:
+        raise ValueError(f"{broken.problem.code} at byte {broken.problem.byte}") from broken
+
+
+def _kept(file: BufferedReader, fields: Iterable[tuple[int, int, int, int]]) -> Iterable[bytes]:
+    for number, start, at, end in fields:
+        if number == _GRAPH:
+            parts = [
+                _bytes(file, first, last)
+                for part, first, begin, last in _fields(file, at, end)
+                if part != _INITIALIZER or last - begin <= _SMALL_BYTES
+            ]
+            graph = b"".join(parts)
+            yield bytes([_GRAPH << 3 | _LENGTH]) + _as_varint(len(graph)) + graph
+        else:
+            yield _bytes(file, start, end)
+
+
+def _bytes(file: BufferedReader, start: int, end: int) -> bytes:
+    file.seek(start)
+    return file.read(end - start)
+
+
+def _as_varint(number: int) -> bytes:
+    parts = []
+    while number > 0x7F:
+        parts.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*parts, number])
+
+
+def _fields(file: BufferedReader, at: int, end: int) -> list[tuple[int, int, int, int]]:
+    """Number (0 for one without a length), first byte, first byte after the length, and end of each field. Raises _Broken."""
+    found: list[tuple[int, int, int, int]] = []
     count = 0
     while at < end:
         count += 1
@@ -58,12 +98,14 @@ def _fields(file: BufferedReader, at: int, end: int) -> list[tuple[int, int, int
             raise _Broken("no-protobuf", start)
         if kind == _VARINT:
             _, at = _varint(file, at, end)
+            found.append((0, start, at, at))
         elif kind == _LENGTH:
             length, at = _varint(file, at, end)
-            found.append((number, at, at + length))
+            found.append((number, start, at, at + length))
             at += length
         else:
             at += 8 if kind == _FIXED64 else 4
+            found.append((0, start, at, at))
         if at > end:
             raise _Broken("truncated", start)
     return found

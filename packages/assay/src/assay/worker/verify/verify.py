@@ -128,10 +128,10 @@ class _Seen:
 
 def _seen(job: VerifyJob, lowered: Lowered, engine: Engine, ran: Answered, stages: Stages) -> _Seen:
     rewritten, golden, actual = lowered.rewritten, ran.golden, ran.actual
-    drawn = random_outputs(job.case.model, golden.inputs)
-    usual = ToleranceComparator(contract_of(job), by_default=True, drawn=drawn)
-    plain = partial(compare_outputs, job, rewritten, usual)
     with stages.enter(Stage.COMPARE):
+        drawn = random_outputs(job.case.model, golden.inputs)
+        usual = ToleranceComparator(contract_of(job), by_default=True, drawn=drawn)
+        plain = partial(compare_outputs, job, rewritten, usual)
         judging = replace(choose_comparator(job, rewritten, golden).first(len(actual)), drawn=drawn)
         compare = partial(compare_outputs, job, rewritten, judging)
         held = excuse_overflow(job, actual, golden, rewritten, judging, compare, plain)
@@ -242,7 +242,8 @@ def _float_reference(job: VerifyJob) -> Reference:
 def _unanswered(job: VerifyJob, lowered: Lowered, ran: Answered, stages: Stages) -> VerifyResult:
     """It takes the model and its inputs, and nobody knows whether the answers are right; labels may tell what they are worth."""
     metrics = _score(job, ran.actual, replace(ran.golden, outputs=ran.actual), stages) if ran.golden.labels else {}
-    drawn = random_outputs(job.case.model, ran.golden.inputs)
+    with stages.enter(Stage.COMPARE):
+        drawn = random_outputs(job.case.model, ran.golden.inputs)
     judging = ToleranceComparator(contract_of(job), by_default=True, drawn=drawn)
     plain = partial(compare_outputs, job, lowered.rewritten, judging)
     return msgspec.structs.replace(
