@@ -48,12 +48,12 @@ def wire_problem(file: BufferedReader, size: int) -> WireProblem | None:
     return None if graphs else WireProblem("no-graph", size)
 
 
-def without_weights(file: BufferedReader, size: int) -> bytes:
-    """The model of a file without the large weights of its graph, which are not read. Raises ValueError for what is no model."""
+def without_weights(file: BufferedReader, size: int) -> bytes | None:
+    """The model of a file without the large weights of its graph, which are not read; None where the file is no model."""
     try:
         return b"".join(_kept(file, _fields(file, 0, size)))
-    except _Broken as broken:
-        raise ValueError(f"{broken.problem.code} at byte {broken.problem.byte}") from broken
+    except _Broken:
+        return None
 
 
 def _kept(file: BufferedReader, fields: Iterable[tuple[int, int, int, int]]) -> Iterable[bytes]:
