@@ -24,6 +24,7 @@ from assay_zoo.artifacts.code_names import (
     statements_in,
     views,
 )
+from assay_zoo.artifacts.dangerous_arguments import LOADERS, code_by_arguments, mapped
 from assay_zoo.artifacts.dangerous_calls import dangerous_calls
 from assay_zoo.artifacts.dangerous_names import (
     BUILTINS,
@@ -31,12 +32,14 @@ from assay_zoo.artifacts.dangerous_names import (
     HIDDEN,
     may_reach,
     reached_by,
+    reached_by_format,
     reached_by_import,
     reached_in_python,
 )
 from assay_zoo.artifacts.known_modules import HARMLESS, is_elsewhere, module_told
 from assay_zoo.artifacts.other_files import OtherFiles, alone
 from assay_zoo.artifacts.outside_paths import divides_root, joined_text, outside_arguments, outside_text
+from assay_zoo.artifacts.text_annotations import with_annotations_read
 from assay_zoo.artifacts.written_names import Name, WrittenNames, pattern_of
 from assay_zoo.policy import ZooPolicy
 
@@ -46,18 +49,19 @@ _BY_NAME = ("getattr", "vars", *_GIVING)
 _ONLY_TOLD = ("print", "repr", "str", "type", "dir", "help", "id", "hasattr", "isinstance")
 """Of Python: they change nothing in a module that they are given."""
 _UNWRITTEN = (
-    "a name that is not written in the file, or in a list or dict that something else can change: write a tuple"
+    "a name that is not written in this file, or in a list or dict that something else can change: write the names in a tuple here, "
+    "in no class; for fields of a dataclass take asdict"
 )
 PACKAGES: tuple[str, ...] = ZooPolicy.model_fields["packages"].default
-_RUNNING = ("timeit.timeit", "timeit.repeat", "timeit.Timer", "cProfile.run")
-"""These run texts that they are given."""
+_RUNNING = ("timeit.timeit", "timeit.repeat", "timeit.Timer", "cProfile.run", "numpy.testing", *LOADERS)
+"""These run texts or data that they are given."""
 
 
 def reaches(text: str, packages: Collection[str] = PACKAGES, others: OtherFiles | None = None) -> list[tuple[int, str]]:
     """(line, what it reaches for), once for each, sorted. Text that is no Python has none: another check says so. A module that is
     neither of Python nor of `packages` is another file of the submission; without `others` nothing is known of those."""
     try:
-        tree = ast.parse(text)
+        tree = with_annotations_read(ast.parse(text))
     except (SyntaxError, ValueError):
         return []
     others = others or alone(tree)
@@ -96,6 +100,8 @@ class _Scan:
                 self._asked |= set(map(id, one.args[:1]))
             elif self._is_plain(one, _ONLY_TOLD) or (id(one) in self._words and self._path(one) == "importlib.reload"):
                 self._only_told |= set(map(id, one.args))
+            elif self._is_plain(one, ("map",)) and dotted(mapped(one), self._bound) in LOADERS:
+                self._called.add(id(one.args[0]))
         self._kept = self._asked | self._words | self._called | set(map(id, given_names(self._nodes)))
         known = [path for names in (bound, *bound.files.values()) for path in names.values()]
         self._profiles = any(path.startswith("cProfile") for path in known)
@@ -174,7 +180,7 @@ class _Scan:
         """A module, or what runs texts, that is neither called nor asked for a name, nor given a name by which it is known here."""
         path = dotted(node, self._bound)
         if path in _RUNNING and id(node) not in self._kept:
-            yield f"code that is made while it runs ({path})"
+            yield f"code that is {'stored as data' if path in LOADERS else 'made while it runs'} ({path} as a value: call it)"
         elif path and id(node) not in self._kept | self._only_told and self._is_module(path):
             yield f"{path} under a name that is made while it runs"
 
@@ -184,6 +190,8 @@ class _Scan:
                 yield f"{ast.unparse(one)} in a class, whose names are not followed"
 
     def _constant(self, node: ast.Constant) -> Iterator[str]:
+        if id(node) not in self._words and isinstance(node.value, str):
+            yield from reached_by_format(node.value)
         if id(node) not in self._words and outside_text(node):
             yield f"files outside of the submission ({outside_text(node)[:60]!r})"
 
@@ -223,12 +231,7 @@ class _Scan:
         )
         if name in ("home", "expanduser", "expandvars"):
             yield f"files outside of the submission ({name})"
-        pickled = any(one.arg == "allow_pickle" and not _is_false(one.value) for one in node.keywords)
-        unread = name == "load" and any(one.arg is None for one in node.keywords)
-        third = path == "numpy.load" and len(node.args) > 2 and not _is_false(node.args[2])
-        starred = path == "numpy.load" and any(isinstance(one, ast.Starred) for one in node.args)
-        if pickled or unread or third or starred:
-            yield "code that is stored as data (allow_pickle)"
+        yield from code_by_arguments(node, name, path)
 
     def _by_name(self, node: ast.Call, name: str) -> Iterator[str]:
         """What getattr, vars, attrgetter and methodcaller give."""
@@ -288,7 +291,3 @@ class _Scan:
         partial = isinstance(node, ast.Call) and dotted(node.func, self._bound) == "functools.partial"
         known = isinstance(node, ast.Name) and (node.id in self._functions or node.id in self._bound)
         return partial or known or isinstance(node, ast.Lambda)
-
-
-def _is_false(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is False

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import re
+import types
 from collections.abc import Iterator
 from functools import lru_cache
 from types import FunctionType, ModuleType
@@ -27,12 +29,30 @@ HIDDEN = (
     "__subclasses__", "__builtins__", "__globals__", "__loader__", "__spec__", "__code__", "__getattribute__", "__self__", "__import__",
     "f_globals", "f_builtins", "f_locals", "f_back", "tb_frame", "gi_frame", "cr_frame", "ag_frame", "exec_module", "load_module",
     "get_objects", "get_referrers", "get_referents", "currentframe", "getmembers", "getattr_static", "get_field", "get_type_hints",
-    "ForwardRef", "FunctionType", "CodeType", "EntryPoint", "EntryPoints", "entry_points", "loadTestsFromName", "loadTestsFromNames",
-    "runctx",
+    "ForwardRef", "evaluate_forward_ref", "FunctionType", "CodeType", "EntryPoint", "EntryPoints", "entry_points", "loadTestsFromName",
+    "loadTestsFromNames", "runctx", "runstring", "rundocs", "getmodule",
 )  # fmt: skip
 """Names that lead from any value to modules, frames or code, or that make code of texts."""
+_PLAIN_DUNDERS = {
+    *dir(0.0), *dir(0), *dir(""), *dir([]), *dir({}), *dir(set()), *dir(iter(())), *dir(open), *dir(ValueError()),
+    "__module__", "__dict__", "__func__", "__wrapped__", "__file__", "__path__", "__mro__", "__bases__", "__enter__", "__exit__", "__del__",
+} - {"__reduce__", "__reduce_ex__", "__getattribute__", "__self__", "__class_getitem__", "__setstate__"}  # fmt: skip
+"""Of numbers, texts, tables and exceptions, and what is often asked of classes and files."""
+_DUNDERS = {
+    one
+    for kind in (*vars(types).values(), *vars(builtins).values(), property)
+    for one in dir(kind)
+    if one.startswith("__") and one.endswith("__")
+} - _PLAIN_DUNDERS
+"""What Python's own values have beyond that: ways to functions, to what is copied or pickled, to annotations."""
 _INSIDES = ("modules", "meta_path", "path_hooks", "_getframe", "_current_frames", "settrace", "setprofile", "__dict__")
 """Of a guarded module."""
+_OF_TESTING = (
+    "TestCase", "SkipTest", "suppress_warnings", "clear_and_catch_warnings", "tempdir", "temppath", "break_cycles", "IS_WASM", "IS_PYPY",
+    "IS_64BIT", "HAS_REFCOUNT", "HAS_LAPACK64", "IS_MUSL", "NOGIL_BUILD", "verbose",
+)  # fmt: skip
+"""Of numpy.testing, beside what compares; more of it runs texts and processes."""
+_FIELD = re.compile(r"\{([^{}!:]*)")
 _NATIVE = ("register_custom_ops_library", "load_library", "CDLL")
 _OF_MODULES = ("__dict__", "__setattr__", "__delattr__")
 
@@ -46,8 +66,16 @@ def reached_by(module: str, name: str) -> Iterator[str]:
     what = _of_os(name) if module in ("os", "posix") else ""
     if what:
         yield f"{what} (os.{name})"
-    if name in HIDDEN or (name in _INSIDES and module in GUARDED) or (name in _OF_MODULES and module):
+    if (
+        name in HIDDEN
+        or name in _DUNDERS
+        or f"{module}.{name}" == "string.Formatter"
+        or (name in _INSIDES and module in GUARDED)
+        or (name in _OF_MODULES and module)
+    ):
         yield f"the insides of Python or IPython ({name})"
+    elif module.startswith("numpy.testing") and not (name.startswith(("assert", "_assert")) or name in _OF_TESTING):
+        yield f"code that is made while it runs ({module}.{name})"
     elif name in _NATIVE:
         yield f"other processes or native code ({name})"
     elif name.lstrip("_") in _THROUGH and f"{module}.{name}" not in ("os.posix",):
@@ -79,10 +107,20 @@ def reached_in_python(path: str) -> Iterator[str]:
 def may_reach(module: str, name: Name) -> bool:
     """Whether a name of which parts are not known may be one that leads further."""
     pattern = pattern_of(name)
+    if module.startswith("numpy.testing"):
+        return True
     there = in_python(module, HARMLESS) if module else None
-    names = {*HIDDEN, *_INSIDES, *_NATIVE, *_OF_OS, *_OF_MODULES, *(dir(there) if there is not None else ())}
+    names = {*HIDDEN, *_DUNDERS, *_INSIDES, *_NATIVE, *_OF_OS, *_OF_MODULES, *(dir(there) if there is not None else ())}
     names.update("_" * many + one for one in _THROUGH for many in range(3))
     return any(pattern.fullmatch(one) and any(reached_by(module, one)) for one in names)
+
+
+def reached_by_format(text: str) -> Iterator[str]:
+    """What `'{0.NAME}'.format(x)` asks of a value."""
+    for field in _FIELD.findall(text):
+        for name in field.replace("]", "").replace("[", ".").split(".")[1:]:
+            if name in HIDDEN or name in _DUNDERS:
+                yield f"the insides of Python or IPython ({name})"
 
 
 def reached_by_import(name: str) -> Iterator[str]:

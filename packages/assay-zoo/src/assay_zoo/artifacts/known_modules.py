@@ -22,6 +22,12 @@ _NETWORK = (
     "socket", "socketserver", "ssl", "http", "urllib.request", "urllib3", "requests", "httpx", "aiohttp", "ftplib", "smtplib",
     "imaplib", "poplib", "xmlrpc", "telnetlib", "paramiko", "websockets", "huggingface_hub", "webbrowser", "asyncio", "wsgiref",
 )  # fmt: skip
+_READERS = (
+    "xml.sax.parse", "xml.sax.make_parser", "xml.sax.expatreader", "xml.sax.xmlreader", "xml.sax.saxutils.prepare_input_source",
+    "xml.sax.saxutils.XMLFilterBase", "xml.dom.pulldom", "xml.dom.xmlbuilder", "numpy.DataSource", "numpy.lib.npyio.DataSource",
+    "numpy.lib._datasource", "scipy.datasets", "onnx.hub",
+)  # fmt: skip
+"""What they are given may be an address."""
 _PROCESS = ("subprocess", "multiprocessing", "pty", "ctypes", "cffi", "signal", "runpy", "code", "resource")
 _CODE = ("marshal", "pickle", "dill", "cloudpickle", "joblib", "shelve", "copyreg")
 _MODULES = {
@@ -29,7 +35,7 @@ _MODULES = {
     **dict.fromkeys(_PROCESS, "other processes or native code"),
     **dict.fromkeys(_CODE, "code that is stored as data"),
     **dict.fromkeys(("getpass", "pwd", "keyring", "netrc"), "accounts and passwords"),
-    **dict.fromkeys(("logging.handlers",), "the network"),
+    **dict.fromkeys(("logging.handlers", *_READERS), "the network"),
     **dict.fromkeys(("concurrent.futures.process", "concurrent.futures.ProcessPoolExecutor"), "other processes"),
     **dict.fromkeys(
         ("importlib.machinery", "importlib.util", "logging.config", "unittest.mock"), "code from elsewhere"

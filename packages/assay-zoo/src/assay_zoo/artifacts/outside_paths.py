@@ -17,6 +17,8 @@ _READING = (
     "open", "Path", "PosixPath", "PurePath", "PurePosixPath", "joinpath", "read_text", "load", "loadtxt", "genfromtxt", "fromfile",
     "memmap", "imread", "read_csv", "listdir", "scandir", "glob", "iglob", "walk", "chdir", "input", "FileInput", "copyfile", "copytree",
 )  # fmt: skip
+_ADDRESS = re.compile(r"(?:https?|ftps?)://", re.IGNORECASE)
+_FETCHING = re.compile(r"(?:u?open|load|read|parse|fetch|download|retrieve|imread|genfromtxt|use|rc_file)(?:_?\w+)?")
 _NAMED = ("file", "path", "filename", "fname", "filepath_or_buffer", "top", "src", "dst", "pathname")
 _SEPARATORS = ("os.sep", "os.path.sep", "os.altsep", "posixpath.sep")
 
@@ -29,7 +31,10 @@ def outside_text(node: ast.Constant) -> str:
 
 
 def outside_arguments(call: ast.Call, name: str, bound: Bound) -> Iterator[str]:
-    """What a call that opens or builds a path begins at the root with."""
+    """What a call that opens or builds a path begins at the root with, and addresses that it reads."""
+    if _FETCHING.fullmatch(name) and not dotted(call.func, bound).startswith("urllib.parse."):
+        starts = [_start(one, bound) for one in (*call.args, *(key.value for key in call.keywords))]
+        yield from (one for one in starts if _ADDRESS.match(one))
     joins = name == "join" and len(call.args) > 1
     if joins or name in _READING:
         for one in (*call.args, *(key.value for key in call.keywords if key.arg in _NAMED)):

@@ -16,8 +16,12 @@ Name = tuple[str | None, ...]
 UNKNOWN: list[Name] = [(None,)]
 _MOST = 200
 _LONGEST = 1000
-_READING = ("len", "sorted", "list", "tuple", "set", "frozenset", "enumerate", "zip", "reversed", "print", "min", "max")
-_LOOKING = ("items", "keys", "values", "get", "index", "count")
+_READING = ("len", "sorted", "list", "tuple", "set", "frozenset", "enumerate", "zip", "reversed", "print")
+_ONE_OF = ("min", "max")
+"""Of one argument they give an element of it, of more one of these."""
+_LOOKING = ("get", "index", "count")
+_VIEWS = ("items", "keys", "values")
+"""What these give leads to the dict itself, so that it may only be read."""
 _COPIES = ("sorted", "list", "tuple", "set", "frozenset", "reversed")
 _SCOPES = (
     ast.FunctionDef,
@@ -218,15 +222,21 @@ class WrittenNames:
 
     def _only_read(self, node: ast.AST) -> list[ast.expr]:
         """What is looked at in this place, and neither changed nor given to anybody who could."""
+        found = self._read_at(node)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _LOOKING:
+            found = [*found, node.func.value]
+        views = [one.func for one in found if isinstance(one, ast.Call) and not one.args and not one.keywords]
+        return [*found, *(one.value for one in views if isinstance(one, ast.Attribute) and one.attr in _VIEWS)]
+
+    def _read_at(self, node: ast.AST) -> list[ast.expr]:
         if isinstance(node, ast.For | ast.comprehension):
             return [node.iter]
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _READING:
-            return [] if self.binds(node.func.id) else node.args
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not self.binds(node.func.id):
+            only = node.func.id in _READING or (node.func.id in _ONE_OF and len(node.args) == 1)
+            return node.args if only else []
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
             return [node.value]
-        if isinstance(node, ast.Attribute) and node.attr in _LOOKING:
-            return [node.value]
-        if isinstance(node, ast.Compare) and all(isinstance(one, ast.In | ast.NotIn) for one in node.ops):
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
             return node.comparators
         return []
 

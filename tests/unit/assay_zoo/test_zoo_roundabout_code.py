@@ -1,0 +1,106 @@
+"""Ways round the names of a file: tables that are changed through what looks at them, texts and data that are run as code."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay_zoo.artifacts.code_scan import reaches
+
+KEYS = "T = {'a': 'float32'}\n"
+READ = "\ngetattr(x, T['a'])"
+RUN = "__import__('os').system('id') or int"
+
+
+@pytest.mark.parametrize(
+    ("code", "what"),
+    [
+        # a list or a dict that is changed through what looks at it
+        ("T = ['a', 'b']\nmax(T, [])[0] = y\ngetattr(x, T[0])", "named while it runs"),
+        ("T = ['a', 'b']\nmin([], T)[0] = y\ngetattr(x, T[0])", "named while it runs"),
+        ("def f():\n    T = ['a', 'b']\n    max(T, [])[0] = y\n    getattr(x, T[0])", "named while it runs"),
+        (f"{KEYS}T.keys().mapping | E(){READ}", "named while it runs"),
+        (f"{KEYS}v = T.values(){READ}", "named while it runs"),
+        (f"{KEYS}f(T.items()){READ}", "named while it runs"),
+        (f"{KEYS}f(T.get){READ}", "named while it runs"),
+        (f"{KEYS}T.get.__reduce__()[1][0]['a'] = y{READ}", "named while it runs"),
+        (f"{KEYS}'a' in T in E(){READ}", "named while it runs"),
+        # from any value to getattr, modules and functions
+        ("g = 'a'.upper.__reduce__()[0]", "insides"),
+        ("g = 'a'.upper.__reduce_ex__(2)[0]", "insides"),
+        ("getattr(x, f'__red{y}')", "named while it runs"),
+        ("f.__closure__[0]", "insides"),
+        ("f.__annotations__ = y", "insides"),
+        ("type(f).__dict__[y].__get__(f)", "insides"),
+        ("import inspect\nclass A: __module__ = 'os'\ninspect.getmodule(A)", "insides"),
+        ("import string\nclass F(string.Formatter): ...", "insides"),
+        ("from string import Formatter as F", "insides"),
+        ("'{0.__globals__[os].environ}'.format(f)", "insides"),
+        ("'{0[a].__code__}'.format_map(x)", "insides"),
+        # annotations that are texts
+        (f'import functools\n@functools.singledispatch\ndef f(x): ...\n@f.register\ndef g(x: "{RUN}"): ...', "code that is made"),
+        (f'def g() -> "{RUN}": ...', "code that is made"),
+        (f'class A:\n    x: "{RUN}" = 1', "code that is made"),
+        (f'def g(x: Optional["{RUN}"]): ...', "code that is made"),
+        ("def g(x: Literal['eval(y)']): ...", "code that is made"),
+        ("def g(x: 'ev' + 'al(y)'): ...", "code that is made"),
+        ("def g(x: f'ev{y}'): ...", "code that is made"),
+        ("def g(x: '%s' % y): ...", "code that is made"),
+        ("def g(x: T): ...\nT = S\nS = 'eval(y)'", "code that is made"),
+        ("import inspect\ninspect.signature(g, eval_str=True)", "code that is made"),
+        ("import inspect\ninspect.get_annotations(g, eval_str=x)", "code that is made"),
+        ("import inspect\ninspect.signature(g, **x)", "code that is made"),
+        # runners and loaders
+        ("import numpy as np\nnp.testing.runstring(x, {})", "insides"),
+        ("import numpy as np\nnp.testing.measure(x)", "code that is made"),
+        ("from numpy.testing import rundocs", "insides"),
+        ("from numpy.testing import *", "code that is made"),
+        ("import numpy as np\nnp.testing._private.utils.measure(x)", "code that is made"),
+        ("import numpy as np\ngetattr(np.testing, y)(x)", "named while it runs"),
+        ("import numpy as np\nf(np.testing)", "code that is made"),
+        ("import numpy as np\nLOADERS = [np.load]\nLOADERS[0](p, None, True)", "stored as data"),
+        ("from numpy import load\nf(load)", "stored as data"),
+        ("import numpy as np\nlist(map(np.load, p, [None], [True]))", "stored as data"),
+        ("import numpy as np\nlist(map(np.load, *x))", "stored as data"),
+        ("import numpy as np\nnp.lib.format.read_array(f, True)", "stored as data"),
+        ("from numpy.lib.npyio import load as f\nf(p, None, True)", "stored as data"),
+        # readers that ask the network
+        ("import xml.sax\nxml.sax.parse(x, y)", "the network"),
+        ("from xml.sax import make_parser", "the network"),
+        ("import xml.dom.pulldom as p", "the network"),
+        ("import numpy as np\nnp.DataSource()", "the network"),
+        ("import onnx.hub", "the network"),
+        ("np.loadtxt('https://a.example/b')", "files outside"),
+        ("plt.style.use('http:' + '//a.example/b')", "files outside"),
+        ("x.read_csv(filepath_or_buffer=f'ftp://{host}/b')", "files outside"),
+    ],
+)  # fmt: skip
+def test_what_roundabout_code_reaches_for(code: str, what: str) -> None:
+    found = reaches(code)
+    assert any(what in told for _, told in found), found
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "T = ['a', 'b']\nprint(max(T), min(T, key=len))\ngetattr(x, T[0])",
+        f"{KEYS}print(list(T.keys()), sorted(T.items()), 'a' in T.values(), T.get('a')){READ}",
+        f"{KEYS}f([v for v in T.values()], T.get('a', 'b').upper(), len(T.items())){READ}",
+        "class A(B):\n    def __init__(self):\n        super().__init__()\n        object.__setattr__(self, 'a', type(x).__name__)",
+        "print(np.__version__, type(x).__mro__, x.__dict__, f.__doc__, f.__module__, a.__array__(), e.__traceback__)",
+        "from string import Template, ascii_letters\nimport logging\nlogging.Formatter('%(name)s')",
+        "'{0.shape} {1[key]} {a.name:>3} {__name__}'.format(x, y, a=z)",
+        "def f(x: 'np.ndarray', y: 'list[Path] | None' = None) -> 'A': ...",
+        "def f(mode: Literal['train', 'eval'], name: Literal['utf-8']) -> 'Optional[\"A\"]': ...",
+        "def f(x: Annotated[int, Field(description='eval')]): ...",
+        "path = f'{x}.json'\nConfig = make(path)\nMode = Literal['train', 'eval']\ndef f(x: Config, mode: Mode): ...",
+        "Array = np.ndarray\nConfig = make(f'{x}.json')\ndef f(x: Array, y: Config): ...",
+        "import functools\n@functools.singledispatch\ndef f(x): ...\n@f.register\ndef g(x: list): ...\nf.register(int, f)",
+        "import inspect\nprint(inspect.signature(f).parameters, inspect.signature(f, eval_str=False))",
+        "import numpy as np\nnp.testing.assert_allclose(x, y)\nfrom numpy.testing import assert_array_equal, suppress_warnings",
+        "import numpy as np\nimages = [np.load(p) for p in paths]\nlabels = list(map(np.load, paths))",
+        "import xml.etree.ElementTree as ET\nfrom xml.sax.saxutils import escape\nfrom xml.dom import minidom\nminidom.parse('a.xml')",
+        "print('https://a.example')\nfrom urllib.parse import urlparse, parse_qs\nparse_qs('http://a.example?b=1')\nf(url='https://b.example')",
+    ],
+)  # fmt: skip
+def test_code_that_is_read_as_it_stands(code: str) -> None:
+    assert reaches(code) == []
