@@ -24,6 +24,7 @@ from assay.core.alert import (
     read_quiet_hours,
 )
 from assay.core.engine_info import EngineInfo
+from assay.core.machine import Machine
 from assay.core.outcome import Outcome
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.pipeline.alert_facts import facts_of_news
@@ -101,6 +102,22 @@ def test_a_trend_of_what_was_verified_alone_is_told_too(store: SqlStore) -> None
         services: Any = SimpleNamespace(store=store)
         told += [one.key for one in trend_alarms(run, [result], ["size", "artifact.bytes", "latency"], services)]
     assert told == ["net|onnxruntime|trend:artifact.bytes"]
+
+
+def test_a_run_behind_many_newer_ones_of_other_machines_has_no_alarm(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay.pipeline.trend_alarms.RUNS", 20)
+    job = make_job("net", "onnxruntime", "measure")
+    mine = make_run("20261121T000000-aaaaaa", (job,), machine=this_machine())
+    others = [make_run(f"20261121T0001{at:02d}-aaaaaa", (job,), machine=Machine(cpu="another")) for at in range(30)]
+    result = make_result("net", "onnxruntime", "measure", measurements=(make_measurement(),))
+    for run in (mine, *others):
+        store.open_run(run)
+        store.record(run.id, [result])
+    services: Any = SimpleNamespace(store=store)
+    assert mine.machine.kind != others[0].machine.kind
+    assert trend_alarms(mine, [result], ["latency"], services) == []
 
 
 def test_whatever_fails_changes_no_verdict() -> None:

@@ -21,3 +21,8 @@ def test_figures_of_classes_are_taken_out_of_those_of_the_whole() -> None:
 
 def test_a_task_without_classes_has_no_rows() -> None:
     assert by_class({"top1_accuracy": 1.0}) == ({"top1_accuracy": 1.0}, (), {})
+
+
+def test_a_figure_of_a_plug_in_stays_where_it_is_and_no_two_numbers_are_one_class() -> None:
+    own = {"mine_class5": 1.0, "iou_class01": 2.0}
+    assert by_class(own | {"iou_class1": 3.0, "iou_class0": 4.0}) == (own, ("iou",), {0: {"iou": 4.0}, 1: {"iou": 3.0}})

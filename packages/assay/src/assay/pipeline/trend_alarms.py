@@ -35,7 +35,11 @@ def trend_alarms(run: Run, results: Sequence[Result], wanted: Sequence[str], ser
         if len({one.run_id for one in past}) < LEAST_POINTS:
             continue
         seen = list(map(observed, past))
+        # Newer results, as of other machines, may have pushed those of this run out of the window.
+        here = [one.metrics for one in seen if (one.run_id, one.machine) == (run.id, run.machine.kind)]
         for name in names:
+            if not any(math.isfinite(one.get(name, math.nan)) for one in here):
+                continue
             known = trend_of(seen, case, flow, name, run.machine.kind)
             if known.points[-1].run_id == run.id and len(known.points) - 1 in known.alarms:
                 values = [point.value for point in known.points]

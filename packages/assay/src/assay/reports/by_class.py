@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-_OF_A_CLASS = re.compile(r"(?P<figure>.+)_class(?P<number>\d+)")
+from assay.task_metrics.registry import TASK_METRICS
+
+_FIGURES = {
+    one.pattern.removesuffix("_class*")
+    for metric in TASK_METRICS.values()
+    for one in metric.figures
+    if one.pattern.endswith("_class*")
+}
+_OF_A_CLASS = re.compile(rf"(?P<figure>{'|'.join(map(re.escape, sorted(_FIGURES)))})_class(?P<number>0|[1-9][0-9]*)")
+"""Of our own tasks alone: what a plug-in's name means is its own affair."""
 
 
 def by_class(metrics: Mapping[str, float]) -> tuple[dict[str, float], tuple[str, ...], dict[int, dict[str, float]]]:

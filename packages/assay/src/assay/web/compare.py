@@ -24,7 +24,7 @@ from assay.web.answer import Answer, NotFound, page_number
 from assay.web.compare_past import with_past
 from assay.web.format import status, worst_job
 from assay.web.result import judge_cell
-from assay.web.site import Site
+from assay.web.site import Cache, Site
 
 CELLS = 25
 WELL = ("", VerdictStatus.PASS.value, VerdictStatus.XFAIL.value, VerdictStatus.SKIP.value)
@@ -87,7 +87,7 @@ def compare(site: Site, query: Mapping[str, str]) -> Answer:
     some = _shown(site, pair, (page - 1) * CELLS)
     if page > 1 and not some:
         raise NotFound("there is no such page: it lies behind the last one")
-    changes = site.settled.get(("compared", pair.new.id, pair.old.id, some), lambda: _details(site, pair, some))
+    changes = _kept(site, pair).get(("compared", pair.new.id, pair.old.id, some), lambda: _details(site, pair, some))
     ranks = Counter(one.rank()[0] for one in pair.changed)
     found = Compared(pair.old.id, pair.new.id, changes, ranks[0], ranks[1], ranks[4], ranks[3], pair.cells)
     values = {
@@ -164,8 +164,13 @@ def _details(site: Site, pair: _Pair, cells: Sequence[_Cell]) -> RunChanges:
         for one in cell_changes(before, after, verdicts=_decisions(site, pair.new, after))
     }
     shown = [said[one.case, one.flow] for one in cells if (one.case, one.flow) in said]
-    facts = site.settled.get(("between", pair.old.id, pair.new.id), lambda: facts_between(pair.old, pair.new))
+    facts = _kept(site, pair).get(("between", pair.old.id, pair.new.id), lambda: facts_between(pair.old, pair.new))
     return replace(facts, cells=with_past(site, pair.new, shown))
+
+
+def _kept(site: Site, pair: _Pair) -> Cache:
+    """Where what is said of both is kept: for long where neither goes on, or may be resumed."""
+    return site.settled if {pair.old.status, pair.new.status} == {"complete"} else site.moving
 
 
 def _decisions(site: Site, run: Run, results: Sequence[Result]) -> list[Verdict]:
