@@ -67,7 +67,7 @@ def after_each_pass(
 
 
 def _main(folder: Path) -> None:
-    from assay.worker.telemetry import forbid_telemetry
+    from assay.models.telemetry import forbid_telemetry
 
     forbid_telemetry()
     import openvino

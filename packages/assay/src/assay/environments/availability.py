@@ -6,7 +6,9 @@ import sys
 
 import msgspec
 
+from assay.models.telemetry import forbid_telemetry
 from assay.plugins import availability
 
 if __name__ == "__main__":
+    forbid_telemetry()
     sys.stdout.buffer.write(msgspec.json.encode({name: availability(name) for name in sys.argv[1:]}))

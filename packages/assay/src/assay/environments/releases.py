@@ -17,6 +17,7 @@ import msgspec
 from assay.environments.installer import INSTALL_UV, find_uv
 from assay.environments.pip_config import client_variables, pip_settings, uv_arguments
 from assay.errors import EnvironmentFailed, UsageError
+from assay.models.telemetry import RUN_SCRIPT
 
 LIST_S = 60.0
 INSTALL_S = 120.0
@@ -191,7 +192,9 @@ def run_with_release(
         command += ["--offline"] if offline else []
         command += uv_arguments(settings, resolving=False)
         command += [word for one in wanted for word in ("--with", one)]
-        last = _with_signal(_run([*command, "python", "-I", script], limit_s, client_variables(settings)))
+        last = _with_signal(
+            _run([*command, "python", "-I", "-c", RUN_SCRIPT, script], limit_s, client_variables(settings))
+        )
         if works in last.output or (last.exit_code or 0) < 0:
             return last
     return last

@@ -21,6 +21,7 @@ from assay.endpoints.fetch import fetched
 from assay.errors import EndpointFailed, UsageError
 from assay.launch import process_tree
 from assay.launch.left_behind import look_once
+from assay.models.telemetry import without_telemetry
 
 _POLL_S, _LEFT_S, _ENDING_S, _SHOWN, _READ = 0.05, 2.0, 10.0, 300, 4096
 _PATIENCE_S, _DYING_S = 2.0, 1.0
@@ -63,7 +64,7 @@ def started(service: Service) -> Iterator[Started]:
                     stderr=log,
                     stdin=subprocess.DEVNULL,
                     start_new_session=True,
-                    env=process_tree.marked({**os.environ}),
+                    env=process_tree.marked(without_telemetry(os.environ)),
                 )
                 known(process.pid)
         except (OSError, ValueError) as error:

@@ -13,10 +13,12 @@ from pathlib import Path
 from assay.core.case import Case
 from assay.core.limits import Limits
 from assay.errors import HarnessError
+from assay.models.telemetry import GUARD
 from assay.suites.cache import read_index
 
 START = (
-    "import resource, runpy, signal, sys; signal.alarm(int(sys.argv.pop(1))); most = int(sys.argv.pop(1)) or -1; "
+    GUARD
+    + "import resource, runpy, signal, sys; signal.alarm(int(sys.argv.pop(1))); most = int(sys.argv.pop(1)) or -1; "
     "hard = resource.getrlimit(resource.RLIMIT_DATA)[1]; "
     "most = min((one for one in (most, hard) if one != resource.RLIM_INFINITY), default=resource.RLIM_INFINITY); "
     "resource.setrlimit(resource.RLIMIT_DATA, (most, most)); "

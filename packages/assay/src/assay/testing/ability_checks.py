@@ -16,6 +16,7 @@ from assay.core.measurement import OperatorTime
 from assay.core.native_warning import NativeWarning
 from assay.errors import NotRunnable, Unsupported
 from assay.judge.note_text import note_text
+from assay.models.telemetry import GUARD
 from assay.ports import (
     Backend,
     BuiltForSizes,
@@ -193,7 +194,7 @@ def check_start(backend: Backend, flow: Flow, model: Path, feeds: dict[str, Tens
 
 def _fresh(backend: Backend, program: str, *arguments: str) -> str:
     kind = type(backend)
-    command = [sys.executable, "-c", program, kind.__module__, kind.__qualname__, *arguments]
+    command = [sys.executable, "-c", GUARD + program, kind.__module__, kind.__qualname__, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{backend.name} fails in a fresh process: {done.stderr}"
     return done.stdout

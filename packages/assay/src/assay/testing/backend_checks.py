@@ -15,6 +15,7 @@ import numpy as np
 from assay.core.flow import Flow
 from assay.errors import AssayError, InvalidModel, Lowering, NotRunnable, Unavailable, Unsupported, UsageError
 from assay.models.conversion import convert_to
+from assay.models.telemetry import GUARD, forbid_telemetry
 from assay.ports import Backend, BuiltForSizes, Engine, Tensor, has_integers, is_dynamic
 from assay.testing.ability_checks import check_backend_abilities, check_engine_abilities, check_start, identical
 from assay.testing.tiny_models import (
@@ -38,6 +39,7 @@ def check_backend(backend: Backend, *, model_path: Path | None = None, feeds: di
     _check_names(backend)
     check_backend_abilities(backend)
     _check_availability(backend)
+    forbid_telemetry()
     backend.prepare()
     with tempfile.TemporaryDirectory(prefix="assay-check-") as name:
         folder = Path(name)
@@ -84,7 +86,7 @@ print(json.dumps([found.available, found.reason, found.install, sorted(packages 
 def _check_availability(backend: Backend) -> None:
     """In a fresh interpreter: in this one the library may have been imported long ago."""
     kind = type(backend)
-    command = [sys.executable, "-c", _PROBE, kind.__module__, kind.__qualname__]
+    command = [sys.executable, "-c", GUARD + _PROBE, kind.__module__, kind.__qualname__]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{backend.name} cannot be imported and asked whether it is available: {done.stderr}"
     available, reason, install, packages = json.loads(done.stdout.splitlines()[-1])

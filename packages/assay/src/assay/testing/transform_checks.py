@@ -14,6 +14,7 @@ import numpy as np
 from assay.core.dtype import is_floating
 from assay.errors import AssayError, Lowering, UsageError
 from assay.models.files import file_digest
+from assay.models.telemetry import GUARD, forbid_telemetry
 from assay.ports import PartlyCalibrated, Tensor, Tensors, Transform, needs_samples
 from assay.testing.tiny_models import INPUT, tiny_expected, tiny_model
 
@@ -32,6 +33,7 @@ def check_transform(
     """
     _check_names(transform)
     _check_availability(transform)
+    forbid_telemetry()
     transform.prepare()
     if transform.accepts != "onnx":
         return
@@ -72,7 +74,7 @@ print(json.dumps([found.available, found.reason, found.install, sorted(packages 
 def _check_availability(transform: Transform) -> None:
     """In a fresh interpreter: in this one the library may have been imported long ago."""
     kind = type(transform)
-    command = [sys.executable, "-c", _PROBE, kind.__module__, kind.__qualname__]
+    command = [sys.executable, "-c", GUARD + _PROBE, kind.__module__, kind.__qualname__]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{transform.name} cannot be imported and asked whether it is available: {done.stderr}"
     available, reason, install, packages = json.loads(done.stdout.splitlines()[-1])

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from assay.core.environment import Interpreter
 from assay.core.flow import Flow, variables_of
 from assay.environments.releases import ScriptRun
+from assay.models.telemetry import RUN_SCRIPT
 from assay.ports import Backend, ShowsPlainUse, ShowsSavedUse
 from assay.triage.cause import Cause
 from assay.triage.since import State
@@ -128,7 +129,7 @@ def run_script(path: str, interpreter: Interpreter, arm: str) -> ScriptRun:
     """With that arm; its exit code is None where it does not end in time, or cannot be started."""
     try:
         done = subprocess.run(
-            [interpreter.program, path, arm],
+            [interpreter.program, "-c", RUN_SCRIPT, path, arm],
             capture_output=True,
             text=True,
             errors="replace",

@@ -23,8 +23,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable()
     from assay.models.import_without_gc import own_process
+    from assay.models.telemetry import forbid_telemetry
     from assay.worker.serve import serve
-    from assay.worker.telemetry import forbid_telemetry
 
     own_process()
     forbid_telemetry()
