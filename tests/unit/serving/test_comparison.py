@@ -194,6 +194,15 @@ def test_one_that_ends_at_once_says_why() -> None:
         pass
 
 
+def test_one_that_is_started_is_told_to_send_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DO_NOT_TRACK", raising=False)
+    with (
+        pytest.raises(EndpointFailed, match="before it answered: not tracked: 1"),
+        started(_service("import os; print('not tracked:', os.environ.get('DO_NOT_TRACK'))")),
+    ):
+        pass
+
+
 def test_one_that_never_answers_is_ended() -> None:
     service = msgspec.structs.replace(_service("import time; time.sleep(60)"), ready_s=0.3)
     with (
