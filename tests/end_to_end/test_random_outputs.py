@@ -98,7 +98,36 @@ def test_nobody_calls_a_changed_model_the_same_where_either_draws(here: Path, ne
     (verdict,) = [one for one in checked.judgement.verdicts if one.job_key == change.job_key]
     assert verdict.word is {0: VerdictStatus.PASS, 1: VerdictStatus.FAIL, 3: VerdictStatus.INCONCLUSIVE}[code]
     if code == 3:
-        assert "without its draws" in verdict.reason
+        assert "check without draws" in verdict.reason
+
+
+@pytest.mark.parametrize(("require", "inputs"), [([], ""), (["vs_float.rel_l2 <= 0.5"], "inputs.npz")])
+def test_what_a_quantized_model_draws_is_no_loss_that_a_limit_decides(
+    here: Path, require: list[str], inputs: str
+) -> None:
+    np.savez("inputs.npz", x=X)
+    model = onnx.load("both.onnx")
+    stored = {"s": np.float32(0.05), "n": np.int8(0), "w": 20 * np.eye(16, dtype=np.int8)}
+    model.graph.initializer.extend(onnx.numpy_helper.from_array(np.asarray(one), name) for name, one in stored.items())
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "n"], ["q"]),
+        helper.make_node("DequantizeLinear", ["q", "s", "n"], ["d"]),
+        helper.make_node("DequantizeLinear", ["w", "s", "n"], ["i"]),
+        helper.make_node("MatMul", ["d", "i"], ["f"]),
+        *model.graph.node,
+    ]
+    del model.graph.node[:]
+    model.graph.node.extend(nodes)
+    next(one for one in model.graph.node if one.op_type == "Relu").input[0] = "f"
+    onnx.save(model, "quantized.onnx")
+    options = {"flows": ["onnxruntime"], "measure": False, "require": require, "inputs": inputs or None}
+    checked = assay.check("quantized.onnx", reference="both.onnx", **options)
+    change = next(one for one in checked.results if isinstance(one, ChangeResult))
+    assert not change.comparisons
+    assert [one.output for one in change.against_float if one.metrics] == ["y"]
+    (verdict,) = [one for one in checked.judgement.verdicts if one.job_key == change.job_key]
+    assert verdict.word is VerdictStatus.INCONCLUSIVE, verdict.reason
+    assert "RandomNormalLike 'r'" in verdict.reason
 
 
 @pytest.mark.parametrize("goal", ["rel_l2 <= 0.05", "vs_float.rel_l2 <= 0.05"])

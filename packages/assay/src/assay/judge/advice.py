@@ -26,8 +26,8 @@ CLOSE_TO_ZERO = "max_abs <= 0.001"
 """Where the expected answer is zero, no relative error is recorded."""
 CLOSE_TO_FLOAT = "vs_float.rel_l2 <= 0.05"
 WITHOUT_DRAWS = (
-    "to decide it, check the model without its draws: export it for inference, make the noise an input, or give it outputs from before "
-    "the draw in place of this one"
+    "to decide it, check without draws (of a changed model, in both files): export for inference, make the noise an input, or give "
+    "outputs from before the draw in place of this one"
 )
 
 
