@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import time
 
 import pytest
 
@@ -10,6 +11,9 @@ from assay_zoo.artifacts.code_scan import PACKAGES, reaches
 from assay_zoo.artifacts.other_files import file_names, other_files
 
 FUTURES = "import concurrent.futures as helper"
+CHAIN = "import a\nimport concurrent.futures as h0\n" + "".join(f"h{at + 1} = a.h{at}\n" for at in range(60))
+BACKWARDS = "".join(f"h{at + 1} = h{at}\n" for at in reversed(range(60))) + "import concurrent.futures as h0\n"
+FIRST = "import concurrent.futures as helper\ndef f():\n    import math as helper"
 TABLE = "KINDS = {'tensor(float)': 'float32'}\ndef of(kind): return getattr(x, KINDS[kind])"
 
 
@@ -64,6 +68,22 @@ def scanned(files: dict[str, str]) -> dict[str, list[str]]:
         ({"s/p.py": "", "h.py": "from s import p", "b.py": "import h\nh.p.KEY = '__globals__'"}, "another file"),
         ({"s/p.py": "", "h.py": "from s import p", "b.py": "from .h import p as n\nsetattr(n, 'KEY', y)"}, "another file"),
         ({"s/p.py": "", "b.py": "import s\nf(s.p)"}, "s.p under a name"),
+        # every meaning of one name with every one of the next, however long the way is
+        ({"a.py": FIRST, "b.py": "import math as m\nimport a as m\nrun = lambda: m.helper.process"}, "other processes"),
+        ({"a.py": "import json as helper\n" + FIRST, "c.py": "import math as helper",
+          "b.py": "import a as m\ndef g():\n    import c as m\nm.helper.process"}, "other processes"),
+        ({"a.py": CHAIN, "b.py": "import a\na.h60.process"}, "other processes"),
+        ({"a.py": CHAIN, "b.py": "from a import h60 as h\nh.process"}, "other processes"),
+        ({"a.py": BACKWARDS, "b.py": "import a\na.h60.process"}, "other processes"),
+        ({"a.py": FUTURES, "b.py": "from a import *\nm = helper\nn = m\nn.process"}, "other processes"),
+        ({"k/__init__.py": "import concurrent.futures as a", "z/a.py": "import math as process",
+          "k/b.py": "from . import a\na.process"}, "other processes"),
+        ({"json.py": FUTURES, "b.py": "import json\njson.helper.process"}, "other processes"),
+        ({"post/io.py": FUTURES, "utils/io.py": "import math as helper",
+          "v.py": "from post.io import helper\nhelper.process"}, "other processes"),
+        ({"post/__init__.py": "__path__.insert(0, 'utils')", "utils/io.py": FUTURES, "post/io.py": "import math as helper",
+          "v.py": "from post.io import helper\nhelper.process"}, "other processes"),
+        ({"k/__init__.py": "if x:\n    from .k import k", "k/k.py": "def k(): ...", "b.py": "from k import k\nf(k)"}, "k.k under a name"),
         # what a file keeps to itself, it may hand on all the same
         ({"a.py": TABLE, "b.py": "from a import KINDS\nKINDS['a'] = '__globals__'"}, "named while it runs"),
         ({"a.py": TABLE, "b.py": "import a\na.KINDS['a'] = '__globals__'"}, "named while it runs"),
@@ -102,10 +122,21 @@ def test_what_one_file_hands_on_to_another(files: dict[str, str], what: str) -> 
         ),
         ("import concurrent.futures\nclass A:\n    m = concurrent.futures", "concurrent.futures under a name"),
         ("import concurrent.futures as m\nm.process\nimport math as m", "other processes"),
+        *((f"import concurrent\ndef f({given}):\n    {bound}\n    return m.ProcessPoolExecutor(1)", "other processes") for given, bound in (
+            ("m=None", "m = concurrent.futures"), ("*m", "m = concurrent.futures"), ("*, m=None", "m = concurrent.futures"),
+            ("**m", "import concurrent.futures as m"), ("m", "(m := concurrent.futures)"),
+            ("m", "m = concurrent.futures\n    def g():\n        return m.process"))),
+        ("import concurrent\ndef f(m):\n    def g():\n        m = concurrent.futures\n        return lambda: m.process", "other processes"),
+        ("import concurrent.futures as m\ndef f(m):\n    def m(): ...\n    return m.process", "other processes"),
+        ("import concurrent.futures as m\ndef f(m):\n    for m in x: m.process", "other processes"),
+        ("import concurrent.futures as m\ndef f(m):\n    with x as m: m.process", "other processes"),
+        ("import concurrent.futures as m\ndef f(m):\n    try: ...\n    except x as m: m.process", "other processes"),
+        ("import concurrent.futures as m\ndef f(m):\n    match x:\n        case m: m.process", "other processes"),
+        ("import concurrent.futures as m\ndef f(m):\n    class m: ...\n    m.process", "other processes"),
         ("import timeit\nf = [timeit.timeit]", "code that is made"),
         ("from timeit import timeit\nf(timeit)", "code that is made"),
     ],
-)
+)  # fmt: skip
 def test_a_module_that_is_lost_sight_of(code: str, what: str) -> None:
     found = scanned({"a.py": code})
     assert any(what in one for told in found.values() for one in told), found
@@ -131,8 +162,39 @@ def test_a_module_that_is_lost_sight_of(code: str, what: str) -> None:
         {"a.py": "from timeit import default_timer as now", "b.py": "from a import now\nprint(now(), isinstance(x, now))"},
         {"k/__init__.py": "", "k/b.py": "from . import model, time_of\nmodel.run(1)\ntime_of(1)"},
         {"a.py": "class A:\n    def f(self):\n        import json\n        return json.dumps(1)\n    SIZE = 3"},
+        {"a.py": "import numpy as np\nif x == 0: ...\n" + "".join(f"elif x == {at}: dtype = np.int{at}\n" for at in range(1, 300))},
+        {"a.py": "import matplotlib.pyplot as plt\n" + "".join(f"cmap = plt.cm.{one}\nf(cmap(1))\n" for one in "abcdefghi")},
+        {"crop/__init__.py": "from .crop import crop", "crop/crop.py": "def crop(x): ...", "v.py": "from crop import crop\nmap(crop, xs)"},
+        {"m/__init__.py": "from .m import m", "m/m.py": "class m: ...", "v.py": "import m\nf(m.m)"},
+        {"utils/io.py": "import json as reader", "post/io.py": "reader = None", "v.py": "from post.io import reader\nf(reader)"},
+        {"net.py": "class Net: ...\nmodel = Net()", "v.py": "from net import model\nwhile x: model = model.module\nmodel.run(1)"},
+        {"a.py": "from typing import get_origin as t\ndef f():\n    t = t.a\n    t = t.b\n    t = t.c\n    t = t.d\n    return t.a.b"},
+        {"a.py": "def f(globals, vars=None):\n    globals = globals or {}\n    vars = [*vars]\n    return vars, globals['a']"},
+        {"a.py": "import math\ndef f(math, np=None):\n    return math.process, np.handlers"},
         {"a.py": "import scipy.special\nsoftmax = scipy.special.softmax\nf(scipy.special)"},
     ],
 )  # fmt: skip
 def test_files_that_only_compute_together(files: dict[str, str]) -> None:
     assert scanned(files) == {}
+
+
+def test_more_than_can_be_read_is_told_where_it_is_met() -> None:
+    many = "import math\n" + "".join(f"f = math.a{at}\n" for at in range(300)) + "print(1)\nf(2)"
+    told = [(line, what) for line, what in reaches(many) if "more than can be read: f stands for" in what]
+    assert [line for line, _ in told] == [2], told
+    found = reaches("".join(f"import json as n{at}\n" for at in range(6000)))
+    assert [what for _, what in found] == ["more than can be read: over 5000 names of modules and tables"]
+
+
+def test_files_that_have_all_names_of_one_another_are_read_in_little_time() -> None:
+    code = "from f0 import *\nfrom . import *\n" + "".join(f"import json as n{at}\n" for at in range(200))
+    files = {f"f{at}.py": code.replace(" n", f" n{at}_") + f"n{at}_1.loads(x)" for at in range(40)}
+    begin = time.process_time()
+    assert scanned(files) == {}
+    assert time.process_time() - begin < 20
+
+
+def test_many_names_of_a_file_are_read_in_little_time() -> None:
+    begin = time.process_time()
+    assert reaches("import numpy as np\n" + "".join(f"w{at} = np.float32\n" for at in range(4000))) == []
+    assert time.process_time() - begin < 8

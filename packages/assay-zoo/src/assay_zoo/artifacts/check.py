@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import msgspec
 
@@ -13,7 +15,6 @@ from assay_zoo.artifacts.inspect_source import NAMES, README, TARGET
 from assay_zoo.artifacts.license import license_findings
 from assay_zoo.artifacts.meta import metadata_findings, read_metadata_text
 from assay_zoo.artifacts.notebook_content import notebook_findings, processing_findings
-from assay_zoo.artifacts.other_files import FileNames, other_files
 from assay_zoo.artifacts.parts import parts_findings, python_files
 from assay_zoo.artifacts.public import check_published, published_items
 from assay_zoo.artifacts.samples import sample_findings
@@ -67,9 +68,10 @@ def _checks(name: str, findings: list[Finding]) -> list[Check]:
 
 def _opened(place: SubmissionContext) -> list[Check]:
     """All text is parsed in one limited process: it is untrusted, and parsers are deep."""
-    (own, unread), published = _own_items(place), list(published_items(place))
     memory = place.policy.run.memory_bytes
-    answers = run_limited(TARGET, [*own, *published], seconds=_SECONDS, memory_bytes=memory)
+    with tempfile.TemporaryDirectory(prefix="assay-zoo-") as folder:
+        (own, unread), published = _own_items(place, Path(folder) / "names.json"), list(published_items(place))
+        answers = run_limited(TARGET, [*own, *published], seconds=_SECONDS, memory_bytes=memory)
     checks: list[Check] = []
     read: dict[str, SourceText] = {}
     found: dict[str, list[Finding]] = {"sources": [], "scan": [], "notebooks": [], "processing": []}
@@ -95,8 +97,8 @@ def _opened(place: SubmissionContext) -> list[Check]:
     return sorted(checks, key=lambda one: (one.name, one.path, one.line))
 
 
-def _own_items(place: SubmissionContext) -> tuple[list[dict[str, object]], dict[str, Looked]]:
-    """The readme and the sources, each of these with what the others are to it; and what could not be read for that."""
+def _own_items(place: SubmissionContext, table: Path) -> tuple[list[dict[str, object]], dict[str, Looked]]:
+    """The readme and the sources, for which `table` is given the names of all; and what could not be read for that."""
     items: list[dict[str, object]] = []
     readme = place.folder / "README.md"
     if readme.is_file():
@@ -107,10 +109,9 @@ def _own_items(place: SubmissionContext) -> tuple[list[dict[str, object]], dict[
     asked = [{"kind": NAMES, **one} for one in sources.values()]
     answers = dict(zip(sources, run_limited(TARGET, asked, seconds=_SECONDS, memory_bytes=memory), strict=True))
     unread = {path: one for path, one in answers.items() if one.ending is not Ending.OK}
-    names = {path: msgspec.convert(one.value or {}, FileNames) for path, one in answers.items()}
-    for path, others in other_files(names).items():
-        more = {"packages": list(place.policy.packages), "others": msgspec.to_builtins(others)}
-        items.append({"kind": "source", **sources[path], **more})
+    table.write_bytes(msgspec.json.encode({path: one.value or {} for path, one in answers.items()}))
+    more = {"packages": list(place.policy.packages), "names": str(table)}
+    items += [{"kind": "source", **one, **more} for one in sources.values()]
     return items, unread
 
 

@@ -5,118 +5,110 @@ from __future__ import annotations
 import ast
 import importlib
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
-from assay_zoo.artifacts.known_modules import is_elsewhere
+from assay_zoo.artifacts.known_modules import HARMLESS
 
-MAIN = "__main__"
-"""Of the file that is run: any may be."""
-MOST_MEANINGS = 8
 _USUAL = {"os": "os", "posix": "posix", "np": "numpy", "numpy": "numpy"}
 """What these are called also where nobody in the file imports them."""
-
-
-class Bound(dict[str, str]):
-    """The names of a file that stand for a module or something of one, with where it comes from: `from os import path as p` is
-    p: os.path. `files` are the other files of its submission, by the last part of their names, each with the same of its own."""
-
-    def __init__(
-        self,
-        names: Mapping[str, str] | None = None,
-        files: Mapping[str, Mapping[str, str]] | None = None,
-        packages: Collection[str] = (),
-    ) -> None:
-        super().__init__(names or {})
-        self.files, self._packages = files or {}, packages
-
-    def followed(self, path: str) -> str:
-        """From one file of the submission to the next, as far as it is handed on there."""
-        for _ in range(len(self.files) + 1):
-            parts = path.split(".")
-            given = [at for at in range(len(parts) - 1) if parts[at + 1] in self.files.get(parts[at] or MAIN, {})]
-            at = next((one for one in given if parts[one]), next(iter(given), None))  # a file before "any file"
-            if not is_elsewhere(path, self._packages):
-                break
-            if at is None:
-                break
-            path = ".".join([self.files[parts[at] or MAIN][parts[at + 1]], *parts[at + 2 :]])
-        return path
+HERE = ":"
+"""In front of a path that begins with another name of the same file."""
 
 
 Meanings = dict[str, list[str]]
-"""Each name with all that it may stand for."""
+"""Each name of a file with all that it may stand for: `from os import path as p` is p: os.path, `q = p.sep` is q: `:p.sep`."""
 
 
-def meanings(tree: ast.AST, harmless: tuple[str, ...], files: Mapping[str, Sequence[str]] | None = None) -> Meanings:
-    """Of the names of a file. `files` say which names `from FILE import *` brings of another file of the submission."""
-    found: Meanings = {name: [path] for name, path in _USUAL.items()}
-    assigned: list[tuple[str, ast.expr]] = []
+def meanings(tree: ast.AST, harmless: tuple[str, ...]) -> Meanings:
+    """Of the names of a file, but for those that `from FILE import *` brings."""
+    found: dict[str, dict[str, None]] = {name: {path: None} for name, path in _USUAL.items()}
+
+    def add(name: str, path: str) -> None:
+        if path:
+            found.setdefault(name, {})[path] = None
+
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for one in node.names:
                 top = one.name.partition(".")[0]
-                _add(found, one.asname or top, one.name if one.asname else top)
+                add(one.asname or top, one.name if one.asname else top)
         elif isinstance(node, ast.ImportFrom):
             module = imported_from(node)
             names = {one.asname or one.name: one.name for one in node.names}
             if names.pop("*", ""):
-                of_file = (files or {}).get(module.rpartition(".")[2] or MAIN, ())
-                names |= {name: name for name in (*names_of_star(module, harmless), *of_file)}
+                names |= {name: name for name in names_of_star(module, harmless)}
             for name, of_module in names.items():
-                _add(found, name, f"{module.rstrip('.')}.{of_module}")
+                add(name, f"{module.rstrip('.')}.{of_module}")
         elif isinstance(node, ast.Assign):
-            assigned += [(one.id, node.value) for one in node.targets if isinstance(one, ast.Name)]
+            for target in (one for one in node.targets if isinstance(one, ast.Name)):
+                add(target.id, written_path(node.value))
         elif isinstance(node, ast.NamedExpr):
-            assigned.append((node.target.id, node.value))
-    for name, value in (*assigned, *assigned):  # a function may stand before what it uses
-        for path in [dotted(value, view) for view in views(found)]:
-            if path:
-                _add(found, name, path)
-    return found
+            add(node.target.id, written_path(node.value))
+    starred = any(isinstance(one, ast.ImportFrom) and one.names[0].name == "*" for one in ast.walk(tree))
+    return _of_modules({name: list(paths) for name, paths in found.items()}, starred=starred)
 
 
-def _add(found: Meanings, name: str, path: str) -> None:
-    there = found.setdefault(name, [])
-    if path not in there and len(there) < MOST_MEANINGS:
-        there.append(path)
+def _of_modules(found: Mapping[str, list[str]], *, starred: bool) -> Meanings:
+    """Without what is made of names that stand for no module: with `starred` every other name may come from another file."""
+    waiting = [name for name, paths in found.items() if any(not one.startswith(HERE) for one in paths)]
+    makes: dict[str, list[str]] = {}
+    for name, paths in found.items():
+        for one in paths:
+            makes.setdefault(_first(one), []).append(name)
+    if starred:
+        waiting += [name for name in makes if name not in found]
+    known = set(waiting)
+    while waiting:
+        new = set(makes.get(waiting.pop(), ())) - known
+        known |= new
+        waiting += new
+    return {
+        name: [one for one in paths if not one.startswith(HERE) or _first(one) in known]
+        for name, paths in found.items()
+        if name in known
+    }
 
 
-def views(
-    found: Mapping[str, Sequence[str]],
-    files: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
-    packages: Collection[str] = (),
-) -> list[Bound]:
-    """As often as a name has meanings, so that each is looked at once."""
-    files = files or {}
-    many = max((len(paths) for names in (found, *files.values()) for paths in names.values()), default=1)
-    return [
-        Bound(_chosen(found, at), {file: _chosen(names, at) for file, names in files.items()}, packages)
-        for at in range(many)
-    ]
+def _first(path: str) -> str:
+    return path.removeprefix(HERE).partition(".")[0] if path.startswith(HERE) else ""
 
 
-def _chosen(names: Mapping[str, Sequence[str]], at: int) -> dict[str, str]:
-    return {name: paths[min(at, len(paths) - 1)] for name, paths in names.items()}
+def written_path(node: ast.AST) -> str:
+    """Where the value of an expression comes from, by the names that stand in it; nothing where it is no name of a module."""
+    more: list[str] = []
+    while True:
+        if isinstance(node, ast.Attribute):
+            more.append(node.attr)
+            node = node.value
+        elif isinstance(node, ast.Call) and node.args:
+            called = node.func.id if isinstance(node.func, ast.Name) else ""
+            name = _text(node.args[1]) if called == "getattr" and len(node.args) > 1 else ""
+            if name:
+                more += reversed(name.split("."))
+                node = node.args[0]
+            elif imported := _imports(node):
+                return ".".join([imported, *reversed(more)])
+            elif last_name(node.func) == "reload":
+                node = node.args[0]
+            else:
+                return ""
+        elif isinstance(node, ast.Call):
+            return ".".join([one, *reversed(more)]) if (one := _imports(node)) else ""
+        elif isinstance(node, ast.Name):
+            return HERE + ".".join([node.id, *reversed(more)])
+        else:
+            return ""
 
 
-def dotted(node: ast.AST | None, bound: Bound) -> str:
-    """Where the value of an expression comes from, as `module.name`; nothing where it is no name of a module."""
-    if isinstance(node, ast.Name):
-        return bound.followed(bound.get(node.id, ""))
-    if isinstance(node, ast.Attribute):
-        base = dotted(node.value, bound)
-        return bound.followed(f"{base}.{node.attr}") if base else ""
-    if isinstance(node, ast.Call) and node.args:
-        if isinstance(node.func, ast.Name) and node.func.id == "getattr" and len(node.args) > 1:
-            base, name = dotted(node.args[0], bound), _text(node.args[1])
-            return bound.followed(f"{base}.{name}") if base and name else ""
-        if dotted(node.func, bound) == "importlib.reload":
-            return dotted(node.args[0], bound)
-    if isinstance(node, ast.Call) and dotted(node.func, bound) == "importlib.import_module":
-        return imported_by(node)
-    return ""
+def last_name(node: ast.AST) -> str:
+    """By which an expression calls something."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _imports(call: ast.Call) -> str:
+    return imported_by(call) if last_name(call.func) == "import_module" else ""
 
 
 def imported_from(node: ast.ImportFrom) -> str:
@@ -161,7 +153,7 @@ def _module(name: str) -> ModuleType | None:
         return None
 
 
-def names_of_star(module: str, harmless: tuple[str, ...]) -> list[str]:
+def names_of_star(module: str, harmless: tuple[str, ...] = HARMLESS) -> list[str]:
     """What `from module import *` brings, for a harmless module of Python itself."""
     value = in_python(module, harmless)
     if not isinstance(value, ModuleType):
@@ -170,9 +162,11 @@ def names_of_star(module: str, harmless: tuple[str, ...]) -> list[str]:
     return list(names if names is not None else (name for name in vars(value) if not name.startswith("_")))
 
 
-def local_names(tree: ast.AST) -> set[int]:
-    """The nodes of names that a function has as its own, so that they stand for no module of the file."""
+def local_names(tree: ast.AST) -> tuple[set[int], set[int]]:
+    """The nodes of names that a function has as its own: of parameters, which stand for no module of the file, and of those that
+    it gives another value, which may."""
     own: set[int] = set()
+    rebound: set[int] = set()
     everywhere = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
     for function in ast.walk(tree):
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
@@ -180,9 +174,25 @@ def local_names(tree: ast.AST) -> set[int]:
         body = function.body if isinstance(function.body, list) else [function.body]
         inside = [one for part in body for one in ast.walk(part)]
         given = {one.arg for one in ast.iter_child_nodes(function.args) if isinstance(one, ast.arg)} - everywhere
-        given -= {one.asname or one.name.partition(".")[0] for one in inside if isinstance(one, ast.alias)}
-        own |= {id(one) for one in inside if isinstance(one, ast.Name) and one.id in given}
-    return own
+        again = {name for one in inside for name in _bound_by(one)}
+        for one in inside:
+            if isinstance(one, ast.Name) and one.id in given:
+                (rebound if one.id in again else own).add(id(one))
+    return own, rebound - own
+
+
+def _bound_by(node: ast.AST) -> Iterator[str]:
+    """Names that a node of a function's body gives another value: a parameter of such a name may be a module then."""
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        yield node.id
+    elif isinstance(node, ast.alias):
+        yield node.asname or node.name.partition(".")[0]
+    elif isinstance(node, ast.MatchMapping):
+        yield node.rest or ""
+    elif isinstance(
+        node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar
+    ):
+        yield node.name or ""
 
 
 def statements_in(node: ast.ClassDef) -> Iterator[ast.stmt]:

@@ -6,7 +6,7 @@ import ast
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from assay_zoo.artifacts.code_scan import PACKAGES, reaches
 from assay_zoo.artifacts.finding import Finding
 from assay_zoo.artifacts.license import says_license
 from assay_zoo.artifacts.notebook_content import functions_of, keys_of, names_of, numbers_of, statements_of, texts_of
-from assay_zoo.artifacts.other_files import FileNames, OtherFiles, file_names
+from assay_zoo.artifacts.other_files import FileNames, OtherFiles, file_names, other_files
 from assay_zoo.artifacts.published import inspect_published
 from assay_zoo.artifacts.sources import Import, SourceText
 from assay_zoo.artifacts.text_encoding import encoding_trouble
@@ -56,6 +56,12 @@ def inspect_names(item: dict[str, Any]) -> Any:
         return msgspec.to_builtins(FileNames())  # nobody can import it
 
 
+@lru_cache(maxsize=1)
+def _other_files(names: str) -> dict[str, OtherFiles]:
+    """Of a file with the `FileNames` of all sources by their paths: made once for all of a process."""
+    return other_files(msgspec.json.decode(Path(names).read_bytes(), type=dict[str, FileNames]))
+
+
 def inspect_source(item: dict[str, Any]) -> Any:
     """Findings for a readme, a `SourceText` for a source."""
     path, data = item["path"], Path(item["copy"]).read_bytes()
@@ -66,7 +72,7 @@ def inspect_source(item: dict[str, Any]) -> Any:
         return msgspec.to_builtins(
             [Finding(sentence=f"{path} {one.sentence}", path=path, line=one.line) for one in told]
         )
-    others = msgspec.convert(item["others"], OtherFiles) if "others" in item else None
+    others = _other_files(item["names"])[path] if "names" in item else None
     scan = partial(reaches, packages=item.get("packages", PACKAGES), others=others)
     if path.lower().endswith(".ipynb"):
         return msgspec.to_builtins(_notebook(path, text, scan))

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from assay_zoo.artifacts.code_names import Bound, dotted
+from assay_zoo.artifacts.followed_names import FollowedNames
 
 _OUTSIDE = re.compile(
     r"/(?:etc|root|home|proc|sys|dev|var|usr|opt|mnt|run|tmp|bin|boot|srv)(?:/|$)|~[\w.-]*/|(?s:.*[/\\])?\.\.(?:[/\\]|$)|[A-Za-z]:\\"
@@ -30,9 +30,9 @@ def outside_text(node: ast.Constant) -> str:
     return text if _OUTSIDE.match(plain) and not _TENSOR.fullmatch(plain) else ""
 
 
-def outside_arguments(call: ast.Call, name: str, bound: Bound) -> Iterator[str]:
+def outside_arguments(call: ast.Call, name: str, bound: FollowedNames) -> Iterator[str]:
     """What a call that opens or builds a path begins at the root with, and addresses that it reads."""
-    if _FETCHING.fullmatch(name) and not dotted(call.func, bound).startswith("urllib.parse."):
+    if _FETCHING.fullmatch(name) and not any(one.startswith("urllib.parse.") for one in bound.of(call.func)):
         starts = [_start(one, bound) for one in (*call.args, *(key.value for key in call.keywords))]
         yield from (one for one in starts if _ADDRESS.match(one))
     joins = name == "join" and len(call.args) > 1
@@ -44,7 +44,7 @@ def outside_arguments(call: ast.Call, name: str, bound: Bound) -> Iterator[str]:
                 yield start
 
 
-def divides_root(node: ast.BinOp, bound: Bound) -> bool:
+def divides_root(node: ast.BinOp, bound: FollowedNames) -> bool:
     """Whether it is `path / "/"`: it begins at the root again."""
     return isinstance(node.op, ast.Div) and _start(node.right, bound) == "/"
 
@@ -53,7 +53,7 @@ def joined_text(node: ast.BinOp) -> str:
     """The path outside that texts are put together to, where none of them is one."""
     if not isinstance(node.op, ast.Add):
         return ""
-    text = _start(node, Bound())
+    text = _start(node, FollowedNames({}))
     parts = [one for one in ast.walk(node) if isinstance(one, ast.Constant)]
     return text if outside_text(ast.Constant(text)) and not any(map(outside_text, parts)) else ""
 
@@ -63,11 +63,11 @@ def _text(node: ast.AST) -> str:
     return value.decode("latin-1") if isinstance(value, bytes) else value if isinstance(value, str) else ""
 
 
-def _start(node: ast.AST, bound: Bound) -> str:
+def _start(node: ast.AST, bound: FollowedNames) -> str:
     """What the text begins with that an expression gives, as far as it is written there."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         left = _start(node.left, bound)
         return left + _start(node.right, bound) if left else ""
     if isinstance(node, ast.JoinedStr) and node.values:
         return _start(node.values[0], bound)
-    return "/" if dotted(node, bound) in _SEPARATORS else _text(node)
+    return "/" if set(bound.of(node)) & set(_SEPARATORS) else _text(node)
