@@ -191,10 +191,10 @@ def test_files_that_have_all_names_of_one_another_are_read_in_little_time() -> N
     files = {f"f{at}.py": code.replace(" n", f" n{at}_") + f"n{at}_1.loads(x)" for at in range(40)}
     begin = time.process_time()
     assert scanned(files) == {}
-    assert time.process_time() - begin < 20
+    assert time.process_time() - begin < 4
 
 
 def test_many_names_of_a_file_are_read_in_little_time() -> None:
     begin = time.process_time()
     assert reaches("import numpy as np\n" + "".join(f"w{at} = np.float32\n" for at in range(4000))) == []
-    assert time.process_time() - begin < 8
+    assert time.process_time() - begin < 4
