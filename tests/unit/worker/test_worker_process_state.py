@@ -13,6 +13,7 @@ from assay.judge.note_text import note_text
 from assay.launch.changed_process import with_notes
 from assay.testing.acts import ACTS
 from assay.testing.builders import make_result
+from assay.worker.process_readings import caught_in
 from assay.worker.process_state import ProcessState
 
 _LOOK = """
@@ -21,6 +22,7 @@ import assay.worker.dispatch
 from assay.testing.acts import ACTS
 ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)
 ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+from assay.worker.process_readings import caught_in
 from assay.worker.process_state import ProcessState
 import os
 report = os.dup(1)
@@ -103,6 +105,14 @@ def test_what_a_library_keeps_from_its_first_use_on_is_accepted_and_a_file_is_no
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert done.stdout.decode().splitlines() == ["", "", "descriptors", "descriptors", "threads", "descriptors"]
+
+
+def test_signals_of_the_c_library_are_no_change_of_a_backend() -> None:
+    """It catches them with the first thread, which a library may start late."""
+    masks = b"\nSigBlk:\t0\nSigIgn:\t1001000\nSigCgt:\t"
+    before, later, other = (caught_in(masks + digits) for digits in (b"4e8", b"1800004e8", b"6e8"))
+    assert before == later
+    assert before != other
 
 
 def test_a_look_is_cheap() -> None:

@@ -64,10 +64,16 @@ def read_status(status: int) -> bytes:
         return b""
 
 
-def caught_in(masks: bytes) -> tuple[int, ...]:
-    """The last of the masks, in hexadecimal digits; all signals where the system does not tell."""
-    mask = int(masks.rpartition(b"\t")[2] or b"-1", 16)
-    return tuple(number for number in _NUMBERS if mask >> number - 1 & 1)
+_OF_THREADS = 0b11 << 31
+"""Signals 32 and 33: the C library catches them itself, from the first thread on, and lets nobody else have them (nptl(7))."""
+
+
+def caught_in(masks: bytes) -> tuple[bytes, tuple[int, ...]]:
+    """The masks without the C library's own signals, and the last one's signals, in hexadecimal digits; all where the system does not
+    tell."""
+    others, tab, last = masks.rpartition(b"\t")
+    mask = int(last or b"-1", 16) & ~_OF_THREADS
+    return others + tab + b"%x" % mask, tuple(number for number in _NUMBERS if mask >> number - 1 & 1)
 
 
 def library_threads() -> int:

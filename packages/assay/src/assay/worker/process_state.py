@@ -75,7 +75,7 @@ class ProcessState:
             open_file, ("/proc/self/status", "/proc/self/timers", "/proc/self/oom_score_adj")
         )
         self._text = b""
-        self._caught = dict[bytes, tuple[int, ...]]()
+        self._caught = dict[bytes, tuple[bytes, tuple[int, ...]]]()
         self._death, self._adopts = ctypes.c_int(), ctypes.c_int()
         self._death_at, self._adopts_at = ctypes.byref(self._death), ctypes.byref(self._adopts)
         self._environ = EnvironState()
@@ -173,9 +173,10 @@ class ProcessState:
         self._text = text = read_status(self._status)
         begin = text.find(_MASKS)
         masks = text[begin : text.find(_MASKS_END, begin)]
-        if (caught := self._caught.get(masks)) is None:
-            caught = self._caught[masks] = caught_in(masks)
-        return masks, [*map(_native_signal.getsignal, caught)]
+        if (known := self._caught.get(masks)) is None:
+            known = self._caught[masks] = caught_in(masks)
+        own, caught = known
+        return own, [*map(_native_signal.getsignal, caught)]
 
     def _timers_set(self) -> object:
         posix = os.pread(self._timers, 1, 0) if self._timers >= 0 else b""
