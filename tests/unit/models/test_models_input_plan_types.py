@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from planned_models import made, planned
 
+from assay.models.input_plan.graph import read_graph
 from assay.models.input_plan.plan import alternatives
+from assay.models.input_plan.type_ranges import type_ranges
 from assay.models.onnx_file import describe
 from assay.models.random_inputs import random_inputs
 
@@ -50,3 +53,15 @@ def test_where_that_is_too_much_small_ones_are_tried_first(tmp_path: Path) -> No
     first = next(alternatives(planned(path), describe(path)))
     samples = random_inputs(describe(path), seed=0, samples=4, batch=1, plan=first)
     assert max(one["x"].max() for one in samples) <= 9
+
+
+def test_long_chains_and_values_that_are_read_twice_take_no_time(tmp_path: Path) -> None:
+    doubled = "\n".join(f"c{at + 1} = Concat <axis=0> (c{at}, c{at})" for at in range(40))
+    moved = "\n".join(f"i{at + 1} = Identity (i{at})" for at in range(2000))
+    text = (
+        f"g (int8[1] c0, int8[1] i0) => (float[?] y, float[?] z) {{ {doubled}\n {moved}\n"
+        "  y = Cast <to=1> (c40)\n z = Cast <to=1> (i2000) }"
+    )
+    path = made(tmp_path, text)
+    found = type_ranges(read_graph(onnx.load(path)), describe(path))
+    assert [*found] == ["c0", "i0"]

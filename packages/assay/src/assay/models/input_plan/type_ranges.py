@@ -34,15 +34,29 @@ _REAL = (1, 10, 11, 16)
 
 def type_ranges(graph: Graph, model: Model) -> dict[str, InputRange]:
     """By name of the input, where nothing else reads it."""
-    readers: dict[str, list[Node]] = {}
-    for node in graph.nodes:
-        for name in (*node.inputs, *_outer_names(node)):
-            readers.setdefault(name, []).append(node)
+    real: dict[
+        str, bool
+    ] = {}  # of a value that is read: whether all that reads it, moved or not, makes real numbers of it
+    for node in reversed(graph.nodes):
+        read = [real[name] for name in node.outputs if name in real]
+        moved = node.op in _MOVE and bool(read) and all(read)
+        for place, name in enumerate(node.inputs):
+            real[name] = real.get(name, True) and _is_real(node, place, moved=moved)
+        real.update(dict.fromkeys(_outer_names(node), False))
     return {
         spec.name: InputRange(*_HOLDS[spec.dtype], source=RangeSource.TYPE)
         for spec in model.inputs
-        if spec.dtype in _HOLDS and _are_real(spec.name, readers)
+        if spec.dtype in _HOLDS and real.get(spec.name, False)
     }
+
+
+def _is_real(node: Node, place: int, *, moved: bool) -> bool:
+    """Whether a node makes real numbers of the input at that place; `moved` is whether its outputs are made so."""
+    if node.op == "Cast":
+        return node.attributes.get("to") in _REAL
+    if node.op == "Concat":
+        return moved
+    return place == 0 and (node.op == "DequantizeLinear" or moved)
 
 
 def _outer_names(node: Node) -> Iterable[str]:
@@ -51,20 +65,3 @@ def _outer_names(node: Node) -> Iterable[str]:
         for inner in body.nodes:
             yield from inner.inputs
             yield from _outer_names(inner)
-
-
-def _are_real(name: str, readers: dict[str, list[Node]]) -> bool:
-    """Whether all that reads a value, moved or not, makes real numbers of it."""
-    nodes = readers.get(name, [])
-    return bool(nodes) and all(_is_real(name, node, readers) for node in nodes)
-
-
-def _is_real(name: str, node: Node, readers: dict[str, list[Node]]) -> bool:
-    if node.op == "Cast":
-        return node.attributes.get("to") in _REAL
-    if node.op != "Concat" and name in node.inputs[1:]:
-        return False
-    read = [one for one in node.outputs if one in readers]
-    return node.op == "DequantizeLinear" or (
-        node.op in _MOVE and bool(read) and all(_are_real(one, readers) for one in read)
-    )
