@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -58,20 +59,22 @@ def test_what_a_killed_driver_has_left_goes_with_the_next(tmp_path: Path) -> Non
     variables = {**os.environ, "TMPDIR": str(temporary)}
     driver = subprocess.Popen([sys.executable, "-c", _DRIVER, str(tmp_path)], env=variables)
 
-    def descend() -> list[psutil.Process]:
-        return [
-            one
-            for one in psutil.process_iter()
-            if any(name.startswith(f"{driver.pid}-") for name in process_tree.drivers_of(one.pid))
-        ]
+    def descend() -> dict[int, tuple[int, str]]:
+        """What the driver and its workers have started: the parent and the command by number. What ends meanwhile is none."""
+        living = {}
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error):
+                if any(name.startswith(f"{driver.pid}-") for name in process_tree.drivers_of(process.pid)):
+                    living[process.pid] = (process.ppid(), " ".join(process.cmdline()))
+        return living
 
-    def orphans() -> list[psutil.Process]:
-        return [one for one in descend() if "assay.worker" not in one.cmdline() or one.ppid() != driver.pid]
+    def orphans() -> bool:
+        return any(parent != driver.pid or "assay.worker" not in command for parent, command in descend().values())
 
-    _wait_for(lambda: bool(orphans()) and any(temporary.glob("assay-worker-*/assay-act*")))
+    _wait_for(lambda: orphans() and any(temporary.glob("assay-worker-*/assay-act*")))
     driver.send_signal(signal.SIGKILL)
     driver.wait()
-    _wait_for(lambda: not [one for one in descend() if one.ppid() == driver.pid])
+    _wait_for(lambda: driver.pid not in [parent for parent, _ in descend().values()])
     assert list(temporary.glob("assay-worker-*"))
     subprocess.run(
         [sys.executable, "-c", "from assay.launch.left_behind import remove_left; remove_left()"],
