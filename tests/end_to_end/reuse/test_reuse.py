@@ -24,6 +24,7 @@ from assay.core.note import NoteCode
 from assay.core.outcome import Outcome, Stage
 from assay.errors import InvalidModel, Lowering, Unavailable, Undelegated
 from assay.models.artifacts import Artifacts, artifacts_folder
+from assay.models.files import user_cache
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
 from assay.worker.stages import Stages
@@ -219,3 +220,20 @@ def test_a_run_that_adds_to_a_full_cache_makes_room_as_assay_toml_says(
     enforce_cache_limit()
     assert not old.exists()
     assert not lowered(run(another_option(job)))
+
+
+def test_a_cache_is_looked_through_once_an_hour_for_one_limit(
+    job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "assay.toml").write_text('[cache]\nmax-size = "1kB"\n')
+    run(job)
+    enforce_cache_limit()
+    long_ago = time.time() - 7200
+    os.utime(_entry() / "entry.msgpack", (long_ago, long_ago))
+    enforce_cache_limit()
+    assert _entry().is_dir()
+    os.utime(user_cache() / "enforced-limit", (long_ago, long_ago))
+    old = _entry()
+    enforce_cache_limit()
+    assert not old.exists()

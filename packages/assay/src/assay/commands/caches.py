@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
 
 from assay.commands.environments import CONFIG
 from assay.core.result import Result
 from assay.core.result_parts import facts_of
 from assay.errors import UsageError
 from assay.judge.outcome_table import REFUSALS
-from assay.models.cache_eviction import MOST_BYTES, Entry, compiled, evict
+from assay.models.cache_eviction import BUSY_S, MOST_BYTES, Entry, compiled, evict
+from assay.models.files import user_cache
 
 
 def sizes() -> dict[str, list[Entry]]:
@@ -42,12 +46,30 @@ def enforce_cache_limit_after_check(results: Iterable[Result]) -> None:
 
 def enforce_cache_limit() -> None:
     """At the end of a run that has added to the cache: what was not used for longest goes, down to nine tenths, so that the
-    next run need not begin again. A configuration that cannot be read is told, and costs no run its results."""
+    next run need not begin again. What was used within the hour stays, so the cache is looked through once in an hour at most: with ten
+    thousands of entries that takes seconds. A configuration that cannot be read is told, and costs no run its results."""
     try:
         most = most_bytes()
     except UsageError as error:
         print(f"assay: the cache was not looked through: {error}", file=sys.stderr)
         return
+    if _enforced_lately(most):
+        return
     entries = [one for found in sizes().values() for one in found]
     if sum(one.size_bytes for one in entries) > most:
         evict(entries, most * 9 // 10)
+    with suppress(OSError):
+        _record().write_text(str(most))
+
+
+def _enforced_lately(most: int) -> bool:
+    """Whether the same limit was enforced within the hour."""
+    try:
+        return time.time() - _record().stat().st_mtime < BUSY_S and _record().read_text() == str(most)
+    except OSError:
+        return False
+
+
+def _record() -> Path:
+    """The limit that was enforced last; its time is that of the file."""
+    return user_cache() / "enforced-limit"
