@@ -73,6 +73,15 @@ def test_a_folder_keeps_the_promises_of_a_suite_and_sees_what_changes(zoo: Path)
     assert set(before) < {case.name for case in Folder(zoo).cases(seed=0)}
 
 
+def test_a_failure_that_is_known_of_the_flow_says_where_the_known_ones_are(zoo: Path) -> None:
+    line = "note: 1 of the 1 that failed is known of these flows; --expectations shipped takes the known outcomes that come with Assay"
+    _model(zoo.with_name("onnx-node"), "test_maxunpool_export_with_output_shape", 2.0, wrong=0.5)
+    assert line in assay("run", "./onnx-node", "--flow", "onnxruntime", code=1)
+    Path("expectations").mkdir()
+    Path("expectations/onnxruntime.toml").write_text("")
+    assert "--expectations shipped" not in assay("run", "./onnx-node", "--flow", "onnxruntime", code=1)
+
+
 def test_right_passes_wrong_fails_and_the_repro_line_repeats_it(zoo: Path) -> None:
     _model(zoo, "wrong", 2.0, wrong=0.5)
     told = assay("run", "./zoo", "--flow", "onnxruntime", "--report", "csv=out.csv", code=1)

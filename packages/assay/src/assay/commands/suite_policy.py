@@ -13,12 +13,15 @@ from assay.config.assay_toml import FREE_TO_DELEGATE, load_policy
 from assay.core.job_base import FlowJob
 from assay.core.policy import Policy
 from assay.core.run import Run
+from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError
 from assay.judge.outcome_table import OUTCOMES, REFUSALS
 from assay.options.arguments import given_arguments
 from assay.options.run import RunOptions
 from assay.pipeline.expect import SHIPPED, expectations, expectations_folder
 from assay.pipeline.expected_timeouts import with_expected_timeouts
+from assay.pipeline.open_run import Checked, judge_run
+from assay.pipeline.services import Services
 
 
 class JudgedBy(Protocol):
@@ -48,6 +51,26 @@ def suite_policy(options: JudgedBy, flows: Sequence[str], suites: Sequence[str])
     missing = [] if options.skip_unavailable else ["unavailable"]
     failing = tuple(dict.fromkeys((*policy.fail_on, *missing, *refused)))
     return replace(policy, expectations=(*policy.expectations, *known), fail_on=failing)
+
+
+def known_failures(checked: Checked, services: Services, options: RunOptions) -> tuple[str, ...]:
+    """A line about the jobs that fail here although the outcomes that come with Assay name them, where nobody has named a folder."""
+    failing = {one.job_key for one in checked.judgement.verdicts if one.word is VerdictStatus.FAIL and one.job_key}
+    if not failing or options.expectations != RunOptions().expectations or Path(options.expectations).is_dir():
+        return ()
+    jobs = {job.key: job for job in checked.run.jobs if isinstance(job, FlowJob)}
+    flows = list(dict.fromkeys(jobs[key].flow.name for key in failing if key in jobs))
+    suites = list(dict.fromkeys(jobs[key].case.name.partition("/")[0] for key in failing if key in jobs))
+    policy = replace(checked.run.policy, expectations=expectations(expectations_folder(SHIPPED), flows, suites))
+    judged = judge_run(replace(checked.run, policy=policy), checked.results, services)
+    known = failing & {one.job_key for one in judged.verdicts if one.word is VerdictStatus.XFAIL}
+    if not known:
+        return ()
+    verb = "is" if len(known) == 1 else "are"
+    return (
+        f"note: {len(known)} of the {len(failing)} that failed {verb} known of these flows; --expectations {SHIPPED} "
+        "takes the known outcomes that come with Assay, with their reasons",
+    )
 
 
 def policy_now(run: Run, policy: Path | None, expected: str | None) -> Policy | None:
