@@ -117,23 +117,44 @@ def test_every_body_of_the_node_cases_is_paired_but_those_that_draw_at_random() 
     assert len(contracts["test_attention_4d_causal_bf16"].tolerances) == 2
 
 
-def _published(name: str, dtype: str) -> Case:
-    model = Model(name, "", "1", (), (TensorSpec("y", dtype, (2,)),))
+def _published(folder: Path, name: str, dtype: str, operator: str = "Relu") -> Case:
+    path = folder / f"{name}.onnx"
+    _model(path, helper.make_node(operator, ["x"], ["y"]))
+    model = Model(name, str(path), "1", (), (TensorSpec("y", dtype, (2,)),))
     return Case(f"onnx-node/{name}", model, Inputs(), Contract(tolerances={"*": Tolerance(1e-3, 1e-7)}, published=True))
 
 
-def test_two_roundings_of_bfloat16_are_no_disagreement() -> None:
-    names = [
-        ("test_a", "float32"),
-        ("test_a_bf16", "bfloat16"),
-        ("test_bernoulli", "float32"),
-        ("test_alone", "float32"),
+def test_two_roundings_of_bfloat16_are_no_disagreement(tmp_path: Path) -> None:
+    known = [
+        _published(tmp_path, name, dtype)
+        for name, dtype in (("test_a", "float32"), ("test_a_bf16", "bfloat16"), ("test_alone", "float32"))
     ]
-    known = [_published(name, dtype) for name, dtype in names]
-    bodies = [_published(f"{name}_expanded", dtype) for name, dtype in (*names[:3], ("test_of_nobody", "float32"))]
+    bodies = [
+        _published(tmp_path, f"{name}_expanded", dtype)
+        for name, dtype in (("test_a", "float32"), ("test_a_bf16", "bfloat16"), ("test_of_nobody", "float32"))
+    ]
     cases = {case.model.name: case for case in paired([*known, *bodies], seed=0)}
     assert {name: case.body.name for name, case in cases.items() if case.body} == {
         "test_a": "test_a_expanded", "test_a_bf16": "test_a_bf16_expanded",
     }  # fmt: skip
     assert cases["test_a_bf16"].contract.tolerances["y"].rtol == 4 * 2.0**-8
     assert cases["test_a"].contract.tolerances == {"*": Tolerance(2e-3, 2e-7)}
+
+
+@pytest.mark.parametrize(
+    ("operator", "body", "is_paired"),
+    [
+        ("Relu", "Relu", True),
+        ("Bernoulli", "Bernoulli", False),
+        ("Relu", "RandomUniformLike", False),
+        ("Bernoulli", "Relu", False),
+    ],
+)
+def test_an_operator_that_draws_at_random_and_one_whose_body_does_are_not_paired(
+    tmp_path: Path, operator: str, body: str, is_paired: bool
+) -> None:
+    pair = [
+        _published(tmp_path, "test_a", "float32", operator),
+        _published(tmp_path, "test_a_expanded", "float32", body),
+    ]
+    assert bool([*paired(pair, seed=0)]) is is_paired

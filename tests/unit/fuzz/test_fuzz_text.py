@@ -48,13 +48,18 @@ def test_the_curve_has_each_cause_with_the_hours_before_it() -> None:
 
 def test_coverage_says_what_was_refused_and_what_was_never_reached() -> None:
     seen = {"Neg@13 float32 2": 3, "Neg@13 float32 1": 1, "Conv@11 float32 4": 2, "Conv@11 .auto_pad=VALID": 1}
-    session = Session(seed=7, seen={"flow": seen}, refused={"flow": {"Det@11 Unsupported": 4, "Neg@13 Unsupported": 1}})
-    first, *more = coverage_lines(session, {"Neg@13", "Conv@11", "Det@11", "Mish@18", "Gelu@20"})
+    refused = {"Det@11 Unsupported": 4, "Neg@13 Unsupported": 1, "Shrink@9 converted": 2}
+    session = Session(seed=7, seen={"flow": seen}, refused={"flow": refused})
+    first, *more = coverage_lines(session, {"Neg@13", "Conv@11", "Det@11", "Mish@18", "Gelu@20", "Shrink@9"})
     assert (
         first
-        == "coverage on flow: 2 operators, 2 of 5 of their forms by opset, 3 forms by type and rank, 1 by attribute"
+        == "coverage on flow: 2 operators, 2 of 6 of their forms by opset, 3 forms by type and rank, 1 by attribute"
     )
-    assert more == ["  always refused: Det@11", "  never reached: Gelu@20, Mish@18"]
+    assert more == [
+        "  wrong before it is compiled, by the conversion or by torch itself: Shrink@9",
+        "  always refused: Det@11",
+        "  never reached: Gelu@20, Mish@18",
+    ]
     assert next(coverage_lines(session)).startswith("coverage on flow: 2 operators, 2 of their forms")
 
 

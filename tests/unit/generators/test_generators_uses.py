@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from assay.generators.kept_cases import KeptCases
 from assay.generators.screen import _Screener, screen
 from assay.generators.sweep import Sweep
 from assay.generators.used_engines import UsedEngines
+from assay.models.conversion import convert_to
 from assay.models.program import open_program
 from assay.ports import OptionSpec
 from assay.ports.generator import GeneratedCase
@@ -136,6 +138,35 @@ def test_a_second_engine_reads_the_form_that_the_backend_reads(tmp_path: Path) -
             break
     assert found.suspects == ()
     assert found.counts[Use.SIDE_BY_SIDE] > 1
+
+
+class _AfterConversion(_OfPrograms):
+    """Wrong, and in one of two ways: by itself, or because the program that it is given is another one already."""
+
+    def __init__(self, other: Path | None) -> None:
+        self._other = other
+
+    def lower(self, model: Path, flow: Flow) -> FaultyEngine:
+        engine = super().lower(model, replace(flow, options={"fault": "scale2"}))
+        if self._other is not None:
+            shutil.copy(self._other, model)
+        return engine
+
+
+@pytest.mark.parametrize("wrongly", [False, True])
+def test_what_the_conversion_makes_wrong_is_no_fault_of_the_backend(tmp_path: Path, wrongly: bool) -> None:
+    graph = '<ir_version: 8, opset_import: ["" : 17]> g (float[2, 3] x) => (float[2, 3] y) {{ y = {}(x) }}'
+    case, other = (onnx.parser.parse_model(graph.format(name)).SerializeToString() for name in ("Sigmoid", "Relu"))
+    (tmp_path / "other.onnx").write_bytes(other)
+    keep_case(GeneratedCase(case, {"x": np.ones((2, 3), np.float32)}), tmp_path, "case")
+    job = replace(_job(tmp_path), generator=KEPT, version=KEPT_VERSION, kept=(str(tmp_path / "case"),))
+    program = convert_to(tmp_path / "other.onnx", "torch", tmp_path) if wrongly else None
+    screener = _Screener(job, _AfterConversion(program), KeptCases(job.kept))
+    screener.one(0)
+    found = screener.result()
+    assert found.counts == {Screened.CONVERTED if wrongly else Screened.SUSPECT: 1}
+    assert found.refused == ({"Sigmoid@13 converted": 1} if wrongly else {})
+    assert [one.kind for one in found.suspects] == ([] if wrongly else ["values"])
 
 
 class _FirstIsFaulty(Faulty):

@@ -9,13 +9,14 @@ import msgspec
 
 
 class Screened(enum.StrEnum):
-    """What became of one case."""
+    """What became of one case. CONVERTED: it is wrong already in the form that the backend reads, before anything is compiled."""
 
     NOT_MADE = "not_made"
     INVALID = "invalid"
     NO_ORACLE = "no_oracle"
     NO_NUMBERS = "no_numbers"
     REFUSED = "refused"
+    CONVERTED = "converted"
     FAILED = "failed"
     RIGHT = "right"
     SUSPECT = "suspect"

@@ -148,10 +148,13 @@ def coverage_lines(session: Session, possible: Set[str] = frozenset()) -> Iterat
         )
         yield from _fired(session.fired.get(flow, {}))
         refused = session.refused.get(flow, {})
-        never = sorted({one.split(" ")[0] for one in refused if "+" not in one} - set(operators))
+        converted = sorted({one.split(" ")[0] for one in refused if one.endswith(f" {Screened.CONVERTED}")})
+        if converted:
+            yield f"  wrong before it is compiled, by the conversion or by torch itself: {', '.join(converted)}"
+        never = sorted({one.split(" ")[0] for one in refused if "+" not in one} - set(operators) - set(converted))
         if never:
             yield f"  always refused: {', '.join(never)}"
-        unreached = sorted(possible - set(operators) - set(never))
+        unreached = sorted(possible - set(operators) - set(never) - set(converted))
         if unreached:
             more = f" and {len(unreached) - UNREACHED} more" if len(unreached) > UNREACHED else ""
             yield f"  never reached: {', '.join(unreached[:UNREACHED])}{more}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import time
 from collections import Counter
 from pathlib import Path
@@ -20,12 +19,14 @@ from assay.core.screening import CaseId, Screened, Suspect, Use
 from assay.errors import Lowering, UsageError
 from assay.generators.ablations import ablate
 from assay.generators.case_values import CaseValues
-from assay.generators.comparison import Far, compare, judge
+from assay.generators.comparison import Far, compare, far_of, judge
 from assay.generators.files import keep_case
 from assay.generators.kept_cases import KeptCases
 from assay.generators.narrowing import Trial, localized, simplified
 from assay.generators.open_generator import open_generator
 from assay.generators.plain_uses import in_plain_model
+from assay.generators.programs import EAGER, is_right_uncompiled
+from assay.generators.progress import Progress
 from assay.generators.rewriting import change, rewritten_pair
 from assay.generators.uses import Maker, answers
 from assay.models.conversion import convert_to
@@ -55,7 +56,7 @@ def screen(job: ScreenJob, stages: Stages) -> ScreenResult:
     with stages.enter(Stage.RUN):
         begin, cpu = time.monotonic(), time.process_time()
         done = job.first
-        with _Progress(job.progress) as progress:
+        with Progress(job.progress) as progress:
             for index in range(job.first, job.first + job.count):
                 progress.write(index)
                 screener.one(index)
@@ -66,28 +67,10 @@ def screen(job: ScreenJob, stages: Stages) -> ScreenResult:
     return replace(screener.result(), done=done, cpu_s=cpu)
 
 
-class _Progress:
-    """The index under way, as text in a file that outlives the process."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._descriptor = -1
-
-    def __enter__(self) -> _Progress:
-        self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600)
-        return self
-
-    def write(self, index: int) -> None:
-        os.pwrite(self._descriptor, f"{index:20d}".encode(), 0)
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._descriptor)
-
-
 class _Screener:
     def __init__(self, job: ScreenJob, backend: Backend, generator: Generator) -> None:
         self._job, self._backend, self._generator = job, backend, generator
-        self._model = Path(job.scratch) / "case.onnx"
+        self._model = self._given = Path(job.scratch) / "case.onnx"
         self._maker = Maker(self._lower, lambda folder: backend.load(folder, job.flow), Path(job.scratch))
         self._counts: Counter[str] = Counter()
         """Of cases by what became of them, and of uses that were tried."""
@@ -114,8 +97,8 @@ class _Screener:
 
     def _lower(self, flow: Flow | None = None) -> Engine:
         """The case in `self._model`, in the form that the backend reads; for the flow of the job where none is given."""
-        model = convert_to(self._model, self._backend.accepts, self._model.parent)
-        return self._backend.lower(model, flow or self._job.flow)
+        self._given = convert_to(self._model, self._backend.accepts, self._model.parent)
+        return self._backend.lower(self._given, flow or self._job.flow)
 
     def one(self, index: int) -> None:
         became = self._look(index)
@@ -129,7 +112,7 @@ class _Screener:
             return Screened.NOT_MADE
         derive = bool(self._job.derive_each) and index % self._job.derive_each == 0
         found = self._trial(case, derive=derive, empty=bool(self._job.kept))
-        if found.became is Screened.REFUSED:
+        if found.became in (Screened.REFUSED, Screened.CONVERTED):
             self._refused[f"{'+'.join(found.values.operators)} {found.detail}"] += 1
         elif found.became in (Screened.RIGHT, Screened.FAILED, Screened.SUSPECT):
             self._seen.update(found.values.forms())
@@ -159,7 +142,7 @@ class _Screener:
         try:
             given = {name: np.asarray(one) for name, one in engine.run(case.inputs).items()}
         except Exception as error:  # noqa: BLE001  what it has compiled it must run
-            return Trial(case, values, Screened.FAILED, Far("failed"), _said(error))
+            return self._as_given(Trial(case, values, Screened.FAILED, Far("failed"), _said(error)))
         far = compare(given, values)
         if not far.kind and values.is_doubtful():
             return Trial(case, values, Screened.NO_ORACLE)
@@ -172,9 +155,18 @@ class _Screener:
             self._learn(values, engine)
         if derive and not (far.kind or case.uses or case.others):
             self._watch(values, engine)
-        if far.kind or not (case.uses or case.others):
-            return Trial(case, values, Screened.SUSPECT if far.kind else Screened.RIGHT, far)
-        return self._used(engine, case, once) or Trial(case, values, Screened.RIGHT)
+        if far.kind:
+            return self._as_given(Trial(case, values, Screened.SUSPECT, far))
+        used = self._used(engine, case, once) if case.uses or case.others else None
+        return used or Trial(case, values, Screened.RIGHT)
+
+    def _as_given(self, trial: Trial) -> Trial:
+        """What is wrong in the form that the backend was given already is no fault of the backend."""
+        if self._backend.accepts != "torch" or self._job.flow.name == EAGER:
+            return trial
+        if is_right_uncompiled(self._given, trial.values, self._job.seed):
+            return trial
+        return Trial(trial.case, trial.values, Screened.CONVERTED, detail=Screened.CONVERTED.value)
 
     def _watch(self, values: CaseValues, engine: Engine) -> None:
         try:
@@ -236,10 +228,7 @@ class _Screener:
         self._counts[use.value] += 1
         try:
             for given in answers(self._maker, engine, case, use):
-                far = compare(given, values)
-                if far.kind in ("values", "range"):
-                    far = judge(given, values, far, self._job.flow, self._job.seed)
-                if far.kind:
+                if (far := far_of(given, values, self._job.flow, self._job.seed)).kind:
                     return Trial(case, values, Screened.SUSPECT, replace(far, kind=use.value))
         except Exception as error:  # noqa: BLE001  what it has compiled it must run
             if use is Use.OTHER_SIZES:  # the evaluation takes sizes that an operator does not: a refusal is no failure
