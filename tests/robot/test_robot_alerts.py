@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +17,7 @@ from starlette.routing import Route
 from submissions import failed, whole
 from test_robot_config import written
 
+from assay.commands.alerts import list_alerts
 from assay.core.alert import AlertKind, AlertRules, AlertTarget, SecretText
 from assay.errors import UsageError
 from assay_zoo.check import Check, CheckOutcome
@@ -76,7 +80,6 @@ def test_a_cause_is_told_once_and_its_recovery(team: Team, tmp_path: Path) -> No
     assert team.subjects() == ["[zoo] blocked: digits on octocat:patch-1: declined (artifacts.readme)"]
     assert "aaaaaaaaaaaa of octocat:patch-1" in text
     assert f"Report: {PAGE}" in text
-    assert "assay alert mute " in text
     alerts.tell(declined("artifacts.readme", 2), PAGE)
     assert len(team.taken) == 1, "a newer commit that is declined for the same is no news"
     alerts.tell(declined("accuracy.top1", 3), PAGE)
@@ -85,6 +88,16 @@ def test_a_cause_is_told_once_and_its_recovery(team: Team, tmp_path: Path) -> No
     alerts.tell(whole("promote", promoted="c" * 40, identity=4), PAGE)
     alerts.tell(whole("promote", promoted="c" * 40, identity=4), PAGE)
     assert team.subjects()[2:] == ["[zoo] recovered: digits on octocat:patch-1: declined (accuracy.top1)"]
+
+
+def test_the_command_of_a_message_mutes_as_it_stands(team: Team, tmp_path: Path) -> None:
+    history = tmp_path / "the robot's"
+    team.alerts(history).tell(declined("artifacts.readme", 1), PAGE)
+    (mute,) = (line for line in team.taken[0][2].splitlines() if line.startswith("  assay alert mute "))
+    program, *words = shlex.split(mute)
+    subprocess.run([Path(sys.executable).parent / program, *words], cwd=tmp_path, check=True, timeout=60)
+    (alert,) = list_alerts(str(history / "history"))
+    assert alert.mute is not None
 
 
 def test_a_machine_that_fails_is_told_once_for_all_that_it_stops(team: Team, tmp_path: Path) -> None:

@@ -70,7 +70,11 @@ def test_since_when_and_what_changed_between(store: SqlStore) -> None:
     text = message(alert, AlertKind.BLOCK, facts_of_news(alert, [red], "", run, store)).text
     assert max(len(line) for line in text.splitlines() if not line.startswith("  a")) <= 80
     assert f"assay triage {run.id}" in text
-    assert "assay alert mute a1b2c3d4" in text
+    assert "assay alert mute a1b2c3d4 --for 7d --reason WHY\n" in text
+
+    _, *lines = facts_of_news(alert, [red], "", run, store, "of us/history").commands
+    assert len(lines) == 3
+    assert all(line.endswith(" --history 'of us/history'") for _, line in lines), lines
 
 
 def test_a_metric_that_leaves_its_level_is_told_at_that_run_alone(store: SqlStore) -> None:

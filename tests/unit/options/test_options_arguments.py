@@ -20,6 +20,7 @@ from assay.options.arguments import (
 )
 from assay.options.check import CheckOptions
 from assay.options.declaration import rows
+from assay.options.groups import history_words
 from assay.options.sizes import Sizes
 from assay.options.task_metric import MetricChoice
 
@@ -149,3 +150,17 @@ def test_words_that_cannot_be_read(name: str, words: Any, told: str) -> None:
     with pytest.raises(UsageError) as caught:
         values_from_arguments(CheckOptions, {name: words})
     assert str(caught.value) == told
+
+
+@pytest.mark.parametrize(
+    ("history", "words"),
+    [
+        (".assay", []),
+        ("team/history", ["--history", "team/history"]),
+        ("postgresql+psycopg:///assay", ["--history", "postgresql+psycopg:///assay"]),
+        ("postgresql://ann:pa/s?s:word@db:5432/assay?sslmode=require&password=word", ["--history", "postgresql://ann@db:5432/assay"]),
+        ("postgresql://db/assay?password=word", ["--history", "postgresql://db/assay"]),
+    ],
+)  # fmt: skip
+def test_the_history_in_a_command_that_others_read(history: str, words: list[str]) -> None:
+    assert history_words(history) == words

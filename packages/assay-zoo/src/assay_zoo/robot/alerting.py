@@ -15,6 +15,7 @@ from assay.commands.composition import open_store
 from assay.core.alert import Alert, AlertFacts, AlertKind, AlertRules, RedJob
 from assay.core.digest import value_digest
 from assay.errors import HarnessError, StoreError
+from assay.pipeline.alert_facts import mute_line
 from assay.ports import KeepsAlerts
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.decision import Answer
@@ -44,7 +45,7 @@ class Alerts:
         """What a decision, or a promotion that failed, is news of. Raises NotificationFailed where a target was not reached."""
         now = datetime.now(UTC)
         red, answers = red_job(whole), _answered(whole)
-        self._changed(lambda alerts: after_decision(alerts, red, answers, whole, page, self._rules, now))
+        self._changed(lambda alerts: after_decision(alerts, red, answers, whole, page, self._rules, self._history, now))
 
     def send_waiting(self) -> None:
         """What is due by now, once in `AGAIN_S`. Raises NotificationFailed."""
@@ -88,6 +89,7 @@ def after_decision(
     whole: Whole,
     page: str,
     rules: AlertRules,
+    history: str,
     now: datetime,
 ) -> Sequence[Alert]:
     """All alerts with what is news of them, and a message for each target that is to have it. `answers` says of the key of a job
@@ -99,7 +101,7 @@ def after_decision(
     for one in news:
         if one.alert.is_muted(at):
             continue
-        told = message(one.alert, one.kind, _facts(one, whole, page), "zoo")
+        told = message(one.alert, one.kind, _facts(one, whole, page, history), "zoo")
         by_id[one.alert.id] = as_told(with_message(by_id[one.alert.id], one.kind, told, rules, at), one)
     return kept(list(by_id.values()), at)
 
@@ -113,7 +115,7 @@ def _answered(whole: Whole) -> Callable[[str], bool]:
     return lambda key: key == ROBOT or (well and key.partition("|")[0] == whole.submission.name)
 
 
-def _facts(news: News, whole: Whole, page: str) -> AlertFacts:
+def _facts(news: News, whole: Whole, page: str, history: str) -> AlertFacts:
     one = whole.submission
     lines = [("What", report.line(whole, 400)), ("Commit", f"{one.sha[:12]} of {one.branch}")]
     if one.author:
@@ -121,7 +123,7 @@ def _facts(news: News, whole: Whole, page: str) -> AlertFacts:
     if news.before:
         lines.append(("Before", news.before))
     names = tuple(dict.fromkeys(" on ".join(key.split("|")[:2]) for key in news.alert.jobs))
-    mute = ("Not now", f"assay alert mute {news.alert.id} --for 7d --reason WHY --history HISTORY")
+    mute = ("Not now", mute_line(news.alert, history))
     return AlertFacts(names, tuple(lines), () if news.kind is AlertKind.RECOVERY else (mute,), page)
 
 

@@ -10,7 +10,7 @@ import typer
 
 from assay.cli.common import History, Reports, finish, progress_bar, read_reports
 from assay.cli.from_options import shown
-from assay.options.groups import DEFAULT_HISTORY, REPORTS, PlaceOptions, WorkerOptions
+from assay.options.groups import DEFAULT_HISTORY, REPORTS, PlaceOptions, WorkerOptions, history_words
 
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, the beginning of one, or `last`.")]
 
@@ -49,9 +49,8 @@ def runs(
         counts = f"{one.passed} passed, {one.failed} failed, {one.other} other" if one.word else ""
         state = one.word if status == "complete" else f"{status} ({one.recorded} of {one.jobs} jobs)"
         print(f"{one.id}  {state:<14} {counts}  {one.command}")
-    elsewhere = [] if history == DEFAULT_HISTORY else ["--history", "URL" if "://" in history else history]
     for run in filter(resumable, cut):
-        print(f"to go on: {shlex.join(['assay', 'resume', run.id, *elsewhere])}")
+        print(f"to go on: {shlex.join(['assay', 'resume', run.id, *history_words(history)])}")
 
 
 def report(

@@ -188,7 +188,7 @@ def _plan(
         elif number == MOST and len(news) > MOST + 1:
             made = digest([each.alert for each in news[MOST:]], link)
         else:
-            facts = facts_of_news(one.alert, one.red, one.before, checked.run, services.store)
+            facts = facts_of_news(one.alert, one.red, one.before, checked.run, services.store, services.history)
             made = message(one.alert, one.kind, msgspec.structs.replace(facts, link=link))
         alert = by_id[one.alert.id]
         if made is not None:

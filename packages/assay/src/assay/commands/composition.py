@@ -65,8 +65,7 @@ def open_services(
 
     remote = "://" in history
     folder = Path(DEFAULT_HISTORY if remote else history)
-    reads = recorded and not remote and not _writable(folder)
-    if not reads:
+    if not (reads := recorded and not remote and not _writable(folder)):
         _make(folder)
     environments = open_environments(locks or folder, config)
     with ExitStack() as opened:
@@ -88,6 +87,7 @@ def open_services(
             interpreter=environments.interpreter,
             gpus=tuple(map(str, gpus())),
             files=files,
+            history=history,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,16 @@ DEFAULT_CONFIG = "assay.toml"
 """What `assay check` reads where it is given no model."""
 REPORTS = "html, json, junit, markdown, csv, per-node, terminal, github, gitlab; of suites suite-csv, suite-markdown, matrix, operators"
 """Ours, for the help: a plug-in may bring others."""
+
+
+def history_words(history: str) -> list[str]:
+    """What a later command says to find the same history: nothing for the default place. Of an address neither its password nor its
+    settings: others read the line."""
+    if history == DEFAULT_HISTORY:
+        return []
+    if "://" in history:
+        history = re.sub(r"(://[^/:@]*):[^@]*@", r"\1@", history).partition("?")[0]
+    return ["--history", history]
 
 
 @option_group

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shlex
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from assay.core.job_base import FlowJob
 from assay.core.outcome import Outcome
 from assay.core.run import Run
 from assay.errors import RunNotFound
+from assay.options.groups import DEFAULT_HISTORY, history_words
 from assay.options.repro import repro_line
 from assay.pipeline.run_changes import commits_between
 from assay.ports import Store
@@ -38,8 +40,10 @@ class LastChange(msgspec.Struct, frozen=True):
         return f"{text} (and since then without a commit)" if self.open else text
 
 
-def facts_of_news(alert: Alert, red: Sequence[RedJob], before: str, run: Run, store: Store) -> AlertFacts:
-    """Of news in `run`. Without `red` (a recovery): of the run that made it well."""
+def facts_of_news(
+    alert: Alert, red: Sequence[RedJob], before: str, run: Run, store: Store, history: str = DEFAULT_HISTORY
+) -> AlertFacts:
+    """Of news in `run`, which `history` has (the commands say where that is). Without `red` (a recovery): of the run that made it well."""
     jobs = {job.key: job for job in run.jobs}
     names = tuple(dict.fromkeys(_name(key) for key in (alert.jobs if red else alert.told)))
     first = red[0] if red else None
@@ -61,7 +65,7 @@ def facts_of_news(alert: Alert, red: Sequence[RedJob], before: str, run: Run, st
     model = _model_file(job)
     if changed := last_change(model) if model else None:
         lines.append(("Model", f"last changed by {changed.text()}"))
-    return AlertFacts(names, tuple(lines), _commands(alert, first, job, run))
+    return AlertFacts(names, tuple(lines), _commands(alert, first, job, run, history))
 
 
 def last_change(path: Path) -> LastChange | None:
@@ -130,17 +134,29 @@ def _changed(old_id: str, run: Run, job: AnyJob | None, store: Store) -> list[tu
     return [("Changed", "; ".join(lines))] if lines else []
 
 
-def _commands(alert: Alert, first: RedJob | None, job: AnyJob | None, run: Run) -> tuple[tuple[str, str], ...]:
+def mute_line(alert: Alert, history: str) -> str:
+    """The command that keeps an alert of `history` quiet for a week."""
+    return _line("alert", "mute", alert.id, "--for", "7d", "--reason", "WHY", history=history)
+
+
+def _line(*words: str, history: str) -> str:
+    return shlex.join(["assay", *words, *history_words(history)])
+
+
+def _commands(
+    alert: Alert, first: RedJob | None, job: AnyJob | None, run: Run, history: str
+) -> tuple[tuple[str, str], ...]:
+    see = ("See it", _line("report", run.id, history=history))
     if first is None:
-        return (("See it", f"assay report {run.id}"),)
-    see = ("See it", f"assay report {run.id}")
-    mute = ("Not now", f"assay alert mute {alert.id} --for 7d --reason WHY")
+        return (see,)
+    mute = ("Not now", mute_line(alert, history))
     if first.kind is AlertKind.TREND:
         case, flow, metric = first.key.split("|")
-        return (("See it", f"assay trend {case} --flow {flow} --metric {metric.removeprefix('trend:')}"), mute)
+        words = ("trend", case, "--flow", flow, "--metric", metric.removeprefix("trend:"))
+        return (("See it", _line(*words, history=history)), mute)
     repeat = ("Repeat it", repro_line(run, job) if job else run.command)
     wrong = job is not None and first.kind is AlertKind.BLOCK and first.key.endswith("|verify")
-    cause = (("Find the cause", f"assay triage {run.id}"),) if wrong else ()
+    cause = (("Find the cause", _line("triage", run.id, history=history)),) if wrong else ()
     return (repeat, *cause, see, mute)
 
 

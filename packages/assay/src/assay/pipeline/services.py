@@ -12,6 +12,7 @@ from assay.core.environment import Interpreter
 from assay.core.flow import Flow
 from assay.core.result import Result
 from assay.core.run import Run
+from assay.options.groups import DEFAULT_HISTORY
 from assay.pipeline.job_graph import JobGraph
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.shared_files import SharedFiles
@@ -29,7 +30,7 @@ class RunJournal(Protocol):
 
 @dataclass(frozen=True)
 class Services:
-    """`folder` is the history's: oracle/, scratch/, journal/ lie below it. All jobs are asked of `jobs`.
+    """`history` is as a user names it; `folder` is the history's: oracle/, scratch/, journal/ lie below it. All jobs are asked of `jobs`.
 
     `files` shares folders of it with other machines.
 
@@ -50,6 +51,7 @@ class Services:
     interpreter: Callable[[str], Interpreter] = lambda environment: Interpreter(sys.executable)
     files: SharedFiles = field(default_factory=SharedFiles)
     evaluated_s: dict[str, float] = field(default_factory=dict)
+    history: str = DEFAULT_HISTORY
 
     def journal_path(self, run_id: str) -> Path:
         """Where the journal of a run lies until the run is closed."""
