@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 import torch
 from torch.export import Dim, export, save
 
-from assay.core.input_plan import InputPlan
+from assay.core.input_plan import InputPlan, RangeSource
 from assay.judge.constraint_text import constraint_text
 from assay.models.input_plan.plan import plan_of
 from assay.models.sources import open_source
@@ -118,3 +119,43 @@ def test_what_branches_and_loops_read(tmp_path: Path) -> None:
     found = {name: (one.low, one.high) for name, one in plan.ranges.items()}
     assert found == {"ids": (0, 49), "kinds": (0, 4), "steps": (0, 8), "later": (0, 48)}
     assert plan.ranges["kinds"].node.startswith("cond/1/")
+
+
+class Applied(torch.nn.Module):
+    def __init__(self, function: Callable[[torch.Tensor], torch.Tensor]) -> None:
+        super().__init__()
+        self.function, self.table = function, torch.nn.Embedding(10, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.function(x)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "function", "held"),
+    [
+        (torch.int64, torch.abs, (-32767, 32767)),
+        (torch.int32, lambda x: torch.where(x < 0, x, x * 2), (-1000, 1000)),
+        (torch.int64, lambda x: x.clamp(min=0) + 1, (-32767, 32767)),
+        (torch.int64, lambda x: x.float().sum(), (-255, 255)),
+        (torch.int64, lambda x: x * 2.5, (-255, 255)),
+        (torch.int32, lambda x: x.float().sqrt(), None),
+        (torch.uint8, lambda x: x.float() / 255, (0, 255)),
+        (torch.uint8, lambda x: x / 255, (0, 255)),
+        (torch.int8, lambda x: torch.nn.functional.softmax(x.transpose(0, 1).float(), -1), (-128, 127)),
+        (torch.uint8, lambda x: x + 1, None),
+        (torch.int8, lambda x: -x, (-9, 9)),
+        (torch.int64, lambda x: torch.arange(6) < x[:, :1], None),
+        (torch.int64, lambda x: torch.randn(3, 3).matmul(torch.ones(3, 6)) * x[:1].float(), None),
+        (torch.int64, lambda x: torch.ones(2, 6).masked_fill(x == 0, 0.5), None),
+        (torch.int64, lambda x: torch.sort(x)[0], None),
+        (torch.int64, lambda x: torch.ones(9)[(x.abs() + x.abs()).float().long()], None),
+        (torch.int64, lambda x: torch.ones(6)[x[0] > 3], None),
+        (torch.int64, lambda x: torch.ones(6).repeat(x.abs().max().item()), None),
+    ],
+)  # fmt: skip
+def test_whole_numbers_that_are_numbers(
+    tmp_path: Path, dtype: torch.dtype, function: Any, held: tuple[float, float] | None
+) -> None:
+    found = _plan(tmp_path, Applied(function), torch.ones(2, 6, dtype=dtype)).ranges.get("x")
+    numbers = found is not None and found.source in (RangeSource.TYPE, RangeSource.NUMBERS)
+    assert ((found.low, found.high) if found is not None and numbers else None) == held

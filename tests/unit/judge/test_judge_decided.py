@@ -22,6 +22,9 @@ OWN = Reference(ReferenceKind.ORACLE, "reference-f64", "", "reference", "onnxrun
 DRAWN = Reference(ReferenceKind.ORACLE, "reference-f64", "", "reference", "onnxruntime")
 ITSELF = Reference(ReferenceKind.ORACLE, "onnxruntime-disable", "", "onnxruntime", "onnxruntime", own_inputs=True)
 NOISY = make_comparison(degenerate=POOR_REFERENCE)
+RANDOM = make_comparison(
+    "noise", degenerate=Finding("degenerate", "noise", FindingCode.RANDOM, facts(margin="RandomNormal"))
+)
 AGREE = Goal("task.top1_agreement", min=0.99)
 RIGHT = Goal("task.top1_accuracy", min=0.9)
 TWO = (Witness("openvino-f32", "openvino", agrees_with_reference=False, agrees_with_engine=True),)
@@ -76,6 +79,9 @@ def test_an_unmet_task_goal_fails_and_says_so() -> None:
         (noisy(DRAWN), [AGREE], VerdictStatus.INCONCLUSIVE),
         (noisy(comparisons=(NOISY, make_comparison("other", degenerate=POOR_REFERENCE))), [Goal("scores.rel_l2", max=1.0)],
          VerdictStatus.INCONCLUSIVE),
+        (noisy(comparisons=(RANDOM,)), [RIGHT], VerdictStatus.PASS),
+        (noisy(comparisons=(RANDOM, make_comparison("scores"))), [RIGHT], VerdictStatus.INCONCLUSIVE),
+        (noisy(comparisons=(RANDOM, NOISY)), [AGREE], VerdictStatus.INCONCLUSIVE),
         (noisy(comparisons=(), cause=Cause.NO_REFERENCE), [AGREE], VerdictStatus.INCONCLUSIVE),
         (noisy(comparisons=(), cause=Cause.NO_REFERENCE), [RIGHT], VerdictStatus.PASS),
         (noisy(ITSELF, outcome=Outcome.OK, comparisons=(make_comparison(),)), [AGREE], VerdictStatus.INCONCLUSIVE),

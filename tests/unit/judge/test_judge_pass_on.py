@@ -17,7 +17,7 @@ from assay.judge.verdicts import judge
 from assay.reports.rows import skipped_note
 from assay.testing.builders import make_comparison, make_result
 
-FREE = Path("free-to-delegate")
+FREE = "free-to-delegate"
 
 
 def _judged(policy: Policy, *outcomes: Outcome) -> RunVerdict:
@@ -36,6 +36,15 @@ def test_the_shipped_policy_lets_a_backend_delegate_nothing_and_counts_it_beside
     assert found.exit_code == 0
     assert "3 of 3 jobs passed, 2 of them undelegated" in found.run.reason
     assert "a pass by pass-on of the policy" in found.verdicts[1].reason
+
+
+def test_a_path_is_no_name_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path in (f"./{FREE}", Path(FREE)):
+        with pytest.raises(BadPolicy, match=FREE):
+            load_policy(path)
+    (tmp_path / FREE).write_text("budget-max = 3.0")
+    assert load_policy(f"./{FREE}").budget_max == 3.0
 
 
 def test_without_it_such_a_job_is_skipped_and_the_line_of_the_pass_says_so() -> None:

@@ -111,7 +111,8 @@ def test_operators_that_take_sizes_indices_and_limits(tmp_path: Path, text: str,
 def test_what_was_fine_stays_as_it_was(tmp_path: Path) -> None:
     """No range where nothing asks for one, and 16 where nothing asks for another size."""
     path = made(
-        tmp_path, "g (float[N, T, 4] x, int64[N, T, 4] i) => (float[N, T, 4] y) { f = Cast <to=1> (i) y = Add (x, f) }"
+        tmp_path,
+        "g (float[N, T, 4] x, int64[N, T, 4] i) => (float[N, T, 4] y) { e = Equal (i, i) f = Cast <to=1> (e) y = Add (x, f) }",
     )
     assert planned(path) == InputPlan({"N": 1, "T": 16})
 

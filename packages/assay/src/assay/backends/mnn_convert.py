@@ -90,4 +90,4 @@ def _stored(quantized: dict[str, object] | None) -> str:
 
 
 def _run(*arguments: str, folder: Path) -> Converted:
-    return convert([sys.executable, "-c", _PROGRAM, *arguments], folder)
+    return convert([sys.executable, "-P", "-c", _PROGRAM, *arguments], folder)

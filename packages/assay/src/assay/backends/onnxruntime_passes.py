@@ -50,7 +50,7 @@ def optimizers_run(model: Path, level: str, threads: int, options: Mapping[str, 
     with tempfile.TemporaryDirectory(prefix="log-") as folder:
         path = Path(folder) / "log"
         with path.open("wb") as file:
-            ended = subprocess.run([sys.executable, "-c", _LISTS, asked], stdout=file, stderr=file, check=False)
+            ended = subprocess.run([sys.executable, "-P", "-c", _LISTS, asked], stdout=file, stderr=file, check=False)
         return parse_log(path.read_text(errors="replace"), failed=ended.returncode != 0)
 
 

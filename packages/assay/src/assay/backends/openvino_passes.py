@@ -48,7 +48,7 @@ def after_each_pass(
     (folder / _ASKED).write_bytes(msgspec.json.encode(asked))
     given: dict[str, Any] = {str(at): np.asarray(inputs[name]) for at, name in enumerate(names[0])}
     np.savez(folder / _INPUTS, **given)
-    command = [sys.executable, "-m", "assay.backends.openvino_passes", str(folder)]
+    command = [sys.executable, "-P", "-m", "assay.backends.openvino_passes", str(folder)]
     environment = {**os.environ, _TRACING: "true"}
     try:
         done = subprocess.run(

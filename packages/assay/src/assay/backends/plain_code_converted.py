@@ -13,7 +13,7 @@ _MNN = """def run(model, inputs):
         # As the program mnnconvert does, which installs a package with pip first.
         program = "import sys, _tools; _tools.mnnconvert(['MNNConvert', *sys.argv[1:]])"
         said = ["-f", "ONNX", "--modelFile", "model.onnx", "--MNNModel", "model.mnn", "--bizCode", "repro", *{said!r}]
-        subprocess.run([sys.executable, "-c", program, *said], cwd=folder, capture_output=True, check=True)
+        subprocess.run([sys.executable, "-P", "-c", program, *said], cwd=folder, capture_output=True, check=True)
 {engine}"""
 
 _SESSION = """        net = MNN.Interpreter(f"{{folder}}/model.mnn")

@@ -89,7 +89,9 @@ def report(
 
 def rejudge(
     run: RunId = "last",
-    policy: Annotated[Path | None, typer.Option(help="Policy to judge by, a TOML file [the run's own].")] = None,
+    policy: Annotated[
+        str, typer.Option(metavar="FILE", help="Policy to judge by, a TOML file [the run's own].", show_default=False)
+    ] = "",
     tolerance: Annotated[
         str,
         typer.Option(

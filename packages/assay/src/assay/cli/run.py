@@ -41,7 +41,7 @@ def merge(
         ),
     ] = None,
     policy: Annotated[
-        Path | None,
+        str | None,
         typer.Option(metavar="FILE", help="Policy to judge by, as it is now [that when the shards were run]."),
     ] = None,
 ) -> None:

@@ -28,7 +28,7 @@ class JudgedBy(Protocol):
     """The options that say by what."""
 
     @property
-    def policy(self) -> Path | None: ...
+    def policy(self) -> str: ...
     @property
     def expectations(self) -> str: ...
     @property
@@ -43,7 +43,7 @@ def suite_policy(options: JudgedBy, flows: Sequence[str], suites: Sequence[str])
             f"there is no folder {folder}: --expectations names that of the expected outcomes, or '{SHIPPED}' for those that come "
             "with Assay"
         )
-    policy = load_policy(options.policy or Path(FREE_TO_DELEGATE))
+    policy = load_policy(options.policy or FREE_TO_DELEGATE)
     known = expectations(folder, flows, suites)
     refused = []
     if folder.is_dir():  # What is known to be refused stands there: whatever else is, is new.
@@ -73,7 +73,7 @@ def known_failures(checked: Checked, services: Services, options: RunOptions) ->
     )
 
 
-def policy_now(run: Run, policy: Path | None, expected: str | None) -> Policy | None:
+def policy_now(run: Run, policy: str | None, expected: str | None) -> Policy | None:
     """Of a saved run, by files as they are now: what is None is read from where its own command says. None where both are: it has its
     own policy."""
     if policy is None and expected is None:
@@ -81,7 +81,7 @@ def policy_now(run: Run, policy: Path | None, expected: str | None) -> Policy | 
     given = given_arguments(RunOptions, shlex.split(run.command))
     own = {name: given[name][-1] for name in ("policy", "expectations") if given.get(name)}
     options = RunOptions(
-        policy=policy or (Path(own["policy"]) if "policy" in own else None),
+        policy=policy or own.get("policy", ""),
         expectations=expected or own.get("expectations", RunOptions().expectations),
         skip_unavailable="skip_unavailable" in given,
     )

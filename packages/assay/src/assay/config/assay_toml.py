@@ -119,17 +119,18 @@ SHIPPED = (FREE_TO_DELEGATE,)
 """Policies that come with Assay, by name."""
 
 
-def load_policy(path: Path) -> Policy:
+def load_policy(given: str | Path) -> Policy:
     """The policy of an assay.toml, or of a file that holds nothing but what [policy] would hold.
 
-    A name of `SHIPPED` that is no file is that policy. Raises BadPolicy as `load_config` does; models and goldens of a whole assay.toml
-    need not exist.
+    A text that is one of `SHIPPED`, and no file, is that policy; `./free-to-delegate` and any Path is a file. Raises BadPolicy as
+    `load_config` does; models and goldens of a whole assay.toml need not exist.
     """
     from assay.config.schema import ConfigFile, PolicyFile
     from assay.config.toml_errors import read
 
-    if str(path) in SHIPPED and not path.exists():
-        path = POLICIES / f"{path}.toml"
+    path = Path(given)
+    if given in SHIPPED and not path.exists():
+        path = POLICIES / f"{given}.toml"
     text = read(path)
     policy_only = text.data and not text.data.keys() & {name.replace("_", "-") for name in ConfigFile.model_fields}
     return _policy(text.validate(PolicyFile) if policy_only else text.validate(ConfigFile).policy)

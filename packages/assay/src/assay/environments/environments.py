@@ -228,7 +228,7 @@ class Environments:
 
 
 def _probe(interpreter: Interpreter, backend: str) -> Availability:
-    command = [interpreter.program, "-m", "assay.environments.availability", backend]
+    command = [interpreter.program, "-P", "-m", "assay.environments.availability", backend]
     try:
         done = subprocess.run(
             command, capture_output=True, timeout=PROBE_S, check=False, env=interpreter.environ(os.environ)

@@ -25,7 +25,7 @@ def pip_settings() -> Settings:
 @cache
 def _listed(variables: tuple[tuple[str, str], ...]) -> Settings:  # noqa: ARG001  what pip itself reads
     """Asked once for the same variables: it takes half a second."""
-    command = [sys.executable, "-m", "pip", "config", "list"]
+    command = [sys.executable, "-P", "-m", "pip", "config", "list"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):

@@ -45,7 +45,7 @@ class ScriptRun(msgspec.Struct, frozen=True):
 def list_releases(package: str, python: str = "") -> list[str]:
     """Those with a wheel for this Python, or that minor version (`3.9`), and this machine, oldest first. Raises EnvironmentFailed where
     the registry cannot be asked."""
-    command = [sys.executable, "-m", "pip", "index", "versions", package, "--only-binary=:all:", "--retries", "1"]
+    command = [sys.executable, "-P", "-m", "pip", "index", "versions", package, "--only-binary=:all:", "--retries", "1"]
     command += ["--python-version", python] if python else []
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=LIST_S, check=False)

@@ -124,13 +124,15 @@ def _counts(metric: str, result: Result) -> bool:
 
 def _covers(figures: Iterable[str], one: DraftVerdict, result: Result) -> bool:
     """Whether nothing is left open: a task metric speaks of the whole answer, an error of the outputs that have it, and no error of
-    one that is drawn at random."""
+    one that is drawn at random. Nor does a task metric beside others: what is wrong before a draw shows in that output alone."""
     figures = list(figures)
-    if any(metric.startswith(TASK) for metric in figures):
-        return True
+    of_task = any(metric.startswith(TASK) for metric in figures)
     lost = result.against_float if isinstance(result, LossResult) else ()
-    if any(map(is_drawn, (*comparisons_of(result), *lost))):
+    every = (*comparisons_of(result), *lost)
+    if any(map(is_drawn, every)) and not (of_task and len({output.output for output in every}) == 1):
         return False
+    if of_task:
+        return True
     if result.cause is Cause.NO_REFERENCE or isinstance(result, ChangeResult):
         return any(metric.startswith(AGAINST_FLOAT) for metric in figures)
     compared = comparisons_of(result)

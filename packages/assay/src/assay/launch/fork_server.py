@@ -40,7 +40,7 @@ class ForkServer:
             *flows,
         ]
         self._folder = temp_folder()
-        own = {"PYTHONUNBUFFERED": "1", "TMPDIR": self._folder}
+        own = {"PYTHONUNBUFFERED": "1", "PYTHONSAFEPATH": "1", "TMPDIR": self._folder}
         try:
             with process_tree.starting() as known:
                 self._child = subprocess.Popen(

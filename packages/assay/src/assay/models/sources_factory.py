@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import difflib
-import importlib
 import random
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from assay.core.model import TensorSpec
 from assay.core.note import noted
 from assay.core.refusals.model_codes import ModelCode
 from assay.errors import BadModel
+from assay.models.import_user_module import import_user_module, importable
 from assay.models.program import Names, Program, describe
 
 if TYPE_CHECKING:
@@ -33,6 +34,11 @@ def build_program(source: str) -> Program:
     a tensor, a tuple of them, or a dict by the names of forward's arguments. The module is exported in evaluation mode.
     Raises `BadModel` with one sentence.
     """
+    with importable(Path.cwd()):
+        return _built(source)
+
+
+def _built(source: str) -> Program:
     import torch
 
     found = _find(source)
@@ -63,7 +69,7 @@ def build_program(source: str) -> Program:
 def _find(source: str) -> Any:
     name, _, attribute = source.partition(":")
     try:
-        found: Any = importlib.import_module(name)
+        found: Any = import_user_module(name)
     except ModuleNotFoundError as error:
         if error.name and (name == error.name or name.startswith(f"{error.name}.")):
             raise BadModel(noted(ModelCode.FACTORY_NO_MODULE, source=source, module=error.name)) from None

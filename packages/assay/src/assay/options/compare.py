@@ -41,7 +41,7 @@ class CompareOptions(ReportOptions, AlertOptions, HistoryOptions):
         (), "Size of a symbolic first dimension. Repeatable, for a sweep.", flag="--batch", metavar="SIZE", least=1
     )
     threads: int = option(1, "Number of threads of each engine.", least=1)
-    policy: Path | None = option(None, "TOML file with limits.")
+    policy: str = option("", "TOML file with limits.", metavar="FILE")
     timeout_s: float = option(
         600.0,
         "Time limit of the whole comparison in seconds, without the import of the backend.",

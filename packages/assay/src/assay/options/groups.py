@@ -166,7 +166,7 @@ class ConfigOptions:
 class PolicyOptions:
     """What decides the verdict."""
 
-    policy: Path | None = option(None, "TOML file with limits and expected outcomes.")
+    policy: str = option("", "TOML file with limits and expected outcomes.", metavar="FILE")
 
 
 @option_group

@@ -58,7 +58,7 @@ class CheckKeywords(TypedDict, total=False):
     workers: int
     fresh_processes: bool
     on: str
-    policy: str | Path | None
+    policy: str | Path
     require: Sequence[str]
     compare_run: str
     reports: Mapping[str, str | Path]

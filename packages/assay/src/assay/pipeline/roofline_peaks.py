@@ -37,7 +37,7 @@ def environment(variables: Mapping[str, str], threads: int) -> dict[str, str]:
 
 
 def _peaks(threads: int) -> dict[str, float]:
-    command = [sys.executable, "-m", "assay.worker.timing.roofline_peaks", str(threads)]
+    command = [sys.executable, "-P", "-m", "assay.worker.timing.roofline_peaks", str(threads)]
     try:
         done = subprocess.run(
             command, env=environment(os.environ, threads), capture_output=True, text=True, timeout=TIMEOUT_S, check=True

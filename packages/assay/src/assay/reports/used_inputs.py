@@ -14,6 +14,7 @@ _SOURCES = {
     RangeSource.STATED: "as stated",
     RangeSource.COMPARED: "what Equal compares it with",
     RangeSource.TYPE: "all that its type holds",
+    RangeSource.NUMBERS: "numbers, by what reads it",
     RangeSource.TRIED: "tried on the reference",
 }
 

@@ -55,7 +55,7 @@ def start_makers(module: str, count: int) -> list[Maker]:
     pairs = [socket.socketpair() for _ in range(count - 1)]
     theirs = [one.fileno() for _, one in pairs]
     child = subprocess.Popen(
-        [sys.executable, "-c", START, str(IMPORT_LIMIT_S), "0", module, *map(str, theirs)],
+        [sys.executable, "-P", "-c", START, str(IMPORT_LIMIT_S), "0", module, *map(str, theirs)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -35,7 +35,7 @@ def run_in_subprocess(
     maker: str, *arguments: str, told: bytes = b"", seconds: int = IMPORT_LIMIT_S, memory_bytes: int = 0
 ) -> subprocess.CompletedProcess[bytes]:
     """The module `maker`, with `told` as its input."""
-    command = [sys.executable, "-c", START, str(seconds), str(memory_bytes), maker, *arguments]
+    command = [sys.executable, "-P", "-c", START, str(seconds), str(memory_bytes), maker, *arguments]
     return subprocess.run(command, input=told, capture_output=True, check=False)
 
 

@@ -95,11 +95,8 @@ def _fork() -> int:
 
 def _become_worker(server: int, connection: int, log: int, folder: int) -> socket.socket:
     die_with_parent(server)
-    before = os.getcwd()
     os.fchdir(folder)
     os.close(folder)
-    if sys.path[0] == before:  # as `python -m` has it
-        sys.path[0] = os.getcwd()
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
         os.dup2(log, stream.fileno())

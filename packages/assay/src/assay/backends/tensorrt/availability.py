@@ -67,7 +67,7 @@ def availability() -> Availability:
         return Availability(available=False, reason="tensorrt is not installed.")
     try:
         done = subprocess.run(
-            [sys.executable, "-c", _CHILD], capture_output=True, text=True, timeout=_SECONDS, check=False
+            [sys.executable, "-P", "-c", _CHILD], capture_output=True, text=True, timeout=_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
         return Availability(available=False, reason=f"tensorrt did not answer within {_SECONDS} s of being asked.")
@@ -79,7 +79,7 @@ def device_missing() -> str:
     """Why the driver shows no device, "" where it shows one: asked in a process, so that CUDA never begins in this one."""
     try:
         done = subprocess.run(
-            [sys.executable, "-c", _DRIVER + "print(driver())"],
+            [sys.executable, "-P", "-c", _DRIVER + "print(driver())"],
             capture_output=True, text=True, timeout=_SECONDS, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:

@@ -15,6 +15,8 @@ from assay.numerics.shapes.values import Value
 
 _STEPS = (1.0, 3.0, 10.0, 100.0, 1000.0)
 _WHOLE = (0, 1, 2, 3, 5, 10, -1, 100)
+_OPEN = (RangeSource.COMPARED, RangeSource.NUMBERS)
+"""Ranges that are no bounds: the input may have other values."""
 _DRAWN = 8
 """Samples of a range that are drawn again."""
 
@@ -67,7 +69,7 @@ def candidates(
 def _values(
     spec: TensorSpec, one: InputRange | None, now: Array, numbers: Sequence[float], stream: np.random.Generator
 ) -> Iterator[Array]:
-    one = None if one is not None and one.source is RangeSource.COMPARED else one
+    one = None if one is not None and one.source in _OPEN else one
     if spec.dtype == "string":
         texts = [*(one.texts if one is not None else ()), *WORDS]
         yield from (np.full(now.shape, text, object) for text in dict.fromkeys(texts))

@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.core.dtype import is_floating, numpy_dtype
 from assay.core.input_plan import InputRange
-from assay.numerics.shapes.requirements import ASCENDING, COUNT, LENGTH, MASK, UNIQUE
+from assay.numerics.shapes.requirements import ASCENDING, COUNT, LENGTH, MAGNITUDE, MASK, UNIQUE
 
 Array = np.ndarray[Any, Any]
 SPAN = 9
@@ -49,6 +49,8 @@ def draw_in_range(
         return _unique(shape, first, last, stream).astype(kind)
     if one.kind == ASCENDING:
         return _ascending(shape, first, last, stream).astype(kind)
+    if one.kind == MAGNITUDE:
+        return _of_all_magnitudes(shape, first, last, stream, sample).astype(kind)
     if one.kind == LENGTH:
         least = last if sample == 0 else max(first, (first + last) // 2)
         return np.asarray(stream.integers(least, last, shape, endpoint=True)).astype(kind)
@@ -83,6 +85,18 @@ def _floating(shape: tuple[int, ...], low: float, high: float, stream: np.random
     if low > -inf:
         return low + np.abs(normal)
     return high - np.abs(normal) if high < inf else normal
+
+
+def _of_all_magnitudes(
+    shape: tuple[int, ...], first: int, last: int, stream: np.random.Generator, sample: int
+) -> Array:
+    """1 to 3 as often as 100 to 300, and 0 among them; of both signs where the range has them: a single number has one in each sample."""
+    sizes = np.exp2(stream.uniform(0.0, np.log2(last + 1.0), shape)).astype(np.int64) - 1
+    if first >= 0:
+        return np.asarray(sizes)
+    if prod(shape) == 1:
+        return np.asarray(-np.maximum(sizes, 1) if sample % 2 else sizes)
+    return np.asarray(np.where(stream.integers(0, 2, shape), -sizes, sizes))
 
 
 def _whole(low: float, high: float, dtype: str) -> tuple[int, int]:

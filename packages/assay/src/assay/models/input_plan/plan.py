@@ -14,9 +14,9 @@ from assay.core.input_plan import InputPlan, InputRange, RangeSource
 from assay.core.model import Model
 from assay.core.note import NoteCode, noted
 from assay.models.input_plan.graph import Graph, read_graph
+from assay.models.input_plan.number_ranges import number_ranges
 from assay.models.input_plan.sizes import LARGE, MOST_ELEMENTS, NATURAL, SMALL, Solution, solve
 from assay.models.input_plan.symbols import Sizes, planned_shapes, shaped, symbols
-from assay.models.input_plan.type_ranges import type_ranges
 from assay.models.input_plan.value_ranges import compared_constants, value_ranges
 from assay.numerics.shapes.requirements import ASCENDING, COUNT, DOMAIN, INDEX, UNIQUE, Need
 from assay.numerics.shapes.values import Array
@@ -48,7 +48,8 @@ def plan_of(model: Model, *, batch: int, fixed: Mapping[str, int], stated: Mappi
     unmet = solution.unmet.constraint if solution.unmet is not None else None
     if unmet is None or unmet.code is ConstraintCode.EMPTY_OUTPUT:
         unmet = _outside(stated, ranges)
-    return InputPlan(solution.sizes, {**type_ranges(graph, model), **ranges, **chosen}, unmet=unmet)
+    numbers = number_ranges(graph, solution.walked.values, model)
+    return InputPlan(solution.sizes, {**numbers, **ranges, **chosen}, unmet=unmet)
 
 
 def _of_program(
@@ -64,7 +65,7 @@ def _of_program(
         # What torch keeps of a program changes with its versions.
         return None
     ranges = {name: _range(need) for name, need in found.needs.items()}
-    return InputPlan(found.sizes, {**ranges, **stated}, unmet=found.unmet or _outside(stated, ranges))
+    return InputPlan(found.sizes, {**found.numbers, **ranges, **stated}, unmet=found.unmet or _outside(stated, ranges))
 
 
 def _outside(stated: Mapping[str, InputRange], ranges: Ranges) -> Constraint | None:
@@ -144,6 +145,11 @@ def _range(need: Need) -> InputRange:
     )
 
 
+def without_guesses(plan: InputPlan) -> Ranges:
+    """Those that are more than what numbers may be: without them whole numbers are 0 to 9."""
+    return {name: one for name, one in plan.ranges.items() if one.source not in (RangeSource.TYPE, RangeSource.NUMBERS)}
+
+
 def alternatives(plan: InputPlan, model: Model) -> Iterator[InputPlan]:
     """What else to try where the reference refuses the plan, or answers nothing that tells anything; likelier ones first."""
     for name, one in plan.ranges.items():
@@ -159,7 +165,7 @@ def alternatives(plan: InputPlan, model: Model) -> Iterator[InputPlan]:
         few = {name: replace(plan.ranges[name], high=_FEW) for name in unknown}
         yield replace(plan, ranges={**plan.ranges, **few}, changes=(noted(NoteCode.FEW_PLACES, places=_FEW + 1),))
     yield from ascending(plan, model)
-    free = {name: one for name, one in plan.ranges.items() if one.source is not RangeSource.TYPE}
+    free = without_guesses(plan)
     if len(free) < len(plan.ranges):
         yield replace(plan, ranges=free, changes=(noted(NoteCode.SMALL_FED),))
     whole = [spec.name for spec in model.inputs if spec.dtype.startswith(_WHOLE) and spec.name not in free]
@@ -181,12 +187,12 @@ def alternatives(plan: InputPlan, model: Model) -> Iterator[InputPlan]:
 def ascending(plan: InputPlan, model: Model) -> Iterator[InputPlan]:
     """With whole numbers along one axis as the places where parts of another begin and end: from 0 to each size that the inputs have,
     or to the last place before it."""
-    shapes = planned_shapes(model, plan, batch=1)
+    shapes, known = planned_shapes(model, plan, batch=1), without_guesses(plan)
     names = [
         spec.name
         for spec in model.inputs
         if spec.dtype in ("int64", "int32") and len(shapes[spec.name]) == 1 and shapes[spec.name] != (1,)
-        if spec.name not in plan.ranges or plan.ranges[spec.name].kind == COUNT
+        if spec.name not in known or known[spec.name].kind == COUNT
     ]
     for name in names:
         sizes = dict.fromkeys(size for other, shape in shapes.items() if other != name for size in shape)

@@ -20,16 +20,42 @@ if TYPE_CHECKING:
 _PLAIN = {
     "add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div", "neg": "Neg", "abs": "Abs", "relu": "Relu", "sqrt": "Sqrt",
     "rsqrt": "Log", "reciprocal": "Reciprocal", "log": "Log", "log2": "Log", "log10": "Log", "acos": "Acos", "asin": "Asin",
-    "atanh": "Atanh", "acosh": "Acosh", "pow": "Pow", "minimum": "Min", "maximum": "Max", "where": "Where",
+    "atanh": "Atanh", "acosh": "Acosh", "pow": "Pow", "minimum": "Min", "maximum": "Max", "where": "Where", "sign": "Sign",
+    "floor_divide": "Div", "remainder": "Mod", "fmod": "Mod", "eq": "Equal", "ne": "Equal", "lt": "Less", "le": "LessOrEqual",
+    "gt": "Greater", "ge": "GreaterOrEqual", "logical_not": "Not", "logical_and": "And", "logical_or": "Or", "amax": "ReduceMax",
+    "amin": "ReduceMin", "argmax": "ArgMax", "argmin": "ArgMin", "mean": "ReduceMean", "bitwise_and": "BitwiseAnd",
+    "bitwise_or": "BitwiseOr", "bitwise_xor": "BitwiseXor", "bitwise_not": "BitwiseNot",
 }
+_OF_ONE = ("amax", "amin", "argmax", "argmin", "mean")
+"""Those whose other arguments say how."""
 _FIRST = (
     "view", "_unsafe_view", "reshape", "squeeze", "unsqueeze", "permute", "transpose", "t", "expand", "expand_as", "repeat", "clone",
     "contiguous", "flatten", "alias", "detach", "detach_", "slice", "select", "narrow", "split", "chunk", "unbind", "roll", "flip",
     "lift_fresh_copy", "floor", "ceil", "round", "repeat_interleave", "numpy_T", "movedim", "unflatten", "view_as", "getitem",
 )
-_CASTS = ("to", "_to_copy", "type_as", "float", "long", "int", "bool", "half", "_assert_tensor_metadata")
+_CASTS = ("to", "_to_copy", "type_as", "float", "long", "int", "bool", "half")
 # fmt: on
 """Operators that take their values from the first argument."""
+_ELEMENTS = {
+    **{
+        "float32": 1,
+        "uint8": 2,
+        "int8": 3,
+        "uint16": 4,
+        "int16": 5,
+        "int32": 6,
+        "int64": 7,
+        "bool": 9,
+        "float16": 10,
+        "float64": 11,
+    },
+    **{"uint32": 12, "uint64": 13, "bfloat16": 16},
+}
+_REAL = (1, 10, 11, 16)
+TORCH = "torch"
+"""The domain of operators that have no ONNX operator here."""
+ITEMS = ("item", "_local_scalar_dense")
+"""Those of them that make a size or a place of one number."""
 Operands = Sequence[str]
 
 
@@ -173,18 +199,32 @@ def _numbers() -> set[Any]:
 
 
 def _read(reader: _Reader, node: Any, operator: str) -> None:
-    """One operator, in place ones as the others; of one that is not known nothing is asked."""
+    """One operator, in place ones as the others. What it takes and that is not known stays an operator of torch: nothing is asked of it."""
+    if operator == "_assert_tensor_metadata":
+        return
+    first = len(reader.nodes)
+    _read_known(reader, node, operator)
+    read = {name for one in reader.nodes[first:] for name in one.inputs}
+    rest = [name for one in node.all_input_nodes if (name := reader.name(one)) and name not in read]
+    if rest and not any(one in reader.parts for one in node.args if _is_node(one)):
+        reader.nodes.append(Node(operator, TORCH, reader.names[node], tuple(rest), (reader.names[node],), {}))
+
+
+def _read_known(reader: _Reader, node: Any, operator: str) -> None:
     operator = operator.removesuffix("_") if operator not in _FIRST else operator
     args, out = node.args, reader.names[node]
     named = [reader.name(one) for one in args]
     if operator == "getitem" and args[0] in reader.parts and args[1] < len(reader.parts[args[0]]):
         reader.add("Identity", (reader.parts[args[0]][args[1]],), out)
     elif operator in _PLAIN:
-        reader.add(_PLAIN[operator], named, out)
+        given = named[:1] if operator in _OF_ONE else named
+        reader.add(_PLAIN[operator], _promoted(reader, node, given) if _element(node) in _REAL else given, out)
     elif operator in _FIRST:
         reader.add("Identity", named[:1], out)
     elif operator in _CASTS:
-        reader.add("Cast", named[:1], out, to=9 if _is_truth(node) else 1)
+        reader.add("Cast", named[:1], out, to=_element(node))
+    elif operator in ("dequantize_per_tensor", "dequantize_per_channel"):
+        reader.add("DequantizeLinear", named[:1], out)
     elif operator in ("cat", "stack"):
         reader.add("Concat", [reader.name(one) for one in args[0]], out)
     elif operator in ("clamp", "clamp_min", "clamp_max", "hardtanh"):
@@ -199,7 +239,23 @@ def _read(reader: _Reader, node: Any, operator: str) -> None:
 
 
 def _is_truth(node: Any) -> bool:
-    return str(getattr(node.meta.get("val"), "dtype", "")) == "torch.bool"
+    return _element(node) == _ELEMENTS["bool"]
+
+
+def _element(node: Any) -> int:
+    """The type of what it gives, as ONNX numbers them (TensorProto.DataType); float32 where nobody knows."""
+    return _ELEMENTS.get(str(getattr(node.meta.get("val"), "dtype", "")).removeprefix("torch."), 1)
+
+
+def _promoted(reader: _Reader, node: Any, given: Operands) -> list[str]:
+    """Whole numbers of an operator that gives real ones become real before it."""
+    found = []
+    for one, name in zip(node.args, given, strict=False):
+        if name and _is_node(one) and _element(one) not in _REAL:
+            reader.add("Cast", [name], f"{reader.names[node]}<{name}", to=_element(node))
+            name = f"{reader.names[node]}<{name}"
+        found.append(name)
+    return found
 
 
 def _clamp(reader: _Reader, node: Any, operator: str, first: str, out: str) -> None:

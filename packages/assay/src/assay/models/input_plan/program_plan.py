@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from assay.core.constraint import Constraint, ConstraintCode
 from assay.core.finding import Fact
 from assay.core.flow import dimension_key
+from assay.core.input_plan import InputRange
 from assay.core.model import Model
 from assay.models.conversion import format_of
+from assay.models.input_plan.number_ranges import number_ranges
 from assay.models.input_plan.program_graph import read_program
 from assay.models.input_plan.symbols import USUAL, Sizes
 from assay.models.input_plan.value_ranges import value_ranges
@@ -31,6 +33,7 @@ class ProgramPlan:
 
     sizes: Sizes
     needs: Mapping[str, Need]
+    numbers: Mapping[str, InputRange]
     unmet: Constraint | None = None
 
 
@@ -43,7 +46,7 @@ def plan_program(model: Model, *, batch: int, fixed: Sizes) -> ProgramPlan:
     for name, need in _scalars(program):
         found = meet([one for one in (need, needs.get(name)) if one is not None])
         needs.update({name: found} if found is not None else {})
-    return ProgramPlan(sizes, needs, unmet)
+    return ProgramPlan(sizes, needs, number_ranges(graph, walked.values, model), unmet)
 
 
 def has_bodies(model: Model) -> bool:

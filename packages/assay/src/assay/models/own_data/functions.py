@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -12,6 +10,7 @@ from typing import Any
 
 from assay.core.nearest_name import nearest
 from assay.errors import BadGolden
+from assay.models.import_user_module import import_user_module, importable
 from assay.models.own_data.raw import Group, Raw
 from assay.models.sources import is_factory
 
@@ -93,18 +92,15 @@ def _from_file(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise BadGolden(f"{path} is no file; give FILE.py:FUNCTION, or MODULE:FUNCTION of an importable module")
     module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(path.absolute().parent))  # what lies beside it can be imported, as when it is run
-    try:
+    with importable(path.parent):
         spec.loader.exec_module(module)
-    finally:
-        sys.path.pop(0)
     return module
 
 
 def _imported(name: str, source: str) -> ModuleType:
-    sys.path.insert(0, str(Path.cwd()))
     try:
-        return importlib.import_module(name)
+        with importable(Path.cwd()):
+            return import_user_module(name)
     except ModuleNotFoundError as error:
         if error.name and (name == error.name or name.startswith(f"{error.name}.")):
             raise BadGolden(
@@ -112,5 +108,3 @@ def _imported(name: str, source: str) -> ModuleType:
                 "correct the name, or give FILE.py:FUNCTION"
             ) from None
         raise
-    finally:
-        sys.path.pop(0)

@@ -9,9 +9,9 @@ from math import inf
 from assay.numerics.shapes.values import Node, Value
 
 MASK, LENGTH, INDEX, COUNT = "mask", "length", "index", "count"
-DOMAIN, DIVISOR, UNIQUE, ASCENDING = "domain", "divisor", "unique", "ascending"
+DOMAIN, DIVISOR, UNIQUE, ASCENDING, MAGNITUDE = "domain", "divisor", "unique", "ascending", "magnitude"
 """Kinds: 0 or 1; how many steps of another axis count; a place in a table; how often or how large; the domain of a function;
-what is divided by; places that must differ; where parts of an axis begin and end."""
+what is divided by; places that must differ; where parts of an axis begin and end; any number, small ones as often as large ones."""
 
 
 @dataclass(frozen=True)

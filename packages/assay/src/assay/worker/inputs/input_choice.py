@@ -20,7 +20,7 @@ from assay.errors import BadGolden, BadInputs, NotRunnable, Unsupported
 from assay.models.flop_count import flops_of
 from assay.models.golden_samples import stored_shapes
 from assay.models.goldens import read_lock
-from assay.models.input_plan.plan import alternatives, ascending, other_sizes, plan_of
+from assay.models.input_plan.plan import alternatives, ascending, other_sizes, plan_of, without_guesses
 from assay.models.random_inputs import random_inputs
 from assay.ports import Tensor
 
@@ -63,7 +63,9 @@ def inputs_at(job: InputsJob, sizes: Mapping[str, int]) -> dict[str, Tensor]:
         # What a golden has goes with its own sizes only.
         plan = new_plan(job, sizes)
     kept = {name: one for name, one in recorded.ranges.items() if one.source is RangeSource.TRIED}
-    (sample,) = drawn(job, replace(plan, ranges={**plan.ranges, **kept}, floats=recorded.floats), samples=1)
+    known = without_guesses(plan)
+    ranges = {name: one for name, one in plan.ranges.items() if name in known or name in recorded.ranges}
+    (sample,) = drawn(job, replace(plan, ranges={**ranges, **kept}, floats=recorded.floats), samples=1)
     return sample
 
 
