@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,11 +11,20 @@ from unittest.mock import patch
 import pytest
 from hypothesis import HealthCheck, settings
 
+from assay.cli.main import GARBAGE
 from small_models import golden_for, linear_model
 
 # How long an example takes to draw or to run is the machine's business: on a busy one it says nothing of the code.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What has been imported to collect ten thousand tests stays: the garbage collector went through all of it again and again, a tenth
+    of the time. The threshold is that of `assay` itself."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GARBAGE)
 
 
 @pytest.fixture
