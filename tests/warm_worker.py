@@ -5,8 +5,13 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import runpy
+import socket
 import sys
+from pathlib import Path
 
+BEFORE_WORKERS = "before_workers"
+"""A folder of code in the one where a test works: each worker runs it first."""
 COMMON = (
     "onnx.checker",
     "onnx.inliner",
@@ -24,6 +29,25 @@ COMMON = (
 TORCH = ("torch", "torch.export", "torch._export", "torch.onnx", "torch._dynamo", "assay.onnx_to_torch.module")
 LIBRARIES = {"": (), "torch": TORCH, "executorch": TORCH, "tvm": ("tvm.relax.frontend.onnx",)}
 
+
+def serve_after_own_code() -> None:
+    """A test may leave code for each worker where it works (`witnessing.py`): as if Python had run it when the worker started there."""
+    from assay.worker import serve as module
+    from assay.worker.engine.artifact_cache import environment_key
+
+    serve = module.serve
+
+    def serve_after(connection: socket.socket) -> None:
+        if (code := Path(BEFORE_WORKERS, "sitecustomize.py").absolute()).is_file():
+            os.environ["PYTHONPATH"] = str(code.parent)
+            environment_key.cache_clear()
+            environment_key()  # what such a worker lowers is its own
+            runpy.run_path(str(code))
+        serve(connection)
+
+    module.serve = serve_after
+
+
 if __name__ == "__main__":
     library = sys.argv.pop(1)
     sys.path[0] = os.getcwd()  # as `python -m` has it
@@ -38,4 +62,5 @@ if __name__ == "__main__":
         for name in (*COMMON, *LIBRARIES[library]):
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
+    serve_after_own_code()
     main()

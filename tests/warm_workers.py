@@ -19,12 +19,15 @@ from typing import Any
 from assay.launch.fork_server import ForkServer
 from assay.launch.prefork import Preforked
 from assay.launch.supervisor import Supervisor
+from warm_worker import BEFORE_WORKERS
 
 PROGRAM = Path(__file__).with_name("warm_worker.py")
 MOST = 5
 """Servers that stay for the next launch; each holds what it has imported."""
 PLAIN = 2
 """Workers of a kind that start as ever where a server did not do. A server costs little more than one of them: none starts so before."""
+OF_DRIVERS = ("PYTEST_", "TEAM_URL", "CHAT")
+"""How the names of variables begin that no worker reads."""
 _Kind = tuple[str, frozenset[tuple[str, str]]]
 
 
@@ -40,7 +43,9 @@ class WarmWorkers(Preforked):
     def server(self, program: str, variables: Mapping[str, str], backend: str) -> ForkServer | None:
         if program != sys.executable or threading.current_thread() is not threading.main_thread():
             return None
-        same = {name: text for name, text in variables.items() if not name.startswith("PYTEST_")}
+        same = {name: text for name, text in variables.items() if not name.startswith(OF_DRIVERS)}
+        if (first := Path.cwd() / BEFORE_WORKERS).is_dir() and same.pop("PYTHONPATH", "") != str(first):
+            return None  # the code is there, and is not to be run any more
         kind = (libraries(backend), frozenset(same.items()))
         if self._plain[kind] > 0:
             self._plain[kind] -= 1

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from warm_worker import BEFORE_WORKERS
+
 BROKEN = """
 import numpy as np
 from assay.numerics.oracle.evaluator import KERNELS
@@ -16,6 +18,9 @@ KERNELS["{operator}"] = lambda call: ({answer},)
 
 
 def start_workers_with(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "first").mkdir()
-    (folder / "first" / "sitecustomize.py").write_text(code)
-    monkeypatch.setenv("PYTHONPATH", str(folder / "first"))
+    """Each worker runs the code first, also one that is forked (`warm_worker.py`); the test works in `folder` from now on."""
+    place = folder / BEFORE_WORKERS
+    place.mkdir()
+    (place / "sitecustomize.py").write_text(code)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PYTHONPATH", str(place))
