@@ -21,6 +21,7 @@ COMMON = (
     "numpy.ma",
     "numpy.random",
     "safetensors.numpy",
+    "sympy",  # what quantizes needs it
     "assay.backends.onnx_reference",
     "assay.worker.reference.compute_reference",
     "assay.worker.reference.derive_tolerance",

@@ -171,7 +171,8 @@ def test_a_worker_of_one_flow_imports_no_other_library(flow: Flow, executed: Cal
     named = flow.backend not in ADDRESSED
     if here and named and flow.device == "cpu" and flow == plugins.catalogue().backends[flow.backend].flows[0]:
         assert outcome == "ok", lines[-20:]
-    if flow.backend in NO_TORCH and not flow.transforms:  # What quantizes imports it where it is there.
+    # NNCF imports it; the quantizer of ONNX Runtime would, for a helper of exporting, and took two seconds more.
+    if flow.backend in NO_TORCH and (not flow.transforms or flow.backend == "onnxruntime"):
         assert "torch" not in modules
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import logging
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import chdir, contextmanager
 from itertools import count
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from assay.core.model_finding import ModelFinding, Severity
@@ -30,23 +32,45 @@ def prepared(model: Path, folder: Path, transform: str) -> Path:
     """Shapes inferred, batch normalizations folded into convolutions, constants folded: what calibration sees must be what
     is quantized. By quant_pre_process of ONNX Runtime, without its symbolic shapes where those fail: then it leaves the model and
     its weights in the current directory (1.31.1), which is `folder` meanwhile."""
-    from onnxruntime.quantization.shape_inference import quant_pre_process
-
     ready = folder.absolute() / "prepared.onnx"
     source = str(model.absolute())
     symbolic = importlib.util.find_spec("sympy") is not None
     with chdir(folder):
         try:
-            _quietly(lambda: quant_pre_process(source, str(ready), skip_symbolic_shape=not symbolic))
+            _pre_process(source, ready, symbolic=symbolic)
         except Exception as first:
             if not symbolic:
                 raise refused(transform, first) from first
             try:
-                _quietly(lambda: quant_pre_process(source, str(ready), skip_symbolic_shape=True))
+                _pre_process(source, ready, symbolic=False)
             except Exception as error:
                 raise refused(transform, error) from error
     _give_each_its_bias(ready)
     return ready
+
+
+def _pre_process(source: str, ready: Path, *, symbolic: bool) -> None:
+    from onnxruntime.quantization.shape_inference import quant_pre_process
+
+    if symbolic:
+        _import_symbolic_shapes()
+    with quiet():
+        quant_pre_process(source, str(ready), skip_symbolic_shape=not symbolic)
+
+
+def _import_symbolic_shapes() -> None:
+    """Without torch, which the tools of ONNX Runtime (1.31.1) import where it is installed, for a helper of exporting: that took two
+    of the three seconds of a worker that quantizes."""
+    helpers = "onnxruntime.tools.pytorch_export_helpers"
+    if "onnxruntime.tools" in sys.modules:
+        return
+    unneeded = ModuleType(helpers)
+    vars(unneeded)["infer_input_info"] = None
+    sys.modules[helpers] = unneeded
+    try:
+        import onnxruntime.tools.symbolic_shape_infer  # noqa: F401
+    finally:
+        del sys.modules[helpers]
 
 
 def _give_each_its_bias(path: Path) -> None:
@@ -139,8 +163,3 @@ def quiet() -> Iterator[None]:
         yield
     finally:
         logging.disable(before)
-
-
-def _quietly(action: Callable[[], object]) -> None:
-    with quiet():
-        action()
