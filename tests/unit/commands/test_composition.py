@@ -9,8 +9,9 @@ import pytest
 
 from assay import plugins
 from assay.commands.composition import STORES, open_services
-from assay.errors import StoreError
+from assay.errors import RunNotFound, StoreError
 from assay.stores.sql import SqlStore
+from assay.testing.builders import make_job, make_result, make_run
 
 
 class Kept:
@@ -46,3 +47,20 @@ def test_a_store_is_picked_by_the_scheme_of_its_location(tmp_path: Path, monkeyp
         assert isinstance(services.store, SqlStore)
     with pytest.raises(StoreError), open_services("nobody://somewhere"):
         pass
+
+
+def test_what_is_unrecorded_opens_no_database_and_shares_no_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_STORE", str(tmp_path / "store"))
+    with open_services(str(tmp_path / "own"), unrecorded=True) as services:
+        run = make_run("r", (make_job(),))
+        services.store.open_run(run)
+        services.store.record("r", [make_result()])
+        assert services.store.runs() == []
+        assert services.store.run_before("s", {("digits-classifier", "onnxruntime")}) == ""
+        assert not services.files
+        for asked in (services.store.run, services.store.results):
+            with pytest.raises(RunNotFound, match=r'no run "r" .* --unrecorded'):
+                asked("r")
+    assert not (tmp_path / "own" / "history.db").exists()

@@ -16,6 +16,7 @@ from assay.options.groups import DEFAULT_HISTORY, WorkerOptions
 from assay.pipeline.job_graph import JobGraph
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.services import Services
+from assay.pipeline.shared_files import SharedFiles
 from assay.ports import Launcher, Store
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def open_services(
     ahead: Preforked | None = None,
     idle: IdleWorkers | None = None,
     on: str = "",
+    unrecorded: bool = False,
 ) -> Iterator[Services]:
     """`history` is a folder, or a postgresql+psycopg:// URL (then the folder beside it is `.assay`); the
     store of a third party, called NAME, is picked by `NAME://...`. `config` names
@@ -58,7 +60,7 @@ def open_services(
     `recorded`, for commands that read, a folder without a history is refused instead of made, and one that nobody may write to is only
     read. Workers started `ahead` are
     the first that verify; those that are `idle`, of a command that began with them, are used first. `on` names the machines
-    where jobs run ("": where `config` says, else here)."""
+    where jobs run ("": where `config` says, else here). Of what is `unrecorded` nothing is kept but files in the folder."""
     from assay.commands.environments import open_environments
     from assay.launch.gpus import gpus
     from assay.stores.journal import Journal, journal_held, read_journal
@@ -69,8 +71,7 @@ def open_services(
         _make(folder)
     environments = open_environments(locks or folder, config)
     with ExitStack() as opened:
-        store = opened.enter_context(open_to_read(history) if reads else _store(history))
-        files = opened.enter_context(open_shared_files(folder, store, config))
+        store, files = opened.enter_context(_nothing(folder) if unrecorded else _kept(history, folder, config, reads))
         asked = workers, recycle, environments.interpreter, progress.at
         place = on or (config.on if config else "")
         there = launchers_of(place)(place.partition("://")[2], *asked) if place else _here(*asked, ahead, idle)
@@ -89,6 +90,22 @@ def open_services(
             files=files,
             history=history,
         )
+
+
+@contextmanager
+def _kept(history: str, folder: Path, config: Config | None, reads: bool) -> Iterator[tuple[Store, SharedFiles]]:
+    with (
+        open_to_read(history) if reads else _store(history) as store,
+        open_shared_files(folder, store, config) as files,
+    ):
+        yield store, files
+
+
+@contextmanager
+def _nothing(folder: Path) -> Iterator[tuple[Store, SharedFiles]]:
+    from assay.stores.nothing import NoHistory
+
+    yield NoHistory(), SharedFiles(folder)
 
 
 def _writable(folder: Path) -> bool:

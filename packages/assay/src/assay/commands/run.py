@@ -17,7 +17,7 @@ from assay.commands.composition import open_services, recycle_of
 from assay.commands.reporting import destinations
 from assay.commands.slurm import is_slurm, run_on_slurm
 from assay.commands.sources import MINED, NamedModels
-from assay.commands.suite_policy import known_failures, suite_policy
+from assay.commands.suite_policy import suite_policy, with_known_failures
 from assay.core.flow import Flow, Option
 from assay.core.limits import Limits, Measuring
 from assay.core.result_parts import facts_of
@@ -43,6 +43,8 @@ def run_suites(options: RunOptions, progress: Progress = SILENT, ahead: Preforke
     """The whole of `assay run`, its printing apart. Raises UsageError, BrokenFlow, FewerCases."""
     if is_slurm(options.on):
         return run_on_slurm(options, _request(options), progress)
+    if options.unrecorded and not options.save:
+        raise UsageError("--unrecorded keeps the results in a file alone: say in which with --save FILE")
     reports = destinations(options.reports)
     request = _request(options)
     rules = rules_for(options.alerts, None)
@@ -53,11 +55,13 @@ def run_suites(options: RunOptions, progress: Progress = SILENT, ahead: Preforke
         progress=progress,
         ahead=ahead,
         on=options.on,
+        unrecorded=options.unrecorded,
     ) as services:
         if options.compare_run:
             request = dataclasses.replace(request, baseline=services.store.run(options.compare_run).id)
         checked = with_alerts(run_pipeline(request, services), services, rules, options.alerts)
-        checked = dataclasses.replace(checked, notes=(*checked.notes, *known_failures(checked, services, options)))
+        if not options.unrecorded:  # of a shard nobody asks: the whole says it
+            checked = with_known_failures(checked, services, options)
     if any(not facts_of(one).reused for one in checked.results):
         enforce_cache_limit()
     if options.save:

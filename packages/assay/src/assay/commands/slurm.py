@@ -16,6 +16,7 @@ from assay.commands.alerting import rules_for, with_alerts
 from assay.commands.composition import open_services
 from assay.commands.reporting import destinations
 from assay.commands.sources import MINED
+from assay.commands.suite_policy import with_known_failures
 from assay.core.run import ModelSource
 from assay.errors import EnvironmentFailed, SlurmUnreachable, UsageError, WorkerFailed
 from assay.launch.slurm import SlurmArray
@@ -33,10 +34,24 @@ from assay.pipeline.suite_counts import FILE
 
 NAME = "slurm"
 LOOK_S = 2.0
-"""Between two looks at the queue."""
+"""Between two looks at the queue, at most ..."""
+LOOK_SHARE = 0.05
+"""... and of the time that the tasks have taken so far: who waits for seconds is told sooner."""
 TRIES = 3
 """Of a shard whose task ends without results."""
-OWN = ("on", "shards", "shard", "shares", "history", "save", "reports", "compare_run", "alerts", "workers")
+OWN = (
+    "on",
+    "shards",
+    "shard",
+    "shares",
+    "history",
+    "save",
+    "reports",
+    "compare_run",
+    "alerts",
+    "workers",
+    "unrecorded",
+)
 """Options that a task does not have, or has its own values of."""
 
 
@@ -66,6 +81,7 @@ def run_on_slurm(options: RunOptions, request: SuiteRequest, progress: Progress)
             raise WorkerFailed(f"no task of Slurm gave any results: {folder}/1.log says why")
         whole = Whole(without_shard(command)[0], baseline, request.sources)
         checked = with_alerts(merge(files, services, whole), services, rules, options.alerts)
+        checked = with_known_failures(checked, services, options)
     if options.save:
         save_run(options.save, checked)
     for destination in wanted:
@@ -138,7 +154,7 @@ def _script(options: RunOptions, folder: Path, total: int, models: Mapping[str, 
 n=$SLURM_ARRAY_TASK_ID
 rm -f {here}/$n.part
 {shlex.quote(sys.executable)} -m assay {shlex.join(words)} --shard "$n/{total}" --shares {here}/shares.json \\
-  --history {here}/history-$n --save {here}/$n.part --alerts off --workers {workers}
+  --history {here}/history-$n --save {here}/$n.part --unrecorded --alerts off --workers {workers}
 code=$?
 [ -f {here}/$n.part ] || exit $code
 mv {here}/$n.part {here}/$n.run
@@ -151,11 +167,11 @@ def _run(array: SlurmArray, script: str, folder: Path, total: int, progress: Pro
     """The files of the shards that came, in their order."""
     every = set(range(1, total + 1))
     come: set[int] = set()
-    for attempt in range(TRIES):
+    for _ in range(TRIES):
         array.submit(script, every - come)
-        waiting = every - come
+        waiting, begin = every - come, time.monotonic()
         while waiting:
-            time.sleep(LOOK_S if attempt or come else LOOK_S / 4)
+            time.sleep(min(LOOK_S, max(LOOK_S / 8, LOOK_SHARE * (time.monotonic() - begin))))
             waiting = array.waiting()
             for number in sorted(every - come):
                 results = _results(folder / f"{number}.run")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -51,6 +52,11 @@ def suite_policy(options: JudgedBy, flows: Sequence[str], suites: Sequence[str])
     missing = [] if options.skip_unavailable else ["unavailable"]
     failing = tuple(dict.fromkeys((*policy.fail_on, *missing, *refused)))
     return replace(policy, expectations=(*policy.expectations, *known), fail_on=failing)
+
+
+def with_known_failures(checked: Checked, services: Services, options: RunOptions) -> Checked:
+    """With that line as a note."""
+    return dataclasses.replace(checked, notes=(*checked.notes, *known_failures(checked, services, options)))
 
 
 def known_failures(checked: Checked, services: Services, options: RunOptions) -> tuple[str, ...]:

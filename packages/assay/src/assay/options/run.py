@@ -75,6 +75,9 @@ class RunOptions(
         None, "With --shard: a file that says which share a case is in.", metavar="FILE", once=True
     )
     save: Path | None = option(None, "Save the run to a file for `assay merge`.", metavar="FILE", once=True)
+    unrecorded: bool = option(
+        False, "With --save: the results are in that file alone, and nothing is recorded in the history.", once=True
+    )
     skip_unavailable: bool = option(False, "Skip flows that are not installed, instead of failing.")
     accept_counts: bool = option(False, "Accept that a suite has fewer cases than before.")
     adapt_opset: int = option(

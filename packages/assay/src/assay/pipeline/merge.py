@@ -27,7 +27,7 @@ from assay.pipeline.services import Services
 from assay.pipeline.suite_select import parse_shard
 
 _MARK = b"assay run 1\n"
-LOCAL = ("history", "workers", "shares", "on", "shards")
+LOCAL = ("history", "workers", "shares", "on", "shards", "unrecorded")
 """Options that may differ from machine to machine."""
 
 
