@@ -19,7 +19,7 @@ TABLE = "KINDS = {'tensor(float)': 'float32'}\ndef of(kind): return getattr(x, K
 
 def scanned(files: dict[str, str]) -> dict[str, list[str]]:
     """What each file reaches for, of those that reach for anything."""
-    others = other_files({path: file_names(ast.parse(code)) for path, code in files.items()})
+    others = other_files({path: file_names(ast.parse(code), path) for path, code in files.items()})
     found = {path: [told for _, told in reaches(code, PACKAGES, others[path])] for path, code in files.items()}
     return {path: told for path, told in found.items() if told}
 

@@ -21,8 +21,8 @@ Meanings = dict[str, list[str]]
 """Each name of a file with all that it may stand for: `from os import path as p` is p: os.path, `q = p.sep` is q: `:p.sep`."""
 
 
-def meanings(tree: ast.AST, harmless: tuple[str, ...]) -> Meanings:
-    """Of the names of a file, but for those that `from FILE import *` brings."""
+def meanings(tree: ast.AST, harmless: tuple[str, ...], folder: Sequence[str] = ()) -> Meanings:
+    """Of the names of a file in `folder` of the submission, but for those that `from FILE import *` brings."""
     found: dict[str, dict[str, None]] = {name: {path: None} for name, path in _USUAL.items()}
 
     def add(name: str, path: str) -> None:
@@ -35,7 +35,7 @@ def meanings(tree: ast.AST, harmless: tuple[str, ...]) -> Meanings:
                 top = one.name.partition(".")[0]
                 add(one.asname or top, one.name if one.asname else top)
         elif isinstance(node, ast.ImportFrom):
-            module = imported_from(node)
+            module = imported_from(node, folder)
             names = {one.asname or one.name: one.name for one in node.names}
             if names.pop("*", ""):
                 names |= {name: name for name in names_of_star(module, harmless)}
@@ -111,9 +111,10 @@ def _imports(call: ast.Call) -> str:
     return imported_by(call) if last_name(call.func) == "import_module" else ""
 
 
-def imported_from(node: ast.ImportFrom) -> str:
-    """Its module, with one dot in front where it is of the submission itself."""
-    return f"{'.' if node.level else ''}{node.module or ''}"
+def imported_from(node: ast.ImportFrom, folder: Sequence[str] = ()) -> str:
+    """Its module; where it is of the submission itself, from the submission's own folder on, with one dot in front."""
+    above = folder[: max(len(folder) + 1 - node.level, 0)] if node.level else ()
+    return f"{'.' if node.level else ''}{'.'.join((*above, *([node.module] if node.module else [])))}"
 
 
 def imported_by(call: ast.Call) -> str:
@@ -213,12 +214,3 @@ def given_names(nodes: Sequence[ast.AST]) -> Iterator[ast.expr]:
         plain = isinstance(node, ast.Assign) and all(isinstance(one, ast.Name) for one in node.targets)
         if isinstance(node, ast.Assign) and plain and id(node) not in of_classes:
             yield node.value
-
-
-def functions_around(nodes: Sequence[ast.AST]) -> dict[int, ast.AST]:
-    """The innermost function that has a node in its body."""
-    found: dict[int, ast.AST] = {}
-    for function in nodes:  # the outer ones come first
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-            found.update((id(one), function) for part in function.body for one in ast.walk(part))
-    return found

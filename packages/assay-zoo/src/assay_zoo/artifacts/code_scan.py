@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection, Iterator
+from pathlib import PurePosixPath
 from types import ModuleType
 
 from assay_zoo.artifacts.code_names import (
-    functions_around,
-    given_names,
     imported_by,
     imported_from,
     in_python,
     last_name,
-    local_names,
     names_of_star,
     statements_in,
 )
-from assay_zoo.artifacts.dangerous_arguments import LOADERS, code_by_arguments, mapped
+from assay_zoo.artifacts.dangerous_arguments import LOADERS, code_by_arguments
 from assay_zoo.artifacts.dangerous_calls import dangerous_calls
 from assay_zoo.artifacts.dangerous_names import (
     BUILTINS,
@@ -32,23 +30,25 @@ from assay_zoo.artifacts.dangerous_names import (
     reached_by_import,
     reached_in_python,
 )
-from assay_zoo.artifacts.followed_names import MOST_PATHS, FollowedNames
-from assay_zoo.artifacts.known_modules import HARMLESS, is_elsewhere, module_told
-from assay_zoo.artifacts.other_files import MOST_NAMES, FileNames, OtherFiles, alone, file_names
-from assay_zoo.artifacts.outside_paths import divides_root, joined_text, outside_arguments, outside_text
-from assay_zoo.artifacts.text_annotations import with_annotations_read
-from assay_zoo.artifacts.written_names import Name, WrittenNames, pattern_of
+from assay_zoo.artifacts.dispatch_annotations import REGISTERING, Classes, registered
+from assay_zoo.artifacts.environment import set_for_programs
+from assay_zoo.artifacts.followed_names import MOST_PATHS
+from assay_zoo.artifacts.known_modules import HARMLESS, module_told
+from assay_zoo.artifacts.other_files import MOST_NAMES, OtherFiles, alone, file_names
+from assay_zoo.artifacts.outside_paths import divides_root, joined_text, levels_above, outside_arguments, outside_text
+from assay_zoo.artifacts.partial_texts import Name
+from assay_zoo.artifacts.source_file import SourceFile, root_of
 from assay_zoo.policy import ZooPolicy
 
 _GIVING = ("attrgetter", "methodcaller", "import_module")
 _BY_NAME = ("getattr", "vars", *_GIVING)
 """These give what is asked of them by name, so they are called by their own."""
-_ONLY_TOLD = ("print", "repr", "str", "type", "dir", "help", "id", "hasattr", "isinstance")
-"""Of Python: they change nothing in a module that they are given."""
 _UNWRITTEN = (
     "a name that is not written in this file, or in a list or dict that something else can change: write the names in a tuple here, "
     "in no class; for fields of a dataclass take asdict"
 )
+_ASKED_PLAINLY = ("dataclasses", "functools")
+"""What is asked of them counts by its name."""
 PACKAGES: tuple[str, ...] = ZooPolicy.model_fields["packages"].default
 _RUNNING = ("timeit.timeit", "timeit.repeat", "timeit.Timer", "cProfile.run", "numpy.testing", *LOADERS)
 """These run texts or data that they are given."""
@@ -58,11 +58,11 @@ def reaches(text: str, packages: Collection[str] = PACKAGES, others: OtherFiles 
     """(line, what it reaches for), once for each, sorted. Text that is no Python has none: another check says so. A module that is
     neither of Python nor of `packages` is another file of the submission; without `others` nothing is known of those."""
     try:
-        tree = with_annotations_read(ast.parse(text))
+        tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return []
     others = others or alone(tree)
-    own = file_names(tree)
+    own = file_names(tree, others.path)
     if own.too_many():
         return [(1, f"more than can be read: over {MOST_NAMES} names of modules and tables")]
     found = dict.fromkeys(_Scan(tree, own, packages, others).found())
@@ -71,42 +71,8 @@ def reaches(text: str, packages: Collection[str] = PACKAGES, others: OtherFiles 
     return sorted(found)
 
 
-class _Scan:
-    """One file, with what its names stand for."""
-
-    def __init__(self, tree: ast.AST, own: FileNames, packages: Collection[str], others: OtherFiles) -> None:
-        self._packages, self._others = packages, others.files
-        self._bound = FollowedNames(own.hands_on, own.stars, others.files, packages)
-        self._nodes = list(ast.walk(tree))
-        self._local, self._rebound = local_names(tree)
-        self._names = {0: WrittenNames(tree, names_of_star, kept=others.kept)}
-        self._around = functions_around(self._nodes)
-        self._functions = {one.name for one in self._nodes if isinstance(one, ast.FunctionDef)}
-        self._written = {
-            id(one.value) for one in self._nodes if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store)
-        }
-        self._words = {id(one.value) for one in self._nodes if isinstance(one, ast.Expr)}  # a docstring
-        calls = [one for one in self._nodes if isinstance(one, ast.Call)]
-        self._called = {id(one.func) for one in calls}
-        self._modules = {each.name for one in self._nodes if isinstance(one, ast.Import) for each in one.names}
-        self._modules |= {imported_by(one) for one in calls if "importlib.import_module" in self._bound.of(one.func)}
-        self._asked = {id(one.value) for one in self._nodes if isinstance(one, ast.Attribute)}
-        self._only_told: set[int] = set()
-        for one in calls:
-            if self._is_plain(one, ("getattr",)):  # what is asked of a module there is read by its names
-                self._asked |= set(map(id, one.args[:1]))
-            elif self._is_plain(one, _ONLY_TOLD) or (
-                id(one) in self._words and self._bound.of(one.func) == ("importlib.reload",)
-            ):
-                self._only_told |= set(map(id, one.args))
-            elif self._is_plain(one, ("map",)) and set(self._bound.of(mapped(one))) & set(LOADERS):
-                self._called.add(id(one.args[0]))
-        self._kept = self._asked | self._words | self._called | set(map(id, given_names(self._nodes)))
-        self._profiles = any(path.startswith("cProfile") for path in self._bound.all_paths())
-
-    def _is_plain(self, call: ast.Call, names: Collection[str]) -> bool:
-        """Whether it calls one of these of Python's own."""
-        return isinstance(call.func, ast.Name) and call.func.id in names and not self._names[0].binds(call.func.id)
+class _Scan(SourceFile):
+    """What one file reaches for."""
 
     def found(self) -> Iterator[tuple[int, str]]:
         of: dict[type, Callable[..., Iterator[str]]] = {
@@ -115,8 +81,12 @@ class _Scan:
             ast.Subscript: self._subscript, ast.ClassDef: self._class,
         }  # fmt: skip
         for node in self._nodes:
+            if levels_above(node) > len(PurePosixPath(self._path).parts):
+                yield getattr(node, "lineno", 0), "files outside of the submission (above the folder of the submission)"
             if type(node) in of:
                 yield from ((getattr(node, "lineno", 0), what) for what in of[type(node)](node))
+            if self._others.dispatches:
+                yield from ((getattr(node, "lineno", 0), what) for what in self._dispatched(node))
         lines = {one.id: one.lineno for one in reversed(self._nodes) if isinstance(one, ast.Name)}
         for name in self._bound.too_many:
             yield (
@@ -146,6 +116,7 @@ class _Scan:
         modules = () if id(node.value) in self._local else self._bound.of(node.value)
         for module in modules or ("",):
             if id(node) in self._written and module in ("os", "posix"):
+                yield from set_for_programs(self._written[id(node)], self._names_in(self._scopes.around(node)))
                 continue  # a variable that is set for a library reads nothing
             yield from reached_by(module, node.attr)
             if not isinstance(node.ctx, ast.Load) and self._is_other_file(module):
@@ -198,6 +169,28 @@ class _Scan:
         if id(node) not in self._words and outside_text(node):
             yield f"files outside of the submission ({outside_text(node)[:60]!r})"
 
+    def _dispatched(self, node: ast.AST) -> Iterator[str]:
+        """What `singledispatch` would run: its annotations where they are texts."""
+        own = {
+            one.name for one in self._nodes if isinstance(one, ast.ClassDef) and self._names[0].is_bound_once(one.name)
+        }
+        classes = Classes(own, self._names[0].binds, self._class_paths)
+        known = (
+            isinstance(node, ast.Call) and self._names[0].is_imported(root_of(node.func)) and self._bound.of(node.func)
+        )
+        if not known and not all(map(classes.has, registered(node))):
+            yield "code that is made while it runs (singledispatch reads annotations: name a class there, or write register(CLASS))"
+        said = {last_name(node)} if isinstance(node, ast.Attribute | ast.Name) else set()
+        said |= (
+            {node.value}
+            if isinstance(node, ast.Constant)
+            else set(node.kwd_attrs)
+            if isinstance(node, ast.MatchClass)
+            else set()
+        )
+        if said & set(REGISTERING) and id(node) not in self._called | self._decorating:
+            yield "code that is made while it runs (register of singledispatch as a value: call it)"
+
     def _joined(self, node: ast.BinOp) -> Iterator[str]:
         told = joined_text(node) or ("/" if divides_root(node, self._bound) else "")
         if told:
@@ -218,6 +211,10 @@ class _Scan:
                 yield f"what a name of another file stands for ({changed})"
         for path in self._bound.of(node.func) or (last_name(node.func),):
             yield from self._called_as(node, path, plain)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("format", "format_map"):
+            given = node.func.value
+            texts = [] if isinstance(given, ast.Constant) else self._names_in(self._scopes.around(node)).of(given)
+            yield from (what for one in texts for what in reached_by_format("".join(part or "\0" for part in one)))
 
     def _called_as(self, node: ast.Call, path: str, plain: str) -> Iterator[str]:
         """What one of the functions does that the call may be of."""
@@ -232,6 +229,9 @@ class _Scan:
                 yield f"code that is made while it runs ({name})"
         if name == "run" and len(node.args) == 1 and self._profiles:
             yield "code that is made while it runs (run of cProfile)"
+        top, *parts = path.split(".")
+        if top in self._packages and any(one.startswith("_") and not one.endswith("__") for one in parts):
+            yield f"the insides of a package ({path})"
         told = outside_arguments(node, name, self._bound)
         yield from (f"files outside of the submission ({one[:60]!r})" for one in told)
         if name in ("home", "expanduser", "expandvars"):
@@ -249,51 +249,20 @@ class _Scan:
         if not starred and name != "attrgetter":
             names = node.args[1:2] if name == "getattr" else node.args[:1]
         bases = (self._bound.of(node.args[0]) or ("",)) if name == "getattr" and node.args else ("object",)
-        place = self._names_in(self._around.get(id(node)))
+        place = self._names_in(self._scopes.around(node))
         for base in bases:
             for written in names:
                 for one in place.of(written):
-                    yield from self._named(base, name, written, one)
+                    yield from self._named(base, name, written, one, told=id(node) in self._only_told)
 
-    def _named(self, base: str, name: str, written: ast.expr, one: Name) -> Iterator[str]:
+    def _named(self, base: str, name: str, written: ast.expr, one: Name, *, told: bool) -> Iterator[str]:
+        """`told`: what it gives goes nowhere."""
         text = one[0] if len(one) == 1 else None
         if text is not None:
             yield from (what for part in text.split(".") for what in reached_by(base, part))
-        elif name != "getattr" or may_reach(base, one):
+        elif name != "getattr" or (may_reach(base, one) and not told):
             yield f"what is named while it runs ({name} of {_UNWRITTEN})"
-        if not isinstance(written, ast.Constant) and self._gives_module(base, one):
+        if not (isinstance(written, ast.Constant) or told) and (
+            base in _ASKED_PLAINLY or self._gives_module(base, one)
+        ):
             yield f"what is named while it runs (a module, or a table of another file, of {base})"
-
-    def _gives_module(self, base: str, name: Name) -> bool:
-        """Whether one of such names of a module is another one, or of a file a table of it."""
-        there = in_python(base, HARMLESS)
-        names: Collection[str] = ()
-        if self._is_other_file(base):
-            names = [*self._others.tables, *self._bound.names_of(base)]
-        elif isinstance(there, ModuleType):
-            names = [one for one in dir(there) if self._is_module(f"{base}.{one}")]
-        return any(map(pattern_of(name).fullmatch, names))
-
-    def _names_in(self, function: ast.AST | None) -> WrittenNames:
-        """As they are there, or in the file."""
-        if function is None:
-            return self._names[0]
-        if id(function) not in self._names:
-            outer = self._names_in(self._around.get(id(function)))
-            self._names[id(function)] = WrittenNames(function, names_of_star, outer)
-        return self._names[id(function)]
-
-    def _is_other_file(self, path: str) -> bool:
-        """Such a file as a whole: a value in it may well be handed on and changed."""
-        parts = path.lstrip(".").split(".")
-        ends = (".".join(parts[at:]) for at in range(len(parts) - 1))
-        whole = len(parts) == 1 or path in self._modules or any(one in self._others.modules for one in ends)
-        return whole and is_elsewhere(path, self._packages) and not self._bound.is_defined(path)
-
-    def _is_module(self, path: str) -> bool:
-        return isinstance(in_python(path, HARMLESS), ModuleType) or self._is_other_file(path)
-
-    def _is_function(self, node: ast.expr) -> bool:
-        partial = isinstance(node, ast.Call) and self._bound.of(node.func) == ("functools.partial",)
-        known = isinstance(node, ast.Name) and (node.id in self._functions or bool(self._bound.of(node)))
-        return partial or known or isinstance(node, ast.Lambda)

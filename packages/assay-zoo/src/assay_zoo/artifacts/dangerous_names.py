@@ -11,11 +11,11 @@ from types import FunctionType, ModuleType
 
 from assay_zoo.artifacts.code_names import in_python
 from assay_zoo.artifacts.known_modules import HARMLESS, module_told
-from assay_zoo.artifacts.written_names import Name, pattern_of
+from assay_zoo.artifacts.partial_texts import Name, pattern_of
 
 _OF_OS = {
     "pardir": "files outside of the submission",
-    **dict.fromkeys(("environ", "environb", "getenv", "getenvb"), "the environment"),
+    **dict.fromkeys(("environ", "environb", "getenv", "getenvb", "putenv"), "the environment"),
     **dict.fromkeys(
         ("system", "popen", "fork", "forkpty", "kill", "killpg", "posix_spawn", "startfile"), "other processes"
     ),
@@ -30,7 +30,8 @@ HIDDEN = (
     "f_globals", "f_builtins", "f_locals", "f_back", "tb_frame", "gi_frame", "cr_frame", "ag_frame", "exec_module", "load_module",
     "get_objects", "get_referrers", "get_referents", "currentframe", "getmembers", "getattr_static", "get_field", "get_type_hints",
     "ForwardRef", "evaluate_forward_ref", "FunctionType", "CodeType", "EntryPoint", "EntryPoints", "entry_points", "loadTestsFromName",
-    "loadTestsFromNames", "runctx", "runstring", "rundocs", "getmodule",
+    "loadTestsFromNames", "runctx", "runstring", "rundocs", "getmodule", "getclosurevars", "getmembers_static", "breakpointhook",
+    "__breakpointhook__",
 )  # fmt: skip
 """Names that lead from any value to modules, frames or code, or that make code of texts."""
 _PLAIN_DUNDERS = {
@@ -53,7 +54,13 @@ _OF_TESTING = (
 )  # fmt: skip
 """Of numpy.testing, beside what compares; more of it runs texts and processes."""
 _FIELD = re.compile(r"\{([^{}!:]*)")
-_NATIVE = ("register_custom_ops_library", "load_library", "CDLL")
+_NATIVE = (
+    "register_custom_ops_library",
+    "register_execution_provider_library",
+    "preload_dlls",
+    "load_library",
+    "CDLL",
+)
 _OF_MODULES = ("__dict__", "__setattr__", "__delattr__")
 
 
@@ -95,7 +102,7 @@ def reached_in_python(path: str) -> Iterator[str]:
             yield f"{module_told(path)[1]} ({path})"
         elif name in _THROUGH or module_told(name)[1]:
             yield f"the module {name} through another ({path})"
-    elif isinstance(value, FunctionType) and value.__name__.startswith("_"):
+    elif isinstance(value, FunctionType) and path.rpartition(".")[2].startswith("_"):
         yield f"the insides of Python or IPython ({path})"
     elif any(value is getattr(builtins, one) for one in BUILTINS):
         yield f"code that is made while it runs ({path})"
@@ -116,10 +123,12 @@ def may_reach(module: str, name: Name) -> bool:
 
 
 def reached_by_format(text: str) -> Iterator[str]:
-    """What `'{0.NAME}'.format(x)` asks of a value."""
+    """What `'{0.NAME}'.format(x)` asks of a value; a zero byte stands for any text."""
     for field in _FIELD.findall(text):
         for name in field.replace("]", "").replace("[", ".").split(".")[1:]:
-            if name in HIDDEN or name in _DUNDERS:
+            if "\0" in name:
+                yield f"what is named while it runs (a text that is put together, with {{{field.partition(chr(0))[0]}...}} in it)"
+            elif name in HIDDEN or name in _DUNDERS:
                 yield f"the insides of Python or IPython ({name})"
 
 

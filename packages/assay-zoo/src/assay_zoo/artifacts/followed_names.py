@@ -81,7 +81,7 @@ class FollowedNames:
         if self._files.mixed:
             return alike
         from_folder = [one for one in alike if f".{one}".endswith(f".{name}")]
-        if not is_elsewhere(path, self._packages):
+        if not is_elsewhere(path, self._packages) or (path.startswith(".") and from_folder):
             return from_folder
         return from_folder + [one for one in alike if name.endswith(f".{one}")] or alike
 

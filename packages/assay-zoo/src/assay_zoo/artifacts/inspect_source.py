@@ -51,7 +51,7 @@ def inspect_names(item: dict[str, Any]) -> Any:
         found = _cells(item["path"], text)
         text = found.code if found else ""
     try:
-        return msgspec.to_builtins(file_names(ast.parse(text)))
+        return msgspec.to_builtins(file_names(ast.parse(text), item["path"]))
     except (SyntaxError, ValueError):
         return msgspec.to_builtins(FileNames())  # nobody can import it
 

@@ -25,11 +25,17 @@ _NETWORK = (
 _READERS = (
     "xml.sax.parse", "xml.sax.make_parser", "xml.sax.expatreader", "xml.sax.xmlreader", "xml.sax.saxutils.prepare_input_source",
     "xml.sax.saxutils.XMLFilterBase", "xml.dom.pulldom", "xml.dom.xmlbuilder", "numpy.DataSource", "numpy.lib.npyio.DataSource",
-    "numpy.lib._datasource", "scipy.datasets", "onnx.hub",
+    "numpy.lib._datasource", "scipy.datasets", "onnx.hub", "torch.hub",
 )  # fmt: skip
 """What they are given may be an address."""
-_PROCESS = ("subprocess", "multiprocessing", "pty", "ctypes", "cffi", "signal", "runpy", "code", "resource")
-_CODE = ("marshal", "pickle", "dill", "cloudpickle", "joblib", "shelve", "copyreg")
+_PROCESS = (
+    "subprocess", "multiprocessing", "pty", "ctypes", "cffi", "signal", "runpy", "code", "resource", "numpy.distutils", "numpy.f2py",
+    "PIL.ImageShow", "PIL.ImageGrab", "torch.multiprocessing", "torch.distributed", "torch.utils.cpp_extension",
+)  # fmt: skip
+_CODE = (
+    "marshal", "pickle", "dill", "cloudpickle", "joblib", "shelve", "copyreg", "yaml.unsafe_load", "yaml.unsafe_load_all", "yaml.Loader",
+    "yaml.CLoader", "yaml.UnsafeLoader",
+)  # fmt: skip
 _MODULES = {
     **dict.fromkeys(_NETWORK, "the network"),
     **dict.fromkeys(_PROCESS, "other processes or native code"),
@@ -39,6 +45,10 @@ _MODULES = {
     **dict.fromkeys(("concurrent.futures.process", "concurrent.futures.ProcessPoolExecutor"), "other processes"),
     **dict.fromkeys(
         ("importlib.machinery", "importlib.util", "logging.config", "unittest.mock"), "code from elsewhere"
+    ),
+    **dict.fromkeys(
+        ("unittest.main", "unittest.TestProgram", "PIL.ImageMath.eval", "PIL.ImageMath.unsafe_eval"),
+        "code that is named while it runs",
     ),
 }
 

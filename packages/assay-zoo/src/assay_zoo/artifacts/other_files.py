@@ -8,85 +8,167 @@ from pathlib import PurePosixPath
 
 import msgspec
 
-from assay_zoo.artifacts.code_names import imported_from, meanings
+from assay_zoo.artifacts.code_names import imported_from, meanings, names_of_star
+from assay_zoo.artifacts.dataclass_fields import field_names, may_rename, words
+from assay_zoo.artifacts.dispatch_annotations import DISPATCHING
 from assay_zoo.artifacts.followed_names import MAIN, NamedFiles
 from assay_zoo.artifacts.known_modules import HARMLESS
-from assay_zoo.artifacts.written_names import bound_here
+from assay_zoo.artifacts.scopes import bound_here
+from assay_zoo.artifacts.written_names import WrittenNames
 
 _LONGEST = 100
-
-
 MOST_NAMES = 5000
 """Of one file, that it hands on or speaks of: no person reads more."""
+_PACKAGE = ("__path__", "__package__", "__spec__", "__name__")
+"""By which Python knows where the files of a package are."""
 
 
 class FileNames(msgspec.Struct, frozen=True, kw_only=True):
     """Of one file. `hands_on` are its names that stand for something of another module, `stars` the files of which it has all names,
     `tables` its own lists, sets and dicts, `defines` what is a function or class, or of another file, as soon as it is imported,
-    `speaks_of` the names that it asks of a module, or may."""
+    `written` the code of its texts and of its tables of texts, nothing for a name that is always of another file, `unread` its other
+    names, `changes` the names of modules with which it does more than to look at them, or may, `sets` those to which it gives a
+    value, `fields` those of its classes, and `renames` whether it may give a field another; `dispatches`: by annotations."""
 
     hands_on: dict[str, list[str]] = {}
     stars: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
-    speaks_of: tuple[str, ...] = ()
+    written: dict[str, tuple[str, ...]] = {}
+    unread: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
+    dispatches: bool = False
+    fields: tuple[str, ...] = ()
+    renames: bool = False
 
     def too_many(self) -> bool:
         handed = sum(map(len, self.hands_on.values()))
-        return max(handed, len(self.stars), len(self.tables), len(self.speaks_of)) > MOST_NAMES
+        return max(handed, *map(len, (self.stars, self.tables, self.written, self.changes, self.fields))) > MOST_NAMES
 
 
 class OtherFiles:
-    """To one file: `files` of the submission by their dotted names, all the same to all of its files, and `kept`, the lists, sets and
-    dicts of this one that nobody asks of a module."""
+    """To one file, at `path`: `files` of the submission by their dotted names, all the same to all of its files, and `kept`, the lists,
+    sets and dicts of this one that no other changes."""
 
-    def __init__(self, files: SubmissionFiles, kept: frozenset[str]) -> None:
-        self.files, self.kept = files, kept
+    def __init__(self, files: SubmissionFiles, kept: frozenset[str], path: str) -> None:
+        self.files, self.kept, self.path = files, kept, path
 
 
 class SubmissionFiles(NamedFiles):
-    """`modules` are the dotted names of all, `tables` the names of all lists, sets and dicts, `spoken` those that one asks of a module."""
+    """`modules` are the dotted names of all, `tables` the names of all lists, sets and dicts, `changed` those that may be changed, `fields`
+    the names that fields of dataclasses have; none where they may have others."""
 
     def __init__(self, names: Mapping[str, FileNames]) -> None:
         super().__init__()
+        self._written: dict[str, list[Mapping[str, tuple[str, ...]]]] = {}
+        self._unread: dict[str, set[str]] = {}
         for path, one in names.items():
             self.add(_dotted_name(path), one.hands_on, one.stars, one.defines)
+            self._written.setdefault(_dotted_name(path), []).append(one.written)
+            self._unread.setdefault(_dotted_name(path), set()).update(one.unread)
         self.close()
         self.modules = frozenset(end for path in names for end in _ends(path))
         self.tables = frozenset(table for one in names.values() for table in one.tables)
-        self.spoken = {name for one in names.values() for name in one.speaks_of}
-        self.mixed = "__path__" in self.spoken
+        self.changed = frozenset(name for one in names.values() for name in one.changes)
+        self.mixed = "__path__" in self.changed
+        self.set = frozenset(name for one in names.values() for name in one.sets)
+        self.dispatches = any(one.dispatches for one in names.values())
+        renamed = any(one.renames for one in names.values())
+        self.fields = () if renamed else tuple(sorted({each for one in names.values() for each in one.fields}))
+
+    def written_in(self, file: str, name: str) -> list[ast.expr] | None:
+        """What a name of a file stands for, of what is written in that file itself; None where it may be anything."""
+        every = [names.get(name) for names in self._written[file]]
+        if None in every:
+            return None
+        found = [ast.parse(text, mode="eval").body for texts in every for text in texts or ()]
+        fixed = all(isinstance(one, ast.Constant | ast.Tuple) for one in found)
+        return found if fixed or name not in self.changed else None
+
+    def is_unread(self, file: str, name: str) -> bool:
+        """Whether a file may give a name anything else."""
+        return name in self._unread[file] or bool(self.stars[file])
 
 
-def file_names(tree: ast.AST) -> FileNames:
+def file_names(tree: ast.AST, path: str = "") -> FileNames:
+    """Of the file that lies at `path` in the submission."""
     nodes = list(ast.walk(tree))
+    folder = PurePosixPath(path).parent.parts
     stars = [
-        imported_from(one)
+        imported_from(one, folder)
         for one in nodes
         if isinstance(one, ast.ImportFrom) and any(each.name == "*" for each in one.names)
     ]
-    own = meanings(tree, HARMLESS)
-    named = {name for one in nodes for name in _spoken_of(one, any_name=bool(stars))}
+    names = WrittenNames(tree, names_of_star)
+    exported = _exported(tree)
+    changes = names.asked | {name for one in nodes for name in _changed_by(one, names, exported)}
+    written = dict(_written(tree, nodes, names))
     return FileNames(
-        hands_on=own,
+        hands_on=meanings(tree, HARMLESS, folder),
         stars=tuple(dict.fromkeys(stars)),
         tables=tuple(sorted(_tables(tree, nodes))),
-        defines=tuple(sorted(_defined(tree))),
-        speaks_of=tuple(sorted(one for one in named if one.isidentifier() and len(one) <= _LONGEST)),
+        defines=tuple(sorted(one for one in _defined(tree) if names.is_bound_once(one))),
+        written=written,
+        unread=tuple(sorted(names.bound() - written.keys())),
+        changes=tuple(sorted(one for one in changes if one.isidentifier() and len(one) <= _LONGEST)),
+        sets=tuple(sorted({name for one in nodes for name in _set_by(one)})),
+        dispatches=any(word in DISPATCHING for one in nodes for word in words(one)),
+        fields=tuple(sorted(set(field_names(nodes)))),
+        renames=may_rename(nodes),
     )
 
 
-def _spoken_of(node: ast.AST, *, any_name: bool) -> Iterator[str]:
-    if isinstance(node, ast.Attribute):
-        yield node.attr
-    elif isinstance(node, ast.alias):
-        yield from node.name.split(".")
-    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+def _changed_by(node: ast.AST, names: WrittenNames, exported: set[int]) -> Iterator[str]:
+    """Names of other modules that may be changed, or be handed on to whoever does, beside those of attributes."""
+    if isinstance(node, ast.Import):
+        yield from (part for one in node.names for part in one.name.split("."))
+    elif isinstance(node, ast.ImportFrom):
+        yield from (one.name for one in node.names if one.asname not in (None, one.name))
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in exported:
         yield from node.value.split(".")
     elif isinstance(node, ast.MatchClass):
         yield from node.kwd_attrs
-    elif isinstance(node, ast.Name) and (any_name or node.id == "__path__"):
+    elif isinstance(node, ast.Name) and node.id in _PACKAGE:
+        yield from ("__path__",) if node.id == "__path__" or not isinstance(node.ctx, ast.Load) else ()
+    elif isinstance(node, ast.Name) and names.is_changed(node.id):
         yield node.id
+
+
+def _set_by(node: ast.AST) -> Iterator[str]:
+    """Names of attributes, and `setattr`, which may give any a value."""
+    if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        yield node.attr
+    elif isinstance(node, ast.Name) and node.id in ("setattr", "delattr"):
+        yield "setattr"
+
+
+def _exported(tree: ast.AST) -> set[int]:
+    """The texts of `__all__`, by which nothing is asked for but by a star."""
+    given = [one for one in getattr(tree, "body", ()) if isinstance(one, ast.Assign)]
+    lists = [one.value for one in given if [getattr(each, "id", "") for each in one.targets] == ["__all__"]]
+    return {id(one) for each in lists for one in ast.walk(each)}
+
+
+def _written(tree: ast.AST, nodes: list[ast.AST], names: WrittenNames) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each name with the code of all that it is given; nothing of a name that is given anything else than texts."""
+    imported = [each for one in nodes if isinstance(one, ast.ImportFrom) for each in one.names]
+    for name in {one.asname or one.name for one in imported}:
+        if names.is_imported(name):
+            yield name, ()
+    for name in bound_here(tree) - _of_classes(nodes):
+        values = names.all_of(name)
+        fixed = all(isinstance(one, ast.Constant | ast.Tuple) for one in values)
+        if values and all(map(_is_text, values)) and (fixed or not names.is_handed_on(name)):
+            yield name, tuple(map(ast.unparse, values))
+
+
+def _is_text(value: ast.expr) -> bool:
+    """Or a table of texts that are written out, and of pairs of them."""
+    if isinstance(value, ast.Constant):
+        return isinstance(value.value, str)
+    plain = (ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.expr_context)
+    return isinstance(value, plain) and all(isinstance(one, plain) for one in ast.walk(value))
 
 
 def _tables(tree: ast.AST, nodes: list[ast.AST]) -> set[str]:
@@ -98,8 +180,11 @@ def _tables(tree: ast.AST, nodes: list[ast.AST]) -> set[str]:
         for target in (one.targets if isinstance(one, ast.Assign) else [one.target])
         if isinstance(target, ast.Name)
     }
-    of_classes = {name for one in nodes if isinstance(one, ast.ClassDef) for name in bound_here(one)}
-    return (shown & bound_here(tree)) - of_classes
+    return (shown & bound_here(tree)) - _of_classes(nodes)
+
+
+def _of_classes(nodes: list[ast.AST]) -> set[str]:
+    return {name for one in nodes if isinstance(one, ast.ClassDef) for name in bound_here(one)}
 
 
 def _defined(tree: ast.AST) -> Iterator[str]:
@@ -114,7 +199,7 @@ def _defined(tree: ast.AST) -> Iterator[str]:
 def other_files(names: Mapping[str, FileNames]) -> dict[str, OtherFiles]:
     """For each file of a submission, by its path."""
     files = SubmissionFiles(names)  # a file can import itself
-    return {path: OtherFiles(files, frozenset(one.tables) - files.spoken) for path, one in names.items()}
+    return {path: OtherFiles(files, frozenset(one.tables) - files.changed, path) for path, one in names.items()}
 
 
 def alone(tree: ast.AST) -> OtherFiles:

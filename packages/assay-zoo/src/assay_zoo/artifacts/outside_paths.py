@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from assay_zoo.artifacts.code_names import last_name
 from assay_zoo.artifacts.followed_names import FollowedNames
 
 _OUTSIDE = re.compile(
@@ -20,6 +21,8 @@ _READING = (
 _ADDRESS = re.compile(r"(?:https?|ftps?)://", re.IGNORECASE)
 _FETCHING = re.compile(r"(?:u?open|load|read|parse|fetch|download|retrieve|imread|genfromtxt|use|rc_file)(?:_?\w+)?")
 _NAMED = ("file", "path", "filename", "fname", "filepath_or_buffer", "top", "src", "dst", "pathname")
+_SAME = ("resolve", "absolute", "abspath", "realpath", "Path", "PurePath", "str", "fspath", "dirname")
+"""These give the path that they are given, or the folder that it is in."""
 _SEPARATORS = ("os.sep", "os.path.sep", "os.altsep", "posixpath.sep")
 
 
@@ -42,6 +45,30 @@ def outside_arguments(call: ast.Call, name: str, bound: FollowedNames) -> Iterat
             plain = isinstance(one, ast.Constant) and outside_text(one)
             if start.startswith("/") and not plain:  # that one is found as a text
                 yield start
+
+
+def levels_above(node: ast.AST) -> int:
+    """How many folders up from the file itself a path is, as `Path(__file__).parent` is one; 0 where it is no such path."""
+    above = 0
+    while not isinstance(node, ast.Name):
+        if isinstance(node, ast.Attribute) and node.attr == "parent":
+            above, node = above + 1, node.value
+        elif (
+            isinstance(node, ast.Subscript)
+            and last_name(node.value) == "parents"
+            and isinstance(node.slice, ast.Constant)
+        ):
+            above, node = above + int(node.slice.value) + 1, node.value.value  # type: ignore[attr-defined, call-overload]
+        elif (
+            isinstance(node, ast.Call)
+            and last_name(node.func) in _SAME
+            and (node.args or isinstance(node.func, ast.Attribute))
+        ):
+            above += last_name(node.func) == "dirname"
+            node = node.args[0] if node.args else node.func.value  # type: ignore[attr-defined]
+        else:
+            return 0
+    return above if node.id == "__file__" else 0
 
 
 def divides_root(node: ast.BinOp, bound: FollowedNames) -> bool:

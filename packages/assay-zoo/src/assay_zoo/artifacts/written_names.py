@@ -6,16 +6,12 @@ A name of the file counts only where everything that binds it is read here, and 
 from __future__ import annotations
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from itertools import groupby, product
 
-Name = tuple[str | None, ...]
-"""Parts one after the other; None is any text."""
-UNKNOWN: list[Name] = [(None,)]
-_MOST = 200
-_LONGEST = 1000
+from assay_zoo.artifacts.partial_texts import MOST, UNKNOWN, Name, before, joined
+from assay_zoo.artifacts.scopes import LOOPS, bound_here
+
 _READING = ("len", "sorted", "list", "tuple", "set", "frozenset", "enumerate", "zip", "reversed", "print")
 _ONE_OF = ("min", "max")
 """Of one argument they give an element of it, of more one of these."""
@@ -23,18 +19,12 @@ _LOOKING = ("get", "index", "count")
 _VIEWS = ("items", "keys", "values")
 """What these give leads to the dict itself, so that it may only be read."""
 _COPIES = ("sorted", "list", "tuple", "set", "frozenset", "reversed")
-_SCOPES = (
-    ast.FunctionDef,
-    ast.AsyncFunctionDef,
-    ast.Lambda,
-    ast.ClassDef,
-    ast.ListComp,
-    ast.SetComp,
-    ast.DictComp,
-    ast.GeneratorExp,
-)
 _Source = tuple[ast.expr, int | None, bool]
 """An expression; the place in a tuple, None for all of it; whether it is each of its elements."""
+_Display = ast.List | ast.Tuple | ast.Set | ast.Dict
+Elsewhere = Callable[[ast.expr], Sequence[ast.expr]]
+"""All texts and tables that a name of another file may stand for, and of a call of `dataclasses.fields` the names of fields as a
+tuple; nothing where something else may be."""
 
 
 class WrittenNames:
@@ -47,33 +37,61 @@ class WrittenNames:
         star: Callable[[str], Sequence[str]],
         outer: WrittenNames | None = None,
         kept: Collection[str] = (),
+        elsewhere: Elsewhere = lambda _: (),
     ) -> None:
-        self._outer, self._kept = outer, kept
+        self._outer, self._kept, self._star = outer, kept, star
+        self._elsewhere = outer._elsewhere if outer else elsewhere
         self._sources: dict[str, list[_Source]] = {}
         self._bound: Counter[str] = Counter()
+        self._imported: Counter[str] = Counter()
         self._everything = False
         self._known: dict[str, list[Name]] = {}
         nodes = list(ast.walk(tree))
         elsewhere = {one for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for one in node.names}
         for node in nodes:
             self._bind(node, star)
-        self._own = (bound_here(tree) | self._nowhere_else()) - elsewhere
+        self._shared: set[str] = outer._shared if outer else elsewhere
+        own = {one for one in bound_here(tree) if self._bound[one] == 1} - self._shared
+        self._own = own if isinstance(tree, LOOPS) else (bound_here(tree) | self._nowhere_else()) - elsewhere
         read = {id(one) for node in nodes for one in self._only_read(node)}
-        self._exposed = {
-            one.id
-            for one in nodes
-            if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load) and id(one) not in read
-        }
+        used = [one for one in nodes if isinstance(one, ast.Name | ast.Attribute) and id(one) not in read]
+        self._exposed = {one.id for one in used if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+        self.asked = {one.attr for one in used if isinstance(one, ast.Attribute)}
+        """Names of attributes with which more is done than to look at them."""
 
     def binds(self, name: str) -> bool:
         """Whether a name may be another thing in this file than it is in Python."""
         here = self._everything or self._bound[name] > 0
         return here or (self._outer is not None and self._outer.binds(name))
 
+    def bound(self) -> set[str]:
+        """Every name that is given a value somewhere here."""
+        return set(self._bound)
+
+    def is_bound_once(self, name: str) -> bool:
+        return self._bound[name] == 1
+
+    def is_handed_on(self, name: str) -> bool:
+        """Whether more is done here with what a name stands for than to look at it."""
+        return name in self._exposed
+
+    def is_changed(self, name: str) -> bool:
+        """Whether it is, and may be of another file."""
+        return name in self._exposed and (self._everything or self._imported[name] > 0)
+
+    def is_imported(self, name: str) -> bool:
+        """Whether it is always of another file."""
+        return not self._everything and 0 < self._bound[name] == self._imported[name]
+
+    def all_of(self, name: str) -> list[ast.expr]:
+        """Every value that the name is given, as it is written; nothing where it may have another."""
+        given = self._of(name)
+        return [value for value, at, each in given] if all(at is None and not each for _, at, each in given) else []
+
     def of(self, node: ast.expr) -> list[Name]:
         """Every text that an expression may give, each once."""
         found = list(dict.fromkeys(self._texts(node)))
-        return found if len(found) <= _MOST else UNKNOWN
+        return found if len(found) <= MOST else UNKNOWN
 
     def _texts(self, node: ast.expr) -> list[Name]:
         found: list[Name] = UNKNOWN
@@ -82,15 +100,17 @@ class WrittenNames:
         elif isinstance(node, ast.Name):
             found = self._owner(node.id)._of_name(node.id)
         elif isinstance(node, ast.JoinedStr):
-            found = _joined([self.of(one) for one in node.values])
+            found = joined([self.of(one) for one in node.values])
         elif isinstance(node, ast.FormattedValue):
             found = self.of(node.value) if node.format_spec is None and node.conversion == -1 else UNKNOWN
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            found = _joined([self.of(node.left), self.of(node.right)])
+            found = joined([self.of(node.left), self.of(node.right)])
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
-            found = _before("%", self.of(node.left))
+            found = before("%", self.of(node.left))
         elif isinstance(node, ast.IfExp):
             found = [*self.of(node.body), *self.of(node.orelse)]
+        elif isinstance(node, ast.Attribute):
+            found = self._of_field(node) or [one for each in self._elsewhere(node) for one in self.of(each)] or UNKNOWN
         elif isinstance(node, ast.Subscript):
             found = self._values(node.value)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -99,11 +119,20 @@ class WrittenNames:
 
     def _of_method(self, call: ast.Call, method: ast.Attribute) -> list[Name]:
         if method.attr == "format":
-            return _before("{}", self.of(method.value))
+            return before("{}", self.of(method.value))
         starred = any(isinstance(one, ast.Starred) for one in call.args)
         if method.attr == "get" and call.args and not starred and not call.keywords:
             return [*self._values(method.value), *(one for each in call.args[1:] for one in self.of(each))]
         return UNKNOWN
+
+    def _of_field(self, node: ast.Attribute) -> list[Name]:
+        """Of `field.name`, where `field` is one of those that `dataclasses.fields` gives."""
+        if node.attr != "name" or not isinstance(node.value, ast.Name):
+            return []
+        owner = self._owner(node.value.id)
+        given = owner._of(node.value.id)
+        calls = [value for value, at, each in given if each and at is None and isinstance(value, ast.Call)]
+        return [one for call in calls for one in owner._each(call)] if len(calls) == len(given) else []
 
     def _nowhere_else(self) -> set[str]:
         """Names that a file binds in this function alone: those of its comprehensions too."""
@@ -119,11 +148,13 @@ class WrittenNames:
         if name not in self._known:
             self._known[name] = UNKNOWN  # where it is made of itself
             found = list(dict.fromkeys(one for source in self._of(name) for one in self._given(*source)))
-            self._known[name] = found if 0 < len(found) <= _MOST else UNKNOWN
+            self._known[name] = found if 0 < len(found) <= MOST else UNKNOWN
         return self._known[name]
 
     def _of(self, name: str) -> list[_Source]:
         """What binds it; nothing where something else may, as Python does with `__doc__`."""
+        if self.is_imported(name):
+            return [(one, None, False) for one in self._elsewhere(ast.Name(name, ast.Load()))]
         found = self._sources.get(name, [])
         alone = len(found) == self._bound[name] and not self._everything and not name.startswith("__")
         return found if alone else []
@@ -150,9 +181,11 @@ class WrittenNames:
 
     def _each(self, value: ast.expr) -> list[Name]:
         """Every element of what is iterated over."""
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
-            copies = value.func.id in _COPIES and not self.binds(value.func.id) and value.args
-            return self._each(value.args[0]) if copies else UNKNOWN
+        if isinstance(value, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+            return WrittenNames(value, self._star, self).of(value.elt)
+        plain = value.func.id if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else ""
+        if isinstance(value, ast.Call) and value.args and plain in _COPIES and not self.binds(plain):
+            return self._each(value.args[0])
         if (
             isinstance(value, ast.Call)
             and isinstance(value.func, ast.Attribute)
@@ -177,20 +210,19 @@ class WrittenNames:
             found += [each for each in parts if each is not None]
         return found
 
-    def _displays(self, value: ast.expr) -> list[ast.List | ast.Tuple | ast.Set | ast.Dict]:
+    def _displays(self, value: ast.expr) -> list[_Display]:
         if isinstance(value, ast.List | ast.Tuple | ast.Set | ast.Dict):
             return [value]
-        if not isinstance(value, ast.Name):
-            return []
-        return self._owner(value.id)._displayed(value.id)
+        if isinstance(value, ast.Name):
+            return self._owner(value.id)._displayed(value.id)
+        return _all_displays(self._elsewhere(value)) if isinstance(value, ast.Attribute | ast.Call) else []
 
-    def _displayed(self, name: str) -> list[ast.List | ast.Tuple | ast.Set | ast.Dict]:
+    def _displayed(self, name: str) -> list[_Display]:
         """What a name of this place stands for, where nothing can change it: other files can change what a file has."""
-        found = [one for one, at, each in self._of(name) if at is None and not each]
-        shown = [one for one in found if isinstance(one, ast.List | ast.Tuple | ast.Set | ast.Dict)]
+        shown = _all_displays(self.all_of(name))
         kept = (self._outer is not None or name in self._kept) and name not in self._exposed
-        unchanged = kept or all(isinstance(one, ast.Tuple) for one in shown)
-        return shown if len(shown) == len(self._of(name)) and unchanged else []
+        unchanged = kept or self.is_imported(name) or all(isinstance(one, ast.Tuple) for one in shown)
+        return shown if unchanged else []
 
     def _bind(self, node: ast.AST, star: Callable[[str], Sequence[str]]) -> None:
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
@@ -208,7 +240,9 @@ class WrittenNames:
             self._everything |= not brought
         elif not isinstance(node, ast.keyword):
             words = [getattr(node, key, None) for key in ("arg", "name", "asname", "rest")]
-            self._bound.update(one.partition(".")[0] for one in words if isinstance(one, str))
+            names = [one.partition(".")[0] for one in words if isinstance(one, str)]
+            self._bound.update(names)
+            self._imported.update(names if isinstance(node, ast.alias) else ())
 
     def _source(self, target: ast.expr, value: ast.expr, *, each: bool) -> None:
         if isinstance(target, ast.Name):
@@ -241,50 +275,7 @@ class WrittenNames:
         return []
 
 
-def bound_here(tree: ast.AST) -> set[str]:
-    """Names that a file, a class or a function itself binds: not those of a function, a class or a comprehension in it."""
-    found: set[str] = set()
-    waiting: list[ast.AST] = list(ast.iter_child_nodes(tree))
-    if isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef):  # its defaults and decorators are of what is around it
-        found.update(one.arg for one in ast.iter_child_nodes(tree.args) if isinstance(one, ast.arg))
-        waiting = list(tree.body)
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
-        if not isinstance(node, _SCOPES):
-            waiting += ast.iter_child_nodes(node)
-    return found
-
-
-def pattern_of(name: Name) -> re.Pattern[str]:
-    """What a name may be, where a part of it is not known."""
-    return re.compile("".join(r"(?s:.*)" if one is None else re.escape(one) for one in name))
-
-
-def _joined(parts: Sequence[Sequence[Name]]) -> list[Name]:
-    many = 1
-    for one in parts:
-        many *= len(one)
-    if many > _MOST:
-        return UNKNOWN
-    return [_merged([part for name in names for part in name]) for names in product(*parts)]
-
-
-def _merged(parts: Sequence[str | None]) -> Name:
-    if sum(len(part) for part in parts if part is not None) > _LONGEST:
-        return (None,)
-    found: list[str | None] = []
-    for known, some in groupby(parts, key=lambda part: part is not None):
-        found.append("".join(part for part in some if part is not None) if known else None)
-    return tuple(found)
-
-
-def _before(signs: str, names: Sequence[Name]) -> list[Name]:
-    """Of texts that are filled in: what stands before the first place for it."""
-    found: list[Name] = []
-    for name in names:
-        first = name[0] or ""
-        plain = re.split(f"[{re.escape(signs)}]", first, maxsplit=1)[0]
-        found.append((plain, None) if plain else (None,))
-    return found
+def _all_displays(values: Sequence[ast.expr]) -> list[_Display]:
+    """Nothing where one is none."""
+    shown = [one for one in values if isinstance(one, ast.List | ast.Tuple | ast.Set | ast.Dict)]
+    return shown if len(shown) == len(values) else []

@@ -1,0 +1,46 @@
+"""Texts of which parts are not known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby, product
+
+Name = tuple[str | None, ...]
+"""Parts one after the other; None is any text."""
+UNKNOWN: list[Name] = [(None,)]
+MOST = 200
+_LONGEST = 1000
+
+
+def pattern_of(name: Name) -> re.Pattern[str]:
+    """What a name may be, where a part of it is not known."""
+    return re.compile("".join(r"(?s:.*)" if one is None else re.escape(one) for one in name))
+
+
+def joined(parts: Sequence[Sequence[Name]]) -> list[Name]:
+    many = 1
+    for one in parts:
+        many *= len(one)
+    if many > MOST:
+        return UNKNOWN
+    return [_merged([part for name in names for part in name]) for names in product(*parts)]
+
+
+def _merged(parts: Sequence[str | None]) -> Name:
+    if sum(len(part) for part in parts if part is not None) > _LONGEST:
+        return (None,)
+    found: list[str | None] = []
+    for known, some in groupby(parts, key=lambda part: part is not None):
+        found.append("".join(part for part in some if part is not None) if known else None)
+    return tuple(found)
+
+
+def before(signs: str, names: Sequence[Name]) -> list[Name]:
+    """Of texts that are filled in: what stands before the first place for it."""
+    found: list[Name] = []
+    for name in names:
+        first = name[0] or ""
+        plain = re.split(f"[{re.escape(signs)}]", first, maxsplit=1)[0]
+        found.append((plain, None) if plain else (None,))
+    return found

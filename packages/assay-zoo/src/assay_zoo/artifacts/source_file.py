@@ -1,0 +1,136 @@
+"""One file of a submission, with what its names stand for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+from types import ModuleType
+
+from assay_zoo.artifacts.code_names import given_names, imported_by, in_python, last_name, local_names, names_of_star
+from assay_zoo.artifacts.dangerous_arguments import LOADERS, mapped
+from assay_zoo.artifacts.environment import set_names
+from assay_zoo.artifacts.followed_names import FollowedNames
+from assay_zoo.artifacts.known_modules import HARMLESS, is_elsewhere
+from assay_zoo.artifacts.other_files import FileNames, OtherFiles
+from assay_zoo.artifacts.partial_texts import Name, pattern_of
+from assay_zoo.artifacts.scopes import Scopes
+from assay_zoo.artifacts.written_names import WrittenNames
+
+_ONLY_TOLD = ("print", "repr", "str", "type", "dir", "help", "id", "hasattr", "isinstance")
+"""Of Python: they change nothing in a module that they are given."""
+
+
+class SourceFile:
+    """What of it is asked, called, told or changed, by its nodes."""
+
+    def __init__(self, tree: ast.AST, own: FileNames, packages: Collection[str], others: OtherFiles) -> None:
+        self._packages, self._others, self._path = packages, others.files, others.path
+        self._bound = FollowedNames(own.hands_on, own.stars, others.files, packages)
+        self._nodes = list(ast.walk(tree))
+        self._local, self._rebound = local_names(tree)
+        self._names = {0: WrittenNames(tree, names_of_star, kept=others.kept, elsewhere=self._elsewhere)}
+        self._scopes = Scopes(tree)
+        self._functions = {one.name for one in self._nodes if isinstance(one, ast.FunctionDef)}
+        self._words = {id(one.value) for one in self._nodes if isinstance(one, ast.Expr)}  # a docstring
+        self._written = {id(table): names for one in self._nodes for table, names in set_names(one, self._words)}
+        calls = [one for one in self._nodes if isinstance(one, ast.Call)]
+        self._called = {id(one.func) for one in calls}
+        functions = [one for one in self._nodes if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+        self._decorating = {id(each) for one in functions for each in one.decorator_list}
+        self._modules = {each.name for one in self._nodes if isinstance(one, ast.Import) for each in one.names}
+        self._modules |= {imported_by(one) for one in calls if "importlib.import_module" in self._bound.of(one.func)}
+        self._asked = {id(one.value) for one in self._nodes if isinstance(one, ast.Attribute)}
+        self._only_told: set[int] = set()
+        for one in calls:
+            if self._is_plain(one, ("getattr",)):  # what is asked of a module there is read by its names
+                self._asked |= set(map(id, one.args[:1]))
+            elif (
+                self._is_plain(one, _ONLY_TOLD)
+                or self._bound.of(one.func) == ("logging.basicConfig",)
+                or (id(one) in self._words and self._bound.of(one.func) == ("importlib.reload",))
+            ):
+                self._only_told |= set(map(id, (*one.args, *(each.value for each in one.keywords))))
+            elif self._is_plain(one, ("map",)) and set(self._bound.of(mapped(one))) & set(LOADERS):
+                self._called.add(id(one.args[0]))
+        self._kept = self._asked | self._words | self._called | set(map(id, given_names(self._nodes)))
+        self._profiles = any(path.startswith("cProfile") for path in self._bound.all_paths())
+
+    def _is_plain(self, call: ast.Call, names: Collection[str]) -> bool:
+        """Whether it calls one of these of Python's own."""
+        return isinstance(call.func, ast.Name) and call.func.id in names and not self._names[0].binds(call.func.id)
+
+    def _class_paths(self, node: ast.AST) -> list[str]:
+        """All that a name may be, where it is of Python, of a package, or defined in another file, and nobody gives it a value."""
+        found = self._bound.of(node)
+        sure = all(not is_elsewhere(one, self._packages) or self._bound.is_defined(one) for one in found)
+        given = {last_name(node), "setattr"} & self._others.set
+        return list(found) if sure and not given and self._names[0].is_imported(root_of(node)) else []
+
+    def _gives_module(self, base: str, name: Name) -> bool:
+        """Whether one of such names of a module is another one, or of a file a table of it."""
+        there = in_python(base, HARMLESS)
+        names: Collection[str] = ()
+        if self._is_other_file(base):
+            spoken = len(name) == 1 and name[0] in self._others.changed  # no table of that name is believed
+            names = [*([] if spoken else self._others.tables), *self._bound.names_of(base)]
+        elif isinstance(there, ModuleType):
+            names = [one for one in dir(there) if self._is_module(f"{base}.{one}")]
+        return any(map(pattern_of(name).fullmatch, names))
+
+    def _elsewhere(self, node: ast.expr) -> list[ast.expr]:
+        """What `WrittenNames` asks of other files."""
+        if isinstance(node, ast.Call):
+            asked = self._bound.of(node.func) == ("dataclasses.fields",) and self._names[0].is_imported(
+                root_of(node.func)
+            )
+            return [ast.Tuple([ast.Constant(one) for one in self._others.fields])] if asked else []
+        found: list[ast.expr] = []
+        for path in self._bound.of(node) if self._names[0].is_imported(root_of(node)) else ():
+            if self._is_unread(path):
+                return []
+            file, _, name = path.rpartition(".")
+            named = self._bound.files(file) if file.strip(".") and is_elsewhere(file, self._packages) else []
+            texts = [self._others.written_in(one, name) for one in named]
+            if not texts or None in texts:
+                return []
+            found += [each for one in texts for each in one or ()]
+        return found
+
+    def _is_unread(self, path: str) -> bool:
+        """Whether one of the names on the way to what it names may be something else than the file that is followed."""
+        parts = path.split(".")
+        way = (
+            (self._bound.files(".".join(parts[:at])), parts[at]) for at in range(1, len(parts) - 1) if any(parts[:at])
+        )
+        return any(self._others.is_unread(file, name) for files, name in way for file in files)
+
+    def _names_in(self, function: ast.AST | None) -> WrittenNames:
+        """As they are there, or in the file."""
+        if function is None:
+            return self._names[0]
+        if id(function) not in self._names:
+            outer = self._names_in(self._scopes.around(function))
+            self._names[id(function)] = WrittenNames(function, names_of_star, outer)
+        return self._names[id(function)]
+
+    def _is_other_file(self, path: str) -> bool:
+        """Such a file as a whole: a value in it may well be handed on and changed."""
+        parts = path.lstrip(".").split(".")
+        ends = (".".join(parts[at:]) for at in range(len(parts) - 1))
+        whole = len(parts) == 1 or path in self._modules or any(one in self._others.modules for one in ends)
+        return whole and is_elsewhere(path, self._packages) and not self._bound.is_defined(path)
+
+    def _is_module(self, path: str) -> bool:
+        return isinstance(in_python(path, HARMLESS), ModuleType) or self._is_other_file(path)
+
+    def _is_function(self, node: ast.expr) -> bool:
+        partial = isinstance(node, ast.Call) and self._bound.of(node.func) == ("functools.partial",)
+        known = isinstance(node, ast.Name) and (node.id in self._functions or bool(self._bound.of(node)))
+        return partial or known or isinstance(node, ast.Lambda)
+
+
+def root_of(node: ast.AST) -> str:
+    """The name with which a dotted one begins."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
