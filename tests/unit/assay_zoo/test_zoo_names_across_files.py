@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import time
 
 import pytest
 
-from assay_zoo.artifacts.code_scan import PACKAGES, reaches
-from assay_zoo.artifacts.other_files import file_names, other_files
+from assay_zoo.artifacts.code_scan import reaches
+from scanned_code import FUTURES, scanned
 
-FUTURES = "import concurrent.futures as helper"
 CHAIN = "import a\nimport concurrent.futures as h0\n" + "".join(f"h{at + 1} = a.h{at}\n" for at in range(60))
 BACKWARDS = "".join(f"h{at + 1} = h{at}\n" for at in reversed(range(60))) + "import concurrent.futures as h0\n"
 FIRST = "import concurrent.futures as helper\ndef f():\n    import math as helper"
 TABLE = "KINDS = {'tensor(float)': 'float32'}\ndef of(kind): return getattr(x, KINDS[kind])"
-
-
-def scanned(files: dict[str, str]) -> dict[str, list[str]]:
-    """What each file reaches for, of those that reach for anything."""
-    others = other_files({path: file_names(ast.parse(code), path) for path, code in files.items()})
-    found = {path: [told for _, told in reaches(code, PACKAGES, others[path])] for path, code in files.items()}
-    return {path: told for path, told in found.items() if told}
 
 
 @pytest.mark.parametrize(

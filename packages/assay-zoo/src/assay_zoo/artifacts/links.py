@@ -68,7 +68,7 @@ def check_links(
     found = list(_asked(dict(list(pages.items())[:MOST]), ask or address_trouble))
     yield from found
     if not missing and not found:
-        yield passed("links", f"every link leads somewhere: {len(told)} in the readme, {len(pages)} addresses")
+        yield passed("links", f"every link leads somewhere (links of the readme: {len(told)}, addresses: {len(pages)})")
 
 
 def _asked(pages: dict[str, tuple[str, int]], ask: Ask) -> Iterator[Check]:

@@ -21,10 +21,10 @@ CLAIMED = ("claimed-opset", "claimed-names", "claimed-port")
 _REMARKS = 3
 _COUNTED = {
     Area.MODEL: ("the model's header, imports, metadata and external data", ""),
-    Area.GRAPH: ("{} graphs with {} tensors", "graphs tensors"),
-    Area.NODE: ("{} nodes", "nodes"),
-    Area.ATTRIBUTE: ("{} attributes", "attributes"),
-    Area.FUNCTION: ("{} functions of the model", "functions"),
+    Area.GRAPH: ("graphs ({}) and tensors ({})", "graphs tensors"),
+    Area.NODE: ("nodes ({})", "nodes"),
+    Area.ATTRIBUTE: ("attributes ({})", "attributes"),
+    Area.FUNCTION: ("functions of the model ({})", "functions"),
 }
 """What a passed check speaks of, and which counts it needs."""
 
@@ -32,14 +32,14 @@ _COUNTED = {
 def report(
     findings: Sequence[ModelFinding], counts: Mapping[str, int], path: str, seconds: float, unseen: str = ""
 ) -> list[Check]:
-    """`unseen` says why the parts without findings cannot be called sound: they are skipped."""
+    """`seconds` are of all, told once; `unseen` says why the parts without findings cannot be called sound: they are skipped."""
     checks: list[Check] = []
     for area in Area:
         own = [one for one in findings if one.area is area]
         failed = [one for one in own if one.severity is not Severity.REMARK]
         checks += [
             msgspec.structs.replace(
-                _check(area, CheckOutcome.FAILED, sentence(one), METADATA if one.code in CLAIMED else path, 1, seconds),
+                _check(area, CheckOutcome.FAILED, sentence(one), METADATA if one.code in CLAIMED else path, 1),
                 stops=one.severity is Severity.INVALID or one.code in COSTLY,
                 costly=one.code in COSTLY,
             )
@@ -47,13 +47,13 @@ def report(
         ]
         if len(failed) > MOST:
             more = f"{len(failed) - MOST} more findings of this kind of part are not listed"
-            checks.append(_check(area, CheckOutcome.FAILED, more, path, 1, seconds))
+            checks.append(_check(area, CheckOutcome.FAILED, more, path, 1))
         if not failed and unseen:
-            checks.append(_check(area, CheckOutcome.SKIPPED, f"not wholly looked at: {unseen}", path, 0, 0.0))
+            checks.append(_check(area, CheckOutcome.SKIPPED, f"not wholly looked at: {unseen}", path, 0))
         elif not failed:
             remarks = [sentence(one) for one in own if one.severity is Severity.REMARK]
-            checks.append(_check(area, CheckOutcome.PASSED, _passed(area, counts, remarks), path, 1, seconds))
-    return checks
+            checks.append(_check(area, CheckOutcome.PASSED, _passed(area, counts, remarks), path, 1))
+    return [msgspec.structs.replace(checks[0], seconds=seconds), *checks[1:]]
 
 
 def _passed(area: Area, counts: Mapping[str, int], remarks: Sequence[str]) -> str:
@@ -65,7 +65,5 @@ def _passed(area: Area, counts: Mapping[str, int], remarks: Sequence[str]) -> st
     return f"{text}; worth knowing: {'; '.join(remarks[:_REMARKS])}{more}"
 
 
-def _check(area: Area, outcome: CheckOutcome, sentence: str, path: str, executed: int, seconds: float) -> Check:
-    return Check(
-        name=f"compliance.{area}", outcome=outcome, sentence=sentence, path=path, executed=executed, seconds=seconds
-    )
+def _check(area: Area, outcome: CheckOutcome, sentence: str, path: str, executed: int) -> Check:
+    return Check(name=f"compliance.{area}", outcome=outcome, sentence=sentence, path=path, executed=executed)

@@ -1,0 +1,131 @@
+"""Names that `getattr` is given from tables of other files, from the fields of dataclasses and from the variables of loops."""
+
+from __future__ import annotations
+
+import pytest
+
+from scanned_code import FUTURES, scanned
+
+READ = "from names import KEYS\nfor key in KEYS: getattr(x, key)"
+TABLE = 'KEYS = ["a", "b"]\n'
+CLASS = "import dataclasses\n@dataclasses.dataclass\nclass A:\n    x: int = 0\n"
+ASKED = "for f in dataclasses.fields(A): getattr(a, f.name)\n"
+NAMED = "named while it runs"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"names.py": "KEYS = ('a', 'b')", "b.py": READ},
+        {"names.py": TABLE + "print(len(KEYS))", "b.py": READ, "c.py": "import names\nfor key in names.KEYS: getattr(x, key)"},
+        {"names.py": "KEYS = {'f': 'float32'}\nKIND = 'int8'", "b.py": (
+            "import numpy as np, names\ngetattr(np, names.KEYS[k])\ngetattr(np, names.KEYS.get(k, 'int64'))\ngetattr(np, names.KIND)")},
+        {"k/__init__.py": "from .names import KEYS\n__all__ = ['KEYS', 'names']", "k/names.py": TABLE, "b.py": "from k import KEYS, names\n"
+         "getattr(x, KEYS[0])\ngetattr(x, names.KEYS[0])\nimport k.names\nfor key in k.names.KEYS: getattr(x, key)"},
+        {"k/names.py": TABLE, "k/b.py": "from .names import KEYS\nfrom . import names as n\ngetattr(x, KEYS[0])\ngetattr(x, n.KEYS[1])"},
+        {"names.py": "PAIRS = [('a', 'mean'), ('b', 'std')]", "b.py": "from names import PAIRS\nfor key, one in PAIRS: getattr(x, one)"},
+        {"settings.py": "SIZE = 224\nMEAN = [0.5]", "b.py": "import settings\nfor key in ('SIZE', 'MEAN'): print(getattr(settings, key))"},
+        {"a.py": CLASS + ASKED},
+        {"a.py": CLASS + "b = {f.name: getattr(a, f.name) for f in dataclasses.fields(a)}"},
+        {"a.py": "from dataclasses import dataclass, field, fields\n@dataclass\nclass A:\n    x: list = field(default_factory=list)\n"
+         "    def __str__(self): return ', '.join(str(getattr(self, field.name)) for field in fields(self))"},
+        {"a.py": CLASS, "b.py": "import dataclasses\nfrom a import A\n"
+         "all(getattr(a, name) for name in [f.name for f in dataclasses.fields(A)] if name != 'x')"},
+        {"a.py": "def f(e): return {name: getattr(e, name) for name in ('a', 'b')}\ndef g(e): return [name for name in e]"},
+        {"a.py": "for name in ['a', 'b']: print(getattr(x, name))\nfor name, value in y.items(): print(name)"},
+        {"a.py": "import os\nos.environ.setdefault('OMP_NUM_THREADS', '1')\nos.environ.update({'A': '1'}, B='2')"},
+        {"a.py": "import hashlib, logging\nhashlib.new('sha256')\nlogging.basicConfig(level=getattr(logging, args.level.upper()))"},
+        {"k/a.py": "from pathlib import Path\nHERE = Path(__file__).resolve().parent.parent", "b.py": "import os\n"
+         "os.path.dirname(__file__)"},
+        {"post/io.py": "def reader(): ...", "pre/io.py": "import concurrent.futures as reader",
+         "pre/b.py": "from ..post.io import reader\nf(reader)"},
+        {"a.py": "'{:.' + str(n) + 'f}'.format(x)\nprint(('{' + name + '}').format(x))\n'{:>{w}}'.format(x, w=3)"},
+    ],
+)  # fmt: skip
+def test_names_that_are_written_somewhere(files: dict[str, str]) -> None:
+    assert scanned(files) == {}
+
+
+@pytest.mark.parametrize(
+    ("files", "what"),
+    [
+        ({"names.py": "KEYS = ('__globals__',)", "b.py": READ}, "insides"),
+        ({"names.py": "KEYS = ('a',)\nif x: KEYS = y", "b.py": READ}, NAMED),
+        ({"names.py": "KEYS = ('a',)\nKEYS += y", "b.py": READ}, NAMED),
+        ({"names.py": "KEYS = ('a',)\ndef f():\n    global KEYS\n    KEYS = y", "b.py": READ}, NAMED),
+        ({"names.py": "from os import path as KEYS\nKEYS = ('a',)", "b.py": READ}, NAMED),
+        ({"names.py": TABLE + "def f(): return KEYS", "b.py": READ}, NAMED),
+        ({"names.py": TABLE, "b.py": READ, "c.py": "from names import KEYS\nKEYS.append(y)"}, NAMED),
+        ({"names.py": TABLE, "b.py": READ, "c.py": "from names import KEYS as k\nk[0] = y"}, NAMED),
+        ({"names.py": TABLE, "b.py": READ, "c.py": "from names import *\ndef f(k=KEYS): k[0] = y"}, NAMED),
+        ({"names.py": TABLE, "b.py": READ, "c.py": "import names\nnames.KEYS[0] = y"}, NAMED),
+        ({"names.py": TABLE, "b.py": READ, "c.py": "import names\ngetattr(names, 'KE' + 'YS')[0] = y"}, "a table of another file"),
+        ({"names.py": TABLE + "import evil\nevil.hook(KEYS)", "b.py": READ}, NAMED),
+        ({"names.py": "KEYS = ('a',)", "names/__init__.py": "KEYS = (y,)", "b.py": READ}, NAMED),
+        ({"names.py": "KEYS = ('a',)", "sub/names.py": "KEYS = ('__glo' 'bals__',)", "b.py": READ}, "insides"),
+        ({"names.py": "KEYS = ('a',)", "b.py": "import names\nclass names: KEYS = (y,)\ngetattr(x, names.KEYS[0])"}, NAMED),
+        ({"names.py": "KEYS = ('a',)", "c.py": "import names\nclass names: KEYS = (y,)",
+          "b.py": "from c import names\ngetattr(x, names.KEYS[0])"}, NAMED),
+        ({"a/names.py": "KEYS = ('a',)", "b/names.py": "KEYS = (y,)",
+          "a/m.py": "__package__ = 'b'\nfrom .names import KEYS\ngetattr(x, KEYS[0])"}, NAMED),
+        ({"a/names.py": "KEYS = ('a',)", "b/a/names.py": "KEYS = ('__globals__',)",
+          "a/m.py": "from .names import KEYS\ngetattr(x, KEYS[0])"},
+         "insides"),
+        ({"post/io.py": FUTURES, "pre/b.py": "from ..post.io import helper\nhelper.process"}, "other processes"),
+        # fields of dataclasses
+        ({"a.py": CLASS.replace("x: int", "__globals__: int") + ASKED}, "insides"),
+        ({"a.py": CLASS + "fs = dataclasses.fields(A)\nfs[0].name = y\n" + ASKED}, NAMED),
+        ({"a.py": CLASS + "for f in dataclasses.fields(A): f.name = y\n" + ASKED}, NAMED),
+        ({"a.py": CLASS + "for f in dataclasses.fields(A): rename(f)\n" + ASKED}, NAMED),
+        ({"a.py": CLASS + "for f in sorted(dataclasses.fields(A), key=rename): ...\n" + ASKED}, NAMED),
+        ({"a.py": CLASS + "for f, in [dataclasses.fields(A)]: rename(f)\n" + ASKED}, NAMED),
+        ({"a.py": CLASS + "dataclasses.fields = y\n" + ASKED}, NAMED),
+        ({"a.py": CLASS + "dataclasses.make_dataclass('B', y)\n" + ASKED}, NAMED),
+        ({"a.py": CLASS + "for d in vars(A).values():\n    for f in d.values(): setattr(f, 'name', y)\n" + ASKED}, NAMED),
+        ({"a.py": CLASS + "A.__dict__[y]\n" + ASKED}, NAMED),
+        ({"a.py": CLASS + "getattr(dataclasses, 'fie' + 'lds')\n" + ASKED}, NAMED),
+        ({"a.py": CLASS + "class M(type):\n    def __setattr__(cls, key, value): keep(value)\n" + ASKED}, NAMED),
+        ({"a.py": CLASS + "class B(metaclass=M): ...\n" + ASKED}, NAMED),
+        ({"a.py": "import dataclasses\n@dataclasses.dataclass\n@keep\nclass A:\n"
+         "    x: int = dataclasses.field(default=0)\n" + ASKED}, NAMED),
+        ({"a.py": "import dataclasses\n@dataclasses.dataclass\nclass A:\n    x: int = dataclasses.field(default=0)\n"
+         "    K = [x]\n" + ASKED}, NAMED),
+        ({"a.py": CLASS + ASKED, "b.py": "import dataclasses\nkeep(dataclasses.field())"}, NAMED),
+        ({"a.py": "from dataclasses import fields\ndef fields(x): return [y]\nfor f in fields(x): getattr(x, f.name)"}, NAMED),
+        ({"a.py": "from dataclasses import fields\ndef g(fields):\n    for f in fields(x): getattr(x, f.name)"}, NAMED),
+        ({"fields.py": "def fields(x): return y", "a.py": "from fields import fields\nfor f in fields(x): getattr(x, f.name)"}, NAMED),
+        # variables of loops, when what they are is asked for later, or changed meanwhile
+        ({"a.py": "for k in ('a', 'b'): fs.append(lambda x: getattr(x, k))\nk = y"}, NAMED),
+        ({"a.py": "for k in ('a', 'b'): g = (getattr(x, k) for x in z)\nk = y"}, NAMED),
+        ({"a.py": "for k in ('a', 'b'):\n    def f(x): return getattr(x, k)\nk = y"}, NAMED),
+        ({"a.py": "k = z\nfor k in ('a', 'b'):\n    k = y\n    getattr(x, k)"}, NAMED),
+        ({"a.py": "k = z\nfor k in ('a', 'b'):\n    try: ...\n    except E as k: ...\n    getattr(x, k)"}, NAMED),
+        ({"a.py": "def f():\n    global k\n    k = y\nfor k in ('a', 'b'):\n    f()\n    getattr(x, k)"}, NAMED),
+        ({"a.py": "def f():\n    def g():\n        nonlocal k\n        k = y\n    for k in ('a', 'b'):\n        g()\n"
+         "        getattr(x, k)"}, NAMED),
+        ({"a.py": "k = z\n[getattr(x, k) if one else (k := 'a') for one in y]"}, NAMED),
+        ({"a.py": "for k in ('a', 'b'): ...\nelse:\n    getattr(x, k)\nk = y"}, NAMED),
+        # variables that name a program, texts that are put together, what of Python or of a package goes further
+        ({"a.py": "import os\nos.environ['PAGER'] = x"}, "other processes"),
+        ({"a.py": "import os\nos.environ.setdefault('PYTHONBREAKPOINT', x)"}, "other processes"),
+        ({"a.py": "import os\nos.environ.update({'GIT_EDITOR': x})"}, "other processes"),
+        ({"a.py": "import os\nos.environ.update(x)"}, "other processes"),
+        ({"a.py": "import os\nos.environ[x] = y"}, "other processes"),
+        ({"a.py": "import os\nx = os.environ.setdefault('TOKEN', '')"}, "the environment"),
+        ({"a.py": "('{0.__glo' + 'bals__}').format(f)"}, "insides"),
+        ({"a.py": "T = '{0.__glo' + 'bals__}'\nT.format(f)"}, "insides"),
+        ({"a.py": "('{0.' + x + '}').format(f)"}, NAMED),
+        ({"a.py": "import sys\nsys.breakpointhook('id')"}, "insides"),
+        ({"a.py": "import inspect, pathlib\ninspect.getclosurevars(pathlib.Path.cwd)"}, "insides"),
+        ({"a.py": "import unittest\nunittest.main(module=None, argv=['x', 'os.abort'])"}, NAMED),
+        ({"a.py": "from PIL import ImageShow"}, "other processes"),
+        ({"a.py": "import numpy as np\nnp.f2py.compile(x)"}, "other processes"),
+        ({"a.py": "from matplotlib import cbook\ncbook._check_and_log_subprocess(['id'], x)"}, "insides of a package"),
+        ({"a.py": "from pathlib import Path\nPath(__file__).resolve().parent.parent / 'x'"}, "above the folder"),
+        ({"k/a.py": "from pathlib import Path\nPath(__file__).parents[2]"}, "above the folder"),
+        ({"a.py": "import os\nos.path.dirname(os.path.dirname(os.path.abspath(__file__)))"}, "above the folder"),
+    ],
+)  # fmt: skip
+def test_names_that_may_be_others(files: dict[str, str], what: str) -> None:
+    found = scanned(files)
+    assert any(what in one for told in found.values() for one in told), found
