@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection, Iterator
+from functools import cached_property
 from pathlib import PurePosixPath
 from types import ModuleType
 
@@ -44,8 +45,8 @@ _GIVING = ("attrgetter", "methodcaller", "import_module")
 _BY_NAME = ("getattr", "vars", *_GIVING)
 """These give what is asked of them by name, so they are called by their own."""
 _UNWRITTEN = (
-    "a name that is not written in this file, or in a list or dict that something else can change: write the names in a tuple here, "
-    "in no class; for fields of a dataclass take asdict"
+    "a name that is written neither here nor in a table of another file, or in one that something else can change: write the names in a "
+    "tuple, in no class; of a dataclass take asdict, or the fields one by one"
 )
 _ASKED_PLAINLY = ("dataclasses", "functools")
 """What is asked of them counts by its name."""
@@ -171,25 +172,24 @@ class _Scan(SourceFile):
 
     def _dispatched(self, node: ast.AST) -> Iterator[str]:
         """What `singledispatch` would run: its annotations where they are texts."""
-        own = {
-            one.name for one in self._nodes if isinstance(one, ast.ClassDef) and self._names[0].is_bound_once(one.name)
-        }
-        classes = Classes(own, self._names[0].binds, self._class_paths)
         known = (
             isinstance(node, ast.Call) and self._names[0].is_imported(root_of(node.func)) and self._bound.of(node.func)
         )
-        if not known and not all(map(classes.has, registered(node))):
+        if not known and not all(map(self._classes.has, registered(node))):
             yield "code that is made while it runs (singledispatch reads annotations: name a class there, or write register(CLASS))"
-        said = {last_name(node)} if isinstance(node, ast.Attribute | ast.Name) else set()
-        said |= (
-            {node.value}
-            if isinstance(node, ast.Constant)
-            else set(node.kwd_attrs)
-            if isinstance(node, ast.MatchClass)
-            else set()
-        )
+        if isinstance(node, ast.Constant):
+            said = {str(node.value)}
+        else:
+            said = set(node.kwd_attrs) if isinstance(node, ast.MatchClass) else {last_name(node)}
         if said & set(REGISTERING) and id(node) not in self._called | self._decorating:
             yield "code that is made while it runs (register of singledispatch as a value: call it)"
+
+    @cached_property
+    def _classes(self) -> Classes:
+        own = (one.name for one in self._nodes if isinstance(one, ast.ClassDef))
+        return Classes(
+            {one for one in own if self._names[0].is_bound_once(one)}, self._names[0].binds, self._class_paths
+        )
 
     def _joined(self, node: ast.BinOp) -> Iterator[str]:
         told = joined_text(node) or ("/" if divides_root(node, self._bound) else "")

@@ -53,19 +53,13 @@ def levels_above(node: ast.AST) -> int:
     while not isinstance(node, ast.Name):
         if isinstance(node, ast.Attribute) and node.attr == "parent":
             above, node = above + 1, node.value
-        elif (
-            isinstance(node, ast.Subscript)
-            and last_name(node.value) == "parents"
-            and isinstance(node.slice, ast.Constant)
-        ):
-            above, node = above + int(node.slice.value) + 1, node.value.value  # type: ignore[attr-defined, call-overload]
-        elif (
-            isinstance(node, ast.Call)
-            and last_name(node.func) in _SAME
-            and (node.args or isinstance(node.func, ast.Attribute))
-        ):
-            above += last_name(node.func) == "dirname"
-            node = node.args[0] if node.args else node.func.value  # type: ignore[attr-defined]
+        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "parents":
+            at = node.slice.value if isinstance(node.slice, ast.Constant) else 0
+            above, node = above + 1 + (at if isinstance(at, int) else 0), node.value.value
+        elif isinstance(node, ast.Call) and (name := last_name(node.func)) in _SAME:
+            above += name == "dirname"
+            given = node.func.value if isinstance(node.func, ast.Attribute) else node
+            node = node.args[0] if node.args else given if given is not node else ast.Name("")
         else:
             return 0
     return above if node.id == "__file__" else 0

@@ -40,19 +40,19 @@ class WrittenNames:
         elsewhere: Elsewhere = lambda _: (),
     ) -> None:
         self._outer, self._kept, self._star = outer, kept, star
-        self._elsewhere = outer._elsewhere if outer else elsewhere
+        self._elsewhere: Elsewhere = outer._elsewhere if outer else elsewhere
         self._sources: dict[str, list[_Source]] = {}
         self._bound: Counter[str] = Counter()
         self._imported: Counter[str] = Counter()
         self._everything = False
         self._known: dict[str, list[Name]] = {}
         nodes = list(ast.walk(tree))
-        elsewhere = {one for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for one in node.names}
+        shared = {one for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for one in node.names}
         for node in nodes:
             self._bind(node, star)
-        self._shared: set[str] = outer._shared if outer else elsewhere
+        self._shared: set[str] = outer._shared if outer else shared
         own = {one for one in bound_here(tree) if self._bound[one] == 1} - self._shared
-        self._own = own if isinstance(tree, LOOPS) else (bound_here(tree) | self._nowhere_else()) - elsewhere
+        self._own = own if isinstance(tree, LOOPS) else (bound_here(tree) | self._nowhere_else()) - shared
         read = {id(one) for node in nodes for one in self._only_read(node)}
         used = [one for one in nodes if isinstance(one, ast.Name | ast.Attribute) and id(one) not in read]
         self._exposed = {one.id for one in used if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
