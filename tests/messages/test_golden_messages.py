@@ -64,7 +64,7 @@ CASES: dict[str, tuple[Callable[[Path], object], Model, str]] = {
     "lock is a pointer": (
         spoiled("golden.lock", lambda lock: POINTER),
         MODEL,
-        "{g}/golden.lock is a Git LFS pointer, not the lock itself; run git lfs pull",
+        "{g}/golden.lock is a Git LFS pointer, not the file itself; run git lfs pull",
     ),
     "lock is no JSON": (
         spoiled("golden.lock", lambda lock: b"<<<<<<< HEAD"),
@@ -107,7 +107,7 @@ CASES: dict[str, tuple[Callable[[Path], object], Model, str]] = {
     "file is a pointer": (
         spoiled("outputs.safetensors", lambda content: POINTER),
         MODEL,
-        "{g}/outputs.safetensors is a Git LFS pointer, not the tensors themselves; run git lfs pull",
+        "{g}/outputs.safetensors is a Git LFS pointer, not the file itself; run git lfs pull",
     ),
     "file truncated": (spoiled("outputs.safetensors", lambda content: content[:-1]), MODEL, SIZED),
     "file changed": (

@@ -211,13 +211,14 @@ def test_a_raised_note_is_right() -> None:
 
 
 RAISE_NOTES = (
-    "worker", "numerics/shapes", "onnx_to_torch", "task_metrics", "transforms", "models/conversion.py", "models/dynamic_ranges.py",
-    "models/examination", "models/external_data.py", "models/golden_samples.py", "models/onnx_file.py", "models/program.py",
-    "models/program_archive.py", "models/program_check.py", "models/random_inputs.py", "models/sources.py", "models/sources_factory.py",
-    "models/tensor_part.py",
+    "backends", "worker", "numerics/shapes", "onnx_to_torch", "task_metrics", "transforms", "models/calibration_samples.py",
+    "models/conversion.py", "models/dynamic_ranges.py", "models/examination", "models/external_data.py", "models/golden_checks.py",
+    "models/golden_samples.py", "models/goldens.py", "models/onnx_file.py", "models/own_data", "models/program.py",
+    "models/program_archive.py", "models/program_check.py", "models/program_source_check.py", "models/random_inputs.py",
+    "models/sources.py", "models/sources_factory.py", "models/tensor_part.py", "models/tensors.py",
 )  # fmt: skip
-"""Rooms whose errors are all notes or codes. The others of `IN_WORKERS` run outside of workers as well, or are plug-ins: an error of theirs
-comes with its words, as a stranger's does, and the driver puts them where its sentence has a place for them."""
+"""Rooms whose errors are all notes or codes. The others of `IN_WORKERS` run outside of workers as well: an error of theirs comes with its
+words, as a stranger's does, and the driver puts them where its sentence has a place for them."""
 REFUSE_WITH_NOTES = ("generators", "mutation", "numerics")
 """Rooms whose refusals and failures (what becomes the outcome of a job) are notes. A wrong use is found before a worker is there."""
 ERRORS = {name for name, one in vars(assay.errors).items() if isinstance(one, type) and issubclass(one, AssayError)}

@@ -231,7 +231,7 @@ def test_softmax_replaced_by_zeros_is_not_softmax(write: Any, tmp_path: Path) ->
     ],
 )
 def test_words_become_causes(text: str, kind: type[Exception], node: str) -> None:
-    failure = lowering_failure(RuntimeError(text), while_="lowering for xnnpack")
+    failure = lowering_failure(RuntimeError(text), step="lowering for xnnpack")
     assert type(failure) is kind
     assert getattr(failure, "node", "") == node
 
@@ -240,16 +240,16 @@ def test_what_a_list_of_passes_wraps_is_told_itself() -> None:
     inner = TypeError("new(): data must be a sequence (got NoneType)")
     wrapped = Exception("An error occurred when running the 'P' pass after the following passes: ['P', 'P']")
     wrapped.__cause__ = inner
-    assert str(lowering_failure(wrapped, while_="lowering")) == f"ExecuTorch failed lowering: TypeError: {inner}"
+    assert str(lowering_failure(wrapped, step="lowering")) == f"ExecuTorch failed lowering: TypeError: {inner}"
 
 
 def test_a_type_that_a_delegate_lacks_is_unsupported() -> None:
     """Core ML's answer to an input of bytes."""
     import torch
 
-    failure = lowering_failure(KeyError(torch.uint8), while_="lowering for coreml")
+    failure = lowering_failure(KeyError(torch.uint8), step="lowering for coreml")
     assert type(failure) is Unsupported
-    assert str(failure) == "ExecuTorch, lowering for coreml: the delegate has no type torch.uint8."
+    assert str(failure) == "the delegate of ExecuTorch has no type torch.uint8."
 
 
 def test_what_a_partitioner_keeps_and_its_delegate_does_not_take_is_unsupported(tmp_path: Path) -> None:

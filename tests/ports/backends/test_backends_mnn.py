@@ -199,7 +199,7 @@ def test_a_truncated_artifact(tmp_path: Path) -> None:
     MNN().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOW).save(tmp_path)
     artifact = tmp_path / "model.mnn"
     artifact.write_bytes(artifact.read_bytes()[:1000])
-    with pytest.raises(InvalidModel, match="lower the model again"):
+    with pytest.raises(InvalidModel, match="build it again"):
         MNN().load(tmp_path, _FLOW)
 
 

@@ -79,7 +79,7 @@ def test_a_symbol_that_is_not_the_batch_needs_a_size(write: Any) -> None:
     sized = Flow(name="sized", backend="ncnn", dims={"h": (4, 8, 16)})
     engine = Ncnn().lower(model, sized)
     assert np.array_equal(engine.run({"x": _IMAGE[:1]})["y"], np.maximum(_IMAGE[:1], 0))
-    with pytest.raises(Unsupported, match="is 1x3x4x8; the network was converted for 1x3x8x8"):
+    with pytest.raises(Unsupported, match=r"is \[1, 3, 4, 8\]; the network was converted for \[1, 3, 8, 8\]"):
         engine.run({"x": _IMAGE[:1, :, :4]})
 
 
@@ -131,4 +131,4 @@ def test_a_broken_artifact(tiny: Path, tmp_path: Path) -> None:
 def test_a_converter_that_dies_is_an_error_with_its_last_words() -> None:
     failure = conversion_failure(Converted("fp16 = 0\n\x1b[0;93mpass_level2\x1b[m\n", -11))
     assert type(failure) is Lowering
-    assert str(failure) == "pnnx, ncnn's converter, died of SIGSEGV: pass_level2"
+    assert str(failure) == "pnnx's converter died of SIGSEGV: pass_level2"

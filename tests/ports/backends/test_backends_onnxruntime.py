@@ -152,7 +152,7 @@ def test_a_saved_engine_that_cannot_be_loaded_is_told_in_one_sentence(tmp_path: 
     with pytest.raises(InvalidModel) as caught:
         OnnxRuntime().load(tmp_path, _FLOW)
     text = str(caught.value)
-    assert text.startswith("onnxruntime 1.31.1 cannot load this saved engine (")
+    assert text.startswith("onnxruntime cannot load this saved engine (")
     assert text.endswith("): build it again with this version, here")
 
 

@@ -180,4 +180,4 @@ except Unsupported as error:
 """
     told = _inside(qnn, program)
     assert "(2, 3)" in told
-    assert "QNN compiled it for N=2" in told
+    assert "It was compiled for N=2" in told

@@ -152,7 +152,7 @@ def test_a_saved_engine_that_cannot_be_loaded_is_told_in_one_sentence(tmp_path: 
     with pytest.raises(InvalidModel) as caught:
         OpenVINO().load(tmp_path, _FLOW)
     text = str(caught.value)
-    assert text.startswith("openvino 2026.4.1 cannot load this saved engine (")
+    assert text.startswith("openvino cannot load this saved engine (")
     assert text.endswith("): build it again with this version, here")
     assert "\n" not in text
     assert ".cpp:" not in text

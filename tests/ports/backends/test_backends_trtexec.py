@@ -112,7 +112,7 @@ def test_a_plan_cut_or_of_another_version(script: Path, tmp_path: Path, monkeypa
     Trtexec().lower(tiny_model(tmp_path / "m.onnx"), FLOW).save(saved)
     monkeypatch.setenv("TRTEXEC_VERSION", "101300")
     find.cache_clear()
-    with pytest.raises(InvalidModel, match=r"built by trtexec 10\.16\.0 and this is 10\.13\.0: lower the model again"):
+    with pytest.raises(InvalidModel, match=r"built by trtexec 10\.16\.0, and this is 10\.13\.0: lower the model again"):
         Trtexec().load(saved, FLOW)
     plan = saved / "model.plan"
     plan.write_bytes(plan.read_bytes()[:-9])

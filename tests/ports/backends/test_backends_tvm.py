@@ -167,10 +167,10 @@ def test_what_the_importer_cannot_is_told_with_the_node(write: Any, text: str, n
 
 
 def test_words_of_failures() -> None:
-    assert isinstance(tvm_failure(RuntimeError("std::bad_alloc"), while_="running"), MemoryError)
-    assert isinstance(tvm_failure(NotImplementedError(""), while_="importing"), Unsupported)
-    assert type(tvm_failure(KeyError("x"), while_="importing")) is Lowering
-    assert "KeyError: 'x'" in str(tvm_failure(KeyError("x"), while_="importing"))
+    assert isinstance(tvm_failure(RuntimeError("std::bad_alloc"), step="running"), MemoryError)
+    assert isinstance(tvm_failure(NotImplementedError(""), step="importing"), Unsupported)
+    assert type(tvm_failure(KeyError("x"), step="importing")) is Lowering
+    assert "KeyError: 'x'" in str(tvm_failure(KeyError("x"), step="importing"))
 
 
 def test_a_truncated_artifact(tmp_path: Path) -> None:
@@ -202,5 +202,5 @@ def test_a_schedule_by_dlight_is_another_engine_with_the_same_answers(tmp_path: 
 @pytest.mark.parametrize("more", [{"target": "cuda"}, {"optimization": "none"}])
 def test_dlight_has_rules_for_an_optimized_engine_of_this_processor_alone(more: dict[str, str], tmp_path: Path) -> None:
     flow = msgspec.structs.replace(_FLOW, options={"schedule": "dlight", **more})
-    with pytest.raises(UsageError, match='"schedule" can be dlight only with target llvm and optimization full'):
+    with pytest.raises(UsageError, match='"schedule" can be dlight with target=llvm, optimization=full only'):
         TVM().lower(tiny_model(tmp_path / "tiny.onnx"), flow)

@@ -24,10 +24,10 @@ def test_right_feeds_pass() -> None:
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"image": np.zeros((7, 2), np.float32)}, 'Input "image" has shape 7x2; the model takes batchx3.'),
-        ({"image": np.zeros((1, 7, 3), np.float32)}, 'Input "image" has shape 1x7x3; the model takes batchx3.'),
+        ({"image": np.zeros((7, 2), np.float32)}, 'Input "image" has shape [7, 2]; the model takes [batch, 3].'),
+        ({"image": np.zeros((1, 7, 3), np.float32)}, 'Input "image" has shape [1, 7, 3]; the model takes [batch, 3].'),
         ({"image": np.zeros((7, 3), np.float64)}, 'Input "image" is float64; the model takes float32.'),
-        ({"scale": np.zeros((1,), np.float32)}, 'Input "scale" has shape 1; the model takes scalar.'),
+        ({"scale": np.zeros((1,), np.float32)}, 'Input "scale" has shape [1]; the model takes [].'),
         ({"mask": np.zeros(1)}, 'Input "mask" is fed, but the model has no such input.'),
     ],
 )
@@ -60,7 +60,7 @@ def test_whole_number_for_a_float() -> None:
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"thread": 2}, 'Flow "mine": backend "toy" has no option "thread"; did you mean "threads"?'),
+        ({"thread": 2}, 'Flow "mine": backend "toy" has no option "thread"; perhaps you mean \'threads\'.'),
         ({"zzz": 2}, 'Flow "mine": backend "toy" has no option "zzz"; it has level, threads, seconds.'),
         ({"level": "most"}, 'Flow "mine": option "level" cannot be \'most\'; use one of: basic, all.'),
         ({"threads": True}, 'Flow "mine": option "threads" takes int, not True; its default is 1.'),

@@ -24,7 +24,7 @@ def test_the_tensor_without_a_shape_is_read() -> None:
             "MNN's session computes no shape for If 'y'; MNN's other interface has control flow: --option api=module.",
         ),
         ("Reshape", "MNN's session computes no shape for Reshape 'y'."),
-        ("", "MNN's session computes no shape for 'y'."),
+        ("", "MNN's session computes no shape for node 'y'."),
     ],
 )
 def test_a_shape_that_cannot_be_computed_is_not_supported(kind: str, text: str) -> None:

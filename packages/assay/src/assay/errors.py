@@ -36,7 +36,8 @@
         ├── EndpointBroke         a service that answered before went away, or answers by no protocol
         └── PeerFailed            the other process of a comparison failed, this one is well
 
-WrongShape is a ValueError that engines raise: fed what they do not take.
+WrongInput, and WrongShape of them, are ValueErrors as well: what an engine raises that is fed what it does not take. OutOfMemory is a
+MemoryError.
 """
 
 from __future__ import annotations
@@ -189,12 +190,20 @@ class Unsupported(Lowering):
         self.cause = cause
 
 
-class WrongShape(ValueError):
-    """An engine was fed a shape that it does not take: input `name`, where it takes `wanted`."""
+class WrongInput(AssayError, ValueError):
+    """An engine was fed what it does not take. A plug-in may raise any ValueError."""
 
-    def __init__(self, text: str, *, name: str, wanted: tuple[int | str, ...]) -> None:
-        super().__init__(text)
+
+class WrongShape(WrongInput):
+    """Of another shape: input `name`, where it takes `wanted`."""
+
+    def __init__(self, said: str | Note, *, name: str, wanted: tuple[int | str, ...]) -> None:
+        super().__init__(said)
         self.name, self.wanted = name, wanted
+
+
+class OutOfMemory(AssayError, MemoryError):
+    """A backend had not enough, and says more than that."""
 
 
 class Undelegated(Lowering):

@@ -91,9 +91,9 @@ def test_types_in_its_words(words: str, wanted: str) -> None:
     ("text", "words"),
     [
         ("{", "is no JSON"),
-        ("{}", 'no list "Layers"'),
-        ('"x"', 'no list "Layers"'),
-        ('{"Layers": [3]}', "neither a name nor"),
+        ("{}", "'Layers' is missing"),
+        ('"x"', "'Layers' is missing"),
+        ('{"Layers": [3]}', "'Name' is missing"),
     ],
 )
 def test_no_layers(text: str, words: str) -> None:

@@ -35,7 +35,7 @@ def test_a_stale_plan_says_so(version: str, tmp_path: Path, device: Cuda, monkey
     text = "6: The engine plan file is generated on an incompatible device, expecting compute 8.6 got compute 7.5, please rebuild."
     one = Version(version, world_of(fails="deserialize", says=[("ERROR", text)]), tmp_path)
     monkeypatch.setattr(generated_tensorrt, "LOGGERS", [one.listener.logger])
-    with pytest.raises(InvalidModel, match=r"expecting compute 8\.6 got compute 7\.5.*Lower the model again"):
+    with pytest.raises(InvalidModel, match=r"expecting compute 8\.6 got compute 7\.5.*build it again"):
         one.engine(device)
 
 
@@ -65,7 +65,7 @@ def test_int64_goes_in_as_int32_where_there_is_no_other(tmp_path: Path, device: 
     )
     engine = Version("8.6.1", world, tmp_path, text).engine(device)
     assert engine.run({"x": np.array([1, -2])})["y"].tolist() == [1, -2]
-    with pytest.raises(ValueError, match="do not fit"):
+    with pytest.raises(ValueError, match="beyond int32"):
         engine.run({"x": np.array([2**40])})
 
 

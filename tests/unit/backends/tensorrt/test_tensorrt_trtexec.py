@@ -47,7 +47,7 @@ def test_types_are_flags_until_11() -> None:
     assert "--fp16" not in _command(11, precision="fp16")
     assert "--fp16" not in _command(10, precision="fp16", strongly_typed=True)
     assert "--stronglyTyped" in _command(10, strongly_typed=True)
-    with pytest.raises(Unsupported, match="has no --bf16"):
+    with pytest.raises(Unsupported, match="has no flag --bf16"):
         _command(8, precision="bf16")
     assert "--noTF32" in _command(11)
     assert "--noTF32" not in _command(11, precision="tf32")

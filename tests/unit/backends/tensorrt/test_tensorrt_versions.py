@@ -46,7 +46,7 @@ _EXPRESSED = {
     "fp32": {"8": {"TF32": False}, "10": {"TF32": False}, "11": {"TF32": False}},
     "tf32": {"8": {"TF32": True}, "10": {"TF32": True}, "11": {"TF32": True}},
     "fp16": {"8": {"TF32": False, "FP16": True}, "10": {"TF32": False, "FP16": True}, "11": "carries no float16"},
-    "bf16": {"8": "no builder flag BF16", "10": {"TF32": False, "BF16": True}, "11": "carries no bfloat16"},
+    "bf16": {"8": "has no flag BF16", "10": {"TF32": False, "BF16": True}, "11": "carries no bfloat16"},
     "int8-qdq": {"8": "quantize it first", "10": "quantize it first", "11": "quantize it first"},
     "fp8-qdq": {"8": "of float8", "10": "of float8", "11": "of float8"},
 }
@@ -131,7 +131,7 @@ def test_the_parser_names_the_node(version: str, code: str, kind: type[Exception
     error = {"code": code, "desc": "no importer", "node": 3, "node_name": "fancy", "node_operator": "Fancy"}
     with pytest.raises(kind) as caught:
         Version(version, world_of(parser_error=error), tmp_path).build()
-    assert ("fancy" if not version.startswith("8") else "number 3") in str(caught.value)
+    assert ("fancy" if not version.startswith("8") else "at node '3'") in str(caught.value)
 
 
 _SKIPPED = "Skipping tactic 0 due to insuficient memory on requested size of 29147520 detected for tactic 0."

@@ -160,5 +160,5 @@ def test_a_state_that_is_none_is_refused() -> None:
     with pytest.raises(UsageError) as caught:
         read_data(Data("x.npy", state={"y": "x"}), CELL)
     assert str(caught.value) == (
-        "state y=x: output 'y' is float32 ['N', 2], input 'x' float32 ['N', 4]; only a state of one type and shape can be fed back"
+        "state y=x: output 'y' is float32 [N, 2], input 'x' float32 [N, 4]; only a state of one type and shape can be fed back"
     )

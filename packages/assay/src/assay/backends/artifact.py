@@ -7,6 +7,8 @@ from typing import TypeVar
 
 import msgspec
 
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import InvalidModel
 
 Record = TypeVar("Record")
@@ -17,9 +19,7 @@ def read_record(path: Path, kind: type[Record]) -> Record:
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, msgspec.DecodeError) as error:
-        raise InvalidModel(
-            f"{path.name} of the saved engine cannot be read ({error}); lower the model again."
-        ) from error
+        raise InvalidModel(noted(BackendCode.ENGINE_NOT_READ, file=path.name, error=str(error))) from error
 
 
 def read_artifact(path: Path) -> bytes:
@@ -27,6 +27,4 @@ def read_artifact(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise InvalidModel(
-            f"{path.name} of the saved engine cannot be read ({error}); lower the model again."
-        ) from error
+        raise InvalidModel(noted(BackendCode.ENGINE_NOT_READ, file=path.name, error=str(error))) from error

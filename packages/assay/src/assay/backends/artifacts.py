@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import InvalidModel
 from assay.models.files import file_digest
 
@@ -14,6 +16,6 @@ def check_artifact(file: Path, digest: str) -> None:
     Seen: SIGBUS on loading a truncated shared library (tvm 0.27.0).
     """
     if not file.is_file():
-        raise InvalidModel(f"{file.name} is missing from the saved engine; lower the model again.")
+        raise InvalidModel(noted(BackendCode.ENGINE_FILE_MISSING, file=file.name))
     if file_digest(file) != digest:
-        raise InvalidModel(f"{file.name} is not what was saved (truncated or replaced); lower the model again.")
+        raise InvalidModel(noted(BackendCode.ENGINE_FILE_CHANGED, file=file.name))

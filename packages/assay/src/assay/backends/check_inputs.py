@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from assay.core.dtype import dtype_name
 from assay.core.model import TensorSpec
-from assay.errors import WrongShape
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
+from assay.errors import Unsupported, WrongInput, WrongShape
 from assay.ports import Tensors
+
+
+def other_sizes(error: WrongInput, sizes: Mapping[str, int]) -> Unsupported:
+    """Of an engine that was compiled for these sizes, where the model takes others."""
+    named = tuple(f"{name}={size}" for name, size in sizes.items())
+    return Unsupported(noted(BackendCode.OTHER_SIZES, error=error.reason, sizes=named))
 
 
 def check_inputs(tensors: Tensors, specs: Sequence[TensorSpec]) -> None:
     """Names, dtypes and fixed dimensions must be the declared ones; a symbol or "?" takes any size.
 
-    Raises ValueError with the first input that differs, WrongShape where it is of another shape. An empty shape is a scalar, as in ONNX.
+    Raises WrongInput with the first input that differs, WrongShape where it is of another shape. An empty shape is a scalar, as in ONNX.
     """
     for spec in specs:
         if spec.name not in tensors:
-            raise ValueError(f'Input "{spec.name}" is missing; feed {", ".join(one.name for one in specs)}.')
+            names = tuple(one.name for one in specs)
+            raise WrongInput(noted(BackendCode.INPUT_MISSING, input=spec.name, inputs=names))
         array = tensors[spec.name]
         if spec.dtype and dtype_name(array.dtype) != spec.dtype:
-            raise ValueError(f'Input "{spec.name}" is {array.dtype}; the model takes {spec.dtype}.')
+            raise WrongInput(noted(BackendCode.INPUT_TYPE, input=spec.name, dtype=str(array.dtype), wanted=spec.dtype))
         fits = len(array.shape) == len(spec.shape) and all(
             wanted == got for wanted, got in zip(spec.shape, array.shape, strict=True) if isinstance(wanted, int)
         )
         if not fits:
-            wanted_shape = "x".join(str(dimension) for dimension in spec.shape) or "scalar"
-            got_shape = "x".join(str(dimension) for dimension in array.shape) or "scalar"
-            text = f'Input "{spec.name}" has shape {got_shape}; the model takes {wanted_shape}.'
-            raise WrongShape(text, name=spec.name, wanted=tuple(spec.shape))
+            note = noted(BackendCode.INPUT_SHAPE, input=spec.name, shape=array.shape, wanted=spec.shape)
+            raise WrongShape(note, name=spec.name, wanted=spec.shape)
     extra = sorted(set(tensors) - {spec.name for spec in specs})
     if extra:
-        raise ValueError(f'Input "{extra[0]}" is fed, but the model has no such input.')
+        raise WrongInput(noted(BackendCode.INPUT_NOT_TAKEN, input=extra[0]))

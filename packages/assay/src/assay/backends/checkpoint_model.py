@@ -9,6 +9,8 @@ import msgspec
 
 from assay.backends.artifact import read_record
 from assay.core.flow import Option
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import InvalidModel, Unsupported
 from assay.models.checkpoints.provenance import checkpoint_digest, checkpoint_of
 from assay.ports import OptionSpec
@@ -44,8 +46,7 @@ def checkpoint_for(model: Path, options: dict[str, Option]) -> Checkpoint:
     origin = checkpoint_of(model, "folder")
     if origin is None:
         raise Unsupported(
-            "transformers runs checkpoint folders, and this model was read from none: check the folder itself, or name it with "
-            "--option checkpoint=FOLDER",
+            noted(BackendCode.NO_CHECKPOINT, library="transformers", option="checkpoint=FOLDER"),
             cause="other",
         )
     return Checkpoint(str(origin.place), origin.digest)
@@ -62,7 +63,7 @@ def opened(checkpoint: Checkpoint, options: dict[str, Option]) -> tuple[Any, Che
     try:
         found = checkpoint_digest(folder)
         if checkpoint.digest is not None and found != checkpoint.digest:
-            raise InvalidModel(f"the checkpoint {folder} has changed since the model was read: check it again")
+            raise InvalidModel(noted(BackendCode.CHECKPOINT_CHANGED, place=str(folder)))
         read: Any = transformers.AutoModelForCausalLM.from_pretrained(
             folder,
             dtype=getattr(torch, str(options["dtype"])),
@@ -74,9 +75,11 @@ def opened(checkpoint: Checkpoint, options: dict[str, Option]) -> tuple[Any, Che
         )
     except (OSError, ValueError) as error:
         why = " ".join(str(error).split())[:300]
-        raise InvalidModel(f"transformers cannot open the checkpoint {folder}: {why}") from error
+        raise InvalidModel(
+            noted(BackendCode.CHECKPOINT_NOT_OPENED, library="transformers", place=str(folder), error=why)
+        ) from error
     model, loading = read
     if missing := sorted(loading["missing_keys"]):
-        raise InvalidModel(f"the checkpoint {folder} has no weight {missing[0]}: transformers would draw one at random")
+        raise InvalidModel(noted(BackendCode.WEIGHT_MISSING, place=str(folder), weight=missing[0]))
     model.eval()
     return model, Checkpoint(str(folder.resolve()), found)

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import NotRunnable
 
 # Sets of instructions that compilers make code of, and that Linux tells; LLVM's list has tuning and rights of the kernel besides.
@@ -23,10 +25,7 @@ def check_processor(backend: str, features: Iterable[str]) -> None:
     have = _features()
     lacking = sorted(one for one in set(features) if _EMITTED.match(one) and _plain(one) not in have)
     if have and lacking:
-        raise NotRunnable(
-            f"the saved {backend} engine is built for another processor: this one has no {', '.join(lacking)}; "
-            "lower the model again with cpu=host, or run it where these are"
-        )
+        raise NotRunnable(noted(BackendCode.OTHER_PROCESSOR, library=backend, features=tuple(lacking)))
 
 
 def sums_saturate() -> bool:

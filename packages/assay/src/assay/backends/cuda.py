@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from assay.errors import NotRunnable
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
+from assay.errors import NotRunnable, OutOfMemory
 from assay.ports import Tensor
 
 _TO_DEVICE, _TO_HOST = 1, 2
@@ -99,8 +101,8 @@ class Cuda:
             return
         words = self._library.cudaGetErrorString(ctypes.c_int(code)).decode(errors="replace")
         if code == _NO_MEMORY:
-            raise MemoryError(f"{name}: {words}")
-        raise NotRunnable(f"no usable CUDA device: {name} says {words} ({code})")
+            raise OutOfMemory(noted(BackendCode.CUDA_MEMORY, call=name, error=words))
+        raise NotRunnable(noted(BackendCode.CUDA_SAYS, call=name, error=words, code=code))
 
 
 class TimedCall:
@@ -127,7 +129,7 @@ def cuda() -> Cuda:
             return Cuda(name)
         except OSError:
             continue
-    raise NotRunnable("the CUDA runtime (libcudart) is not installed: pip install nvidia-cuda-runtime.")
+    raise NotRunnable(noted(BackendCode.NO_CUDA_RUNTIME))
 
 
 def _candidates() -> Iterator[str]:

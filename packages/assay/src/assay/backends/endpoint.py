@@ -13,6 +13,8 @@ from assay.backends.availability import installed
 from assay.backends.options import resolve_options
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.endpoints.chat_template import rendered
 from assay.endpoints.connection import Connection, endpoint_key
 from assay.endpoints.openai import OpenAi, Vocabulary
@@ -32,7 +34,7 @@ class _Address(msgspec.Struct, frozen=True):
 
 def _connection(options: dict[str, Option]) -> Connection:
     if not options["url"]:
-        raise UsageError("it is not said where the service is: give its address with --endpoint URL")
+        raise UsageError(noted(BackendCode.NO_ADDRESS))
     return Connection(str(options["url"]), timeout_s=float(options["timeout_s"]), key=endpoint_key())
 
 
@@ -134,9 +136,7 @@ class PromptEngine:
     def run(self, tensors: Tensors) -> dict[str, Tensor]:
         """One request for each row of `input_ids`, for the token behind it: what is timed. Raises UsageError without that input."""
         if "input_ids" not in tensors:
-            raise UsageError(
-                "the service continues prompts, and this model takes no input_ids: give the address of its tensors, .../v2"
-            )
+            raise UsageError(noted(BackendCode.SERVICE_NO_INPUT_IDS))
         rows = [self.service.complete(row.tolist(), 1) for row in np.asarray(tensors["input_ids"])]
         return {"next_token": np.array([one.ids[0] if one.ids else -1 for one in rows])}
 
@@ -144,7 +144,7 @@ class PromptEngine:
         """By the file that `chat_template` names. Raises UsageError where it cannot be read."""
         path = Path(str(self.settings["chat_template"]))
         if not path.is_file():
-            raise UsageError(f"the chat template {path} is no file; give the template of the model")
+            raise UsageError(noted(BackendCode.TEMPLATE_NO_FILE, file=str(path)))
         return rendered(path, messages, Path(str(self.settings["tokenizer"])))
 
     def save(self, folder: Path) -> None:

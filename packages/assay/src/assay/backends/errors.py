@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from assay.core.note import Note, noted
 from assay.core.outcome import Cause
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported
 
 Failure = Lowering | MemoryError
@@ -87,23 +89,19 @@ def onnxruntime_failure(text: str) -> Failure:
 
 def _no_locale(language: str, name: str) -> Unavailable:
     """What a StringNormalizer lowers letters by; not every machine, and hardly a container, has it."""
-    made = f"localedef -i {language} -f UTF-8 {name}"
-    return Unavailable(
-        f"this machine lacks the locale '{name}', by which StringNormalizer changes the case of letters: install it (Debian, Ubuntu: "
-        f"`apt-get install locales`, then `{made}`), or set the attribute locale='C' of that node (skl2onnx: the option "
-        "locale of the vectorizer), which changes the case of ASCII letters only"
-    )
+    return Unavailable(noted(BackendCode.NO_LOCALE, locale=name, language=language))
 
 
 def openvino_failure(text: str) -> Failure:
     """Of the text of a RuntimeError of openvino 2026.4, from reading, compiling or running a model."""
     node = first_match(_OV_NODES, text)
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith(("Exception from", "Check '"))]
-    short = _one_line(" ".join(lines) or text)
-    if refused := _OV_REFUSED.search(text):
-        short = f"OpenVINO's importer refuses {refused[1]} '{node}': {refused[2].rstrip(':')}"
+    short: str | Note = _one_line(" ".join(lines) or text)
     if _MEMORY.search(text):
         return MemoryError(short)
+    if refused := _OV_REFUSED.search(text):
+        error = refused[2].rstrip(":")
+        short = noted(BackendCode.IMPORTER_REFUSES, library="OpenVINO", operator=refused[1], node=node, error=error)
     if _OV_OPSET.search(text):
         return Unsupported(short, node=node, cause=Cause.OPSET_TOO_NEW.value)
     if "No conversion rule found" in text:
@@ -116,12 +114,10 @@ def openvino_failure(text: str) -> Failure:
     return Lowering(short, node=node)
 
 
-def unusable_artifact(backend: str, version: str, error: Exception) -> InvalidModel:
+def unusable_artifact(backend: str, error: Exception) -> InvalidModel:
     """A saved engine that was cut, changed, or built by another version or for another kind of processor."""
     told = _one_line(_OV_PLACES.sub("", str(error)), 300).rstrip(".")
-    return InvalidModel(
-        f"{backend} {version} cannot load this saved engine ({told}): build it again with this version, here"
-    )
+    return InvalidModel(noted(BackendCode.ENGINE_NOT_LOADED, library=backend, error=told))
 
 
 def checker_failure(text: str) -> Failure:

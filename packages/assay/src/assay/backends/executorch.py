@@ -23,7 +23,9 @@ from assay.backends.torch_warnings import read_warnings
 from assay.core.engine_info import EngineInfo, Placement
 from assay.core.flow import Flow, Option
 from assay.core.native_warning import NativeWarning
-from assay.errors import NotRunnable, Unsupported
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
+from assay.errors import NotRunnable, Unsupported, WrongInput
 from assay.models.program import open_program
 from assay.models.torch_patches import quicken
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
@@ -137,7 +139,7 @@ class ExecuTorch:
 
     def after_passes(self, model: Path, flow: Flow, folder: Path) -> Path:  # noqa: ARG002  the port's
         """Raises Unsupported: a partitioned program is no ONNX graph."""
-        raise Unsupported("A program that is partitioned is no ONNX graph.", cause="other")
+        raise Unsupported(noted(BackendCode.PASSES_NOT_SHOWN, library="ExecuTorch"), cause="other")
 
     def without_passes(self, flow: Flow, names: Sequence[str]) -> Flow:
         """By `undelegated`."""
@@ -212,9 +214,8 @@ class ExecuTorchEngine:
         module.forward([from_numpy(tensors[spec.name]).contiguous() for spec in self._built.inputs])
         module.write_etdump_result_to_file(str(folder / "executorch.etdp"))
         if not any(folder.iterdir()):
-            raise Unsupported(
-                f"the runtime of executorch {_version()} was built without EXECUTORCH_ENABLE_EVENT_TRACER, so that it writes no ETDump"
-            )
+            lacking = "EXECUTORCH_ENABLE_EVENT_TRACER"
+            raise Unsupported(noted(BackendCode.NO_PROFILER, library="executorch", version=_version(), lacking=lacking))
 
     def save(self, folder: Path) -> None:
         """The .pte, and the names, bounds and placements that it does not hold."""
@@ -242,7 +243,7 @@ class ExecuTorchEngine:
         for spec in self._built.inputs:
             array = tensors[spec.name]
             if array.size == 0:
-                raise ValueError(f'Input "{spec.name}" is empty, and ExecuTorch takes no empty tensors.')
+                raise WrongInput(noted(BackendCode.INPUT_EMPTY, input=spec.name, library="ExecuTorch"))
             for symbol, size in zip(spec.shape, array.shape, strict=True):
                 if isinstance(symbol, str) and symbol in self._built.bounds:
                     self._check_size(spec.name, symbol, size, sizes)
@@ -251,11 +252,17 @@ class ExecuTorchEngine:
         least, most = self._built.bounds[symbol]
         if not least <= size <= most:
             raise Unsupported(
-                f'Input "{name}": "{symbol}" is {size}; the program was made for {least} to {most}. Name the sizes in '
-                "the case (dims), or set the option most."
+                noted(
+                    BackendCode.SIZE_BEYOND,
+                    input=name,
+                    dimension=symbol,
+                    size=size,
+                    least=least,
+                    most=most,
+                )
             )
-        if sizes.setdefault(symbol, size) != size:
-            raise ValueError(f'Input "{name}": "{symbol}" is {size}, and {sizes[symbol]} in another input.')
+        if (other := sizes.setdefault(symbol, size)) != size:
+            raise WrongInput(noted(BackendCode.SIZES_DIFFER, input=name, dimension=symbol, size=size, other=other))
 
 
 @cache
@@ -270,10 +277,15 @@ def _check_runtime(built: Built, artifact: bytes, registry: Any) -> None:
         return
     if delegate.id not in registry.registered_backend_names:
         raise NotRunnable(
-            f"The runtime of executorch {_version()} has no {delegate.id}; it runs on {delegate.runs_on}."
+            noted(
+                BackendCode.DELEGATE_NOT_IN_RUNTIME,
+                version=_version(),
+                delegate=delegate.id,
+                place=delegate.runs_on,
+            )
         )
     if not registry.is_available(delegate.id):
-        raise NotRunnable(f"{delegate.id} is in the runtime and not available here; it runs on {delegate.runs_on}.")
+        raise NotRunnable(noted(BackendCode.DELEGATE_NOT_HERE, delegate=delegate.id, place=delegate.runs_on))
 
 
 def _placements(built: Built) -> tuple[Placement, ...]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.backends.executorch_patches import faster_xnnpack_partitioner
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import Unavailable, UsageError
 
 
@@ -148,16 +150,13 @@ def partitioners(delegate: str, undelegated: Collection[str] = ()) -> list[Any]:
         made = chosen.partitioners()
     except (ImportError, OSError) as error:
         text = " ".join(str(error).split()).rstrip(".")
-        raise Unavailable(
-            f"Lowering for {chosen.id} needs a library that is not here ({text}): {chosen.install or 'install executorch again'}"
-        ) from error
+        note = noted(BackendCode.DELEGATE_NEEDS, delegate=chosen.id, error=text, install=chosen.install)
+        raise Unavailable(note) from error
     named = _by_operator(made)
     for name in undelegated:
         if made and not any(name in configs for configs in named):
-            known = ", ".join(sorted({one for configs in named for one in configs})) or "no list of operators"
-            raise UsageError(
-                f'option "undelegated": the partitioner of {delegate} does not name {name!r}; it has {known}'
-            )
+            known = tuple(sorted({one for configs in named for one in configs}))
+            raise UsageError(noted(BackendCode.UNDELEGATED_NAME, delegate=delegate, operator=name, operators=known))
         for configs in named:
             configs.pop(name, None)
     return made

@@ -59,7 +59,7 @@ def bounded(program: Program, flow: Flow, most: int, *, fixed: bool) -> tuple[Pr
     try:
         again = reexport(program, wanted, usual=usual)
     except Exception as error:
-        raise lowering_failure(error, while_="bounding the dynamic sizes") from error
+        raise lowering_failure(error, step="bounding") from error
     return again, bounds_of(again, wanted)
 
 
@@ -81,7 +81,7 @@ def lowered(
         except Lowering:
             raise
         except Exception as error:
-            raise lowering_failure(error, while_=f"lowering for {delegate}") from error
+            raise lowering_failure(error, step="lowering") from error
     record = Built(
         delegate,
         program.inputs,

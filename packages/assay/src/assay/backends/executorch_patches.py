@@ -44,7 +44,7 @@ def minimal_import(package: str) -> Iterator[None]:
         return
     spec = importlib.util.find_spec(package)
     if spec is None:
-        raise ModuleNotFoundError(f"No module named {package!r}", name=package)
+        raise ModuleNotFoundError(package, name=package)
     sys.modules[package] = importlib.util.module_from_spec(spec)
     try:
         yield

@@ -22,6 +22,8 @@ from assay.backends.torch_errors import torch_failure
 from assay.backends.torch_warnings import without_deprecations
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import Unavailable, Unsupported
 from assay.ports import Availability, OptionSpec, Tensor
 
@@ -88,8 +90,8 @@ class ExportedDecoder:
 
 
 def _check_there(compiler: str) -> None:
-    if compiler == "executorch" and not (found := installed("executorch", "executorch", "executorch")).available:
-        raise Unavailable(f"{found.reason} Run {found.install}.")
+    if compiler == "executorch" and not installed("executorch", "executorch", "executorch").available:
+        raise Unavailable(noted(BackendCode.NOT_INSTALLED, lacking="executorch", extra="executorch"))
 
 
 def _exported(model: Any, most: int) -> Any:
@@ -141,9 +143,9 @@ def _compiled(exported: Any, compiler: str) -> bytes:
         return _COMPILERS[compiler](exported)
     except ImportError as error:
         extra = "executorch" if compiler == "executorch" else "transformers"
-        raise Unavailable(f"a part of it is missing ({error}). Run pip install 'assay[{extra}]'.") from error
+        raise Unavailable(noted(BackendCode.NOT_INSTALLED, lacking=str(error), extra=extra)) from error
     except Exception as error:
-        failed = lowering_failure(error, while_="lowering") if compiler == "executorch" else torch_failure(error)
+        failed = lowering_failure(error, step="lowering") if compiler == "executorch" else torch_failure(error)
         raise failed from error
 
 
@@ -175,7 +177,7 @@ def _engine(artifact: bytes, options: dict[str, Option]) -> DecodingEngine:
     def logits(text: list[int]) -> Tensor:
         if len(text) > most:
             raise Unsupported(
-                f"the program was exported for {most} tokens, and a text has {len(text)}: give --option context={len(text)}",
+                noted(BackendCode.CONTEXT_TOO_SHORT, most=most, tokens=len(text)),
                 cause="other",
             )
         # One token alone is no length that torch.export leaves free: another one behind it is not seen by it.

@@ -36,6 +36,8 @@ from assay.backends.plain_code import iree_code
 from assay.core.engine_info import EngineInfo, NumericDefault, Placement
 from assay.core.flow import Flow, Option
 from assay.core.native_warning import NativeWarning
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import InvalidModel, Lowering, Unsupported
 from assay.models.files import file_digest
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
@@ -195,7 +197,7 @@ class IREEEngine:
             self._context = runtime.VmContext(instance, modules=[hal, module])
         except (RuntimeError, ValueError) as error:
             text = " ".join(str(error).split())[:400]
-            raise InvalidModel(f"{_ARTIFACT} cannot be loaded by this iree ({text}); lower the model again.") from error
+            raise InvalidModel(noted(BackendCode.ENGINE_NOT_LOADED, library="iree", error=text)) from error
         self._device = device
         # The graph's own function: the others are its asynchronous twin and the initializers.
         name = next(one for one in module.function_names if "$" not in one and not one.startswith("__"))
@@ -224,9 +226,7 @@ class IREEEngine:
         """One call, by IREE's own profiler. Raises Unsupported for a device that has a clock of its own."""
         target = self._declared.target
         if target.driver != _LOCAL:
-            raise Unsupported(
-                f"the profile of driver {target.driver} is in ticks of the device, which are not converted"
-            )
+            raise Unsupported(noted(BackendCode.PROFILE_IN_TICKS, driver=target.driver))
         self.run(tensors)
         with tempfile.TemporaryDirectory(prefix="assay-iree-") as place:
             module = Path(place) / _ARTIFACT

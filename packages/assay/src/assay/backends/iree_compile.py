@@ -131,7 +131,7 @@ def imported(proto: ModelProto) -> bytes:
     from iree.compiler.ir import Context, MLIRError
 
     proto = inlined(proto)
-    refuse_foreign(proto, "IREE's ONNX importer")
+    refuse_foreign(proto, "IREE")
     for node in every_node(proto.graph):
         node.name = node.name or next(filter(None, node.output), "")
     # Larger than a protobuf may be, or shapes that cannot be inferred: then the importer goes without.

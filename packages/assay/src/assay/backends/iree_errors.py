@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
+from assay.core.note import noted
 from assay.core.outcome import Cause
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import InvalidModel, Lowering, NotRunnable, Unsupported
 
 Failure = Lowering | MemoryError
@@ -12,6 +14,7 @@ Failure = Lowering | MemoryError
 OLDEST_OPSET = 17
 """The importer is written for this opset and later; older models lower where their operators did not change since."""
 
+_COMPILER = "iree-compile"
 _ERROR = re.compile(r'error: (?:loc\((?:callsite\()?"(?P<node>[^"]*)"[^:]*\): )?(?P<said>[^\n]+)')
 _PREFIX = re.compile(r'^loc\("(?P<node>[^"]*)"\): error: (?P<said>[^\n]+)', re.MULTILINE)
 _OPERATOR = re.compile(r'name = "onnx\.([^"]+)"')
@@ -31,7 +34,9 @@ def import_failure(error: Exception) -> Failure:
     text = _short(str(error))
     if "Non topologically" in text:
         return InvalidModel(text)
-    return Unsupported(f"IREE's ONNX importer: {text}", cause=Cause.OPERATOR_UNSUPPORTED.value)
+    return Unsupported(
+        noted(BackendCode.IMPORTER_SAYS, library="IREE", error=text), cause=Cause.OPERATOR_UNSUPPORTED.value
+    )
 
 
 def compiler_failure(text: str, opset: int) -> Failure:
@@ -39,44 +44,41 @@ def compiler_failure(text: str, opset: int) -> Failure:
     found = _PREFIX.search(text) or _ERROR.search(text)
     if found is None:
         signal = re.search(r"Error code: (-\d+)", text)
-        died = f"iree-compile was killed by signal {signal.group(1)[1:]}" if signal else "iree-compile failed"
-        return Lowering(f"{died}: {_short(text.partition('Invoked with')[0])}")
+        short = _short(text.partition("Invoked with")[0])
+        if signal is None:
+            return Lowering(noted(BackendCode.TOOL_SAYS, tool=_COMPILER, error=short))
+        return Lowering(noted(BackendCode.TOOL_KILLED, tool=_COMPILER, signal=signal.group(1)[1:], error=short))
     node, said = found.group("node") or "", _short(found.group("said"), 300)
     if _MEMORY.search(text):
         return MemoryError(said)
     operator = _OPERATOR.search(text)
     illegal = _ILLEGAL.search(text)
     if operator or illegal:
-        what = f"ONNX {operator.group(1)}" if operator else str(illegal and illegal.group(1))
-        older = (
-            f" The model is written for opset {opset}, and IREE reads {OLDEST_OPSET} and later: convert it "
-            f"(transform opset:{OLDEST_OPSET})."
-            if opset < OLDEST_OPSET
-            else ""
-        )
-        where = f" at {node!r}" if node else ""
+        what = operator.group(1) if operator else str(illegal and illegal.group(1))
         # Unsupported and not an error: iree-compile legalizes what it has a lowering for, in this form and these types.
-        text = f"IREE has no lowering of {what} as used here{where}.{older}"
-        return Unsupported(text, node=node or what, cause=Cause.OPERATOR_UNSUPPORTED.value)
+        note = noted(BackendCode.NO_LOWERING, operator=what, node=node or what)
+        if opset < OLDEST_OPSET:
+            note = noted(BackendCode.OLD_OPSET, error=note, opset=opset, oldest=OLDEST_OPSET)
+        return Unsupported(note, node=node or what, cause=Cause.OPERATOR_UNSUPPORTED.value)
     if _TARGET.search(text):
-        return Unsupported(f"IREE cannot build for this target: {said}")
-    return Lowering(f"iree-compile failed: {said}", node=node)
+        return Unsupported(noted(BackendCode.TARGET_REFUSED, library="IREE", error=said))
+    return Lowering(noted(BackendCode.TOOL_SAYS, tool=_COMPILER, error=said), node=node)
 
 
 def runtime_failure(text: str) -> Failure:
     """Of what invoking a function raised."""
     short = _short(_STATUS.sub("", text))
     if _IN_A_DISPATCH.search(text):
-        return Lowering(f"a dispatch asked for more memory than there can be, which is its code's fault: {short}")
+        return Lowering(noted(BackendCode.DISPATCH_MEMORY, error=short))
     if _MEMORY.search(text):
         return MemoryError(short)
-    return Lowering(f"IREE failed while running: {short}")
+    return Lowering(noted(BackendCode.RUNTIME_SAYS, library="IREE", error=short))
 
 
 def no_device(driver: str, text: str) -> NotRunnable:
     """Of what creating a device raised: the driver's own words, without every place where its library was looked for."""
     said = _STATUS.sub("", " ".join(text.split())).partition("Tried:")[0].rstrip(" :;")
-    return NotRunnable(f"no {driver} device: {_short(said, 300)}")
+    return NotRunnable(noted(BackendCode.NO_DEVICE, device=driver, error=_short(said, 300)))
 
 
 def _short(text: str, limit: int = 500) -> str:

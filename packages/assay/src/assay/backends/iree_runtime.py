@@ -11,6 +11,8 @@ import numpy as np
 
 from assay.backends.iree_errors import no_device
 from assay.core.dtype import dtype_name, numpy_dtype
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import NotRunnable
 from assay.ports import Tensor
 
@@ -39,9 +41,7 @@ def open_device(driver: str, threads: int) -> Any:
     from iree.runtime.flags import parse_flags
 
     if driver not in HalDriver.query():
-        raise NotRunnable(
-            f"this build of iree's runtime has no driver {driver}; it has {', '.join(HalDriver.query())}."
-        )
+        raise NotRunnable(noted(BackendCode.NO_DRIVER, driver=driver, drivers=tuple(HalDriver.query())))
     if driver == "local-task":
         parse_flags(f"--task_topology_group_count={threads}")
     try:

@@ -13,7 +13,9 @@ import msgspec
 import numpy as np
 
 from assay.backends.onnx_loader import Signature
-from assay.errors import Unsupported
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
+from assay.errors import Lowering, Unsupported
 from assay.ports import Tensors
 
 PROFILE, TIMELINE = "iree.ireeprof", "iree.json"
@@ -31,7 +33,9 @@ def trace(module: Path, function: str, tensors: Tensors, signature: Signature, t
     given = []
     for place, spec in enumerate(signature.inputs):
         if spec.dtype not in _FED:
-            raise Unsupported(f"iree-run-module reads no {spec.dtype} from a file, which input {spec.name!r} is")
+            raise Unsupported(
+                noted(BackendCode.TYPE_NOT_PASSED, tensor=spec.name, dtype=spec.dtype, library="iree-run-module")
+            )
         file = folder / f"input-{place}.npy"
         np.save(file, np.asarray(tensors[spec.name], order="C"))
         given.append(file)
@@ -86,8 +90,10 @@ def _run(tool: str, *arguments: str) -> str:
 
     command = Path(sysconfig.get_path("scripts")) / tool
     if not command.is_file():
-        raise Unsupported(f"the wheel of iree's runtime {iree.runtime.version.VERSION} brought no {tool}")
+        raise Unsupported(
+            noted(BackendCode.NO_PROFILER, library="iree", version=iree.runtime.version.VERSION, lacking=tool)
+        )
     done = subprocess.run([str(command), *arguments], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
     if done.returncode:
-        raise RuntimeError(f"{tool} ended with {done.returncode}: {' '.join(done.stderr.split())[-400:]}")
+        raise Lowering(noted(BackendCode.TOOL_SAYS, tool=tool, error=" ".join(done.stderr.split())[-400:]))
     return done.stdout

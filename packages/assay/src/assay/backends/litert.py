@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.backends.artifact import read_artifact, read_record
 from assay.backends.availability import installed
-from assay.backends.check_inputs import check_inputs
+from assay.backends.check_inputs import check_inputs, other_sizes
 from assay.backends.litert_convert import converted, first_number
 from assay.backends.litert_warnings import read_warnings
 from assay.backends.options import positive, resolve_options
@@ -20,7 +20,9 @@ from assay.core.engine_info import EngineInfo, Placement
 from assay.core.flow import Flow, Option
 from assay.core.model import TensorSpec
 from assay.core.native_warning import NativeWarning
-from assay.errors import InvalidModel, Unsupported
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
+from assay.errors import InvalidModel, Unsupported, WrongInput
 from assay.models.program import open_program
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
@@ -111,7 +113,8 @@ class LiteRtEngine:
             self._interpreter: Any = Interpreter(model_content=content, num_threads=options["threads"])
             self._runner: Any = self._interpreter.get_signature_runner()
         except (ValueError, RuntimeError) as error:
-            raise InvalidModel(f"LiteRT cannot open the converted model: {' '.join(str(error).split())}") from error
+            text = " ".join(str(error).split())
+            raise InvalidModel(noted(BackendCode.ENGINE_NOT_LOADED, library="LiteRT", error=text)) from error
         self._feeds = sorted(self._runner.get_input_details(), key=first_number)
         self._answers = sorted(self._runner.get_output_details(), key=first_number)
 
@@ -120,13 +123,13 @@ class LiteRtEngine:
         declared = self._declared
         try:
             check_inputs(tensors, declared.inputs)
-        except ValueError as error:
+        except WrongInput as error:
             if declared.sizes and all(spec.name in tensors for spec in declared.inputs):
-                sizes = ", ".join(f"{name}={size}" for name, size in declared.sizes.items())
-                raise Unsupported(f"{error} It was converted for {sizes}; give other sizes with --dim.") from error
+                raise other_sizes(error, declared.sizes) from error
             raise
         feeds = {
-            key: self._fed(key, tensors[spec.name]) for key, spec in zip(self._feeds, declared.inputs, strict=True)
+            key: self._fed(key, tensors[spec.name], spec.name)
+            for key, spec in zip(self._feeds, declared.inputs, strict=True)
         }
         answers = self._runner(**feeds)
         return {
@@ -134,14 +137,14 @@ class LiteRtEngine:
             for key, spec in zip(self._answers, declared.outputs, strict=True)
         }
 
-    def _fed(self, key: str, array: Tensor) -> Tensor:
+    def _fed(self, key: str, array: Tensor, name: str) -> Tensor:
         """The converter makes int32 of int64: the numbers must be the same."""
         wanted = np.dtype(self._runner.get_input_details()[key]["dtype"])
         if array.dtype == wanted or array.dtype.kind not in "iu" or wanted.kind not in "iu":
             return array
         narrow: Tensor = array.astype(wanted)
         if not np.array_equal(narrow, array):
-            raise Unsupported(f"LiteRT takes {wanted} where the model takes {array.dtype}, and a number is too large.")
+            raise Unsupported(noted(BackendCode.INPUT_TOO_LARGE, input=name, dtype=str(wanted), library="LiteRT"))
         return narrow
 
     def _answered(self, array: Tensor, spec: TensorSpec) -> Tensor:
@@ -154,8 +157,15 @@ class LiteRtEngine:
     def trace(self, tensors: Tensors, folder: Path) -> None:
         """Raises Unsupported."""
         del tensors, folder
+        from importlib import metadata
+
         raise Unsupported(
-            "the interpreter of LiteRT gives its profile to C++ alone, and the wheel has no benchmark_model"
+            noted(
+                BackendCode.NO_PROFILER,
+                library="LiteRT",
+                version=metadata.version("ai-edge-litert"),
+                lacking="benchmark_model",
+            )
         )
 
     def save(self, folder: Path) -> None:

@@ -8,6 +8,8 @@ import warnings
 from pathlib import Path
 
 from assay.core.flow import Flow, sizes_to_build
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import Lowering, Unsupported
 from assay.models.program import Program
 from assay.models.reexport import reexport
@@ -63,8 +65,10 @@ def failure(error: BaseException) -> Lowering:
     operator = found.group(1) if found else ""
     short = text if len(text) <= 400 else f"{text[:399]}…"
     if _MISSING.search(text):
-        return Unsupported(f"litert-torch does not convert it: {short}", node=operator)
-    return Lowering(f"litert-torch: {type(error).__name__}: {short}", node=operator)
+        return Unsupported(noted(BackendCode.CONVERTER_SAYS, library="litert-torch", error=short), node=operator)
+    name = type(error).__name__
+    note = noted(BackendCode.STEP_FAILED, library="litert-torch", step="converting", exception=name, error=short)
+    return Lowering(note, node=operator)
 
 
 def first_number(name: str) -> tuple[int, str]:

@@ -12,6 +12,8 @@ from assay.backends.local_prompts import DRAWS, LOGPROBS, DecodingEngine
 from assay.backends.options import positive, resolve_options
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import InvalidModel, Unsupported
 from assay.models.checkpoints.provenance import checkpoint_digest, checkpoint_of
 from assay.ports import Availability, OptionSpec
@@ -71,7 +73,7 @@ class LlamaCpp:
         origin = None if options["gguf"] else checkpoint_of(model, "gguf")
         if not options["gguf"] and origin is None:
             raise Unsupported(
-                "llama.cpp runs GGUF files, and this model was read from none: check the file itself, or name it with --option gguf=FILE",
+                noted(BackendCode.NO_CHECKPOINT, library="llama.cpp", option="gguf=FILE"),
                 cause="other",
             )
         named = (
@@ -93,11 +95,10 @@ def _opened(checkpoint: Checkpoint, options: dict[str, Option]) -> DecodingEngin
     try:
         found = checkpoint_digest(path)
     except OSError as error:
-        raise InvalidModel(
-            f"the file {path} cannot be read ({error.strerror}): name another with --option gguf=FILE"
-        ) from None
+        note = noted(BackendCode.CHECKPOINT_NOT_OPENED, library="llama.cpp", place=str(path), error=str(error.strerror))
+        raise InvalidModel(note) from None
     if checkpoint.digest is not None and found != checkpoint.digest:
-        raise InvalidModel(f"the file {path} has changed since the model was read: check it again")
+        raise InvalidModel(noted(BackendCode.CHECKPOINT_CHANGED, place=str(path)))
     settings = Settings(
         path,
         whole_cache=options["cache"] == "float32",

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from assay.backends.local_prompts import Decoded, Prompt, Sampling, shared
-from assay.errors import InvalidModel
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
+from assay.errors import InvalidModel, Lowering
 from assay.ports import Tensor
 
 _ROWS = 16
@@ -58,7 +60,7 @@ class Sequences:
         given.n_gpu_layers = 0
         self._model = llama_cpp.llama_model_load_from_file(str(settings.path).encode(), given)
         if not self._model:
-            raise InvalidModel(f"llama.cpp does not open {settings.path}: is it a GGUF file of a model that it knows?")
+            raise InvalidModel(noted(BackendCode.GGUF_NOT_OPENED, file=str(settings.path)))
         self._context = self._opened(settings)
         self._vocabulary = llama_cpp.llama_model_get_vocab(self._model)
         self._count = int(llama_cpp.llama_vocab_n_tokens(self._vocabulary))
@@ -77,7 +79,7 @@ class Sequences:
         given.flash_attn_type = 1 if settings.flash else 0
         context = library.llama_init_from_model(self._model, given)
         if not context:
-            raise InvalidModel(f"llama.cpp makes no context for {settings.path} with these options")
+            raise InvalidModel(noted(BackendCode.NO_CONTEXT, file=str(settings.path)))
         return context
 
     @property
@@ -122,7 +124,7 @@ class Sequences:
                 if last:
                     ends[number] = at
             if code := self._library.llama_decode(self._context, batch):
-                raise RuntimeError(f"llama_decode gave {code}: the prompts may be longer than the context")
+                raise Lowering(noted(BackendCode.DECODE_GAVE, code=int(code)))
         finally:
             self._library.llama_batch_free(batch)
         for number, one in enumerate(going):

@@ -12,6 +12,8 @@ import numpy as np
 
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Option
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import UsageError
 from assay.ports import OptionSpec, Tensor, Tensors
 from assay.ports.prompts import Completion, Top
@@ -19,6 +21,9 @@ from assay.ports.prompts import Completion, Top
 Prompt = tuple[int, ...]
 LOGPROBS = OptionSpec("logprobs", 64, help="most probable tokens that are judged at each place")
 DRAWS = OptionSpec("draws", 400, help="tokens that are drawn to see whether sampling is right; 0: none")
+
+GENAI_NAMES = ("input_ids", "past_key_values.N.key", "present.N.key", "logits")
+"""What the libraries for generated texts ask of a graph."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ class LocalService:
     ) -> Completion:
         """Raises UsageError for text, stop strings and streams, which are none of the library's numbers."""
         if isinstance(prompt, str) or stop or stream:
-            raise UsageError("this engine is given numbers, whole answers come back, and it knows no text to stop at")
+            raise UsageError(noted(BackendCode.NUMBERS_ALONE))
         with self._lock:
             keep, self._fresh = not self._fresh and not temperature, False
             (found,) = self.decoder.generate(
@@ -91,7 +96,7 @@ class LocalService:
     def chat(self, messages: Sequence[Mapping[str, str]], tokens: int) -> Completion:
         """Raises UsageError: it is given numbers."""
         del messages, tokens
-        raise UsageError("this engine is given numbers, and knows no chat")
+        raise UsageError(noted(BackendCode.NUMBERS_ALONE))
 
     def _completion(self, found: Decoded, length: int, *, shown: bool) -> Completion:
         told = found.tops if found.logits is None else (_top(row, self._most) for row in found.logits)
@@ -140,7 +145,7 @@ class DecodingEngine:
     def run(self, tensors: Tensors) -> dict[str, Tensor]:
         """The token behind each row of `input_ids`, all rows as one batch: what is timed. Raises UsageError without that input."""
         if "input_ids" not in tensors:
-            raise UsageError("this engine continues prompts, and the model takes no input_ids")
+            raise UsageError(noted(BackendCode.NO_INPUT_IDS))
         rows = np.asarray(tensors["input_ids"]).tolist()
         self.service.forget()
         found = self.service.complete_together(rows, 1)
@@ -149,7 +154,7 @@ class DecodingEngine:
     def chat_text(self, messages: Sequence[Mapping[str, str]]) -> str:
         """Raises UsageError: it is given numbers."""
         del messages
-        raise UsageError("this engine is given numbers, and knows no chat")
+        raise UsageError(noted(BackendCode.NUMBERS_ALONE))
 
     def save(self, folder: Path) -> None:
         """The artifact."""

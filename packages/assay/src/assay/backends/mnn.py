@@ -23,7 +23,9 @@ from assay.backends.winograd import numeric_defaults
 from assay.core.dtype import numpy_dtype
 from assay.core.engine_info import EngineInfo, Placement
 from assay.core.flow import Flow, Option
-from assay.errors import Unsupported, UsageError
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
+from assay.errors import Unsupported, UsageError, WrongInput
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
 _ARTIFACT = "model.mnn"
@@ -119,7 +121,7 @@ class MNNEngine:
         except Unsupported:
             raise
         except Exception as error:  # MNN raises a bare Exception
-            raise artifact_failure(_ARTIFACT, error) from error
+            raise artifact_failure(error) from error
 
     def run(self, tensors: Tensors) -> dict[str, Tensor]:
         """64-bit integers and bools go in and come out as the int32 that MNN has. Raises ValueError for an input of
@@ -174,7 +176,7 @@ class MNNEngine:
         self._cast[name] = f"{array.dtype} -> {wanted} on the way in"
         ends = np.iinfo(np.int32)
         if array.dtype == np.int64 and array.size and not ends.min <= array.min() <= array.max() <= ends.max:
-            raise ValueError(f'Input "{name}" holds an integer beyond int32, and MNN has no larger type.')
+            raise WrongInput(noted(BackendCode.INPUT_TOO_LARGE, input=name, dtype="int32", library="MNN"))
         return array.astype(wanted, order="C")
 
     def _answer(self, name: str, array: Tensor, declared: str) -> Tensor:
@@ -187,7 +189,9 @@ class MNNEngine:
 
 def _check_interface(options: dict[str, Option], flow: Flow) -> None:
     if options["api"] == "module" and not options["winograd"]:
-        raise UsageError(f'Flow "{flow.name}": option "winograd" can be false with "api" = "session" only: use that.')
+        raise UsageError(
+            noted(BackendCode.OPTION_NEEDS, flow=flow.name, option="winograd", value="false", needs=("api=session",))
+        )
 
 
 def _role(kernel: Placement) -> Placement:

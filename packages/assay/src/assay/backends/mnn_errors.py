@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 from assay.backends.converter import Converted
 from assay.backends.errors import first_match
+from assay.core.note import noted
 from assay.core.outcome import Cause
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import InvalidModel, Lowering, Unsupported
 
 Failure = Lowering | MemoryError
@@ -30,28 +32,33 @@ def conversion_failure(done: Converted) -> Failure:
     missing = _MISSING.search(done.text)
     if missing:
         names = ", ".join(sorted({name.removeprefix("ONNX::") for name in missing.group(1).split()}))
-        return Unsupported(f"MNN's converter has no {names}.", node=names, cause=Cause.OPERATOR_UNSUPPORTED.value)
+        return Unsupported(
+            noted(BackendCode.NO_OPERATOR, library="MNN", names=names),
+            node=names,
+            cause=Cause.OPERATOR_UNSUPPORTED.value,
+        )
     short = _short(done.text)
     if _MEMORY.search(done.text):
         return MemoryError(short)
     if _INVALID.search(done.text):
-        return InvalidModel(f"MNN's converter: {short}")
+        return InvalidModel(noted(BackendCode.CONVERTER_SAYS, library="MNN", error=short))
     node = first_match(_NODES, done.text)
+    said = short or noted(BackendCode.SAID_NOTHING)
     if done.signal:
-        return Lowering(f"MNN's converter died of {done.signal}: {short or 'it said nothing.'}", node=node)
-    return Lowering(f"MNN's converter wrote no model: {short or 'it said nothing.'}", node=node)
+        note = noted(BackendCode.CONVERTER_DIED, library="MNN", signal=done.signal, error=said)
+        return Lowering(note, node=node)
+    return Lowering(noted(BackendCode.NOTHING_CONVERTED, library="MNN", error=said), node=node)
 
 
-def artifact_failure(name: str, error: Exception) -> InvalidModel:
+def artifact_failure(error: Exception) -> InvalidModel:
     """An artifact that the runtime does not read."""
-    return InvalidModel(f"{name} is not a model that this MNN can load ({error}); lower the model again.")
+    return InvalidModel(noted(BackendCode.ENGINE_NOT_LOADED, library="MNN", error=str(error)))
 
 
 def lost_outputs(names: Sequence[str]) -> Unsupported:
     """Of outputs of the model that the session does not have: the converter of 3.6 fuses a quantization at the end into the layer before
     it, and drops the name."""
-    text = ", ".join(f"'{name}'" for name in names)
-    return Unsupported(f"MNN's converter dropped the output {text} of the model.", node=names[0])
+    return Unsupported(noted(BackendCode.OUTPUTS_DROPPED, library="MNN", outputs=tuple(names)), node=names[0])
 
 
 def run_failure(code: int, unsized: str = "", kind: str = "") -> Lowering:
@@ -59,13 +66,15 @@ def run_failure(code: int, unsized: str = "", kind: str = "") -> Lowering:
     where they are not known, the reason is only in what MNN prints, which the worker keeps. A model and inputs that the reference
     takes are valid: what has no shape in MNN is not supported there."""
     if code != SHAPES:
-        return Lowering(f"MNN's runSession answered {code}; its reason is in the log.")
+        return Lowering(noted(BackendCode.RUN_ANSWERED, call="runSession", code=code))
     if not unsized:
-        return Unsupported("MNN could not compute the shapes for these inputs (error 3); its reason is in the log.")
-    where = f"{kind} '{unsized}'" if kind else f"'{unsized}'"
-    module = "; MNN's other interface has control flow: --option api=module" if kind in _CONTROL_FLOW else ""
-    cause = Cause.OPERATOR_UNSUPPORTED.value
-    return Unsupported(f"MNN's session computes no shape for {where}{module}.", node=unsized, cause=cause)
+        return Unsupported(noted(BackendCode.RUN_ANSWERED, call="runSession", code=code))
+    note = noted(
+        BackendCode.NO_CONTROL_FLOW if kind in _CONTROL_FLOW else BackendCode.NO_SHAPE,
+        operator=kind or "node",
+        node=unsized,
+    )
+    return Unsupported(note, node=unsized, cause=Cause.OPERATOR_UNSUPPORTED.value)
 
 
 def unsized_tensor(text: str) -> str:

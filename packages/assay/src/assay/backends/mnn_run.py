@@ -15,6 +15,8 @@ from assay.backends.native_output import printed_by
 from assay.backends.onnx_loader import Signature
 from assay.backends.trace_events import Timed
 from assay.core.flow import Option
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import Unsupported
 from assay.ports import Tensor
 
@@ -165,7 +167,7 @@ class ModuleRunner:
         return []
 
     def timed(self) -> list[Timed]:
-        raise Unsupported('MNN calls back for each operator of a session alone: use the option "api" = "session"')
+        raise Unsupported(noted(BackendCode.TRACE_OF_SESSION))
 
     def unsized(self) -> str:
         return ""

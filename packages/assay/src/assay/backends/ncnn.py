@@ -22,7 +22,9 @@ from assay.backends.winograd import numeric_defaults
 from assay.core.dtype import numpy_dtype
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option, dimension_key
-from assay.errors import Unsupported
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
+from assay.errors import Unsupported, WrongInput
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
 _DECLARED = "declared.json"
@@ -133,12 +135,9 @@ class NcnnEngine:
 
         batches = {tensors[blob.spec.name].shape[blob.batch] for blob in self._network.inputs if blob.batch is not None}
         if 0 in batches:
-            raise ValueError("ncnn takes a batch of at least 1, not of 0.")
+            raise WrongInput(noted(BackendCode.BATCH_OF_NONE, library="ncnn"))
         if len(batches) > 1:
-            sizes = ", ".join(map(str, sorted(batches)))
-            raise Unsupported(
-                f"pnnx takes the first axis of every input for one batch, and these have {sizes} rows.", cause="other"
-            )
+            raise Unsupported(noted(BackendCode.BATCHES_DIFFER, rows=tuple(sorted(batches))), cause="other")
         with self._net.create_extractor() as extractor:
             for blob in self._network.inputs:
                 array = np.ascontiguousarray(tensors[blob.spec.name], dtype=blob.fed)
@@ -150,7 +149,9 @@ class NcnnEngine:
         del tensors, folder
         import ncnn
 
-        raise Unsupported(f"ncnn {ncnn.__version__} as its wheel is built has neither NCNN_BENCHMARK nor a callback")
+        raise Unsupported(
+            noted(BackendCode.NO_PROFILER, library="ncnn", version=ncnn.__version__, lacking="NCNN_BENCHMARK")
+        )
 
     def save(self, folder: Path) -> None:
         """The .param and the .bin, and the names, types and batch axes that they do not hold."""
@@ -246,9 +247,14 @@ def _missing_layers(param: bytes) -> dict[str, str]:
 def _check_sizes(blob: Blob, array: Tensor) -> None:
     wrong = [axis for axis, size in enumerate(blob.sizes) if axis != blob.batch and array.shape[axis] != size]
     if wrong:
-        made, got = ("x".join(map(str, shape)) for shape in (blob.sizes, array.shape))
-        batch = "" if blob.batch is not None else ", and pnnx found no axis in it that is a batch"
-        raise Unsupported(f'Input "{blob.spec.name}" is {got}; the network was converted for {made}{batch}.')
+        raise Unsupported(
+            noted(
+                BackendCode.OTHER_SHAPE if blob.batch is not None else BackendCode.OTHER_SHAPE_NO_BATCH,
+                input=blob.spec.name,
+                shape=array.shape,
+                made=tuple(blob.sizes),
+            )
+        )
 
 
 def _axis(blob: Blob) -> dict[str, int]:

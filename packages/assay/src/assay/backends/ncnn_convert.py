@@ -15,6 +15,8 @@ from assay.backends.ncnn_errors import conversion_failure
 from assay.backends.onnx_loader import Signature, every_node, signature_of
 from assay.core.flow import Flow, Sizes, dimension_key, sizes_to_build
 from assay.core.model import TensorSpec
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import Unsupported
 
 if TYPE_CHECKING:
@@ -74,7 +76,7 @@ def to_ncnn(
         try:
             onnx.save(proto, folder / "model.onnx")
         except ValueError as error:
-            raise Unsupported("pnnx is given the model as one file, and this one has more than 2 GiB.") from error
+            raise Unsupported(noted(BackendCode.BEYOND_2_GIB, library="pnnx")) from error
         half = "1" if weights == "float16" else "0"
         done = convert([EXEC_PATH, "model.onnx", f"inputshape={shapes}", f"fp16={half}", f"optlevel={level}"], folder)
         if done.code or not (folder / PARAM).is_file():
@@ -136,8 +138,7 @@ def _sizes(spec: TensorSpec, dims: Mapping[str, Sizes], *, batched: bool) -> tup
             sizes.append(dims[key][1])
         else:
             raise Unsupported(
-                f'Input "{spec.name}" has the dimension "{key}" of any size, and pnnx converts at fixed sizes; '
-                "name its sizes in the case (dims), or export the model with fixed ones.",
+                noted(BackendCode.SIZE_NOT_NAMED, input=spec.name, dimension=key, library="pnnx"),
                 cause="operator_unsupported",
             )
     return tuple(sizes)
@@ -145,7 +146,7 @@ def _sizes(spec: TensorSpec, dims: Mapping[str, Sizes], *, batched: bool) -> tup
 
 def _kind(spec: TensorSpec) -> str:
     if spec.dtype not in _KINDS:
-        raise Unsupported(f'"{spec.name}" is of type {spec.dtype}, which does not pass through ncnn.')
+        raise Unsupported(noted(BackendCode.TYPE_NOT_PASSED, tensor=spec.name, dtype=spec.dtype, library="ncnn"))
     return _KINDS[spec.dtype]
 
 

@@ -6,8 +6,10 @@ import re
 
 from assay.backends.converter import Converted
 from assay.backends.errors import onnxruntime_failure
+from assay.core.note import noted
 from assay.core.outcome import Cause
-from assay.errors import InvalidModel, Lowering, Unsupported
+from assay.core.refusals.backend_codes import BackendCode
+from assay.errors import InvalidModel, Lowering, OutOfMemory, Unsupported
 
 Failure = Lowering | MemoryError
 
@@ -26,18 +28,22 @@ def conversion_failure(done: Converted) -> Failure:
         return onnxruntime_failure(inner.group(1))
     if _MEMORY.search(done.text):
         return MemoryError(_tail(done.text))
-    ended = f"died of {done.signal}" if done.signal else f"ended with {done.code}"
     node = _last(_UNHANDLED, done.text)
-    if stage := _last(_PASS, done.text):
-        return Lowering(f"pnnx, ncnn's converter, {ended} in its {stage}{f', at {node}' if node else ''}.", node=node)
-    return Lowering(f"pnnx, ncnn's converter, {ended}: {_tail(done.text) or 'it said nothing.'}", node=node)
+    stage = _last(_PASS, done.text)
+    said = stage or _tail(done.text) or noted(BackendCode.SAID_NOTHING)
+    if stage and node:
+        said = noted(BackendCode.IN_PASS, step=stage, node=node)
+    if done.signal:
+        note = noted(BackendCode.CONVERTER_DIED, library="pnnx", signal=done.signal, error=said)
+        return Lowering(note, node=node)
+    return Lowering(noted(BackendCode.NOTHING_CONVERTED, library="pnnx", error=said), node=node)
 
 
 def missing_layers(kinds: dict[str, str]) -> Unsupported:
     """Of layers (kind to name of the first) that pnnx wrote down and that ncnn does not have."""
     names = ", ".join(sorted(kinds))
     return Unsupported(
-        f"ncnn has no layer {names}, to which pnnx converted the model.",
+        noted(BackendCode.NO_LAYER, names=names),
         node=next(iter(kinds.values())),
         cause=Cause.OPERATOR_UNSUPPORTED.value,
     )
@@ -45,16 +51,14 @@ def missing_layers(kinds: dict[str, str]) -> Unsupported:
 
 def artifact_failure(name: str) -> InvalidModel:
     """An artifact that ncnn does not read; why is only on standard error, which the worker keeps."""
-    return InvalidModel(
-        f"{name} is not a network that this ncnn can load; its reason is in the log. Lower the model again."
-    )
+    return InvalidModel(noted(BackendCode.ENGINE_NOT_LOADED, library="ncnn", error=name))
 
 
 def run_failure(output: str, code: int) -> Failure:
     """Of what `Extractor.extract` answers; -100 is its word for memory."""
     if code == -100:
-        return MemoryError(f'ncnn had no memory for output "{output}".')
-    return Lowering(f'ncnn answered {code} for output "{output}"; its reason is in the log.')
+        return OutOfMemory(noted(BackendCode.NO_MEMORY_FOR, library="ncnn", output=output))
+    return Lowering(noted(BackendCode.RUN_ANSWERED, call="extract", code=code))
 
 
 def _tail(text: str, limit: int = 300) -> str:

@@ -11,6 +11,8 @@ import msgspec
 from assay.backends.errors import checker_failure
 from assay.core.dtype import dtype_name
 from assay.core.model import TensorSpec
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import InvalidModel, Unsupported
 from assay.numerics.load_onnx import load_onnx
 
@@ -40,11 +42,17 @@ def load_checked(path: Path) -> ModelProto:
     except onnx.checker.ValidationError as error:
         raise checker_failure(str(error)) from error
     except DecodeError as error:
-        raise InvalidModel(f"{path.name} is not an ONNX file: {error}") from error
+        raise InvalidModel(noted(BackendCode.NO_ONNX, file=path.name, error=str(error))) from error
     newest = onnx.defs.onnx_opset_version()
     if opset_of(proto) > newest:
-        text = f"{path.name} is written for opset {opset_of(proto)}; onnx {onnx.__version__} ends at {newest}."
-        raise Unsupported(text, cause="opset_too_new")
+        note = noted(
+            BackendCode.OPSET_BEYOND_ONNX,
+            file=path.name,
+            opset=opset_of(proto),
+            version=onnx.__version__,
+            newest=newest,
+        )
+        raise Unsupported(note, cause="opset_too_new")
     return proto
 
 
@@ -74,7 +82,7 @@ def refuse_types(signature: Signature, known: frozenset[str], backend: str) -> N
     """Raises Unsupported for the first input or output whose element type is not among `known`."""
     for spec in (*signature.inputs, *signature.outputs):
         if spec.dtype not in known:
-            raise Unsupported(f'"{spec.name}" is of type {spec.dtype}, which does not pass through {backend}.')
+            raise Unsupported(noted(BackendCode.TYPE_NOT_PASSED, tensor=spec.name, dtype=spec.dtype, library=backend))
 
 
 def inlined(proto: ModelProto) -> ModelProto:
@@ -93,7 +101,7 @@ def refuse_foreign(proto: ModelProto, importer: str) -> None:
         contrib = node.domain == "com.microsoft" and not onnx.defs.has(node.op_type)
         if node.domain not in STANDARD and not contrib:
             name = f"{node.domain}.{node.op_type}"
-            raise Unsupported(f"{importer} has no {name}.", node=node.name or name)
+            raise Unsupported(noted(BackendCode.NO_OPERATOR, library=importer, names=name), node=node.name or name)
 
 
 def every_node(graph: GraphProto) -> Iterator[NodeProto]:
@@ -125,7 +133,7 @@ def _spec(role: str, info: Any) -> TensorSpec:
 
     kind = info.type.tensor_type.elem_type
     if kind == onnx.TensorProto.UNDEFINED:
-        raise Unsupported(f'{role} "{info.name}" is not a tensor, and only tensors can be fed and compared.')
+        raise Unsupported(noted(BackendCode.NO_TENSOR, role=role, name=info.name))
     dtype = "string" if kind == onnx.TensorProto.STRING else dtype_name(onnx.helper.tensor_dtype_to_np_dtype(kind))
     dims = info.type.tensor_type.shape.dim
     # A negative size is how some exporters write "any".

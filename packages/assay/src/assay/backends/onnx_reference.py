@@ -17,8 +17,10 @@ from assay.core.dtype import dtype_name
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow
 from assay.core.model import TensorSpec
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.core.tensor_parts import whole_name
-from assay.errors import InvalidModel, Unsupported
+from assay.errors import InvalidModel, Unsupported, WrongInput
 from assay.models.flatten import flatten, gather
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
@@ -77,9 +79,9 @@ class ReferenceEngine:
             self._evaluator = (WideEvaluator if wide else Evaluator)(proto)
         except NotImplementedError as error:
             said = str(error).partition(", known functions")[0]
-            raise Unsupported(f"onnx.reference has no implementation: {said[:300]}") from error
+            raise Unsupported(noted(BackendCode.NO_IMPLEMENTATION, error=said[:300])) from error
         except (AttributeError, RuntimeError, TypeError, ValueError) as error:
-            raise InvalidModel(f"onnx.reference cannot set up the model: {str(error)[:300]}") from error
+            raise InvalidModel(noted(BackendCode.NOT_SET_UP, error=str(error)[:300])) from error
 
     def run(self, tensors: Tensors) -> dict[str, Tensor]:
         """In the oracle every floating output is float64, whatever the model declares; inputs are widened after the
@@ -129,7 +131,7 @@ def _spec(info: Any) -> TensorSpec:
 
     kind = info.type.tensor_type.elem_type
     if kind == onnx.TensorProto.UNDEFINED:
-        raise Unsupported(f'Input "{info.name}" is not a tensor, and only tensors can be fed.')
+        raise Unsupported(noted(BackendCode.NO_TENSOR, role="Input", name=info.name))
     dtype = "string" if kind == onnx.TensorProto.STRING else dtype_name(onnx.helper.tensor_dtype_to_np_dtype(kind))
     dims = info.type.tensor_type.shape.dim
     return TensorSpec(info.name, dtype, tuple(d.dim_value if d.HasField("dim_value") else "?" for d in dims))
@@ -148,7 +150,7 @@ def _taken(name: str, tensors: dict[str, Tensor]) -> Any:
     try:
         value = gather(name, tensors)
     except KeyError:
-        raise ValueError(f'Input "{name}" is missing.') from None
+        raise WrongInput(noted(BackendCode.INPUT_MISSING, input=name, inputs=(name,))) from None
     for part in [one for one in tensors if whole_name(one) == name]:
         del tensors[part]
     return value
@@ -158,4 +160,4 @@ def _flattened(name: str, value: Any) -> dict[str, Tensor]:
     try:
         return flatten(name, value)
     except TypeError as error:
-        raise Unsupported(f'Output "{name}" is a {type(value).__name__}, which cannot be compared: {error}.') from error
+        raise Unsupported(noted(BackendCode.NO_TENSOR, role="Output", name=name)) from error

@@ -121,7 +121,6 @@ class OnnxRuntime:
 
     def load(self, folder: Path, flow: Flow) -> OnnxRuntimeEngine:
         """The optimized graph is run as saved: optimizing it again would make another engine."""
-        import onnxruntime
 
         options = resolve_options(self.options, flow)
         threads = positive(options, "threads", flow)
@@ -132,4 +131,4 @@ class OnnxRuntime:
             # What this version saved it can read: a file too new for it was saved by another.
             if isinstance(error, Unsupported) and error.cause != Cause.OPSET_TOO_NEW.value:
                 raise
-            raise unusable_artifact("onnxruntime", onnxruntime.__version__, error) from error
+            raise unusable_artifact("onnxruntime", error) from error

@@ -18,6 +18,8 @@ from assay.backends.placements import coarsest
 from assay.core.engine_info import EngineInfo, NumericDefault, Placement
 from assay.core.flow import Option
 from assay.core.measurement import OperatorTime
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import Unsupported
 from assay.models.flatten import flatten, gather
 from assay.ports import Tensor, Tensors
@@ -56,7 +58,7 @@ class OnnxRuntimeEngine:
         unknown = [kind for kind in types if not any(kind in known for known in (PLAIN, EXTENSION)) and not nests(kind)]
         if unknown:
             raise Unsupported(
-                f"{path.name} has an input or output of type {unknown[0]}, which cannot be fed or compared."
+                noted(BackendCode.TYPE_NOT_PASSED, tensor=path.name, dtype=unknown[0], library="onnxruntime")
             )
         self._plain = all(kind in PLAIN for kind in types)
         self._nested = any(nests(kind) for kind in types)

@@ -14,6 +14,7 @@ from assay.backends.artifact import read_artifact
 from assay.backends.availability import installed
 from assay.backends.local_prompts import (
     DRAWS,
+    GENAI_NAMES,
     LOGPROBS,
     Decoded,
     DecodingEngine,
@@ -25,6 +26,8 @@ from assay.backends.onnx_loader import Signature, load_checked, signature_of
 from assay.backends.options import positive, resolve_options
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import InvalidModel, Unsupported
 from assay.ports import Availability, OptionSpec
 
@@ -72,9 +75,7 @@ class OnnxRuntimeGenai:
         try:
             config = json.loads(read_artifact(folder / _CONFIG))
         except ValueError as error:
-            raise InvalidModel(
-                f"{_CONFIG} of the saved engine cannot be read ({error}); lower the model again."
-            ) from error
+            raise InvalidModel(noted(BackendCode.ENGINE_NOT_READ, file=_CONFIG, error=str(error))) from error
         return _engine(read_artifact(folder / _MODEL), config, options)
 
 
@@ -86,8 +87,7 @@ def _config(signature: Signature, options: dict[str, Option], threads: int) -> d
     vocabulary = outputs["logits"].shape[-1] if "logits" in outputs and outputs["logits"].shape else None
     if "input_ids" not in inputs or not layers or not isinstance(vocabulary, int):
         raise Unsupported(
-            "ONNX Runtime GenAI needs a graph with input_ids, a cache past_key_values.N.key and present.N.key, and logits of a known "
-            "vocabulary; export the model with these names.",
+            noted(BackendCode.GRAPH_NEEDS, library="onnxruntime-genai", names=GENAI_NAMES),
             cause="other",
         )
     cache = inputs[f"past_key_values.{min(layers)}.key"].shape

@@ -10,14 +10,16 @@ from typing import Any
 
 import msgspec
 
-from assay.backends.check_inputs import check_inputs
+from assay.backends.check_inputs import check_inputs, other_sizes
 from assay.backends.errors import onnxruntime_failure
 from assay.backends.onnx_loader import Signature
 from assay.backends.onnxruntime_profile import placements_of
 from assay.backends.onnxruntime_tensors import from_ort_value, to_ort_value
 from assay.backends.placements import coarsest
 from assay.core.engine_info import EngineInfo, Placement
-from assay.errors import InvalidModel, Lowering, Unavailable, Undelegated, Unsupported
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
+from assay.errors import InvalidModel, Lowering, Unavailable, Undelegated, WrongInput
 from assay.ports import Tensor, Tensors
 
 CPU = "CPUExecutionProvider"
@@ -82,7 +84,7 @@ def opened(folder: Path, settings: Settings) -> QnnEngine:
     try:
         built = msgspec.json.decode((folder / _BUILT).read_bytes(), type=Built)
     except (OSError, msgspec.MsgspecError) as error:
-        raise InvalidModel(f"{folder.name} holds no artifact of onnxruntime-qnn: {error}") from error
+        raise InvalidModel(noted(BackendCode.ENGINE_NOT_READ, file=_BUILT, error=str(error))) from error
     own = Path(tempfile.mkdtemp(prefix="assay-qnn-"))
     shutil.copyfile(folder / _CONTEXT, own / _CONTEXT)
     session = _session(folder / _CONTEXT, settings, {}, built.sizes)
@@ -138,15 +140,14 @@ class QnnEngine:
     def _check(self, tensors: Tensors) -> None:
         try:
             check_inputs(tensors, self._built.signature.inputs)
-        except ValueError as error:
+        except WrongInput as error:
             symbolic = any(
                 tensors[spec.name].ndim == len(spec.shape)
                 for spec in self._built.signature.inputs
                 if spec.name in tensors
             )
             if self._built.sizes and symbolic:
-                sizes = ", ".join(f"{name}={size}" for name, size in self._built.sizes.items())
-                raise Unsupported(f"{error} QNN compiled it for {sizes}; give other sizes with --dim.") from error
+                raise other_sizes(error, self._built.sizes) from error
             raise
 
     def _profile(self) -> tuple[Placement, ...]:
@@ -179,7 +180,7 @@ def _session(
         return onnxruntime.InferenceSession(str(model), options)
     except _errors() as error:
         if _FORBIDDEN in str(error):
-            raise Undelegated("QNN left operators to the CPU, which the flow forbids.") from error
+            raise Undelegated(noted(BackendCode.LEFT_TO_THE_CPU, library="QNN")) from error
         if _LIBRARY in str(error):
             raise _no_library(settings) from error
         raise onnxruntime_failure(str(error)) from error
@@ -197,10 +198,16 @@ def _why_not(model: Path, settings: Settings, sizes: dict[str, int]) -> Lowering
     left = [one for one in everything if one.provider != _NAME]
     if not left:
         return None
-    named = ", ".join(f"{one.operator} ({one.node})" if one.node else one.operator for one in left[:5])
-    more = f" and {len(left) - 5} more" if len(left) > 5 else ""
-    text = f"QNN leaves {len(left)} of {len(everything)} operators to the CPU, which the flow forbids: {named}{more}."
-    return Undelegated(text, node=left[0].node)
+    first = left[0]
+    note = noted(
+        BackendCode.OPERATORS_LEFT_TO_THE_CPU,
+        library="QNN",
+        left=len(left),
+        operators=len(everything),
+        names=tuple(dict.fromkeys(one.operator for one in left)),
+        first=first.node or first.operator,
+    )
+    return Undelegated(note, node=first.node)
 
 
 def _assigned(session: Any) -> tuple[Assigned, ...]:
@@ -209,10 +216,8 @@ def _assigned(session: Any) -> tuple[Assigned, ...]:
 
 
 def _no_library(settings: Settings) -> Unavailable:
-    return Unavailable(
-        f"{_LIBRARIES[settings.backend_type]} cannot be loaded, so that nothing can run on QNN's {settings.backend_type}; "
-        "the wheel of onnxruntime-qnn for Linux brings htp (its emulator on x86): use backend_type=htp, or install the SDK"
-    )
+    kind = settings.backend_type
+    return Unavailable(noted(BackendCode.NO_QNN_LIBRARY, file=_LIBRARIES[kind], kind=kind))
 
 
 def _library(package: Any, settings: Settings) -> Path:

@@ -28,6 +28,8 @@ from assay.core.flow import Flow, Option
 from assay.core.measurement import OperatorTime
 from assay.core.model import TensorSpec
 from assay.core.native_warning import NativeWarning
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import Unsupported
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
@@ -153,7 +155,7 @@ class OpenVINO:
             declared = msgspec.json.decode((folder / _DECLARED).read_bytes(), type=Declared)
             compiled = openvino.Core().import_model(blob, DEVICE, config)
         except (OSError, msgspec.DecodeError, RuntimeError) as error:
-            raise unusable_artifact("openvino", openvino.__version__.partition("-")[0], error) from error
+            raise unusable_artifact("openvino", error) from error
         try:
             return OpenVINOEngine(compiled, options, declared, folder / _ARTIFACT)
         except RuntimeError as error:
@@ -272,7 +274,7 @@ def _spec(port: Any, name: str) -> TensorSpec:
     kind = port.get_element_type().get_type_name()
     if kind not in NAMES:
         # Text is refused too: a graph that passes it through corrupts the heap (openvino 2026.4.1).
-        raise Unsupported(f'"{name}" is of type {kind}, which does not pass safely through openvino.')
+        raise Unsupported(noted(BackendCode.TYPE_NOT_PASSED, tensor=name, dtype=kind, library="openvino"))
     shape = port.get_partial_shape()
     return TensorSpec(name, NAMES[kind], tuple(one.get_length() if one.is_static else "?" for one in shape))
 

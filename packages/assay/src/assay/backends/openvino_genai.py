@@ -12,11 +12,13 @@ import numpy as np
 
 from assay.backends.artifact import read_artifact
 from assay.backends.availability import installed
-from assay.backends.local_prompts import DRAWS, Decoded, DecodingEngine, Prompt, Sampling
+from assay.backends.local_prompts import DRAWS, GENAI_NAMES, Decoded, DecodingEngine, Prompt, Sampling
 from assay.backends.onnx_loader import load_checked
 from assay.backends.options import positive, resolve_options
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import Unsupported
 from assay.ports import Availability, OptionSpec
 from assay.ports.prompts import Top
@@ -83,8 +85,7 @@ def _with_state(model: Path) -> dict[str, bytes]:
     outputs = {one.any_name for one in graph.outputs}
     if not {"input_ids", "attention_mask"} <= names or not cache or not {"logits", *cache.values()} <= outputs:
         raise Unsupported(
-            "OpenVINO GenAI needs a graph with input_ids, attention_mask, a cache past_key_values.N.key and present.N.key, and logits; "
-            "export the model with these names.",
+            noted(BackendCode.GRAPH_NEEDS, library="openvino-genai", names=("attention_mask", *GENAI_NAMES)),
             cause="other",
         )
     beams = opset13.parameter([-1], dtype=np.int32, name="beam_idx")

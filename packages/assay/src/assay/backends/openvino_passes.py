@@ -17,6 +17,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import Unsupported
 from assay.ports import Tensor, Tensors
 
@@ -57,7 +59,7 @@ def after_each_pass(
     except subprocess.TimeoutExpired:
         done = None
     if done is None or done.returncode != 0:
-        raise Unsupported("openvino did not write the model after each pass.", cause="other")
+        raise Unsupported(noted(BackendCode.PASSES_NOT_SHOWN, library="openvino"), cause="other")
     stages = msgspec.json.decode((folder / _STAGES).read_bytes(), type=list[tuple[str, int]])
     with np.load(folder / _ANSWERS) as kept:
         return [

@@ -104,7 +104,7 @@ class Torch:
 
         options = self._checked(flow)
         if options["compiler"] == "eager":
-            raise Unsupported("Eager torch has no passes.", cause="other")
+            raise Unsupported(noted(BackendCode.PASSES_NOT_SHOWN, library="torch"), cause="other")
         program = open_program(model)
 
         def compiled(most: int | None, names: list[str]) -> Mapping[str, Tensor]:
@@ -123,9 +123,9 @@ class Torch:
         options = resolve_options(self.options, flow)
         positive(options, "threads", flow)
         if options["precision"] == "float64" and options["compiler"] != "eager":
+            needs = ("compiler=eager",)
             raise UsageError(
-                f'Flow "{flow.name}": options "precision" and "compiler" contradict each other: float64 is eager only; '
-                "leave one of them out."
+                noted(BackendCode.OPTION_NEEDS, flow=flow.name, option="precision", value="float64", needs=needs)
             )
         read_config(str(options["inductor_config"]), flow.name)
         if flow.device != "cpu" and "device" not in flow.options:
@@ -140,12 +140,12 @@ def _check_device(device: str) -> None:
     import torch
 
     if device == "cuda" and not torch.cuda.is_available():
-        why, what = (
-            ("this build of torch has no CUDA", "a build for CUDA")
-            if torch.version.cuda is None
-            else ("torch sees no CUDA device", "the driver of a GPU")
+        raise Unavailable(
+            noted(
+                BackendCode.TORCH_WITHOUT_CUDA if torch.version.cuda is None else BackendCode.TORCH_SEES_NO_CUDA,
+                version=str(torch.__version__),
+            )
         )
-        raise Unavailable(f"{why} (torch {torch.__version__}); install {what}, or take --option device=cpu")
 
 
 def _check_compiler() -> None:

@@ -22,6 +22,8 @@ from assay.backends.torch_warnings import without_deprecations
 from assay.core.dtype import dtype_name
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Option
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import InvalidModel, Lowering
 from assay.models.program import Program, open_program, save_program
 from assay.ports import Tensor, Tensors
@@ -137,9 +139,7 @@ def loaded(folder: Path, options: dict[str, Option]) -> TorchEngine:
         return _packaged(program, folder / _PACKAGE, options)
     except RuntimeError as error:
         text = " ".join(str(error).split())[:300]
-        raise InvalidModel(
-            f"{_PACKAGE} cannot be loaded by this torch, on this processor ({text}); lower the model again."
-        ) from error
+        raise InvalidModel(noted(BackendCode.ENGINE_NOT_LOADED, library="torch", error=text)) from error
 
 
 def _from_program(program: Program, options: dict[str, Option]) -> TorchEngine:
@@ -183,7 +183,7 @@ def _packaged(program: Program, package: Path, options: dict[str, Option]) -> To
     from assay.backends.torch_state import reloading
 
     if not package.is_file():
-        raise Lowering(f"{package.name} is missing from the saved engine")
+        raise Lowering(noted(BackendCode.ENGINE_FILE_MISSING, file=package.name))
     with _compiling(options):
         call = torch._inductor.aoti_load_package(str(package))
         exported = _moved(program, options)

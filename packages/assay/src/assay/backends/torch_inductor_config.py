@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import UsageError
 from assay.ports import OptionSpec
 
@@ -44,9 +46,7 @@ def read_config(text: str, flow: str) -> dict[str, object]:
         except (ValueError, SyntaxError):
             found[name.strip()] = value.strip()
         if not equals or not name.strip():
-            raise UsageError(
-                f'Flow "{flow}": option "{NAME}" has {one!r}; write name=value, with a semicolon between two'
-            )
+            raise UsageError(noted(BackendCode.INDUCTOR_FORM, flow=flow, setting=one))
     return found
 
 
@@ -57,5 +57,5 @@ def checked_config(text: str) -> dict[str, object]:
     found = read_config(text, "inductor")
     for name in found:
         if name not in config._config:  # type: ignore[attr-defined]
-            raise UsageError(f'option "{NAME}": torch._inductor.config has no {name!r} in this release')
+            raise UsageError(noted(BackendCode.INDUCTOR_NAME, setting=name))
     return found

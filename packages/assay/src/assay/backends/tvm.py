@@ -25,6 +25,8 @@ from assay.backends.tvm_records import records_of
 from assay.backends.tvm_warnings import read_warnings
 from assay.core.flow import Flow, Option
 from assay.core.native_warning import NativeWarning
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import Unsupported, UsageError
 from assay.ports import Availability, OptionSpec
 
@@ -134,7 +136,7 @@ class TVM:
 
     def after_passes(self, model: Path, flow: Flow, folder: Path) -> Path:  # noqa: ARG002
         """A module of TVM is no ONNX file any more."""
-        raise Unsupported("TVM writes no ONNX model of what its passes leave.", cause="other")
+        raise Unsupported(noted(BackendCode.PASSES_NOT_SHOWN, library="TVM"), cause="other")
 
     def without_passes(self, flow: Flow, names: Sequence[str]) -> Flow:
         """By `disabled_passes`."""
@@ -158,7 +160,7 @@ class TVM:
             try:
                 library = tvm.runtime.load_module(str(copy))
             except (RuntimeError, ValueError, OSError) as error:
-                raise broken(ARTIFACT, error) from error
+                raise broken(error) from error
         return TVMEngine(library, declared, options, threads)
 
 
@@ -166,8 +168,9 @@ def _by_dlight(options: dict[str, Option], flow: Flow) -> bool:
     """Raises UsageError where the rules for a CPU cannot schedule anything."""
     chosen = options["schedule"] == "dlight"
     if chosen and (options["target"] != "llvm" or options["optimization"] != "full"):
+        needs = ("target=llvm", "optimization=full")
         raise UsageError(
-            f'Flow "{flow.name}": option "schedule" can be dlight only with target llvm and optimization full.'
+            noted(BackendCode.OPTION_NEEDS, flow=flow.name, option="schedule", value="dlight", needs=needs)
         )
     return chosen
 

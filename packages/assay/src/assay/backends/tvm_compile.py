@@ -11,6 +11,8 @@ from assay.backends.onnx_loader import inlined, refuse_foreign
 from assay.backends.tvm_errors import tvm_failure
 from assay.backends.tvm_records import Records, by_records
 from assay.core.flow import Flow, Option
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,7 +45,9 @@ def _processor(name: str, flow: Flow) -> str:
         return str(codegen.llvm_get_system_cpu())
     known = [str(one) for one in codegen.llvm_get_cpu_archlist(Target({"kind": "llvm"}))]
     if name not in known:
-        raise UsageError(f'Flow "{flow.name}": option "cpu" cannot be {name!r}; LLVM knows {", ".join(known)}.')
+        raise UsageError(
+            noted(BackendCode.OPTION_CHOICE, flow=flow.name, option="cpu", value=repr(name), choices=tuple(known))
+        )
     return name
 
 
@@ -94,7 +98,7 @@ def compiled(
     except UsageError:
         raise
     except Exception as error:  # every kind of Python error comes out of its passes
-        raise tvm_failure(error, while_="compiling") from error
+        raise tvm_failure(error, step="compiling") from error
 
 
 def _dlight() -> Any:
@@ -107,9 +111,9 @@ def _imported(proto: ModelProto) -> Any:
     from tvm.relax.frontend.onnx import from_onnx
 
     proto = inlined(proto)
-    refuse_foreign(proto, "TVM's ONNX importer")
+    refuse_foreign(proto, "TVM")
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             return from_onnx(proto, keep_params_in_input=False)
     except Exception as error:  # its converters raise whatever Python raises
-        raise tvm_failure(error, while_="importing") from error
+        raise tvm_failure(error, step="importing") from error

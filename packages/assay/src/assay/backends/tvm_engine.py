@@ -20,7 +20,9 @@ from assay.backends.tvm_compile import features_of
 from assay.backends.tvm_errors import tvm_failure
 from assay.core.engine_info import EngineInfo, Placement
 from assay.core.flow import Option
-from assay.errors import NotRunnable, Unsupported
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
+from assay.errors import Lowering, NotRunnable, Unsupported
 from assay.models.files import file_digest
 from assay.ports import Tensor, Tensors
 
@@ -80,7 +82,8 @@ class TVMEngine:
         try:
             self._executable.export_library(str(folder / ARTIFACT))
         except (RuntimeError, OSError) as error:
-            raise tvm_failure(error, while_="linking the library (it needs a C++ compiler on PATH)") from error
+            text = " ".join(str(error).split())[:500]
+            raise Lowering(noted(BackendCode.LINKING_FAILED, error=text)) from error
         declared = msgspec.structs.replace(self._declared, digest=file_digest(folder / ARTIFACT))
         (folder / DECLARED).write_bytes(msgspec.json.encode(declared))
 
@@ -181,7 +184,7 @@ def _translated() -> Iterator[None]:
     try:
         yield
     except (RuntimeError, ValueError, TypeError) as error:
-        raise tvm_failure(error, while_="running") from error
+        raise tvm_failure(error, step="running") from error
 
 
 def _role(kernel: str) -> str:
@@ -199,8 +202,8 @@ def require_device(kind: str) -> None:
     if kind == "llvm" or tvm.device(kind).exist:
         return
     if tvm.get_global_func(f"ffi.Module.load_from_bytes.{kind}", allow_missing=True) is None:
-        raise NotRunnable(f"tvm {tvm.__version__} as installed has no runtime for {kind} (a build with it is needed).")
-    raise NotRunnable(f"no {kind} device on this machine.")
+        raise NotRunnable(noted(BackendCode.NO_RUNTIME_FOR, library="tvm", version=tvm.__version__, device=kind))
+    raise NotRunnable(noted(BackendCode.NO_SUCH_DEVICE, device=kind))
 
 
 def _array(name: str, value: Any) -> Tensor:
@@ -211,4 +214,4 @@ def _array(name: str, value: Any) -> Tensor:
         return np.array(value.numpy())
     if isinstance(value, tvm.runtime.ShapeTuple):
         return np.array(list(value), np.int64)
-    raise Unsupported(f'Output "{name}" came back as {type(value).__name__}, and only tensors can be compared.')
+    raise Unsupported(noted(BackendCode.NO_TENSOR, role="Output", name=name))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from types import TracebackType
 
+from assay.core.note import noted
 from assay.core.outcome import Cause
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import InvalidModel, Lowering, Unsupported
 
 Failure = Lowering | MemoryError
@@ -21,30 +23,33 @@ _MISSING = re.compile(r"operators are not supported for frontend ONNX: ([^\n]+)"
 _SPAN = re.compile(r"^\[\d\d:\d\d:\d\d\] \S+: ?|^(?:error: )", re.MULTILINE)
 
 
-def tvm_failure(error: BaseException, *, while_: str) -> Failure:
+def tvm_failure(error: BaseException, *, step: str) -> Failure:
     """Of any exception of tvm 0.27: its importer raises bare Python errors for what it does not have.
 
-    `while_` says what was being done. A front end that refuses in words is Unsupported; one that trips over itself
+    `step` says what was being done. A front end that refuses in words is Unsupported; one that trips over itself
     (KeyError, AttributeError) is an error of TVM, with the node it was at.
     """
     node, operator = importing(error.__traceback__)
     text = _short(error)
-    at = f"at {operator} {node!r}: " if operator else ""
     if isinstance(error, MemoryError) or _MEMORY.search(text):
         return MemoryError(text)
     missing = _MISSING.search(text)
     if missing:
         names = ", ".join(sorted(name.strip() for name in missing.group(1).split(",")))
-        return Unsupported(f"TVM's ONNX importer has no {names}.", node=names, cause=_OPERATOR)
+        return Unsupported(noted(BackendCode.NO_OPERATOR, library="TVM", names=names), node=names, cause=_OPERATOR)
+    said = noted(BackendCode.AT_NODE, operator=operator, node=node, error=text) if operator else text
     refused = isinstance(error, NotImplementedError) or _UNSUPPORTED.search(text)
     if refused or type(error).__name__.startswith("Op"):
-        return Unsupported(f"TVM, {while_}, {at}{text}", node=node or operator, cause=_OPERATOR)
-    return Lowering(f"TVM failed {while_}, {at}{type(error).__name__}: {text}", node=node or operator)
+        note = noted(BackendCode.STEP_REFUSED, library="TVM", step=step, error=said)
+        return Unsupported(note, node=node or operator, cause=_OPERATOR)
+    name = type(error).__name__
+    note = noted(BackendCode.STEP_FAILED, library="TVM", step=step, exception=name, error=said)
+    return Lowering(note, node=node or operator)
 
 
-def broken(name: str, error: Exception) -> InvalidModel:
+def broken(error: Exception) -> InvalidModel:
     """An artifact that tvm cannot load."""
-    return InvalidModel(f"{name} is not an engine that this tvm can load ({_short(error)}); lower the model again.")
+    return InvalidModel(noted(BackendCode.ENGINE_NOT_LOADED, library="tvm", error=_short(error)))
 
 
 def importing(trace: TracebackType | None) -> tuple[str, str]:

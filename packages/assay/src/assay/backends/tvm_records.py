@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay.core.flow import Flow, Option
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import UsageError
 
 WORKLOADS, RECORDS = FILES = ("database_workload.json", "database_tuning_record.json")
@@ -14,10 +16,10 @@ WORKLOADS, RECORDS = FILES = ("database_workload.json", "database_tuning_record.
 
 
 class Records(NamedTuple):
-    """A folder that was looked at. `told` is where it stands and what to give, for a sentence."""
+    """A folder that was looked at, of this flow."""
 
     folder: Path
-    told: str
+    flow: str
 
 
 class Scheduled(NamedTuple):
@@ -32,25 +34,25 @@ def records_of(options: dict[str, Option], flow: Flow) -> Records | None:
     if not options["records"]:
         return None
     folder = Path(str(options["records"]))
-    text = f'Flow "{flow.name}": option "records" is {folder}'
     if options["target"] != "llvm" or options["optimization"] != "full":
-        raise UsageError(f"{text}: records are of kernels with target llvm and optimization full; leave it out.")
+        needs = ("target=llvm", "optimization=full")
+        note = noted(BackendCode.OPTION_NEEDS, flow=flow.name, option="records", value=str(folder), needs=needs)
+        raise UsageError(note)
     for name in FILES:
-        _check_lines(folder / name, text)
-    return Records(folder, text)
+        _check_lines(folder / name, flow.name)
+    return Records(folder, flow.name)
 
 
-def _check_lines(file: Path, told: str) -> None:
-    give = "give the folder in which MetaSchedule tuned (its work_dir)"
+def _check_lines(file: Path, flow: str) -> None:
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
         pairs = [json.loads(line) for line in lines]
     except OSError:
-        raise UsageError(f"{told}, where {file.name} cannot be read; {give}.") from None
+        raise UsageError(noted(BackendCode.RECORDS_NOT_READ, flow=flow, file=str(file))) from None
     except ValueError:
-        raise UsageError(f"{told}, where {file.name} is no database of MetaSchedule; {give}.") from None
+        pairs = []
     if not pairs or any(not isinstance(pair, list) or len(pair) != 2 for pair in pairs):
-        raise UsageError(f"{told}, where {file.name} is no database of MetaSchedule, or is empty; {give}.")
+        raise UsageError(noted(BackendCode.NO_RECORDS, flow=flow, file=str(file)))
 
 
 def by_records(module: Any, records: Records) -> Scheduled:
@@ -63,7 +65,12 @@ def by_records(module: Any, records: Records) -> Scheduled:
         database = meta_schedule.database.JSONDatabase(work_dir=str(records.folder))
     except Exception as error:  # RuntimeError, TypeError or its own InternalError, by what is wrong in the line
         raise UsageError(
-            f"{records.told}, which this TVM cannot read ({error}); tune with the version that is installed."
+            noted(
+                BackendCode.RECORDS_OF_ANOTHER,
+                flow=records.flow,
+                folder=str(records.folder),
+                error=str(error),
+            )
         ) from error
     # Entered, and not given by its folder: the pass then warns that it opens a database.
     with database:
@@ -72,7 +79,11 @@ def by_records(module: Any, records: Records) -> Scheduled:
     found = sum(bool((one.attrs or {}).get("tirx.is_scheduled", False)) for one in kernels)
     if not found:
         raise UsageError(
-            f"{records.told}, which knows none of the {len(kernels)} kernels of this model; tune this model with the version of TVM"
-            " that is installed, after its pipeline zero, or leave the option out."
+            noted(
+                BackendCode.RECORDS_OF_NO_KERNEL,
+                flow=records.flow,
+                folder=str(records.folder),
+                kernels=len(kernels),
+            )
         )
     return Scheduled(module, f"{found} of {len(kernels)} kernels")

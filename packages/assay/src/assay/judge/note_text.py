@@ -12,6 +12,8 @@ from assay.core.model_finding_note import model_finding_of
 from assay.core.model_finding_text import UNREADABLE, sentence
 from assay.core.note import Note, NoteCode
 from assay.core.recorded_facts import OTHER_FACTS, as_words, listed, number, of_another_version
+from assay.core.refusals.golden_codes import GoldenCode
+from assay.core.refusals.model_codes import ModelCode
 from assay.core.refusals.task_metric_codes import TaskMetricCode
 from assay.core.wire import Changed
 from assay.judge.changed_process_text import CHANGED
@@ -20,6 +22,7 @@ from assay.judge.defect_text import decider_text, defects_text
 from assay.judge.finding_text import in_full
 from assay.judge.note_sentences import NOTES
 from assay.judge.refusals import REFUSAL_TEXTS
+from assay.judge.refusals.model_text import PROGRAM_TEXTS
 from assay.task_metrics.registry import TASK_METRICS, TaskMetric, label_name
 
 Values = Mapping[str, Fact]
@@ -115,6 +118,13 @@ _MADE: dict[enum.StrEnum, Callable[[Values], dict[str, object]]] = {
     NoteCode.ELEMENTS_NOT_JUDGED: lambda of: {"kind": of["dtype"] or "no numbers"},
     NoteCode.UNREADABLE_FILE: lambda of: {
         "predicate": UNREADABLE[str(of["finding"])].format(*listed(of["values"])),
+    },
+    ModelCode.PROGRAM_TEXT: lambda of: {
+        "what": PROGRAM_TEXTS.get(str(of["key"]), f"a {of['key']} that is no name"),
+    },
+    GoldenCode.NONE_LEFT_TO_JUDGE: lambda of: {
+        "left": counted(of["samples"], "sample", "samples"),
+        "fewer": ", or ask for fewer with --calibration" if number(of["wanted"]) > 1 else "",
     },
     TaskMetricCode.LABELS_NOT_READ: lambda of: {
         "wanted": _either(listed(of["read"])),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from assay.core.note import noted
+from assay.core.refusals.golden_codes import GoldenCode
 from assay.errors import UsageError
 
 SHARE = 4
@@ -17,12 +19,7 @@ def samples_taken(count: int, wanted: int, whose: str) -> int:
     taken = wanted or min(MOST, max(1, count // SHARE))
     if taken < count:
         return taken
-    samples = f"{count} sample{'' if count == 1 else 's'}"
-    fewer = ", or ask for fewer with --calibration" if wanted > 1 else ""
-    raise UsageError(
-        f"{whose} has {samples}, calibration takes {taken} and leaves none to judge: give more with --inputs or --golden (a batch is "
-        f"one: put an axis in front, or a file of its own for each){fewer}"
-    )
+    raise UsageError(noted(GoldenCode.NONE_LEFT_TO_JUDGE, source=whose, samples=count, taken=taken, wanted=wanted))
 
 
 def kept_for_calibration(count: int, wanted: int, seed: int, whose: str) -> tuple[int, ...]:

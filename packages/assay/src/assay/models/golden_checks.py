@@ -1,4 +1,4 @@
-"""What can be wrong with a golden folder: each check yields every problem it sees, one sentence each."""
+"""What can be wrong with a golden folder: each check yields every problem it sees, a note each."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import numpy as np
 from assay.core.dtype import CONTAINERS
 from assay.core.golden import IDS, SKETCH, WHOLE, GoldenFile, GoldenLock, GoldenTensor
 from assay.core.model import Model, TensorSpec
+from assay.core.note import Note, noted
+from assay.core.refusals.golden_codes import GoldenCode
 from assay.core.tensor_parts import whole_name
 from assay.models.files import file_digest, is_lfs_pointer
 from assay.models.golden_samples import Sample, holds_nan, model_name
@@ -28,65 +30,64 @@ ROLES = {WHOLE: ("input", "output"), IDS: ("input",), SKETCH: ("input", "sketch"
 """By its form, what a golden has at least."""
 
 
-def file_problems(folder: Path, lock: GoldenLock, roles: Sequence[str] = ()) -> Iterator[str]:
+def file_problems(folder: Path, lock: GoldenLock, roles: Sequence[str] = ()) -> Iterator[Note]:
     """Every file the lock lists is there, whole and unchanged; one for each of `roles` (those of its form) at least."""
     if lock.form not in ROLES:
-        yield f"{folder / LOCK} is of form {lock.form!r}, which no golden has; record the golden again"
+        yield noted(GoldenCode.GOLDEN_FORM, lock=str(folder / LOCK), form=lock.form)
         return
     roles = roles or ROLES[lock.form]
     listed = {file.path for file in lock.files}
     for role in roles:
         if FILES[role] not in listed:
-            yield f"{folder / LOCK} lists no {FILES[role]}; record the golden again"
+            yield noted(GoldenCode.GOLDEN_NOT_LISTED, lock=str(folder / LOCK), file=FILES[role])
     for file in lock.files:
         if file.path not in FILES.values():
-            yield f"{folder / LOCK} lists {file.path!r}, which no golden has; record the golden again"
+            yield noted(GoldenCode.GOLDEN_FOREIGN_FILE, lock=str(folder / LOCK), file=file.path)
             continue
         path = folder / file.path
         try:
             yield from _content_problems(path, file)
         except FileNotFoundError:
-            yield f"{path} is missing, though {LOCK} lists it; restore it or record the golden again"
+            yield noted(GoldenCode.GOLDEN_FILE_MISSING, file=str(path))
         except OSError as error:
-            yield f"{path} cannot be read ({error.strerror}); make it readable"
+            yield noted(GoldenCode.GOLDEN_NOT_READ, file=str(path), error=str(error.strerror))
 
 
-def _content_problems(path: Path, file: GoldenFile) -> Iterator[str]:
+def _content_problems(path: Path, file: GoldenFile) -> Iterator[Note]:
     """What is there is looked at before it is read: a pipe or a device has no end. Raises OSError."""
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
-        yield f"{path} is not a regular file; restore it or record the golden again"
+        yield noted(GoldenCode.GOLDEN_IRREGULAR, file=str(path))
     elif status.st_size != file.size_bytes and is_lfs_pointer(path):
-        yield f"{path} is a Git LFS pointer, not the tensors themselves; run git lfs pull"
+        yield noted(GoldenCode.GOLDEN_LFS_POINTER, file=str(path))
     elif status.st_size != file.size_bytes:
-        yield f"{path} has {status.st_size} bytes, {LOCK} says {file.size_bytes}; restore it or run assay golden update"
+        yield noted(GoldenCode.GOLDEN_SIZE, file=str(path), size=status.st_size, listed=file.size_bytes)
     elif (digest := file_digest(path)) != file.sha256:
-        yield (
-            f"{path} has sha256 {digest[:12]}, {LOCK} says {file.sha256[:12]}; restore it or run assay golden update"
-        )
+        yield noted(GoldenCode.GOLDEN_SHA256, file=str(path), digest=digest[:12], listed=file.sha256[:12])
 
 
-def unused_problems(folder: Path, lock: GoldenLock) -> Iterator[str]:
+def unused_problems(folder: Path, lock: GoldenLock) -> Iterator[Note]:
     """Files nobody will read. Hidden files, read-me files and the pointers of DVC belong to other tools."""
     used = {LOCK, *(file.path for file in lock.files)}
     for path in sorted(folder.iterdir()):
         foreign = path.name.startswith(".") or path.name.upper().startswith("README") or path.suffix == ".dvc"
         leftover = path.name.endswith(".tmp")
         if path.name not in used and (leftover or not foreign):
-            yield f"{path} is unused: {LOCK} does not list it; remove it"
+            yield noted(GoldenCode.GOLDEN_UNUSED_FILE, file=str(path))
 
 
-def model_problems(folder: Path, lock: GoldenLock, digest: str) -> Iterator[str]:
+def model_problems(folder: Path, lock: GoldenLock, digest: str) -> Iterator[Note]:
     """The golden was recorded for this very model."""
     if lock.model_digest != digest:
-        yield (
-            f"{folder} was recorded for model {lock.model_digest[:12]}, but this model is {digest[:12]}; "
-            "run assay golden update if the change is intended, or judge this model by that one's answers with "
-            "--golden-of-another-model (or --reference OLD)"
+        yield noted(
+            GoldenCode.GOLDEN_OF_ANOTHER,
+            folder=str(folder),
+            recorded=lock.model_digest[:12],
+            digest=digest[:12],
         )
 
 
-def signature_problems(folder: Path, lock: GoldenLock, model: Model) -> Iterator[str]:
+def signature_problems(folder: Path, lock: GoldenLock, model: Model) -> Iterator[Note]:
     """Names, dtypes and shapes of what is stored are those of the model; data are not read. Prompts alone are made into what it takes."""
     if lock.form != WHOLE:
         return
@@ -97,9 +98,9 @@ def signature_problems(folder: Path, lock: GoldenLock, model: Model) -> Iterator
         names = {_declared_name(tensor, by_name) for tensor in stored}
         for name in by_name:
             if name not in names:
-                yield f"{folder} lacks the {role} {name!r} of model {model.name}; run assay golden update"
+                yield noted(GoldenCode.GOLDEN_LACKS, folder=str(folder), role=role, name=name, model=model.name)
         for name in sorted(names - set(by_name)):
-            yield f"{folder} has an unused {role} {name!r}, which model {model.name} lacks; run assay golden update"
+            yield noted(GoldenCode.GOLDEN_UNUSED_TENSOR, folder=str(folder), role=role, name=name, model=model.name)
         for tensor in stored:
             spec = by_name.get(_declared_name(tensor, by_name))
             if spec is not None and spec.dtype not in CONTAINERS:
@@ -113,15 +114,19 @@ def _declared_name(tensor: GoldenTensor, specs: Mapping[str, TensorSpec]) -> str
     return whole if name not in specs and whole in specs and specs[whole].dtype in CONTAINERS else name
 
 
-def _tensor_problems(folder: Path, tensor: GoldenTensor, spec: TensorSpec) -> Iterator[str]:
+def _tensor_problems(folder: Path, tensor: GoldenTensor, spec: TensorSpec) -> Iterator[Note]:
     name, index = model_name(tensor.name)
     shape = tensor.shape[1:] if index is None else tensor.shape
-    where = f"{folder}: {tensor.role} {name!r}" + ("" if index is None else f" of sample {index}")
+    where = (
+        noted(GoldenCode.TENSOR_OF_GOLDEN, folder=str(folder), role=tensor.role, name=name)
+        if index is None
+        else noted(GoldenCode.TENSOR_OF_SAMPLE, folder=str(folder), role=tensor.role, name=name, sample=index)
+    )
     if tensor.dtype != spec.dtype:
-        yield f"{where} is {tensor.dtype}, the model says {spec.dtype}; run assay golden update"
+        yield noted(GoldenCode.GOLDEN_TENSOR_TYPE, where=where, dtype=tensor.dtype, wanted=spec.dtype)
     # Of an output the graph counts: where it gives another shape than it declares, the model contradicts itself.
     if tensor.role == "input" and spec.shape != ("...",) and not fits(shape, spec.shape):
-        yield f"{where} has shape {format_shape(shape)}, the model says {format_shape(spec.shape)}; run assay golden update"
+        yield noted(GoldenCode.GOLDEN_TENSOR_SHAPE, where=where, shape=shape, wanted=spec.shape)
 
 
 def fits(shape: Sequence[int], declared: Sequence[int | str]) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from assay.core.dtype import dtype_name
 from assay.core.golden import GoldenLock
 from assay.core.note import noted
-from assay.core.refusals.model_codes import ModelCode
+from assay.core.refusals.golden_codes import GoldenCode
 from assay.core.tensor_parts import whole_name
 from assay.errors import BadGolden
 
@@ -61,11 +61,11 @@ def pack(samples: Sequence[Sample], role: str, partial: Collection[str] = ()) ->
     for index, sample in enumerate(samples):
         odd = sorted((set(map(whole_name, sample)) ^ set(map(whole_name, samples[0]))) - set(partial))
         if odd:
-            raise BadGolden(noted(ModelCode.SAMPLES_OTHERWISE, sample=index, role=role, names=tuple(odd)))
+            raise BadGolden(noted(GoldenCode.SAMPLES_OTHERWISE, sample=index, role=role, names=tuple(odd)))
     packed: dict[str, Array] = {}
     for name in names:
         if name == "__metadata__" or _PER_SAMPLE.fullmatch(name):
-            raise BadGolden(noted(ModelCode.NAME_NOT_STORED, role=role, name=name))
+            raise BadGolden(noted(GoldenCode.NAME_NOT_STORED, role=role, name=name))
         arrays = {index: np.asarray(sample[name]) for index, sample in enumerate(samples) if name in sample}
         alike = len({(array.shape, dtype_name(array.dtype)) for array in arrays.values()}) == 1
         if alike and len(arrays) == len(samples):
@@ -97,16 +97,16 @@ def _check_count(tensors: Sample, samples: int, role: str, partial: Collection[s
         if index is not None:
             indices.setdefault(whole_name(name), set()).add(index)
             if index >= samples:
-                raise BadGolden(noted(ModelCode.OF_NO_SAMPLE, role=role, stored=stored, samples=samples))
+                raise BadGolden(noted(GoldenCode.OF_NO_SAMPLE, role=role, stored=stored, samples=samples))
         elif array.ndim == 0 or array.shape[0] != samples:
             raise BadGolden(
-                noted(ModelCode.SHAPE_FOR_SAMPLES, role=role, name=name, shape=array.shape, samples=samples)
+                noted(GoldenCode.SHAPE_FOR_SAMPLES, role=role, name=name, shape=array.shape, samples=samples)
             )
     stacked = {whole_name(name) for name, index in map(model_name, tensors) if index is None}
     for name, known in sorted(indices.items()):
         missing = next(index for index in range(len(known) + 1) if index not in known)
         if missing < samples and name not in stacked and name not in partial:
-            raise BadGolden(noted(ModelCode.MISSING_IN_SAMPLE, role=role, name=name, sample=missing))
+            raise BadGolden(noted(GoldenCode.MISSING_IN_SAMPLE, role=role, name=name, sample=missing))
 
 
 def _plain(array: Array) -> Array:

@@ -13,7 +13,8 @@ import msgspec
 from assay.core.golden import WHOLE, GoldenFile, GoldenLock, GoldenTensor
 from assay.core.input_plan import InputPlan
 from assay.core.model import Model
-from assay.core.note import Note
+from assay.core.note import Note, noted
+from assay.core.refusals.golden_codes import GoldenCode
 from assay.errors import BadGolden, NotWritable
 from assay.models.files import file_digest, flush_to_disk, is_lfs_pointer
 from assay.models.golden_checks import (
@@ -45,26 +46,26 @@ def read_lock(folder: Path) -> GoldenLock:
     """The contents of golden.lock. Raises `BadGolden` with one sentence for whatever keeps it from being read."""
     path = folder / LOCK
     if not folder.is_dir():
-        raise BadGolden(f"{folder} is no folder; give a golden folder or record one with assay golden record")
+        raise BadGolden(noted(GoldenCode.GOLDEN_NO_FOLDER, folder=str(folder)))
     if path.exists() and not path.is_file():  # a pipe would keep its reader waiting
-        raise BadGolden(f"{path} is not a regular file; restore it or record the golden again")
+        raise BadGolden(noted(GoldenCode.GOLDEN_IRREGULAR, file=str(path)))
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        raise BadGolden(f"{folder} has no {LOCK}; give a golden folder or run assay golden record") from None
+        raise BadGolden(noted(GoldenCode.GOLDEN_NO_LOCK, folder=str(folder))) from None
     except OSError as error:
-        raise BadGolden(f"{path} cannot be read ({error.strerror}); make it readable") from None
+        raise BadGolden(noted(GoldenCode.GOLDEN_NOT_READ, file=str(path), error=str(error.strerror))) from None
     try:
         version = msgspec.json.decode(data, type=_Versioned).version
         if version > _VERSION:
-            raise BadGolden(f"{path} has version {version}, this assay knows {_VERSION}; upgrade assay")
+            raise BadGolden(noted(GoldenCode.GOLDEN_VERSION, file=str(path), version=version, known=_VERSION))
         lock = msgspec.json.decode(data, type=GoldenLock)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         if is_lfs_pointer(path):
-            raise BadGolden(f"{path} is a Git LFS pointer, not the lock itself; run git lfs pull") from None
-        raise BadGolden(f"{path} is no lock of a golden ({error}); restore it or record the golden again") from None
+            raise BadGolden(noted(GoldenCode.GOLDEN_LFS_POINTER, file=str(path))) from None
+        raise BadGolden(noted(GoldenCode.GOLDEN_LOCK_DAMAGED, file=str(path), error=str(error))) from None
     if lock.samples < 1:
-        raise BadGolden(f"{path} says {lock.samples} samples; restore it or record the golden again")
+        raise BadGolden(noted(GoldenCode.GOLDEN_SAMPLE_COUNT, file=str(path), samples=lock.samples))
     return lock
 
 
@@ -76,10 +77,7 @@ def read_golden(folder: Path, model_digest: str | None = None, *, model: Model |
     """
     lock = read_lock(folder)
     if lock.form != WHOLE:
-        raise BadGolden(
-            f"{folder} keeps the tokens of prompts, and no answers to compare with (form {lock.form}): give it with --inputs, or record a "
-            "golden with --form whole"
-        )
+        raise BadGolden(noted(GoldenCode.GOLDEN_OF_PROMPTS, folder=str(folder), form=lock.form))
     digest = model_digest if model_digest is not None else model.digest if model is not None else None
     for problem in chain(file_problems(folder, lock), _model_problems(folder, lock, model, digest)):
         raise BadGolden(problem)
@@ -179,9 +177,11 @@ def write_contents(folder: Path, lock: GoldenLock, contents: Mapping[str, dict[s
         _staged(folder, LOCK).write_bytes(_lock_text(lock))
         _publish(folder, [*(file.path for file in files), LOCK])
     except OSError as error:
-        raise NotWritable(f"{folder} cannot be written ({error.strerror}); give a folder you may write to") from None
-    except TypeError as error:
-        raise BadGolden(f"{folder} was not written: {error}; give arrays of numbers or text") from None
+        raise NotWritable(
+            noted(GoldenCode.GOLDEN_NOT_WRITABLE, folder=str(folder), error=str(error.strerror))
+        ) from None
+    except BadGolden as error:
+        raise BadGolden(noted(GoldenCode.GOLDEN_NOT_WRITTEN, folder=str(folder), error=error.reason)) from None
     finally:
         _clear(folder)
     return lock
@@ -195,12 +195,10 @@ def _contents(
     inputs: Sequence[Sample], outputs: Sequence[Sample], labels: Mapping[str, Array], partial: Iterable[str]
 ) -> dict[str, dict[str, Array]]:
     if not inputs or (outputs and len(inputs) != len(outputs)):
-        raise BadGolden(f"{len(inputs)} inputs and {len(outputs)} outputs make no golden; give one output per input")
+        raise BadGolden(noted(GoldenCode.GOLDEN_PAIRS, inputs=len(inputs), outputs=len(outputs)))
     for name, array in labels.items():
         if array.ndim == 0 or array.shape[0] != len(inputs):
-            raise BadGolden(
-                f"label {name!r} has shape {list(array.shape)} for {len(inputs)} samples; give one per sample"
-            )
+            raise BadGolden(noted(GoldenCode.GOLDEN_LABEL, label=name, shape=array.shape, samples=len(inputs)))
     contents = {"input": pack(inputs, "input", tuple(partial))}
     if outputs:
         contents["output"] = pack(outputs, "output")
@@ -258,7 +256,7 @@ def _publish(folder: Path, names: Sequence[str]) -> None:
     flush_to_disk(folder)
 
 
-def _model_problems(folder: Path, lock: GoldenLock, model: Model | None, digest: str | None) -> Iterator[str]:
+def _model_problems(folder: Path, lock: GoldenLock, model: Model | None, digest: str | None) -> Iterator[Note]:
     if digest is not None:
         yield from model_problems(folder, lock, digest)
     if model is not None:
@@ -268,7 +266,7 @@ def _model_problems(folder: Path, lock: GoldenLock, model: Model | None, digest:
 def _load(folder: Path, lock: GoldenLock) -> Golden:
     tensors = read_tensors(folder, lock)
     if not tensors["output"]:
-        raise BadGolden(f"{folder} holds no output: there is nothing to compare with; record the golden again")
+        raise BadGolden(noted(GoldenCode.GOLDEN_NO_OUTPUT, folder=str(folder)))
     # Outputs first: a model may have no inputs, and then nothing else bounds how many samples are claimed.
     outputs = unpack(tensors["output"], lock.samples, "output")
     return Golden(
@@ -289,5 +287,5 @@ def read_tensors(folder: Path, lock: GoldenLock) -> dict[str, dict[str, Array]]:
             found = {name: (role, what.dtype, what.shape) for name, what in opened.tensors.items()}
             tensors[role] = {name: opened.read(name) for name in told if name in found}
         if told != found:
-            raise BadGolden(f"{folder / file.path} holds other tensors than {LOCK} says; record the golden again")
+            raise BadGolden(noted(GoldenCode.GOLDEN_OTHER_TENSORS, file=str(folder / file.path)))
     return tensors

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from assay.core.note import noted
+from assay.core.refusals.model_codes import ModelCode
 from assay.errors import InvalidModel
 
 _TARGETS = re.compile(r"(torch\.ops\.\w+\.\w+(\.\w+)?|torch\.sym_\w+|_operator\.\w+|math\.\w+)")
@@ -56,9 +58,9 @@ def check_sources(name: str, graph: Any) -> None:
     """Raises InvalidModel for the first text of the file `name` that may be more than it seems."""
     for key, value in _texts(graph):
         if key in ("target", "as_operator") and value and not _target_is_plain(value):
-            raise InvalidModel(f"{name} calls '{value[:80]}', which is no operator of torch")
+            raise InvalidModel(noted(ModelCode.PROGRAM_CALLS, file=name, target=value[:80]))
         if not _is_plain(key, value):
-            raise InvalidModel(f"{name} holds {_WHAT.get(key, f'a {key} that is no name')}: '{value[:80]}'")
+            raise InvalidModel(noted(ModelCode.PROGRAM_TEXT, file=name, key=key, value=value[:80]))
 
 
 def _is_plain(key: str, value: str) -> bool:
@@ -69,15 +71,6 @@ def _is_plain(key: str, value: str) -> bool:
     if key in ("in_spec", "out_spec"):
         return _tree_is_plain(value, _KEY if key == "in_spec" else _PATH)
     return (_PATH if key in _PATHS else _NAME).fullmatch(value) is not None
-
-
-_WHAT = {
-    "expr_str": "an expression that is no size",
-    "as_expr": "an expression that is no size",
-    "guards_code": "a guard that is no comparison of sizes",
-    "in_spec": "a tree of inputs that is more than names",
-    "out_spec": "a tree of outputs that is more than names",
-}
 
 
 def _target_is_plain(target: str) -> bool:

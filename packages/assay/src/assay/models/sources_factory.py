@@ -48,7 +48,7 @@ def _built(source: str) -> Program:
             made = found() if not isinstance(found, torch.nn.Module) else found
     except Exception as error:
         raise BadModel(
-            noted(ModelCode.FACTORY_RAISED, source=source, exception=type(error).__name__, error=_line(error))
+            noted(ModelCode.FUNCTION_RAISED, source=source, exception=type(error).__name__, error=_line(error))
         ) from error
     if isinstance(made, torch.export.ExportedProgram):
         return describe(made)
@@ -90,8 +90,8 @@ def _find(source: str) -> Any:
         if not hasattr(found, part):
             near = difflib.get_close_matches(part, [one for one in dir(found) if not one.startswith("_")], n=1)
             if near:
-                raise BadModel(noted(ModelCode.FACTORY_MISSPELT, source=source, module=name, name=part, near=near[0]))
-            raise BadModel(noted(ModelCode.FACTORY_NO_NAME, source=source, module=name, name=part))
+                raise BadModel(noted(ModelCode.FUNCTION_MISSPELT, source=source, module=name, name=part, near=near[0]))
+            raise BadModel(noted(ModelCode.FUNCTION_NO_NAME, source=source, module=name, name=part))
         found = getattr(found, part)
     if not callable(found):
         raise BadModel(noted(ModelCode.FACTORY_NOT_CALLED, source=source, type=type(found).__name__))

@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.core.dtype import numpy_dtype
 from assay.core.note import noted
-from assay.core.refusals.model_codes import ModelCode
+from assay.core.refusals.golden_codes import GoldenCode
 from assay.errors import BadGolden
 from assay.models.tensors import NATIVE, NOTE, RAW, Array, Stored, from_raw
 
@@ -41,7 +41,7 @@ def read_part(read: Read, size_bytes: int, name: str) -> TensorPart:
     metadata = _decoded(header.get("__metadata__", b"{}"), dict[str, str])
     note = _decoded(metadata.get(NOTE, "{}"), dict[str, Stored])
     if name not in header or name == "__metadata__":
-        raise BadGolden(noted(ModelCode.PART_NOT_THERE, tensor=name))
+        raise BadGolden(noted(GoldenCode.PART_NOT_THERE, tensor=name))
     entry = _decoded(header[name], _Entry)
     first, last = (begin + one for one in entry.data_offsets)
     if not begin <= first <= last <= size_bytes:
@@ -103,4 +103,4 @@ def _array(body: bytes, entry: _Entry, stored: Stored | None) -> Array:
 
 
 def _corrupt() -> BadGolden:
-    return BadGolden(noted(ModelCode.PART_DAMAGED))
+    return BadGolden(noted(GoldenCode.PART_DAMAGED))

@@ -19,7 +19,7 @@ import numpy as np
 
 from assay.core.dtype import dtype_name, numpy_dtype
 from assay.core.note import noted
-from assay.core.refusals.model_codes import ModelCode
+from assay.core.refusals.golden_codes import GoldenCode
 from assay.errors import BadGolden
 from assay.models.files import is_lfs_pointer
 
@@ -59,12 +59,11 @@ class TensorFile:
             self.tensors = self._read_header()
         except OSError as error:
             raise BadGolden(
-                noted(ModelCode.GOLDEN_TENSORS_NOT_READ, file=str(path), error=error.strerror or str(error))
+                noted(GoldenCode.GOLDEN_TENSORS_NOT_READ, file=str(path), error=error.strerror or str(error))
             ) from None
         except (SafetensorError, msgspec.DecodeError):
             if is_lfs_pointer(path):
-                text = f"{path} is a Git LFS pointer, not the tensors themselves; run git lfs pull"
-                raise BadGolden(text) from None
+                raise BadGolden(noted(GoldenCode.GOLDEN_LFS_POINTER, file=str(path))) from None
             raise self._corrupt() from None
 
     def __enter__(self) -> TensorFile:
@@ -90,7 +89,7 @@ class TensorFile:
             kind, shape = view.get_dtype(), tuple(view.get_shape())
             if name not in self._raw:
                 if kind not in NATIVE:
-                    raise BadGolden(noted(ModelCode.GOLDEN_TENSOR_KIND, file=str(self.path), tensor=name, kind=kind))
+                    raise BadGolden(noted(GoldenCode.GOLDEN_TENSOR_KIND, file=str(self.path), tensor=name, kind=kind))
                 found[name] = Stored(NATIVE[kind], shape)
                 continue
             stored = self._raw[name]
@@ -108,7 +107,7 @@ class TensorFile:
         return dict(sorted(found.items()))
 
     def _corrupt(self) -> BadGolden:
-        return BadGolden(noted(ModelCode.GOLDEN_TENSORS_DAMAGED, file=str(self.path)))
+        return BadGolden(noted(GoldenCode.GOLDEN_TENSORS_DAMAGED, file=str(self.path)))
 
 
 def read_tensors(path: Path) -> dict[str, Array]:
@@ -118,7 +117,7 @@ def read_tensors(path: Path) -> dict[str, Array]:
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Array]) -> None:
-    """Write named arrays; equal names and contents give equal bytes. Raises OSError, and TypeError for an array
+    """Write named arrays; equal names and contents give equal bytes. Raises OSError, and BadGolden for an array
     whose dtype is none of ours (structures, dates, objects that are no text)."""
     from safetensors import SafetensorError, TensorSpec, serialize_file
 
@@ -133,7 +132,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Array]) -> None:
         elif dtype in NATIVE.values():
             plain = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
         else:
-            raise TypeError(f"tensor {name!r} has dtype {dtype}, which no golden can hold")
+            raise BadGolden(noted(GoldenCode.GOLDEN_DTYPE, tensor=name, dtype=dtype))
         keep.append(plain)
         specs[name] = TensorSpec(
             dtype=plain.dtype.name, shape=plain.shape, data_ptr=plain.ctypes.data, data_len=plain.nbytes
@@ -150,7 +149,7 @@ def _to_raw(array: Array) -> Array:
     if dtype_name(array.dtype) == "string":
         elements = array.astype(object).ravel().tolist()
         if not all(isinstance(element, str | bytes) for element in elements):
-            raise TypeError("an array of objects holds something that is neither str nor bytes")
+            raise BadGolden(noted(GoldenCode.GOLDEN_OBJECTS))
         return np.frombuffer(msgspec.msgpack.encode(elements), dtype=np.uint8)
     return np.asarray(array, order="C").reshape(-1).view(np.uint8)
 
@@ -165,7 +164,7 @@ def from_raw(raw: Array, stored: Stored) -> Array:
         elements = None
     fit = isinstance(elements, list) and all(isinstance(element, str | bytes) for element in elements)
     if not fit or len(elements) != prod(stored.shape):
-        raise BadGolden(noted(ModelCode.GOLDEN_TEXTS))
+        raise BadGolden(noted(GoldenCode.GOLDEN_TEXTS))
     array = np.empty(len(elements), dtype=object)
     array[:] = elements
     return array.reshape(stored.shape)

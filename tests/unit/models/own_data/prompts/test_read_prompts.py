@@ -33,7 +33,7 @@ def test_numbers_and_text(tmp_path: Path) -> None:
         ("p.jsonl", "[1, 2", "", "line 1 is not JSON"),
         ("p.jsonl", "[1, 2]\n[true, 1]", "", "line 2 is neither token numbers nor a text"),
         ("p.jsonl", "[5]", "", "line 1: the prompt has 1 tokens; give 2 and more"),
-        ("p.jsonl", "[5, 6]\n[1, 99]", "", "line 2: there is no token 99: the model knows 0 to 9"),
+        ("p.jsonl", "[5, 6]\n[1, 99]", "", "line 2 has a token 99, and the model knows 0 to 9"),
         ("p.txt", "some words", "", "add --tokenizer tokenizer.json"),
         ("p.txt", "some words", "nowhere.json", "the tokenizer nowhere.json is no file"),
         ("p.txt", "some words", "pyproject.toml", "is no tokenizer"),

@@ -7,6 +7,8 @@ from typing import Any
 from assay.backends.tensorrt.flags import bit, set_tf32
 from assay.backends.tensorrt.precision import BF16, FP8, FP16, INT8, TF32, Carried, require_quantized
 from assay.backends.tensorrt.settings import Settings
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import Unsupported
 
 FLAGS = {FP16: "FP16", BF16: "BF16", INT8: "INT8", FP8: "FP8"}
@@ -20,7 +22,7 @@ class Api8:
     def network_flags(self, trt: Any, settings: Settings) -> int:
         """Explicit batch, always."""
         if settings.strongly_typed:
-            raise Unsupported(f"TensorRT {trt.__version__} has no strongly typed networks; set strongly_typed=false.")
+            raise Unsupported(noted(BackendCode.NO_STRONG_TYPES, version=trt.__version__))
         return bit(trt.NetworkDefinitionCreationFlag.EXPLICIT_BATCH)
 
     def set_precision(self, trt: Any, config: Any, settings: Settings, carried: Carried) -> None:
@@ -40,5 +42,5 @@ def set_flags(trt: Any, config: Any, precision: str, carried: Carried) -> None:
     if name is None:
         return
     if not hasattr(trt.BuilderFlag, name):
-        raise Unsupported(f"TensorRT {trt.__version__} cannot express {precision}: it has no builder flag {name}.")
+        raise Unsupported(noted(BackendCode.NO_FLAG, library="tensorrt", version=trt.__version__, flag=name))
     config.set_flag(getattr(trt.BuilderFlag, name))

@@ -20,6 +20,8 @@ from assay.backends.tensorrt.settings import Settings
 from assay.backends.tensorrt.warnings import read_warnings
 from assay.core.flow import Flow, Option, sizes_to_build
 from assay.core.native_warning import NativeWarning
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import Unavailable, UsageError
 from assay.ports import Availability, OptionSpec
 
@@ -82,7 +84,7 @@ class TensorRT:
         """Import tensorrt, after a process that did so came back. Raises Unavailable with the reason."""
         found = self.availability()
         if not found.available:
-            raise Unavailable(f"{found.reason} {found.install}".strip())
+            raise Unavailable(noted(BackendCode.NOT_AVAILABLE, error=found.reason, install=found.install))
         import tensorrt  # noqa: F401
 
     def lower(self, model: Path, flow: Flow) -> TensorRTEngine:
@@ -111,7 +113,15 @@ def settings_of(options: dict[str, Option], flow: Flow) -> Settings:
     """Raises UsageError for what contradicts itself."""
     settings = msgspec.convert(options, Settings)
     if settings.workspace_mib < 0:
-        raise UsageError(f'Flow "{flow.name}": option "workspace_mib" cannot be negative.')
+        raise UsageError(
+            noted(
+                BackendCode.OPTION_AT_LEAST,
+                flow=flow.name,
+                option="workspace_mib",
+                least=0,
+                value=repr(settings.workspace_mib),
+            )
+        )
     return settings
 
 

@@ -12,7 +12,9 @@ from assay.backends.tensorrt.precision import carried_by
 from assay.backends.tensorrt.settings import Settings
 from assay.core.flow import Sizes, dimension_key
 from assay.core.model import TensorSpec
-from assay.errors import InvalidModel, Lowering, NotRunnable, Unsupported
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
+from assay.errors import InvalidModel, Lowering, NotRunnable, OutOfMemory, Unsupported
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -58,7 +60,7 @@ def _builder(trt: Any, listener: Listener) -> Any:
     try:
         builder = trt.Builder(listener.logger)
     except TypeError as error:
-        raise NotRunnable(f"no CUDA device: tensorrt's builder could not be made ({error}).") from error
+        raise NotRunnable(noted(BackendCode.NO_DEVICE, device="CUDA", error=str(error))) from error
     builder.error_recorder = listener.recorder
     return builder
 
@@ -70,15 +72,17 @@ def parse_failure(parser: Any, listener: Listener) -> Lowering | MemoryError:
     error = parser.get_error(0)
     code = str(getattr(error.code(), "name", error.code())).rpartition(".")[2]
     operator = str(error.node_operator()) if hasattr(error, "node_operator") else ""
-    name = str(error.node_name()) if hasattr(error, "node_name") else f"node number {error.node()}"
-    text = f"TensorRT's parser at {operator or 'node'} {name!r}: {' '.join(str(error.desc()).split())} ({code})"
-    if code.startswith("UNSUPPORTED"):
-        return Unsupported(text, node=name)
+    name = str(error.node_name()) if hasattr(error, "node_name") else str(error.node())
+    words = " ".join(str(error.desc()).split())
+    at = noted(BackendCode.AT_NODE, operator=operator or "node", node=name, error=words)
+    note = noted(BackendCode.PARSER_SAYS, library="TensorRT", code=code, error=at)
     if code == "MEM_ALLOC_FAILED":
-        return MemoryError(text)
+        return OutOfMemory(note)
+    if code.startswith("UNSUPPORTED"):
+        return Unsupported(note, node=name)
     if code.startswith("INVALID") or code == "MODEL_DESERIALIZE_FAILED":
-        return InvalidModel(text, node=name)
-    return Lowering(text, node=name)
+        return InvalidModel(note, node=name)
+    return Lowering(note, node=name)
 
 
 def _configure(trt: Any, config: Any, settings: Settings) -> None:
@@ -119,10 +123,7 @@ def require_sizes(inputs: tuple[TensorSpec, ...], dims: Dims) -> None:
         keys = [dimension_key(spec.name, axis, str(one)) for axis, one in enumerate(spec.shape) if isinstance(one, str)]
         missing = next((key for key in keys if key not in dims), "")
         if missing:
-            raise Unsupported(
-                f'TensorRT builds for a range of sizes, and none is named for dimension "{missing}" of input '
-                f'"{spec.name}": give minimum, optimum and maximum (--dim {missing}=1:4:8).'
-            )
+            raise Unsupported(noted(BackendCode.RANGE_NOT_NAMED, dimension=missing, input=spec.name))
 
 
 def format_sizes(dims: Dims) -> dict[str, str]:

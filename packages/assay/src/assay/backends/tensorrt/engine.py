@@ -22,7 +22,9 @@ from assay.backends.tensorrt.settings import Settings
 from assay.backends.tensorrt.warnings import PREFIX
 from assay.core.dtype import dtype_name, numpy_dtype
 from assay.core.engine_info import EngineInfo
-from assay.errors import NotRunnable, Unsupported
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
+from assay.errors import NotRunnable, Unsupported, WrongInput
 from assay.models.files import file_digest
 from assay.ports import NativeText, Tensor, Tensors
 
@@ -55,10 +57,10 @@ class TensorRTEngine:
             self._runtime.engine_host_code_allowed = True
         self._engine = self._runtime.deserialize_cuda_engine(plan)
         if self._engine is None:
-            raise failure(listener.lines, "reading the plan")
+            raise failure(listener.lines, "reading")
         self._context = self._engine.create_execution_context()
         if self._context is None:
-            raise failure(listener.lines, "creating an execution context")
+            raise failure(listener.lines, "preparing")
         self._stream = device.stream()
         self._types = {name: self._type(name) for name in self._names()}
         for text in remarks(listener.lines):
@@ -143,14 +145,14 @@ class TensorRTEngine:
         kind = self._engine.get_tensor_dtype(name)
         known = _TYPES.get(str(getattr(kind, "name", kind)).rpartition(".")[2])
         if known is None:
-            raise Unsupported(f'"{name}" is of type {kind}, which cannot be fed or compared.')
+            raise Unsupported(noted(BackendCode.TYPE_NOT_PASSED, tensor=name, dtype=str(kind), library="tensorrt"))
         return known
 
     def _feed(self, name: str, array: Tensor, held: list[int]) -> Tensor:
         """The array is returned so that the caller keeps it: an input that decides shapes is read from the host's memory."""
         fed = np.asarray(narrowed(name, array, self._types[name]), order="C")
         if not self._context.set_input_shape(name, tuple(fed.shape)):
-            raise ValueError(f'Input "{name}" has shape {fed.shape}, outside of the engine\'s optimization profile.')
+            raise WrongInput(noted(BackendCode.OUTSIDE_PROFILE, input=name, shape=fed.shape))
         if self._engine.get_tensor_location(name) == self._trt.TensorLocation.HOST:
             self._context.set_tensor_address(name, int(fed.ctypes.data))
             return fed
@@ -184,10 +186,10 @@ def narrowed(name: str, array: Tensor, wanted: str) -> Tensor:
     if given == wanted:
         return array
     if (given, wanted) != ("int64", "int32"):
-        raise ValueError(f'Input "{name}" is {given}; the engine takes {wanted}.')
+        raise WrongInput(noted(BackendCode.INPUT_TYPE, input=name, dtype=str(given), wanted=str(wanted)))
     limits = np.iinfo(np.int32)
     if array.size and (array.min() < limits.min or array.max() > limits.max):
-        raise ValueError(f'Input "{name}" holds int64 values that do not fit the int32 which this TensorRT takes.')
+        raise WrongInput(noted(BackendCode.INPUT_TOO_LARGE, input=name, dtype="int32", library="tensorrt"))
     return array.astype(np.int32)
 
 

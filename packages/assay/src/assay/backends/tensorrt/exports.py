@@ -11,6 +11,8 @@ from typing import Any
 
 import msgspec
 
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import UsageError
 
 
@@ -63,7 +65,7 @@ def parse_profile(text: str, source: str = "profile") -> Profile:
     rows = _rows(text, source, "--exportProfile")
     count = rows[0].get("count") if rows else None
     if not isinstance(count, int):
-        raise UsageError(f'{source} does not begin with a "count"; write it again with --exportProfile.')
+        raise UsageError(noted(BackendCode.EXPORT_DAMAGED, source=source, option="--exportProfile", lacking="count"))
     layers = []
     for number, row in enumerate(rows[1:], 1):
         value = _reader(row, source, number)
@@ -83,9 +85,9 @@ def _rows(text: str, source: str, option: str) -> list[dict[str, Any]]:
     try:
         rows: Any = json.loads(text)
     except ValueError as error:
-        raise UsageError(f"{source} is no JSON ({error}): truncated? Write it again with {option}.") from None
+        raise UsageError(noted(BackendCode.EXPORT_NO_JSON, source=source, option=option, error=str(error))) from None
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise UsageError(f"{source} is no list of objects; it should be what trtexec {option} writes.")
+        raise UsageError(noted(BackendCode.EXPORT_NO_LIST, source=source, option=option))
     return rows
 
 
@@ -93,7 +95,7 @@ def _reader(row: dict[str, Any], source: str, number: int) -> Any:
     def value(name: str) -> float:
         found = row.get(name)
         if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
-            raise UsageError(f'{source}: entry {number} has no finite number "{name}" but {found!r}.')
+            raise UsageError(noted(BackendCode.EXPORT_ENTRY, source=source, entry=number, name=name, value=repr(found)))
         return float(found)
 
     return value

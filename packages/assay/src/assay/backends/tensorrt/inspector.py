@@ -15,6 +15,8 @@ from typing import Any
 import msgspec
 
 from assay.core.engine_info import Placement
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import UsageError
 
 _TYPES = (
@@ -80,10 +82,12 @@ def parse_layers(text: str, source: str = "engine inspector") -> Inspected:
     try:
         found: Any = json.loads(text)
     except ValueError as error:
-        raise UsageError(f"{source} is no JSON ({error}); write it again with --exportLayerInfo.") from None
+        raise UsageError(
+            noted(BackendCode.EXPORT_NO_JSON, source=source, option="--exportLayerInfo", error=str(error))
+        ) from None
     layers = found if isinstance(found, list) else found.get("Layers") if isinstance(found, dict) else None
     if not isinstance(layers, list):
-        raise UsageError(f'{source} has no list "Layers"; it should come from the engine inspector of TensorRT.')
+        raise UsageError(noted(BackendCode.EXPORT_DAMAGED, source=source, option="--exportLayerInfo", lacking="Layers"))
     return Inspected(tuple(_layer(one, source) for one in layers), _io(found if isinstance(found, dict) else {}))
 
 
@@ -106,7 +110,7 @@ def _layer(found: object, source: str) -> Layer:
     if isinstance(found, str):
         return Layer(found, role="fused" if _fused(found, ()) else "")
     if not isinstance(found, dict) or "Name" not in found:
-        raise UsageError(f"{source} has a layer that is neither a name nor an object with one.")
+        raise UsageError(noted(BackendCode.EXPORT_DAMAGED, source=source, option="--exportLayerInfo", lacking="Name"))
     name, kind = str(found["Name"]), str(found.get("LayerType", ""))
     inputs = tuple(_tensor_type(one) for one in found.get("Inputs", ()))
     outputs = tuple(_tensor_type(one) for one in found.get("Outputs", ()))

@@ -12,8 +12,10 @@ from typing import Any
 
 import msgspec
 
+from assay.core.note import noted
 from assay.core.outcome import Cause
-from assay.errors import InvalidModel, Lowering, NotRunnable, Unsupported
+from assay.core.refusals.backend_codes import BackendCode
+from assay.errors import InvalidModel, Lowering, NotRunnable, OutOfMemory, Unsupported
 
 Failure = Lowering | MemoryError
 
@@ -121,29 +123,29 @@ def failure(lines: Sequence[Line], doing: str) -> Failure:
         line = next((one for one in errors if classify(one) is kind), None)
         if line is not None:
             return _failure(kind, line, doing, starved=starved)
-    return Lowering(f"TensorRT gave nothing {doing}, and said nothing.")
+    return Lowering(noted(BackendCode.STEP_SILENT, library="TensorRT", step=doing))
 
 
 def _failure(kind: Kind, line: Line, doing: str, *, starved: bool) -> Failure:
-    text = f"TensorRT, {doing}: {short(line.text)}"
-    node = node_of(line.text)
+    words, node = short(line.text), node_of(line.text)
+    said = noted(BackendCode.STEP_REFUSED, library="TensorRT", step=doing, error=words)
     match kind:
         case Kind.NO_DEVICE:
-            return NotRunnable(f"no CUDA device: {short(line.text)}")
+            return NotRunnable(noted(BackendCode.NO_DEVICE, device="CUDA", error=words))
         case Kind.MEMORY:
-            return MemoryError(text)
+            return MemoryError(words)
         case Kind.OPERATOR if starved and "implementation for node" in line.text:
-            return MemoryError(f"{text} Tactics were skipped for want of memory: raise workspace_mib.")
+            return OutOfMemory(noted(BackendCode.TACTICS_SKIPPED, error=said))
         case Kind.OPERATOR:
-            return Unsupported(text, node=node, cause=Cause.OPERATOR_UNSUPPORTED.value)
+            return Unsupported(said, node=node, cause=Cause.OPERATOR_UNSUPPORTED.value)
         case Kind.STALE_PLAN:
-            return InvalidModel(f"{text} Lower the model again on this machine with this version.")
+            return InvalidModel(noted(BackendCode.ENGINE_NOT_LOADED, library="TensorRT", error=words))
         case Kind.PROFILE:
-            return Unsupported(f"{text} Name least, usual and most sizes of the symbolic dimensions.", node=node)
+            return Unsupported(noted(BackendCode.SIZES_NOT_NAMED, error=said), node=node)
         case Kind.MODEL:
-            return InvalidModel(text, node=node)
+            return InvalidModel(said, node=node)
         case _:
-            return Lowering(text, node=node)
+            return Lowering(said, node=node)
 
 
 def node_of(text: str) -> str:

@@ -8,6 +8,8 @@ import msgspec
 import numpy as np
 
 from assay.backends.onnx_loader import every_node
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import Unsupported
 
 if TYPE_CHECKING:
@@ -58,16 +60,14 @@ def require_quantized(carried: Carried, precision: str) -> None:
     """Raises Unsupported where the model does not carry the quantization that the flow is named after."""
     if precision == INT8:
         if "int8" not in carried.quantized:
-            raise Unsupported(
-                "The flow wants int8, and the model has no QuantizeLinear and DequantizeLinear of int8: quantize it first."
-            )
+            raise Unsupported(noted(BackendCode.NOT_QUANTIZED, precision="int8"))
         if carried.shifted:
             raise Unsupported(
-                f"TensorRT quantizes around 0 only, and {carried.shifted!r} has another zero point: quantize symmetrically.",
+                noted(BackendCode.ZERO_POINT, library="TensorRT", node=carried.shifted),
                 node=carried.shifted,
             )
     if precision == FP8 and not any(name.startswith("float8") for name in carried.quantized):
-        raise Unsupported("The flow wants fp8, and the model has no QuantizeLinear and DequantizeLinear of float8.")
+        raise Unsupported(noted(BackendCode.NOT_QUANTIZED, precision="float8"))
 
 
 def require_types(carried: Carried, precision: str, version: str) -> None:
@@ -75,10 +75,7 @@ def require_types(carried: Carried, precision: str, version: str) -> None:
     require_quantized(carried, precision)
     wanted = _CARRIED.get(precision)
     if wanted and wanted not in carried.types:
-        raise Unsupported(
-            f"TensorRT {version} takes types from the model, and this one carries no {wanted}: convert it first "
-            f"(a transform of the flow), or ask for fp32."
-        )
+        raise Unsupported(noted(BackendCode.TYPE_NOT_CARRIED, library="TensorRT", version=version, dtype=wanted))
 
 
 _CARRIED = {FP16: "float16", BF16: "bfloat16"}

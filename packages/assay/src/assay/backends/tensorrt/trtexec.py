@@ -16,6 +16,8 @@ from assay.backends.tensorrt.precision import BF16, FP8, FP16, INT8, TF32
 from assay.backends.tensorrt.settings import Settings
 from assay.core.flow import Sizes, dimension_key
 from assay.core.model import TensorSpec
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import Unsupported
 
 _BANNER = re.compile(r"\[TensorRT v(\d+)\]")
@@ -74,7 +76,7 @@ def build_command(
     flag = _FLAGS.get(settings.precision)
     if flag and not settings.strongly_typed and major < 11:
         if settings.precision == BF16 and major < 10:
-            raise Unsupported(f"trtexec {major} has no {flag}.")
+            raise Unsupported(noted(BackendCode.NO_FLAG, library="trtexec", version=str(major), flag=flag))
         command.append(flag)
     if settings.strongly_typed and major == 10:
         command.append("--stronglyTyped")
@@ -96,7 +98,7 @@ def run_command(
     name that its lists cannot hold."""
     for spec in inputs:
         if set(spec.name) & set(",'"):
-            raise Unsupported(f'trtexec cannot take input "{spec.name}": rename it (no comma, no quote).')
+            raise Unsupported(noted(BackendCode.NAME_NOT_TAKEN, library="trtexec", input=spec.name))
     command = [program, f"--loadEngine={plan}"]
     if inputs:
         command.append("--loadInputs=" + ",".join(f"{one.name}:{input_file(at)}" for at, one in enumerate(inputs)))

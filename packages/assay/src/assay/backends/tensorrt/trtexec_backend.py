@@ -21,7 +21,9 @@ from assay.backends.tensorrt.trtexec_program import NAME, find, run
 from assay.backends.tensorrt.warnings import PREFIX, read_warnings
 from assay.core.flow import Flow, sizes_to_build
 from assay.core.native_warning import NativeWarning
-from assay.errors import InvalidModel, Lowering, Unavailable
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
+from assay.errors import AssayError, InvalidModel, Lowering, Unavailable
 from assay.ports import Availability, NativeText
 
 
@@ -41,7 +43,7 @@ class Trtexec:
         try:
             found = find()
         except Unavailable as error:
-            return Availability(available=False, reason=str(error.reason))
+            return Availability(available=False, reason=AssayError.words(error.note) if error.note else "")
         missing = device_missing()
         reason = f"no CUDA device: {missing}." if missing else ""
         return Availability(not missing, found.version_text, reason)
@@ -76,7 +78,7 @@ class Trtexec:
             warnings.warn(NativeText(f"{PREFIX}{text}"), stacklevel=1)
         for file in (PLAN, LAYERS):
             if not (folder / file).is_file():
-                raise Lowering(f"trtexec {program.version_text} ended well and wrote no {file}.")
+                raise Lowering(noted(BackendCode.TOOL_WROTE_NO, tool="trtexec", file=str(file)))
         return TrtexecEngine(program, folder, Declared(signature, settings, program.version, sizes=format_sizes(dims)))
 
     def load(self, folder: Path, flow: Flow) -> TrtexecEngine:
@@ -88,6 +90,6 @@ class Trtexec:
         if program.version != declared.version and not declared.settings.version_compatible:
             built = ".".join(map(str, declared.version))
             raise InvalidModel(
-                f"{PLAN} was built by trtexec {built} and this is {program.version_text}: lower the model again, here."
+                noted(BackendCode.BUILT_BY_ANOTHER, tool="trtexec", built=built, version=program.version_text)
             )
         return TrtexecEngine(program, folder, declared)

@@ -22,6 +22,8 @@ from assay.backends.tensorrt.trtexec_program import Program, outputs_of, run
 from assay.backends.trace_events import Timed, write_timeline
 from assay.core.engine_info import EngineInfo
 from assay.core.measurement import OperatorTime
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import Lowering
 from assay.models.files import file_digest
 from assay.ports import Tensor, Tensors
@@ -53,7 +55,7 @@ class TrtexecEngine:
             found = outputs_of(said, Path(place))
         missing = [spec.name for spec in self._declared.signature.outputs if spec.name not in found]
         if missing:
-            raise Lowering(f'trtexec wrote no output "{missing[0]}"; it wrote {", ".join(found) or "none"}.')
+            raise Lowering(noted(BackendCode.TOOL_WROTE_NO, tool="trtexec", file=missing[0]))
         return {spec.name: found[spec.name] for spec in self._declared.signature.outputs}
 
     def call_times(self, tensors: Tensors, seconds: float) -> tuple[float, ...]:

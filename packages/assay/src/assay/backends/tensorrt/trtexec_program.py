@@ -15,6 +15,8 @@ import msgspec
 from assay.backends.tensorrt.logs import failure, parse_log
 from assay.backends.tensorrt.trtexec import version_of
 from assay.core.dtype import numpy_dtype
+from assay.core.note import noted
+from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import Lowering, NotRunnable, Unavailable, Unsupported
 from assay.ports import Tensor
 
@@ -46,17 +48,15 @@ def find() -> Program:
     """What is first on PATH. Raises Unavailable: it is in no package of the index, only in the vendor's archives."""
     path = shutil.which(NAME)
     if path is None:
-        raise Unavailable(
-            "trtexec is not on PATH: it comes with the TensorRT archive of the vendor, not with the Python package."
-        )
+        raise Unavailable(noted(BackendCode.NO_TRTEXEC))
     try:
         done = subprocess.run([path, "--help"], capture_output=True, text=True, timeout=_HELP_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unavailable(f"{path} cannot be run ({error}).") from error
+        raise Unavailable(noted(BackendCode.TOOL_NOT_RUN, tool=path, error=str(error))) from error
     version = version_of(done.stdout + done.stderr)
     if version == (0, 0, 0):
         said = " ".join((done.stderr or done.stdout).split())[-200:]
-        raise Unavailable(f"{path} does not say which TensorRT it is of ({said or f'exit code {done.returncode}'}).")
+        raise Unavailable(noted(BackendCode.TOOL_NO_VERSION, tool=path, code=done.returncode, error=said))
     return Program(path, version)
 
 
@@ -70,11 +70,11 @@ def run(command: Sequence[str], folder: Path, doing: str) -> str:
     if done.returncode == 0:
         return done.stdout
     lines = parse_log(done.stdout)
-    why = failure(lines, f"{doing} with trtexec")
+    why = failure(lines, doing)
     if isinstance(why, NotRunnable):
-        raise Unavailable(str(why))
+        raise Unavailable(why.reason)
     if done.returncode < 0 and not any(line.severity.endswith("ERROR") for line in lines):
-        why = Lowering(f"trtexec, {doing}, ended by {signal.Signals(-done.returncode).name}.")
+        why = Lowering(noted(BackendCode.TOOL_ENDED, tool="trtexec", signal=signal.Signals(-done.returncode).name))
     raise why
 
 
@@ -86,9 +86,7 @@ def outputs_of(said: str, folder: Path) -> dict[str, Tensor]:
         name, kind = match["name"], _TYPES.get(match["type"])
         shape = tuple(int(size) for size in match["sizes"].split(".") if size)
         if kind is None or any(size < 0 for size in shape):
-            raise Unsupported(
-                f'trtexec writes output "{name}" as {match["type"]} of {match["sizes"]}, which cannot be read back.'
-            )
+            raise Unsupported(noted(BackendCode.TYPE_NOT_PASSED, tensor=name, dtype=match["type"], library="trtexec"))
         found[name] = _read(folder / match["file"], kind, shape)
     return found
 
@@ -99,5 +97,5 @@ def _read(file: Path, kind: str, shape: tuple[int, ...]) -> Tensor:
     try:
         array: Tensor = np.frombuffer(file.read_bytes(), numpy_dtype(kind)).reshape(shape)
     except (OSError, ValueError) as error:
-        raise Lowering(f"trtexec said that it wrote {file.name} as {kind} of {shape}: {error}") from error
+        raise Lowering(noted(BackendCode.ENGINE_NOT_READ, file=file.name, error=str(error))) from error
     return array

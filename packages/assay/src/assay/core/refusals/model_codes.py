@@ -1,4 +1,4 @@
-"""The codes of what reading a model or a golden refuses. `assay.judge.refusals.model_text` makes the sentences."""
+"""The codes of what reading a model refuses. `assay.judge.refusals.model_text` makes the sentences."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ class ModelCode(enum.StrEnum):
     PROGRAM_JSON_TOO_LARGE = "program_json_too_large"
     PROGRAM_TENSOR_PICKLED = "program_tensor_pickled"
     PROGRAM_EXAMPLES = "program_examples"
+    PROGRAM_CALLS = "program_calls"
+    PROGRAM_TEXT = "program_text"
     # Python functions that build a model
-    FACTORY_RAISED = "factory_raised"
+    FUNCTION_RAISED = "function_raised"
     FACTORY_NOT_EXPORTED = "factory_not_exported"
     FACTORY_NO_MODULE = "factory_no_module"
     FACTORY_NEEDS_MODULE = "factory_needs_module"
@@ -38,20 +40,8 @@ class ModelCode(enum.StrEnum):
     FACTORY_NO_EXAMPLES = "factory_no_examples"
     FACTORY_GIVES = "factory_gives"
     FACTORY_EXAMPLES = "factory_examples"
-    FACTORY_MISSPELT = "factory_misspelt"
-    FACTORY_NO_NAME = "factory_no_name"
-    # goldens
-    GOLDEN_TENSORS_NOT_READ = "golden_tensors_not_read"
-    GOLDEN_TENSOR_KIND = "golden_tensor_kind"
-    GOLDEN_TENSORS_DAMAGED = "golden_tensors_damaged"
-    GOLDEN_TEXTS = "golden_texts"
-    PART_NOT_THERE = "part_not_there"
-    PART_DAMAGED = "part_damaged"
-    SAMPLES_OTHERWISE = "samples_otherwise"
-    NAME_NOT_STORED = "name_not_stored"
-    OF_NO_SAMPLE = "of_no_sample"
-    SHAPE_FOR_SAMPLES = "shape_for_samples"
-    MISSING_IN_SAMPLE = "missing_in_sample"
+    FUNCTION_MISSPELT = "function_misspelt"
+    FUNCTION_NO_NAME = "function_no_name"
     # conversions and inputs
     NO_CONVERSION = "no_conversion"
     RANK_NOT_KNOWN = "rank_not_known"

@@ -1,4 +1,4 @@
-"""The sentences of what reading a model or a golden refuses."""
+"""The sentences of what reading a model refuses."""
 
 from __future__ import annotations
 
@@ -45,8 +45,10 @@ MODELS: dict[str, str] = {
         "{file} keeps example inputs that are more than tensors, and reading them may run code; set example_inputs to None "
         "before saving"
     ),
+    ModelCode.PROGRAM_CALLS: "{file} calls '{target}', which is no operator of torch",
+    ModelCode.PROGRAM_TEXT: "{file} holds {what}: '{value}'",
     # Python functions that build a model
-    ModelCode.FACTORY_RAISED: "{source} raised {exception}: {error}; call it yourself to see where",
+    ModelCode.FUNCTION_RAISED: "{source} raised {exception}: {error}; call it yourself to see where",
     ModelCode.FACTORY_NOT_EXPORTED: (
         "{source} cannot be exported by torch.export ({exception}: {error}); see the exporter's advice in "
         "torch.export.draft_export"
@@ -72,24 +74,8 @@ MODELS: dict[str, str] = {
         "{source}: example inputs are a {type}; give a tensor, a tuple of tensors, or a dict by the names of forward's "
         "arguments"
     ),
-    ModelCode.FACTORY_MISSPELT: "{source}: {module} has no {name!r}; perhaps you mean {near!r}",
-    ModelCode.FACTORY_NO_NAME: "{source}: {module} has no {name!r}; correct the name after the colon",
-    # goldens
-    ModelCode.GOLDEN_TENSORS_NOT_READ: "{file} cannot be read ({error}); record the golden again",
-    ModelCode.GOLDEN_TENSOR_KIND: "{file} holds tensor {tensor!r} as {kind}, which numpy cannot read; record it again",
-    ModelCode.GOLDEN_TENSORS_DAMAGED: (
-        "{file} is truncated or no safetensors file; restore it or record the golden again"
-    ),
-    ModelCode.GOLDEN_TEXTS: "a tensor of strings does not hold what its shape says; record the golden again",
-    ModelCode.PART_NOT_THERE: "the file has no tensor {tensor!r}",
-    ModelCode.PART_DAMAGED: "the file is truncated or no safetensors file; send it again (assay store push --verify)",
-    ModelCode.SAMPLES_OTHERWISE: (
-        "sample {sample} and sample 0 do not have the same {role}s ({names}); give all or none"
-    ),
-    ModelCode.NAME_NOT_STORED: "{role} {name!r} cannot be stored under this name; rename it in the model",
-    ModelCode.OF_NO_SAMPLE: "{role} {stored!r} belongs to none of {samples} samples; record the golden again",
-    ModelCode.SHAPE_FOR_SAMPLES: "{role} {name!r} has shape [{shape}] for {samples} samples; record the golden again",
-    ModelCode.MISSING_IN_SAMPLE: "{role} {name!r} is missing in sample {sample}; record the golden again",
+    ModelCode.FUNCTION_MISSPELT: "{source}: {module} has no {name!r}; perhaps you mean {near!r}",
+    ModelCode.FUNCTION_NO_NAME: "{source}: {module} has no {name!r}; correct the name after the colon",
     # conversions and inputs
     ModelCode.NO_CONVERSION: "There is no conversion from {given} to {asked}.",
     ModelCode.RANK_NOT_KNOWN: "The rank of input '{input}' is not known; declare its shape.",
@@ -112,3 +98,11 @@ MODELS: dict[str, str] = {
         "{source} does not say the rank of input {input!r}; give your own with --golden DATA (docs/own-data.md)"
     ),
 }
+PROGRAM_TEXTS = {
+    "expr_str": "an expression that is no size",
+    "as_expr": "an expression that is no size",
+    "guards_code": "a guard that is no comparison of sizes",
+    "in_spec": "a tree of inputs that is more than names",
+    "out_spec": "a tree of outputs that is more than names",
+}
+"""What a text should be that stands behind this key of a serialized program; behind any other, a name."""

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from assay.core.note import noted
+from assay.core.refusals.data_codes import DataCode
 from assay.errors import BadGolden
 from assay.models.own_data.raw import SINGLE, Raw
 from assay.models.tensors import TensorFile
@@ -30,13 +32,9 @@ def read_arrays(path: Path) -> Raw:
             found = {name: loaded[name] for name in loaded.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
         if "pickle" in str(error):
-            raise BadGolden(
-                f"{path} holds Python objects, which run code when they are read; save arrays of numbers or text"
-            ) from None
+            raise BadGolden(noted(DataCode.ARRAYS_PICKLED, file=str(path))) from None
         told = " ".join(str(error).split()) or type(error).__name__
-        raise BadGolden(
-            f"{path} is no whole file of numpy ({told}); save it again with numpy.save or numpy.savez"
-        ) from None
+        raise BadGolden(noted(DataCode.ARRAYS_DAMAGED, file=str(path), error=told)) from None
     if len(found) == 1 and next(iter(found)) in _ALONE:
         found = {SINGLE: found.popitem()[1]}
     return Raw(str(path), found)

@@ -9,7 +9,9 @@ import numpy as np
 
 from assay.core.dtype import CONTAINERS, dtype_name, numpy_dtype
 from assay.core.model import Model, TensorSpec
-from assay.core.nearest_name import nearest
+from assay.core.note import Note, noted
+from assay.core.refusals.data_codes import DataCode
+from assay.core.refusals.name_codes import name_hint
 from assay.core.tensor_parts import whole_name
 from assay.errors import BadGolden
 from assay.models.flatten import declared_types, flatten
@@ -55,12 +57,16 @@ def _by_role(
         elif name in outputs or _container(name, outputs):
             expected |= _flat(raw, outputs.get(name) or outputs[whole_name(name)], value, name)
         else:
-            raise BadGolden(_unknown(raw, name, [*inputs, *outputs], model, "neither takes nor gives"))
+            hint = name_hint(name, [*inputs, *outputs])
+            raise BadGolden(
+                noted(DataCode.NEITHER_TAKEN_NOR_GIVEN, where=raw.where, name=name, model=model.name, hint=hint)
+            )
     for name, value in raw.expected.items():
         if is_label(name, model):
             continue
         if name not in outputs and not _container(name, outputs):
-            raise BadGolden(_unknown(raw, name, outputs, model, "does not give"))
+            hint = name_hint(name, outputs)
+            raise BadGolden(noted(DataCode.NOT_GIVEN, where=raw.where, name=name, model=model.name, hint=hint))
         expected |= _flat(raw, outputs.get(name) or outputs[whole_name(name)], value, name)
     return given, expected
 
@@ -77,26 +83,32 @@ def _flat(raw: Raw, spec: TensorSpec, value: Any, name: str = "") -> dict[str, t
     try:
         return {part: (one, spec) for part, one in flatten(spec.name, value).items()}
     except TypeError as error:
-        raise BadGolden(f"{raw.where}: '{spec.name}' is a {spec.dtype} in the model, and {error}") from None
+        raise BadGolden(
+            noted(
+                DataCode.NO_SUCH_CONTAINER,
+                where=raw.where,
+                name=spec.name,
+                dtype=spec.dtype,
+                error=str(error),
+            )
+        ) from None
 
 
 def _only(raw: Raw, model: Model, state: Mapping[str, str]) -> TensorSpec:
     """The input that an array without a name is meant for: the only one that is no state."""
     fed = [spec for spec in model.inputs if spec.name not in state.values()]
     if len(fed) != 1:
-        names = ", ".join(spec.name for spec in fed)
+        names = tuple(spec.name for spec in fed)
         raise BadGolden(
-            f"{raw.where} holds one array without a name, and {model.name} has {len(fed)} inputs ({names}); save them by "
-            "name with numpy.savez"
+            noted(
+                DataCode.ARRAY_WITHOUT_NAME,
+                where=raw.where,
+                model=model.name,
+                count=len(fed),
+                names=names,
+            )
         )
     return fed[0]
-
-
-def _unknown(raw: Raw, name: str, known: Any, model: Model, what: str) -> str:
-    near = nearest(name, known)
-    takes = ", ".join(spec.name for spec in model.inputs)
-    hint = f"perhaps you mean '{near}'" if near else f"it takes {takes}"
-    return f"{raw.where} holds '{name}', which {model.name} {what}; {hint}"
 
 
 def _demand_all(raw: Raw, names: Sequence[str], model: Model, state: Mapping[str, str]) -> None:
@@ -105,14 +117,29 @@ def _demand_all(raw: Raw, names: Sequence[str], model: Model, state: Mapping[str
             continue
         from assay.models.own_data.state import proposed
 
-        text = f"{raw.where} lacks the input '{spec.name}' ({spec.dtype}, {_text(spec.shape)}) of {model.name}"
         output = next((one for one, other in proposed(model).items() if other == spec.name), "")
-        hint = (
-            f"; it looks like the state that output '{output}' gives back: --state {output}={spec.name} begins at zeros and feeds it"
-            if output
-            else "; store one value for each input"
+        if output:
+            raise BadGolden(
+                noted(
+                    DataCode.STATE_LACKING,
+                    where=raw.where,
+                    input=spec.name,
+                    dtype=spec.dtype,
+                    shape=spec.shape,
+                    model=model.name,
+                    output=output,
+                )
+            )
+        raise BadGolden(
+            noted(
+                DataCode.INPUT_LACKING,
+                where=raw.where,
+                input=spec.name,
+                dtype=spec.dtype,
+                shape=spec.shape,
+                model=model.name,
+            )
         )
-        raise BadGolden(text + hint)
 
 
 def _type_of(name: str, spec: TensorSpec) -> str:
@@ -127,23 +154,20 @@ def _typed(raw: Raw, value: Any, dtype: str, called: str) -> Tensor:
     try:
         array: Tensor = np.asarray(value)
     except ValueError as error:
-        raise BadGolden(f"{raw.where}: '{called}' makes no array ({error}); give rows of one length") from None
+        raise BadGolden(noted(DataCode.NO_ARRAY, where=raw.where, name=called, error=str(error))) from None
     name = dtype_name(array.dtype)
     if not dtype or name == dtype:
         return array
     if dtype == "string" or name == "string":
         if array.dtype.kind in "US" and dtype == "string":
             return array.astype(object)
-        raise BadGolden(f"{raw.where}: '{called}' is {name}, the model takes {dtype}; give {dtype}")
+        raise BadGolden(noted(DataCode.OTHER_TYPE, where=raw.where, name=called, dtype=name, wanted=dtype))
     with np.errstate(all="ignore"):
         cast = array.astype(numpy_dtype(dtype))
         kept = _same(array, cast)
     if kept or (not stated and array.dtype.kind == "f" and cast.dtype.kind not in "biu"):
         return cast
-    raise BadGolden(
-        f"{raw.where}: '{called}' is {name} and would lose digits as {dtype}, which the model takes; cast it yourself if that is "
-        f"meant: array.astype('{dtype}')"
-    )
+    raise BadGolden(noted(DataCode.DIGITS_LOST, where=raw.where, name=called, dtype=name, wanted=dtype))
 
 
 def _same(array: Tensor, cast: Tensor) -> bool:
@@ -164,22 +188,40 @@ def _calls_in(raw: Raw, array: Tensor, spec: TensorSpec) -> int:
     aside = array.ndim == len(spec.shape) and _fits(array.shape[1:], spec.shape[1:])
     if raw.splits and isinstance(first, int) and first and aside and array.shape[0] % first == 0 and array.shape[0]:
         return int(array.shape[0]) // first
-    raise BadGolden(f"{raw.where}: '{spec.name}' {_misfit(array.shape, spec)}")
+    raise BadGolden(_misfit(raw, array.shape, spec))
 
 
-def _misfit(shape: Sequence[int], spec: TensorSpec) -> str:
+def _misfit(raw: Raw, shape: tuple[int, ...], spec: TensorSpec) -> Note:
     """The axis that does not fit, and what would."""
-    declared = f"the model declares {_text(spec.shape)}"
+    if len(shape) + 1 == len(spec.shape) and _fits(shape, spec.shape[1:]):
+        return noted(
+            DataCode.NO_BATCH_AXIS, where=raw.where, name=spec.name, shape=shape, declared=spec.shape, axes=len(shape)
+        )
     if len(shape) != len(spec.shape):
-        batch = len(shape) + 1 == len(spec.shape) and _fits(shape, spec.shape[1:])
-        hint = "add the batch axis: array[None]" if batch else f"give {len(spec.shape)} axes"
-        return f"has shape {_text(shape)} of {len(shape)} axes, and {declared}; {hint}"
+        return noted(
+            DataCode.AXIS_COUNT,
+            where=raw.where,
+            name=spec.name,
+            shape=shape,
+            declared=spec.shape,
+            axes=len(shape),
+            wanted=len(spec.shape),
+        )
     axis = next(
         at
         for at, (size, wanted) in enumerate(zip(shape, spec.shape, strict=True))
         if isinstance(wanted, int) and size != wanted
     )
-    return f"has shape {_text(shape)}, and {declared}; axis {axis} is {shape[axis]} and must be {spec.shape[axis]}"
+    return noted(
+        DataCode.AXIS_SIZE,
+        where=raw.where,
+        name=spec.name,
+        shape=shape,
+        declared=spec.shape,
+        axis=axis,
+        size=shape[axis],
+        wanted=spec.shape[axis],
+    )
 
 
 def _fits(shape: Sequence[int], declared: Sequence[int | str]) -> bool:
@@ -191,12 +233,20 @@ def _fits(shape: Sequence[int], declared: Sequence[int | str]) -> bool:
 def _count(raw: Raw, stacks: Mapping[str, int]) -> int:
     """What is stored once goes into every call. Raises BadGolden where stacks differ, or are empty."""
     counts = {name: count for name, count in stacks.items() if count}
-    if len(set(counts.values())) > 1:
-        text = ", ".join(f"'{name}' {count}" for name, count in counts.items())
-        raise BadGolden(
-            f"{raw.where}: inputs hold different numbers of samples ({text}); stack as many of each on axis 0"
-        )
-    return next(iter(counts.values()), 1)
+    first, samples = next(iter(counts.items()), ("", 1))
+    for other, others in counts.items():
+        if others != samples:
+            raise BadGolden(
+                noted(
+                    DataCode.SAMPLES_OF_INPUTS,
+                    where=raw.where,
+                    input=first,
+                    samples=samples,
+                    other=other,
+                    others=others,
+                )
+            )
+    return samples
 
 
 def _call(array: Tensor, spec: TensorSpec, count: int, number: int) -> Tensor:
@@ -206,7 +256,3 @@ def _call(array: Tensor, spec: TensorSpec, count: int, number: int) -> Tensor:
         return array[number, ...]
     size = array.shape[0] // count
     return array[number * size : (number + 1) * size]
-
-
-def _text(shape: Sequence[int | str]) -> str:
-    return "[" + ", ".join(map(str, shape)) + "]"

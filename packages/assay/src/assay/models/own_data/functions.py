@@ -9,6 +9,9 @@ from types import ModuleType
 from typing import Any
 
 from assay.core.nearest_name import nearest
+from assay.core.note import Note, noted
+from assay.core.refusals.data_codes import DataCode
+from assay.core.refusals.model_codes import ModelCode
 from assay.errors import BadGolden
 from assay.models.import_user_module import import_user_module, importable
 from assay.models.own_data.raw import Group, Raw
@@ -33,22 +36,20 @@ def read_function(source: str, most: int) -> list[Group]:
     """
     try:
         given: object = _find(source)()
-        if isinstance(given, Mapping):
+        if isinstance(given, Mapping) or not isinstance(given, Iterable):
             given = [given]
-        if not isinstance(given, Iterable):
-            raise BadGolden(
-                f"{source} gave {type(given).__name__}; yield a dict from input names to arrays for each call"
-            )
         groups, alone = _collected(source, given, most)
     except BadGolden:
         raise
     except Exception as error:
         text = " ".join(str(error).split())
-        raise BadGolden(f"{source} raised {type(error).__name__}: {text}; call it yourself to see where") from error
+        raise BadGolden(
+            noted(ModelCode.FUNCTION_RAISED, source=source, exception=type(error).__name__, error=text)
+        ) from error
     if alone:
         groups.append(alone)
     if not groups:
-        raise BadGolden(f"{source} yields nothing; yield a dict from input names to arrays for each call")
+        raise BadGolden(noted(DataCode.YIELDS_NOTHING, source=source))
     return groups
 
 
@@ -59,19 +60,19 @@ def _collected(source: str, given: Iterable[object], most: int) -> tuple[list[Gr
         if most and number >= most:
             break
         if number >= MOST:
-            raise BadGolden(f"{source} yields more than {MOST} times; say how many are wanted with --samples")
+            raise BadGolden(noted(DataCode.YIELDS_WITHOUT_END, source=source, most=MOST))
         if isinstance(one, list | tuple) and one and all(isinstance(step, Mapping) for step in one):
-            groups.append([_raw(f"{source}, item {number}, step {step}", row) for step, row in enumerate(one)])
-        elif isinstance(one, Mapping):
-            alone.append(_raw(f"{source}, item {number}", one))
-        else:
-            raise BadGolden(
-                f"{source} yields {type(one).__name__} as item {number}; yield a dict from input names to arrays, or a list of them"
+            groups.append(
+                [_raw(noted(DataCode.STEP, source=source, item=number, step=step), row) for step, row in enumerate(one)]
             )
+        elif isinstance(one, Mapping):
+            alone.append(_raw(noted(DataCode.ITEM, source=source, item=number), one))
+        else:
+            raise BadGolden(noted(DataCode.YIELDS_OTHER, source=source, type=type(one).__name__, item=number))
     return groups, alone
 
 
-def _raw(where: str, row: Mapping[Any, Any]) -> Raw:
+def _raw(where: Note, row: Mapping[Any, Any]) -> Raw:
     values = {str(name): value for name, value in row.items()}
     expected = values.pop("expected") if isinstance(values.get("expected"), Mapping) else {}
     return Raw(where, values, dict(expected), splits=False)
@@ -82,15 +83,16 @@ def _find(source: str) -> Any:
     module = _from_file(Path(name)) if name.endswith(".py") else _imported(name, source)
     if not hasattr(module, attribute):
         near = nearest(attribute, [name for name, one in vars(module).items() if callable(one)])
-        hint = f"; perhaps you mean {near!r}" if near else "; correct the name after the colon"
-        raise BadGolden(f"{source}: {name} has no {attribute!r}{hint}")
+        if near:
+            raise BadGolden(noted(ModelCode.FUNCTION_MISSPELT, source=source, module=name, name=attribute, near=near))
+        raise BadGolden(noted(ModelCode.FUNCTION_NO_NAME, source=source, module=name, name=attribute))
     return getattr(module, attribute)
 
 
 def _from_file(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(path.stem, path) if path.is_file() else None
     if spec is None or spec.loader is None:
-        raise BadGolden(f"{path} is no file; give FILE.py:FUNCTION, or MODULE:FUNCTION of an importable module")
+        raise BadGolden(noted(DataCode.FUNCTION_NO_FILE, file=str(path)))
     module = importlib.util.module_from_spec(spec)
     with importable(path.parent):
         spec.loader.exec_module(module)
@@ -103,8 +105,5 @@ def _imported(name: str, source: str) -> ModuleType:
             return import_user_module(name)
     except ModuleNotFoundError as error:
         if error.name and (name == error.name or name.startswith(f"{error.name}.")):
-            raise BadGolden(
-                f"{source}: there is no module {error.name!r} in the current folder or among the installed packages; "
-                "correct the name, or give FILE.py:FUNCTION"
-            ) from None
+            raise BadGolden(noted(DataCode.FUNCTION_NO_MODULE, source=source, module=error.name)) from None
         raise

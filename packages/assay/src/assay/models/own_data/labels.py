@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from assay.core.model import Model
+from assay.core.note import noted
+from assay.core.refusals.data_codes import DataCode
 from assay.errors import BadGolden
 from assay.models.own_data.raw import Raw
 from assay.ports import Tensor
@@ -33,9 +35,7 @@ def labels_of(raws: Sequence[tuple[Raw, int]], model: Model) -> dict[str, Tensor
         total += count
         lacking = next((name for name, entries in found.items() if len(entries) != total), None)
         if lacking is not None:
-            raise BadGolden(
-                f"{raw.where} has no '{lacking}', which other samples have; give one for each sample, or none"
-            )
+            raise BadGolden(noted(DataCode.LABEL_OF_SOME, where=raw.where, label=lacking))
     return {name.removeprefix(PREFIX): _stacked(name, entries) for name, entries in found.items()}
 
 
@@ -45,16 +45,15 @@ def _entries(raw: Raw, name: str, value: Any, count: int) -> list[Any]:
         return list(array)
     if count == 1:
         return [array[0] if array.ndim == 1 and len(array) == 1 else array]
-    raise BadGolden(f"{raw.where}: '{name}' has shape {list(array.shape)} for {count} samples; give one entry for each")
+    raise BadGolden(noted(DataCode.LABEL_FOR_SAMPLES, where=raw.where, label=name, shape=array.shape, samples=count))
 
 
 def _stacked(name: str, entries: Sequence[Any]) -> Tensor:
     try:
         array: Tensor = np.stack([np.asarray(one) for one in entries])
     except ValueError:
-        shapes: Mapping[tuple[int, ...], None] = dict.fromkeys(np.shape(one) for one in entries)
-        text = ", ".join(str(list(shape)) for shape in list(shapes)[:3])
-        raise BadGolden(f"'{name}' differs in shape between samples ({text}); pad them to one shape") from None
+        shape, other, *_ = dict.fromkeys(np.shape(one) for one in entries)
+        raise BadGolden(noted(DataCode.LABEL_SHAPES, label=name, shape=shape, other=other)) from None
     if array.dtype.kind not in "biuf":
-        raise BadGolden(f"'{name}' is {array.dtype}; give the numbers of classes, tokens or places")
+        raise BadGolden(noted(DataCode.LABEL_TYPE, label=name, dtype=str(array.dtype)))
     return array

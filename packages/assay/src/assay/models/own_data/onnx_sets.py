@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.core.model import Model, TensorSpec
+from assay.core.note import noted
+from assay.core.refusals.data_codes import DataCode
 from assay.errors import BadGolden
 from assay.models.own_data.raw import Raw, numbered
 
@@ -30,14 +32,16 @@ def _side(folder: Path, role: str, specs: Sequence[TensorSpec]) -> dict[str, Any
     """By the name that a file gives its tensor, else by its number."""
     files = sorted(folder.glob(f"{role}_*.pb"), key=numbered)
     if len(files) > len(specs):
-        raise BadGolden(f"{folder} has {len(files)} {role}s, the model {len(specs)}; complete the data set")
+        raise BadGolden(
+            noted(DataCode.SET_TOO_LARGE, folder=str(folder), files=len(files), role=role, tensors=len(specs))
+        )
     names = [spec.name for spec in specs]
     values: dict[str, Any] = {}
     for file in files:
         digits = file.stem.rpartition("_")[2]
         place = int(digits) if digits.isdigit() else len(specs)
         if place >= len(specs):
-            raise BadGolden(f"{file} is no {role} of the model, which has {len(specs)}; number them from 0")
+            raise BadGolden(noted(DataCode.SET_NUMBER, file=str(file), role=role, tensors=len(specs)))
         value, own = _value(file, specs[place].dtype)
         values[own if own in names and own not in values else names[place]] = value
     return values
@@ -64,4 +68,4 @@ def _value(file: Path, kind: str) -> tuple[Any, str]:
         return numpy_helper.to_array(tensor), tensor.name
     except (DecodeError, ValueError, TypeError, OSError) as error:
         text = " ".join(str(error).split())
-        raise BadGolden(f"{file} cannot be read as a {kind} of ONNX ({text}); restore it") from None
+        raise BadGolden(noted(DataCode.SET_DAMAGED, file=str(file), kind=kind, error=text)) from None

@@ -10,17 +10,18 @@ import numpy as np
 from assay.core.data import Picture
 from assay.core.dtype import is_floating, numpy_dtype
 from assay.core.model import Model, TensorSpec
+from assay.core.note import noted
+from assay.core.refusals.data_codes import DataCode
 from assay.errors import BadGolden, UsageError
 from assay.models.own_data.raw import Raw
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
-EXAMPLE = "--image size=224x224,layout=NCHW,scale=1/255,mean=0.485:0.456:0.406,std=0.229:0.224:0.225"
 
 
 def read_picture(path: Path, model: Model, picture: Picture | None) -> Raw:
     """One image as the input of the model that takes images. Raises BadGolden, and UsageError for what the declaration lacks."""
     if picture is None:
-        raise UsageError(f"{path} is an image, and how it becomes an input is not declared: give for example {EXAMPLE}")
+        raise UsageError(noted(DataCode.IMAGE_NOT_DECLARED, file=str(path)))
     spec = _input(model, picture)
     batched = _batched(spec, picture)
     height, width = _size(spec, batched, picture)
@@ -32,10 +33,7 @@ def prepared(pixels: Any, spec: TensorSpec, picture: Picture) -> Any:
     """Pixels (height, width, channels) as the input: in float64 first, and rounded once."""
     floating = is_floating(spec.dtype)
     if picture.scale is None and floating:
-        raise UsageError(
-            f"input '{spec.name}' is {spec.dtype}, and how pixels of 0 to 255 become it is not declared: give scale=1/255, or "
-            "scale=1 where the model takes them as they are"
-        )
+        raise UsageError(noted(DataCode.IMAGE_SCALE, input=spec.name, dtype=spec.dtype))
     channels = pixels.shape[-1]
     mean, std = (_of_channels(name, getattr(picture, name), channels) for name in ("mean", "std"))
     values = (pixels.astype(np.float64) * (picture.scale if picture.scale is not None else 1.0) - mean) / std
@@ -48,7 +46,7 @@ def prepared(pixels: Any, spec: TensorSpec, picture: Picture) -> Any:
 
 def _of_channels(name: str, values: tuple[float, ...], channels: int) -> Any:
     if len(values) not in (1, channels):
-        raise UsageError(f"--image {name} has {len(values)} values for {channels} channels; give one, or one for each")
+        raise UsageError(noted(DataCode.IMAGE_CHANNELS, key=name, values=len(values), channels=channels))
     return np.asarray(values, np.float64)
 
 
@@ -59,11 +57,8 @@ def _input(model: Model, picture: Picture) -> TensorSpec:
     if picture.input:
         fitting = [spec for spec in model.inputs if spec.name == picture.input]
     if len(fitting) != 1:
-        names = ", ".join(f"{one.name} {_text(one.shape)}" for one in model.inputs)
-        raise UsageError(
-            f"which input of {model.name} takes images in layout {picture.layout} is not clear ({names}): give layout, or input=NAME, "
-            "with --image"
-        )
+        inputs = tuple(f"{one.name} {list(one.shape)}" for one in model.inputs)
+        raise UsageError(noted(DataCode.IMAGE_INPUT, model=model.name, layout=picture.layout, inputs=inputs))
     return fitting[0]
 
 
@@ -79,9 +74,7 @@ def _size(spec: TensorSpec, batched: bool, picture: Picture) -> tuple[int, int]:
     if picture.size:
         return picture.size[0], picture.size[1]
     if len(fixed) != 2:
-        raise UsageError(
-            f"input '{spec.name}' of the model has no fixed size ({_text(spec.shape)}): give size=HEIGHTxWIDTH with --image"
-        )
+        raise UsageError(noted(DataCode.IMAGE_SIZE, input=spec.name, shape=spec.shape))
     return fixed[0], fixed[1]
 
 
@@ -89,13 +82,13 @@ def _pixels(path: Path, picture: Picture, height: int, width: int) -> Any:
     try:
         from PIL import Image, ImageOps, UnidentifiedImageError
     except ImportError:
-        raise UsageError("images are read by Pillow, which is not installed: pip install 'assay[images]'") from None
+        raise UsageError(noted(DataCode.PILLOW_NOT_INSTALLED)) from None
     try:
         with Image.open(path) as opened:
             upright = ImageOps.exif_transpose(opened) or opened
             image: Any = upright.convert("L" if picture.colour == "gray" else "RGB")
     except (UnidentifiedImageError, OSError, Image.DecompressionBombError) as error:
-        raise BadGolden(f"{path} cannot be read as an image ({' '.join(str(error).split())})") from None
+        raise BadGolden(noted(DataCode.IMAGE_NOT_READ, file=str(path), error=" ".join(str(error).split()))) from None
     background: Any = picture.fill if picture.colour == "gray" else (picture.fill,) * 3
     bilinear = Image.Resampling.BILINEAR
     if picture.fit == "crop":
@@ -107,7 +100,3 @@ def _pixels(path: Path, picture: Picture, height: int, width: int) -> Any:
     pixels: Any = np.asarray(image)
     pixels = pixels[..., None] if pixels.ndim == 2 else pixels
     return pixels[..., ::-1] if picture.colour == "bgr" else pixels
-
-
-def _text(shape: tuple[int | str, ...]) -> str:
-    return "[" + ", ".join(map(str, shape)) + "]"

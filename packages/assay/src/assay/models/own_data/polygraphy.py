@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from assay.core.note import noted
+from assay.core.refusals.data_codes import DataCode
 from assay.errors import BadGolden
 from assay.models.own_data.raw import Group, Raw
-
-_FORM = "a list of inputs as Polygraphy's --save-inputs writes it, or outputs as its --save-outputs does"
 
 
 def read_json(path: Path) -> Group:
@@ -22,13 +22,16 @@ def read_json(path: Path) -> Group:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise BadGolden(f"{path} is no JSON ({error}); give {_FORM}") from None
+        raise BadGolden(noted(DataCode.POLYGRAPHY_NO_JSON, file=str(path), error=str(error))) from None
     if isinstance(document, dict) and isinstance(document.get("lst"), list):
         return [Raw(str(path), {}, outputs, splits=False) for outputs in _outputs(path, document["lst"])]
     rows = document if isinstance(document, list) else [document]
     if not rows or not all(isinstance(row, dict) for row in rows):
-        raise BadGolden(f"{path} is not {_FORM}")
-    return [Raw(f"{path}, entry {number}", _tensors(path, row), splits=False) for number, row in enumerate(rows)]
+        raise BadGolden(noted(DataCode.POLYGRAPHY_FORM, file=str(path)))
+    return [
+        Raw(noted(DataCode.ITEM, source=str(path), item=number), _tensors(path, row), splits=False)
+        for number, row in enumerate(rows)
+    ]
 
 
 def _outputs(path: Path, runners: list[Any]) -> list[dict[str, Any]]:
@@ -37,7 +40,7 @@ def _outputs(path: Path, runners: list[Any]) -> list[dict[str, Any]]:
         iterations = runners[0][1]
         return [_tensors(path, iteration["outputs"]) for iteration in iterations]
     except (IndexError, KeyError, TypeError):
-        raise BadGolden(f"{path} is not {_FORM}") from None
+        raise BadGolden(noted(DataCode.POLYGRAPHY_FORM, file=str(path))) from None
 
 
 def _tensors(path: Path, row: dict[str, Any]) -> dict[str, Any]:
@@ -54,8 +57,8 @@ def _array(path: Path, name: str, value: Any) -> Any:
         return value
     text = value.get("array")
     if not isinstance(text, str):
-        raise BadGolden(f"{path}: {name!r} has no array; give {_FORM}")
+        raise BadGolden(noted(DataCode.POLYGRAPHY_NO_ARRAY, file=str(path), name=name))
     try:
         return np.load(io.BytesIO(base64.b64decode(text.encode(), validate=True)), allow_pickle=False)
     except (binascii.Error, ValueError, EOFError, OSError) as error:
-        raise BadGolden(f"{path}: the array of {name!r} cannot be read ({error}); save it again") from None
+        raise BadGolden(noted(DataCode.POLYGRAPHY_ARRAY_DAMAGED, file=str(path), name=name, error=str(error))) from None

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from assay.core.note import Note
+
 SINGLE = ""
 """The name of a value that has none: it belongs to the only input."""
 
@@ -17,7 +19,7 @@ class Raw:
     """One call of the model, or several stacked on axis 0. `where` says in messages where it was found; `expected` are
     outputs that were told apart from the inputs; `splits`: arrays may hold several samples."""
 
-    where: str
+    where: str | Note
     values: Mapping[str, Any]
     expected: Mapping[str, Any] = field(default_factory=dict)
     splits: bool = True

@@ -9,6 +9,8 @@ from pathlib import Path
 from assay.core.data import Data
 from assay.core.golden import WHOLE
 from assay.core.model import Model
+from assay.core.note import noted
+from assay.core.refusals.data_codes import DataCode
 from assay.errors import BadGolden
 from assay.models.golden_checks import LOCK
 from assay.models.goldens import read_golden, read_inputs, read_lock
@@ -24,11 +26,6 @@ from assay.models.own_data.prompts.short_goldens import read_prompt_tokens
 from assay.models.own_data.prompts.signature import Signature, signature_of
 from assay.models.own_data.raw import SINGLE, Group, Raw, numbered
 from assay.models.own_data.state import check_state, first_state, without_fed
-
-FORMS = (
-    "a golden folder, .npy, .npz, .safetensors, a folder of them, of test_data_set_N or of images, an image, prompts (.jsonl, "
-    ".txt), Polygraphy's JSON, or a function (module:function, file.py:function)"
-)
 
 
 @dataclass(frozen=True)
@@ -56,7 +53,7 @@ def read_data(data: Data, model: Model) -> OwnData:
     calls = [[call for _, found in group for call in found] for group in fitted]
     every = [call for group in calls for call in group]
     if not every:
-        raise BadGolden(f"{data.source} holds no sample; give {FORMS}")
+        raise BadGolden(noted(DataCode.NOTHING_READ, source=data.source))
     answered = [bool(outputs) for _, outputs in every]
     wanted = data.expected and any(answered)
     if wanted:
@@ -103,21 +100,21 @@ def _groups(path: Path, data: Data, model: Model) -> list[Group]:
     if path.is_dir():
         return _folder(path, data, model)
     if not path.exists():
-        raise BadGolden(f"{data.source} does not exist; give {FORMS}")
+        raise BadGolden(noted(DataCode.DATA_MISSING, source=data.source))
     return [_file(path, data, model)]
 
 
 def _file(path: Path, data: Data, model: Model) -> Group:
     suffix = path.suffix.lower()
     if not path.is_file():
-        raise BadGolden(f"{path} is not a regular file; give {FORMS}")
+        raise BadGolden(noted(DataCode.DATA_IRREGULAR, file=str(path)))
     if suffix in arrays.SUFFIXES:
         return [arrays.read_arrays(path)]
     if suffix in pictures.SUFFIXES:
         return [pictures.read_picture(path, model, data.image)]
     if suffix == ".json":
         return read_json(path)
-    raise BadGolden(f"{path} is of no kind that is read ({suffix or 'no suffix'}); give {FORMS}")
+    raise BadGolden(noted(DataCode.DATA_KIND, file=str(path), suffix=suffix or path.name))
 
 
 def _folder(path: Path, data: Data, model: Model) -> list[Group]:
@@ -127,7 +124,7 @@ def _folder(path: Path, data: Data, model: Model) -> list[Group]:
     known = (*arrays.SUFFIXES, *pictures.SUFFIXES, ".json")
     files = sorted((one for one in path.iterdir() if one.suffix.lower() in known and one.is_file()), key=numbered)
     if not files:
-        raise BadGolden(f"{path} holds nothing that is read; give {FORMS}")
+        raise BadGolden(noted(DataCode.NOTHING_READ, source=str(path)))
     if together := _by_name(path, files, model):
         return [[together]]
     if all(one.suffix.lower() == ".json" for one in files):
@@ -141,7 +138,7 @@ def _paired(path: Path, rows: Sequence[Raw]) -> Group:
     """Polygraphy's inputs beside its outputs, which it saves in two files."""
     inputs, outputs = [one for one in rows if one.values], [one for one in rows if not one.values]
     if outputs and len(outputs) != len(inputs):
-        raise BadGolden(f"{path} holds {len(inputs)} inputs and {len(outputs)} outputs; save as many of each")
+        raise BadGolden(noted(DataCode.PAIRS_DIFFER, folder=str(path), inputs=len(inputs), outputs=len(outputs)))
     return [replace(one, expected=other.expected) for one, other in zip(inputs, outputs, strict=True)] or inputs
 
 
@@ -172,8 +169,13 @@ def _demand_outputs(data: Data, every: Sequence[tuple[Values, Values]], model: M
         lacking = [spec.name for spec in model.outputs if spec.name not in there]
         if lacking:
             raise BadGolden(
-                f"{data.source}: sample {number} lacks the expected output '{lacking[0]}'; give all outputs of {model.name}, or the inputs "
-                "alone with --inputs"
+                noted(
+                    DataCode.OUTPUT_LACKING,
+                    source=data.source,
+                    sample=number,
+                    output=lacking[0],
+                    model=model.name,
+                )
             )
 
 

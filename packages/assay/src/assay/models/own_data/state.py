@@ -11,7 +11,9 @@ import numpy as np
 from assay.core.dtype import dtype_name, is_floating, numpy_dtype
 from assay.core.golden import GoldenLock
 from assay.core.model import Model, TensorSpec
-from assay.core.nearest_name import nearest
+from assay.core.note import noted
+from assay.core.refusals.data_codes import DataCode
+from assay.core.refusals.name_codes import name_hint
 from assay.errors import BadGolden, UsageError
 from assay.ports import Tensor
 
@@ -76,16 +78,31 @@ def check_state(state: Mapping[str, str], model: Model) -> None:
     for output, name in state.items():
         for role, one, known in (("output", output, outputs), ("input", name, inputs)):
             if one not in known:
-                near = nearest(one, known)
-                hint = f"perhaps you mean '{near}'" if near else f"it has {', '.join(known)}"
-                raise UsageError(f"state {output}={name}: {model.name} has no {role} '{one}'; {hint}")
+                raise UsageError(
+                    noted(
+                        DataCode.STATE_NAME,
+                        output=output,
+                        input=name,
+                        model=model.name,
+                        role=role,
+                        name=one,
+                        hint=name_hint(one, known),
+                    )
+                )
         if not _alike(inputs[name], outputs[output]):
             raise UsageError(
-                f"state {output}={name}: output '{output}' is {outputs[output].dtype} {list(outputs[output].shape)}, input '{name}' "
-                f"{inputs[name].dtype} {list(inputs[name].shape)}; only a state of one type and shape can be fed back"
+                noted(
+                    DataCode.STATE_UNLIKE,
+                    output=output,
+                    input=name,
+                    gives=outputs[output].dtype,
+                    given=outputs[output].shape,
+                    takes=inputs[name].dtype,
+                    taken=inputs[name].shape,
+                )
             )
     if len(set(state.values())) < len(state):
-        raise UsageError(f"two outputs are fed into one input ({', '.join(state.values())}); give each its own")
+        raise UsageError(noted(DataCode.STATE_TWICE, inputs=tuple(state.values())))
 
 
 def first_state(name: str, model: Model, call: Mapping[str, Tensor]) -> Tensor:
@@ -105,9 +122,7 @@ def first_state(name: str, model: Model, call: Mapping[str, Tensor]) -> Tensor:
     for size in specs[name].shape:
         known: Any = size if isinstance(size, int) else sizes.get(size, batch)
         if known is None or size == "...":
-            raise BadGolden(
-                f"how large state '{name}' {list(specs[name].shape)} is at the first call is not known; give its first value in the data"
-            )
+            raise BadGolden(noted(DataCode.STATE_SIZE, input=name, shape=specs[name].shape))
         shape.append(known)
     return np.zeros(shape, numpy_dtype(specs[name].dtype))
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
 from assay.core.golden import SKETCH, WHOLE, GoldenLock
+from assay.core.note import noted
+from assay.core.refusals.golden_codes import GoldenCode
 from assay.core.schedules import NAMES
 from assay.errors import BadGolden
 from assay.models.golden_checks import file_problems, model_problems
 from assay.models.goldens import Golden, read_golden, read_lock, read_tensors, write_contents
 from assay.models.own_data.prompts.beginnings import Beginnings
+from assay.models.own_data.prompts.read_prompts import demand_tokens
 from assay.models.own_data.prompts.signature import IDS, LOGITS, Signature
 from assay.numerics.token_sketch import ROWS, TOP, Sketcher, TokenSketch, least_apart
 from assay.ports import Tensor
@@ -59,7 +63,7 @@ class SketchedGolden:
 def prompts_of(golden: Golden) -> dict[int, Prompt]:
     """Those that were fed in one call, by its number. Raises BadGolden where there are none."""
     if "schedule" not in golden.labels or any(IDS not in sample for sample in golden.inputs):
-        raise BadGolden("its inputs are no prompts; keep it whole, or give prompts with --inputs FILE")
+        raise BadGolden(noted(GoldenCode.GOLDEN_NO_PROMPTS))
     whole = NAMES.index("whole")
     found = [number for number, schedule in enumerate(golden.labels["schedule"]) if schedule == whole]
     return {number: tuple(map(int, golden.inputs[number][IDS][0])) for number in found}
@@ -80,14 +84,14 @@ def shorten(folder: Path, form: str, deviation: Sequence[Mapping[str, Tensor]] =
     if form == SKETCH:
         other = sorted({*golden.outputs[0]} - {LOGITS, *golden.lock.state})
         if other:
-            raise BadGolden(f"it gives '{other[0]}' besides its logits, which no sketch is made of; keep it whole")
+            raise BadGolden(noted(GoldenCode.NO_SKETCH_OF, output=other[0]))
         logs = {
             number: log_probabilities([golden.outputs[number]], LOGITS)[0][0]
             for number in prompts
             if np.isfinite(golden.outputs[number][LOGITS]).all()
         }
         if len(logs) < len(prompts):
-            raise BadGolden("its logits are not all finite, and no sketch is made of such; keep it whole")
+            raise BadGolden(noted(GoldenCode.NO_SKETCH_OF_INFINITE))
         lock = msgspec.structs.replace(lock, vocabulary=int(logs[next(iter(prompts))].shape[-1]))
         noise = {number: _noise(deviation, number, one) for number, one in logs.items()}
         contents["sketch"] = _sketched(Sketcher(lock.vocabulary, seed=lock.seed), prompts, logs, noise)
@@ -124,15 +128,8 @@ def _sketched(
 def read_prompt_tokens(folder: Path, vocabulary: int) -> list[Prompt]:
     """The prompts of a golden in one of their forms, for a model that knows so many tokens (0: it does not say). Raises BadGolden."""
     _, prompts, _ = _read(folder, None)
-    _check_tokens(folder, prompts, vocabulary)
+    demand_tokens(str(folder), [*chain.from_iterable(prompts)], vocabulary)
     return prompts
-
-
-def _check_tokens(folder: Path, prompts: Sequence[Prompt], vocabulary: int) -> None:
-    odd = next((one for ids in prompts for one in ids if one < 0 or 0 < vocabulary <= one), None)
-    if odd is not None:
-        knows = f"the model knows 0 to {vocabulary - 1}" if vocabulary else "none is below 0"
-        raise BadGolden(f"{folder} has a token {odd}, and {knows}; is it of another model?")
 
 
 def read_sketches(folder: Path, model_digest: str | None = None) -> SketchedGolden:
@@ -140,8 +137,8 @@ def read_sketches(folder: Path, model_digest: str | None = None) -> SketchedGold
     lock, prompts, tensors = _read(folder, model_digest)
     lengths = Beginnings(prompts).lengths
     if lock.seed < 0 or lock.vocabulary < 1 or not _sound(tensors, len(lengths), lock.vocabulary):
-        raise BadGolden(f"{folder} holds sketches that do not fit its prompts; record the golden again")
-    _check_tokens(folder, prompts, lock.vocabulary)
+        raise BadGolden(noted(GoldenCode.SKETCHES_DAMAGED, folder=str(folder)))
+    demand_tokens(str(folder), [*chain.from_iterable(prompts)], lock.vocabulary)
     ids, logs, sums, *scalars = (tensors[name] for name in ("ids", "logs", "sums", "mass", "squares"))
     mass, squares = (one.tolist() for one in scalars)
     sketches = [*map(TokenSketch, ids, logs, sums, mass, squares)]
@@ -153,13 +150,16 @@ def check_signature(golden: SketchedGolden, signature: Signature) -> None:
     model, vocabulary = signature.model, golden.lock.vocabulary
     if signature.vocabulary not in (0, vocabulary):
         raise BadGolden(
-            f"its sketches are of {vocabulary} tokens, and {model.name} knows {signature.vocabulary}; record the golden again"
+            noted(
+                GoldenCode.SKETCHES_OF_ANOTHER,
+                tokens=vocabulary,
+                model=model.name,
+                known=signature.vocabulary,
+            )
         )
     other = [one.name for one in model.outputs if one.name not in (LOGITS, *signature.state)]
     if other:
-        raise BadGolden(
-            f"{model.name} gives '{other[0]}', of which sketches tell nothing; record the golden with --form whole"
-        )
+        raise BadGolden(noted(GoldenCode.SKETCHES_LACK, model=model.name, output=other[0]))
 
 
 def diff_short(old: Path, new: Path) -> list[str]:
@@ -236,5 +236,5 @@ def _read(folder: Path, model_digest: str | None) -> tuple[GoldenLock, list[Prom
     tokens = [one.reshape(-1) for _, one in sorted(tensors.get("input", {}).items())]
     prompts = [tuple(map(int, one)) for one in tokens if one.dtype.kind in "iu"]
     if not prompts or len(prompts) != lock.samples or not all(prompts):
-        raise BadGolden(f"{folder} does not hold the {lock.samples} prompts of its lock; record the golden again")
+        raise BadGolden(noted(GoldenCode.GOLDEN_PROMPTS_LOST, folder=str(folder), samples=lock.samples))
     return lock, prompts, tensors.get("sketch", {})

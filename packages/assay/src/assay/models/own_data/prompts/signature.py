@@ -9,6 +9,8 @@ import numpy as np
 
 from assay.core.dtype import numpy_dtype
 from assay.core.model import Model, TensorSpec
+from assay.core.note import noted
+from assay.core.refusals.data_codes import DataCode
 from assay.errors import BadGolden
 from assay.models.own_data.state import proposed
 from assay.ports import Tensor
@@ -51,22 +53,15 @@ def signature_of(model: Model, state: Mapping[str, str]) -> Signature:
     """Raises BadGolden where the model is no causal language model that prompts can be fed to."""
     specs = _inputs(model)
     if IDS not in specs or not any(spec.name == LOGITS for spec in model.outputs):
-        raise BadGolden(
-            f"{model.name} takes {', '.join(specs)} and gives {', '.join(one.name for one in model.outputs)}: prompts are fed to a "
-            f"causal language model, with an input '{IDS}' and an output '{LOGITS}'; give its inputs with --inputs"
-        )
+        outputs = tuple(one.name for one in model.outputs)
+        raise BadGolden(noted(DataCode.NO_LANGUAGE_MODEL, model=model.name, inputs=tuple(specs), outputs=outputs))
     cache = dict(state) or proposed(model)
     other = [name for name in specs if name not in (IDS, MASK, POSITIONS, *cache.values())]
     if other:
-        raise BadGolden(
-            f"{model.name} takes '{other[0]}', and prompts do not say what it is; export the model with {IDS}, {MASK}, {POSITIONS} and "
-            "its cache alone, name a part of the cache with --state, or give all inputs with --inputs"
-        )
+        raise BadGolden(noted(DataCode.INPUT_NOT_OF_PROMPTS, model=model.name, input=other[0]))
     shape = specs[IDS].shape
     if len(shape) != 2 or isinstance(shape[1], int):
-        raise BadGolden(
-            f"{model.name} takes '{IDS}' {list(shape)}: prompts have lengths of their own; export the model with a free length"
-        )
+        raise BadGolden(noted(DataCode.FIXED_LENGTH, model=model.name, shape=shape))
     return Signature(model, cache, not isinstance(shape[0], int))
 
 
