@@ -107,7 +107,7 @@ def test_inputs_it_would_misread_are_refused(tmp_path: Path, wrong: np.ndarray[A
 
 
 def test_text_is_refused(write: Any) -> None:
-    with pytest.raises(Unsupported, match="does not pass safely"):
+    with pytest.raises(Unsupported, match="does not pass through openvino"):
         OpenVINO().lower(write("g (string[n] x) => (string[n] y) { y = Identity(x) }"), _FLOW)
 
 

@@ -138,7 +138,7 @@ def test_without_a_device_it_is_not_available(path: Path, monkeypatch: pytest.Mo
 
 def test_another_program_of_that_name(path: Path) -> None:
     _program(path, "#!/bin/sh\necho 'usage: something else'\n")
-    with pytest.raises(Unavailable, match="does not say which TensorRT"):
+    with pytest.raises(Unavailable, match="does not say which version"):
         find()
 
 

@@ -74,7 +74,9 @@ def run(command: Sequence[str], folder: Path, doing: str) -> str:
     if isinstance(why, NotRunnable):
         raise Unavailable(why.reason)
     if done.returncode < 0 and not any(line.severity.endswith("ERROR") for line in lines):
-        why = Lowering(noted(BackendCode.TOOL_ENDED, tool="trtexec", signal=signal.Signals(-done.returncode).name))
+        why = Lowering(
+            noted(BackendCode.TOOL_ENDED, tool="trtexec", step=doing, signal=signal.Signals(-done.returncode).name)
+        )
     raise why
 
 

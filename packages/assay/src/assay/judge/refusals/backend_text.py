@@ -10,7 +10,7 @@ BACKENDS: dict[str, str] = {
     BackendCode.OPTION_CHOICE: 'Flow "{flow}": option "{option}" cannot be {value}; use one of: {choices}.',
     BackendCode.OPTION_TYPE: 'Flow "{flow}": option "{option}" takes {wanted}, not {value}; its default is {default}.',
     BackendCode.OPTION_AT_LEAST: 'Flow "{flow}": option "{option}" must be at least {least}, not {value}.',
-    BackendCode.OPTION_NEEDS: 'Flow "{flow}": option "{option}" can be {value} with {needs} only: use that, or leave it out.',
+    BackendCode.OPTION_NEEDS: 'Flow "{flow}": option "{option}" can be {value} with {needs} only: set these, or leave it out.',
     BackendCode.INDUCTOR_FORM: 'Flow "{flow}": option "inductor_config" has {setting!r}; write name=value, with a semicolon between two',
     BackendCode.INDUCTOR_NAME: 'option "inductor_config": torch._inductor.config has no {setting!r} in this release',
     BackendCode.UNDELEGATED_NAME: 'option "undelegated": the partitioner of {delegate} does not name {operator!r}; it has: {operators}',
@@ -116,7 +116,7 @@ BACKENDS: dict[str, str] = {
     BackendCode.DELEGATE_NO_TYPE: "the delegate of ExecuTorch has no type {type}.",
     BackendCode.KEPT_WHOLE: "ExecuTorch's partitioner keeps {operator} from being decomposed, and the delegate does not take it.",
     BackendCode.RUNTIME_LACKS_OPERATORS: "ExecuTorch's runtime has not all operators of {file} ({error}); which, is in the log.",
-    BackendCode.OUTPUTS_DROPPED: "{library}'s converter dropped the model's outputs: {outputs}.",
+    BackendCode.OUTPUTS_DROPPED: "{library}'s converter dropped outputs of the model: {outputs}.",
     BackendCode.LEFT_TO_THE_CPU: "{library} left operators to the CPU, which the flow forbids.",
     BackendCode.OPERATORS_LEFT_TO_THE_CPU: (
         "{library} leaves {left} of {operators} operators to the CPU, which the flow forbids: {names} (first '{first}')."
@@ -152,7 +152,7 @@ BACKENDS: dict[str, str] = {
     # programs of a library
     BackendCode.TOOL_SAYS: "{tool} failed: {error}",
     BackendCode.TOOL_KILLED: "{tool} was killed by signal {signal}: {error}",
-    BackendCode.TOOL_ENDED: "{tool} was ended by {signal}.",
+    BackendCode.TOOL_ENDED: "{tool}, {step}, ended by {signal}.",
     BackendCode.TOOL_WROTE_NO: "{tool} ended well and wrote no '{file}'.",
     BackendCode.TOOL_NOT_RUN: "{tool} cannot be run ({error}).",
     BackendCode.TOOL_NO_VERSION: "{tool} does not say which version it is of (exit code {code}): {error}",
@@ -165,7 +165,7 @@ BACKENDS: dict[str, str] = {
     BackendCode.ENGINE_NOT_READ: "{file} of the saved engine cannot be read ({error}); lower the model again.",
     BackendCode.ENGINE_FILE_MISSING: "{file} is missing from the saved engine; lower the model again.",
     BackendCode.ENGINE_FILE_CHANGED: "{file} is not what was saved (truncated or replaced); lower the model again.",
-    BackendCode.ENGINE_NOT_LOADED: "{library} cannot load this saved engine ({error}): build it again with this version, here.",
+    BackendCode.ENGINE_NOT_LOADED: "{library} cannot load this saved engine ({error}): build it again with this version, here",
     BackendCode.BUILT_BY_ANOTHER: "the engine was built by {tool} {built}, and this is {version}: lower the model again, here.",
     BackendCode.OTHER_PROCESSOR: (
         "the saved {library} engine is built for another processor: this one has no {features}; lower the model again with "
