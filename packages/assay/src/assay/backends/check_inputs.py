@@ -39,3 +39,25 @@ def check_inputs(tensors: Tensors, specs: Sequence[TensorSpec]) -> None:
     extra = sorted(set(tensors) - {spec.name for spec in specs})
     if extra:
         raise WrongInput(noted(BackendCode.INPUT_NOT_TAKEN, input=extra[0]))
+
+
+def check_bounds(tensors: Tensors, specs: Sequence[TensorSpec], bounds: Mapping[str, tuple[int, int]]) -> None:
+    """Of a program of ExecuTorch, that was made for sizes within these bounds, each the same in all inputs. Raises Unsupported for a size
+    beyond them, WrongInput for sizes that differ, and for an empty tensor."""
+    sizes: dict[str, int] = {}
+    for spec in specs:
+        array = tensors[spec.name]
+        if array.size == 0:
+            raise WrongInput(noted(BackendCode.INPUT_EMPTY, input=spec.name, library="ExecuTorch"))
+        for symbol, size in zip(spec.shape, array.shape, strict=True):
+            if not isinstance(symbol, str) or symbol not in bounds:
+                continue
+            least, most = bounds[symbol]
+            if not least <= size <= most:
+                raise Unsupported(
+                    noted(BackendCode.SIZE_BEYOND, input=spec.name, dimension=symbol, size=size, least=least, most=most)
+                )
+            if (other := sizes.setdefault(symbol, size)) != size:
+                raise WrongInput(
+                    noted(BackendCode.SIZES_DIFFER, input=spec.name, dimension=symbol, size=size, other=other)
+                )

@@ -11,7 +11,7 @@ import msgspec
 
 from assay.backends.artifact import read_artifact, read_record
 from assay.backends.availability import installed
-from assay.backends.check_inputs import check_inputs
+from assay.backends.check_inputs import check_bounds, check_inputs
 from assay.backends.executorch_delegates import DELEGATES, taken_operators
 from assay.backends.executorch_errors import load_failure, run_failure
 from assay.backends.executorch_lower import Built, bounded, lowered, operators_of, quietly
@@ -25,7 +25,7 @@ from assay.core.flow import Flow, Option
 from assay.core.native_warning import NativeWarning
 from assay.core.note import noted
 from assay.core.refusals.backend_codes import BackendCode
-from assay.errors import NotRunnable, Unsupported, WrongInput
+from assay.errors import NotRunnable, Unsupported
 from assay.models.program import open_program
 from assay.models.torch_patches import quicken
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
@@ -191,7 +191,7 @@ class ExecuTorchEngine:
         from assay.onnx_to_torch.dtypes import from_numpy, to_numpy
 
         check_inputs(tensors, self._built.inputs)
-        self._check_sizes(tensors)
+        check_bounds(tensors, self._built.inputs, self._built.bounds)
         if self._method is None:
             self.start()
         feeds = [from_numpy(tensors[spec.name]).contiguous() for spec in self._built.inputs]
@@ -237,32 +237,6 @@ class ExecuTorchEngine:
             delegated=delegated,
             options={**{name: str(value) for name, value in self._options.items()}, **bounds},
         )
-
-    def _check_sizes(self, tensors: Tensors) -> None:
-        sizes: dict[str, int] = {}
-        for spec in self._built.inputs:
-            array = tensors[spec.name]
-            if array.size == 0:
-                raise WrongInput(noted(BackendCode.INPUT_EMPTY, input=spec.name, library="ExecuTorch"))
-            for symbol, size in zip(spec.shape, array.shape, strict=True):
-                if isinstance(symbol, str) and symbol in self._built.bounds:
-                    self._check_size(spec.name, symbol, size, sizes)
-
-    def _check_size(self, name: str, symbol: str, size: int, sizes: dict[str, int]) -> None:
-        least, most = self._built.bounds[symbol]
-        if not least <= size <= most:
-            raise Unsupported(
-                noted(
-                    BackendCode.SIZE_BEYOND,
-                    input=name,
-                    dimension=symbol,
-                    size=size,
-                    least=least,
-                    most=most,
-                )
-            )
-        if (other := sizes.setdefault(symbol, size)) != size:
-            raise WrongInput(noted(BackendCode.SIZES_DIFFER, input=name, dimension=symbol, size=size, other=other))
 
 
 @cache
