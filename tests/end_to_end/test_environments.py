@@ -6,10 +6,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+import torch
 
 import assay
 from assay.core.outcome import Outcome
 from assay.core.result import Result
+from assay.judge.note_text import note_text
 from command_line import run_assay
 
 CONFIG = """\
@@ -50,6 +52,14 @@ def test_an_upgrade_is_answered_in_one_run_and_what_cannot_be_had_stops_nothing(
     assert "environment 'bare'" in bare
     assert "onnxruntime is not installed" in bare
     assert "[environments.bare]" in bare
+
+
+def test_a_program_is_not_converted_in_an_environment_without_torch(here: Path) -> None:
+    torch.export.save(torch.export.export(torch.nn.ReLU(), (torch.rand(4),)), here / "net.pt2")
+    (found,) = assay.check("net.pt2", flows="onnxruntime@ort130", measure=False).results
+    assert found.outcome is Outcome.UNAVAILABLE
+    said = "the conversion torch->onnx is made by torch, which is not installed where this flow runs"
+    assert note_text(found.detail).startswith(said)
 
 
 def test_a_name_that_is_nearly_one_is_refused_before_anything_runs(here: Path) -> None:

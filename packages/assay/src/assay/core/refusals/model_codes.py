@@ -44,6 +44,7 @@ class ModelCode(enum.StrEnum):
     FUNCTION_NO_NAME = "function_no_name"
     # conversions and inputs
     NO_CONVERSION = "no_conversion"
+    CONVERSION_WITHOUT_TORCH = "conversion_without_torch"
     RANK_NOT_KNOWN = "rank_not_known"
     EXPORTER_CANNOT = "exporter_cannot"
     EXPORTER_FAILED = "exporter_failed"

@@ -78,6 +78,10 @@ MODELS: dict[str, str] = {
     ModelCode.FUNCTION_NO_NAME: "{source}: {module} has no {name!r}; correct the name after the colon",
     # conversions and inputs
     ModelCode.NO_CONVERSION: "There is no conversion from {given} to {asked}.",
+    ModelCode.CONVERSION_WITHOUT_TORCH: (
+        "the conversion {given}->{asked} is made by torch, which is not installed where this flow runs; give the model as {asked}, "
+        "or let the environment of the flow require torch"
+    ),
     ModelCode.RANK_NOT_KNOWN: "The rank of input '{input}' is not known; declare its shape.",
     ModelCode.EXPORTER_CANNOT: "{exporter} cannot convert the model: {error}",
     ModelCode.EXPORTER_FAILED: "{exporter} failed ({exception}): {error}",

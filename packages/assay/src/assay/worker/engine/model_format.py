@@ -14,7 +14,8 @@ from assay.core.engine_info import AppliedTransform
 from assay.core.job_base import InputsJob
 from assay.core.note import NoteCode, noted
 from assay.core.outcome import Stage
-from assay.errors import InvalidModel
+from assay.core.refusals.model_codes import ModelCode
+from assay.errors import InvalidModel, Unavailable
 from assay.models.conversion import convert_to, format_of
 from assay.models.files import file_digest
 from assay.models.golden_checks import LOCK
@@ -46,13 +47,23 @@ def convert(model: Path, form: str, job: InputsJob, stages: Stages) -> tuple[Pat
     if here == form:
         return model, ()
     with stages.enter(Stage.IMPORT):
-        import torch  # noqa: F401
+        _import_torch(here, form)
     with stages.enter(Stage.TRANSFORM):
         folder = Path(tempfile.mkdtemp(prefix="form-", dir=job.scratch or None))
         made = convert_to(model, form, folder, shapes=_fed(job))
         if here == "factory":
             _check_repeats(model, made if form == "torch" else folder / "factory.pt2", job)
         return made, (AppliedTransform(f"{here}->{form}", metadata.version("torch"), file_digest(made)),)
+
+
+def _import_torch(here: str, form: str) -> None:
+    """Raises Unavailable where there is none: the environment of a backend holds what that needs."""
+    try:
+        import torch  # noqa: F401
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise Unavailable(noted(ModelCode.CONVERSION_WITHOUT_TORCH, given=here, asked=form)) from error
 
 
 def to_onnx(model: Path, job: InputsJob) -> Path:
