@@ -1,4 +1,4 @@
-"""onnxruntime-qnn 2.7.0 on the emulator of HTP (x86): Pow with a base of one element, and the precision of LayerNormalization.
+"""QNN 2.7.0 in ONNX Runtime 1.31.1, the emulator of HTP: Pow with a base of one element, and the precision of LayerNormalization.
 
 Pow: the base is a constant of one element. Expected: `2 ** x` at each element, as with a base of the shape of the exponent. Got: the
 first element is right, the others are what lies behind that one element in memory, to the power of x (3, 0, or NaN).
