@@ -1,5 +1,5 @@
-"""ncnn 1.0.20261020 behind pnnx 20261020, CPU on x86: SpaceToDepth of several channels, MaxPool with ceil_mode and
-ConvTranspose with output_shape are wrong.
+"""ncnn 1.0.20261020 behind pnnx 20261020, CPU on x86: SpaceToDepth of several channels, MaxPool with ceil_mode,
+ConvTranspose with output_shape, and Min and Max of three operands are wrong.
 
 Expected, by the standard:
 
@@ -9,9 +9,10 @@ Expected, by the standard:
   strides of 2 give one element of two. Got: two.
 * ConvTranspose-11 with output_shape: "pads values are auto generated", here one element on each side of the six that three and four make.
   Got: all six, in each direction.
+* Min-13 and Max-13: the least (the largest) of each element of all inputs. Got: that of the first two; the third is not read. Sum is right.
 
-The first and the last were found by `assay fuzz --flow ncnn-f32` (generators sweep and equalities), the second by the case of another
-backend in the suite `regressions`.
+All but the second were found by `assay fuzz --flow ncnn-f32` (generators sweep, equalities and operator-pairs), the second by the case of
+another backend in the suite `regressions`.
 """
 
 from __future__ import annotations
@@ -29,14 +30,13 @@ import pnnx
 from onnx import TensorProto, helper, numpy_helper
 
 
-def answer(node: Any, x: Any, shape: list[int], opset: int, **constants: Any) -> Any:
-    """Of ncnn, without the batch."""
-    ends = [
-        helper.make_tensor_value_info(name, TensorProto.FLOAT, sizes)
-        for name, sizes in (("x", list(x.shape)), ("y", shape))
-    ]
+def answer(node: Any, x: Any, shape: list[int], opset: int, others: tuple[Any, ...] = (), **constants: Any) -> Any:
+    """Of ncnn, without the batch. `others` are what is fed beside x, in the order of the node."""
+    fed = dict(zip(node.input, (x, *others), strict=False))
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, one.shape) for name, one in fed.items()]
     held = [numpy_helper.from_array(array, name) for name, array in constants.items()]
-    graph = helper.make_graph([node], "one", ends[:1], ends[1:], held)
+    output = helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)
+    graph = helper.make_graph([node], "one", inputs, [output], held)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
     with tempfile.TemporaryDirectory() as name:
         onnx.save(model, f"{name}/model.onnx")
@@ -45,7 +45,8 @@ def answer(node: Any, x: Any, shape: list[int], opset: int, **constants: Any) ->
         net.load_param(str(Path(name) / "model.ncnn.param"))
         net.load_model(str(Path(name) / "model.ncnn.bin"))
         with net.create_extractor() as extractor:
-            extractor.input("in0", ncnn.Mat(x[0]).clone())
+            for place, one in enumerate(fed.values()):
+                extractor.input(f"in{place}", ncnn.Mat(one[0]).clone())
             return np.array(extractor.extract("out0")[1])
 
 
@@ -64,4 +65,12 @@ middle = np.pad(np.ones((1, 1, 1, 1), np.float32), ((0, 0), (0, 0), (1, 1), (1, 
 scattered = helper.make_node("ConvTranspose", ["x", "w"], ["y"], output_shape=[4, 4])
 given = answer(scattered, x[:, :1], [1, 1, 4, 4], 11, w=middle)
 print(f"ConvTranspose of 4 x 4 elements by 1: shape {given.shape[-2:]}, expected (4, 4)")
-sys.exit(int(wrong or given.shape[-2:] != (4, 4)))
+wrong |= given.shape[-2:] != (4, 4)
+
+for operator, right in (("Min", np.minimum), ("Max", np.maximum)):
+    operands = [np.array([[numbers]], np.float32) for numbers in ([5, 1, 9], [4, 2, 8], [0, 3, 12])]
+    given = answer(helper.make_node(operator, ["a", "b", "c"], ["y"]), operands[0], [1, 1, 3], 13, (*operands[1:],))
+    expected = right.reduce(operands)
+    print(f"{operator} of three: {given.ravel().tolist()}, expected {expected.ravel().tolist()}")
+    wrong |= not np.array_equal(given.ravel(), expected.ravel())
+sys.exit(int(wrong))

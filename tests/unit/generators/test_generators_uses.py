@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -12,12 +11,8 @@ import pytest
 from msgspec.structs import replace
 from onnx import TensorProto, helper
 
-from assay.core.case import Case
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow, Option
-from assay.core.job import ScreenJob
-from assay.core.limits import Limits
-from assay.core.model import Model
 from assay.core.screening import ANY_OPERATOR, CaseId, Screened, Suspect, Use, is_of_use
 from assay.fuzz.corpus import Waiting
 from assay.fuzz.look import status_of
@@ -28,37 +23,16 @@ from assay.generators.kept_cases import KeptCases
 from assay.generators.screen import _Screener, screen
 from assay.generators.sweep import Sweep
 from assay.generators.used_engines import UsedEngines
-from assay.models.conversion import convert_to
-from assay.models.program import open_program
 from assay.ports import OptionSpec
 from assay.ports.generator import GeneratedCase
 from assay.testing.faulty_backend import Faulty, FaultyEngine
 from assay.worker.stages import Stages
-
-CASES = 60
+from screening import CASES, OfPrograms, screening_job
 
 
 def _suspects(folder: Path, **options: Option) -> tuple[tuple[Suspect, ...], dict[str, int]]:
-    found = screen(_job(folder, **options), Stages(lambda stage: None))
+    found = screen(screening_job(folder, **options), Stages(lambda stage: None))
     return found.suspects, dict(found.counts)
-
-
-def _job(folder: Path, **options: Option) -> ScreenJob:
-    flow = Flow(name="faulty", backend="faulty", options=options)
-    return ScreenJob(
-        case=Case("fuzz", Model(name="fuzz", source="", digest="")),
-        flow=flow,
-        limits=Limits(timeout_s=60),
-        scratch=str(folder),
-        generator=UsedEngines.name,
-        version=UsedEngines.version,
-        seed=3,
-        first=0,
-        count=CASES,
-        seconds=600.0,
-        corpus=str(folder / "suspects"),
-        progress=str(folder / "progress"),
-    )
 
 
 def test_a_sound_engine_is_right_in_every_use(tmp_path: Path) -> None:
@@ -110,7 +84,7 @@ def test_what_fails_in_a_use_is_tried_with_another_operator(
     model = onnx.parser.parse_model(graph).SerializeToString()
     case = GeneratedCase(model, {"x": np.ones((2, 3), np.float32)}, uses=(Use.SIDE_BY_SIDE,))
     keep_case(case, tmp_path, "case")
-    job = replace(_job(tmp_path), generator=KEPT, version=KEPT_VERSION, kept=(str(tmp_path / "case"),))
+    job = replace(screening_job(tmp_path), generator=KEPT, version=KEPT_VERSION, kept=(str(tmp_path / "case"),))
     screener = _Screener(job, _WrongLater(operators), KeptCases(job.kept))
     screener.one(0)
     (found,) = screener.result().suspects
@@ -119,18 +93,8 @@ def test_what_fails_in_a_use_is_tried_with_another_operator(
     assert found.operators[0].partition("@")[0] == ("Sigmoid" if right else "Relu")
 
 
-class _OfPrograms(Faulty):
-    """It reads exported programs alone."""
-
-    accepts = "torch"
-
-    def lower(self, model: Path, flow: Flow) -> FaultyEngine:
-        open_program(model)
-        return super().lower(model.with_suffix(".onnx"), flow)
-
-
 def test_a_second_engine_reads_the_form_that_the_backend_reads(tmp_path: Path) -> None:
-    screener = _Screener(_job(tmp_path), _OfPrograms(), UsedEngines())
+    screener = _Screener(screening_job(tmp_path), OfPrograms(), UsedEngines())
     for index in range(12):  # each is exported
         screener.one(index)
         found = screener.result()
@@ -138,35 +102,6 @@ def test_a_second_engine_reads_the_form_that_the_backend_reads(tmp_path: Path) -
             break
     assert found.suspects == ()
     assert found.counts[Use.SIDE_BY_SIDE] > 1
-
-
-class _AfterConversion(_OfPrograms):
-    """Wrong, and in one of two ways: by itself, or because the program that it is given is another one already."""
-
-    def __init__(self, other: Path | None) -> None:
-        self._other = other
-
-    def lower(self, model: Path, flow: Flow) -> FaultyEngine:
-        engine = super().lower(model, replace(flow, options={"fault": "scale2"}))
-        if self._other is not None:
-            shutil.copy(self._other, model)
-        return engine
-
-
-@pytest.mark.parametrize("wrongly", [False, True])
-def test_what_the_conversion_makes_wrong_is_no_fault_of_the_backend(tmp_path: Path, wrongly: bool) -> None:
-    graph = '<ir_version: 8, opset_import: ["" : 17]> g (float[2, 3] x) => (float[2, 3] y) {{ y = {}(x) }}'
-    case, other = (onnx.parser.parse_model(graph.format(name)).SerializeToString() for name in ("Sigmoid", "Relu"))
-    (tmp_path / "other.onnx").write_bytes(other)
-    keep_case(GeneratedCase(case, {"x": np.ones((2, 3), np.float32)}), tmp_path, "case")
-    job = replace(_job(tmp_path), generator=KEPT, version=KEPT_VERSION, kept=(str(tmp_path / "case"),))
-    program = convert_to(tmp_path / "other.onnx", "torch", tmp_path) if wrongly else None
-    screener = _Screener(job, _AfterConversion(program), KeptCases(job.kept))
-    screener.one(0)
-    found = screener.result()
-    assert found.counts == {Screened.CONVERTED if wrongly else Screened.SUSPECT: 1}
-    assert found.refused == ({"Sigmoid@13 converted": 1} if wrongly else {})
-    assert [one.kind for one in found.suspects] == ([] if wrongly else ["values"])
 
 
 class _FirstIsFaulty(Faulty):
@@ -181,7 +116,7 @@ class _FirstIsFaulty(Faulty):
 
 
 def test_what_is_wrong_at_other_sizes_once_is_no_suspect(tmp_path: Path) -> None:
-    job = _job(tmp_path, fault="by_previous")
+    job = screening_job(tmp_path, fault="by_previous")
     known = screen(job, Stages(lambda stage: None)).suspects
     case = next(one.case for one in known if one.kind == Use.OTHER_SIZES)
     kept = Path(job.corpus) / f"{case}.uses"
@@ -205,7 +140,7 @@ class _Swallowing(Faulty):
 
 
 def test_an_error_that_one_thread_swallows_is_a_failure(tmp_path: Path) -> None:
-    job = replace(_job(tmp_path), generator=Sweep.name, version=Sweep.version)
+    job = replace(screening_job(tmp_path), generator=Sweep.name, version=Sweep.version)
     screener = _Screener(job, _Swallowing(), Sweep())
     for index in range(20):
         screener.one(index)
@@ -215,7 +150,7 @@ def test_an_error_that_one_thread_swallows_is_a_failure(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_ended_in_use_and_not_in_a_check_is_no_case_that_is_right(tmp_path: Path) -> None:
-    result = empty_result(_job(tmp_path))
+    result = empty_result(screening_job(tmp_path))
     ended = Waiting("faulty", Suspect(CaseId("used-engines", 2, 3, 0), "crash"))
     assert status_of(ended, result, used=True) == "in_use"
     assert status_of(ended, result) == "not_repeated"

@@ -16,7 +16,7 @@ from assay.core.job import ScreenJob
 from assay.core.outcome import Stage
 from assay.core.result import ScreenResult
 from assay.core.screening import CaseId, Screened, Suspect, Use
-from assay.errors import Lowering, UsageError
+from assay.errors import Lowering, Unsupported, UsageError
 from assay.generators.ablations import ablate
 from assay.generators.case_values import CaseValues
 from assay.generators.comparison import Far, compare, far_of, judge
@@ -28,9 +28,9 @@ from assay.generators.plain_uses import in_plain_model
 from assay.generators.programs import EAGER, is_right_uncompiled
 from assay.generators.progress import Progress
 from assay.generators.rewriting import change, rewritten_pair
-from assay.generators.uses import Maker, answers
+from assay.generators.uses import Maker, answers, sizes_of
 from assay.models.conversion import convert_to
-from assay.ports import Backend
+from assay.ports import Backend, BuiltForSizes
 from assay.ports.engine import Engine
 from assay.ports.generator import GeneratedCase, Generator
 from assay.worker.engine.lower import backend_class
@@ -72,6 +72,7 @@ class _Screener:
         self._job, self._backend, self._generator = job, backend, generator
         self._model = self._given = Path(job.scratch) / "case.onnx"
         self._maker = Maker(self._lower, lambda folder: backend.load(folder, job.flow), Path(job.scratch))
+        self._case: GeneratedCase
         self._counts: Counter[str] = Counter()
         """Of cases by what became of them, and of uses that were tried."""
         self._seen: Counter[str] = Counter()
@@ -95,10 +96,19 @@ class _Screener:
             right=tuple(self._right),
         )
 
+    def _write(self, case: GeneratedCase) -> None:
+        self._case = case
+        self._model.write_bytes(case.model)
+
     def _lower(self, flow: Flow | None = None) -> Engine:
-        """The case in `self._model`, in the form that the backend reads; for the flow of the job where none is given."""
-        self._given = convert_to(self._model, self._backend.accepts, self._model.parent)
-        return self._backend.lower(self._given, flow or self._job.flow)
+        """The case that was written, in the form that the backend reads and for the sizes that it will be fed; for the flow of the job
+        where none is given."""
+        shapes = {name: one.shape for name, one in self._case.inputs.items()}
+        self._given = convert_to(self._model, self._backend.accepts, self._model.parent, shapes=shapes)
+        flow = flow or self._job.flow
+        if isinstance(self._backend, BuiltForSizes) and self._backend.needs_sizes:
+            flow = replace(flow, sample_sizes=sizes_of(self._case))
+        return self._backend.lower(self._given, flow)
 
     def one(self, index: int) -> None:
         became = self._look(index)
@@ -134,13 +144,15 @@ class _Screener:
             return Trial(case, values, Screened.NO_ORACLE)
         if not values.has_numbers(empty=empty):
             return Trial(case, values, Screened.NO_NUMBERS)
-        self._model.write_bytes(case.model)
+        self._write(case)
         try:
             engine = self._lower()
         except Exception as error:  # noqa: BLE001  whatever a backend raises of a model that it does not take
             return Trial(case, values, Screened.REFUSED, detail=type(error).__name__)
         try:
             given = {name: np.asarray(one) for name, one in engine.run(case.inputs).items()}
+        except Unsupported as error:
+            return Trial(case, values, Screened.REFUSED, detail=type(error).__name__)
         except Exception as error:  # noqa: BLE001  what it has compiled it must run
             return self._as_given(Trial(case, values, Screened.FAILED, Far("failed"), _said(error)))
         far = compare(given, values)
@@ -183,7 +195,7 @@ class _Screener:
         self._rewritten |= {found} if found else set()
 
     def _compiled(self, case: GeneratedCase) -> Engine:
-        self._model.write_bytes(case.model)
+        self._write(case)
         return self._lower()
 
     def _used(self, engine: Engine, case: GeneratedCase, once: bool) -> Trial | None:
@@ -252,7 +264,7 @@ class _Screener:
             return None
         if THREADS not in {one.name for one in self._backend.options}:
             return None
-        self._model.write_bytes(trial.case.model)
+        self._write(trial.case)
         try:
             engine = self._lower(replace(flow, options={**flow.options, THREADS: 2}))
         except Exception:  # noqa: BLE001  what is not taken with two threads says nothing of one

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from assay.core.flow import Sizes
 from assay.core.screening import Use
 from assay.ports import Tensor
 from assay.ports.engine import Engine
@@ -28,6 +29,17 @@ class Maker:
     lower: Callable[[], Engine]
     load: Callable[[Path], Engine]
     scratch: Path
+
+
+def sizes_of(case: GeneratedCase) -> dict[str, Sizes]:
+    """Of each axis of its inputs ("x[0]") the least, the first and the largest that an engine is fed; none is built for nothing."""
+    fed = [case.inputs, *case.others]
+    return {
+        f"{name}[{axis}]": (max(1, min(sizes)), size, max(1, *sizes))
+        for name, one in case.inputs.items()
+        for axis, size in enumerate(one.shape)
+        for sizes in [[inputs[name].shape[axis] for inputs in fed]]
+    }
 
 
 def answers(maker: Maker, engine: Engine, case: GeneratedCase, use: Use) -> Iterator[Outputs]:
