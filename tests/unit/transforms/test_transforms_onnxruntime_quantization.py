@@ -39,6 +39,25 @@ def test_what_preparation_leaves_in_the_current_directory_is_in_the_folder_of_th
     assert Path.cwd() == here
 
 
+def test_weights_that_lie_beside_the_model_come_with_it_where_symbolic_shapes_fail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, model = tmp_path / "job", tmp_path / "m.onnx"
+    folder.mkdir()
+    linear_model(model)
+    proto = onnx.load(model)
+    given = {one.name: onnx.numpy_helper.to_array(one) for one in proto.graph.initializer}
+    onnx.save(proto, model, save_as_external_data=True, location="m.onnx.data", size_threshold=0)
+
+    def fails(*_: object, **__: object) -> None:
+        raise RuntimeError("incomplete symbolic shape inference")
+
+    monkeypatch.setattr(SymbolicShapeInference, "infer_shapes", fails)
+    ready = onnx.load(prepared(model, folder, "int8-qdq"))
+    stored = {one.name: onnx.numpy_helper.to_array(one) for one in ready.graph.initializer}
+    assert all(np.array_equal(stored[name], array) for name, array in given.items())
+
+
 SHARED_BIAS = """<ir_version: 8, opset_import: ["" : 17]>
 g (float[1, 2, 4, 4] x) => (float[1, 2, 4, 4] bias2)
 <float[2, 2, 1, 1] w = {1, 2, 3, 4}, float[2, 2, 1, 1] v = {4, 3, 2, 1}, float[2] bias = {1, 2}>

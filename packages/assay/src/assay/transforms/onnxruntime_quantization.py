@@ -17,14 +17,16 @@ from assay.core.model_finding_note import model_finding_note
 from assay.core.note import noted
 from assay.core.refusals.transform_codes import TransformCode
 from assay.errors import Unsupported, UsageError
+from assay.models.external_data import external_files
 from assay.ports import Tensor, Tensors
-from assay.transforms.onnx_files import refused
+from assay.transforms.onnx_files import SINGLE_FILE_BYTES, read, refused
 
 if TYPE_CHECKING:
     from onnx import GraphProto
 
 BIASED = ("Conv", "ConvTranspose", "Gemm")
 """Operators whose third input is a bias."""
+_WHOLE = "whole.onnx"
 QUANTIZED = ("QuantizeLinear", "DynamicQuantizeLinear", "DynamicQuantizeLSTM", "MatMulNBits")
 
 
@@ -33,7 +35,7 @@ def prepared(model: Path, folder: Path, transform: str) -> Path:
     is quantized. By quant_pre_process of ONNX Runtime, without its symbolic shapes where those fail: then it leaves the model and
     its weights in the current directory (1.31.1), which is `folder` meanwhile."""
     ready = folder.absolute() / "prepared.onnx"
-    source = str(model.absolute())
+    source = str(_in_one_file(model, folder).absolute())
     symbolic = importlib.util.find_spec("sympy") is not None
     with chdir(folder):
         try:
@@ -71,6 +73,20 @@ def _import_symbolic_shapes() -> None:
         import onnxruntime.tools.symbolic_shape_infer  # noqa: F401
     finally:
         del sys.modules[helpers]
+
+
+def _in_one_file(model: Path, folder: Path) -> Path:
+    """With the weights that lie beside it, where they fit. Without symbolic shapes quant_pre_process copies the graph alone to another
+    folder, and looks for them there (ONNX Runtime 1.31.1)."""
+    import onnx
+
+    if not external_files(onnx.load(model, load_external_data=False), model):
+        return model
+    proto = read(model)
+    if proto.ByteSize() > SINGLE_FILE_BYTES:
+        return model
+    onnx.save(proto, folder / _WHOLE)
+    return folder / _WHOLE
 
 
 def _give_each_its_bias(path: Path) -> None:
