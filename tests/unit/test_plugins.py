@@ -189,6 +189,7 @@ def test_a_broken_suite_is_listed_beside_the_others(capsys: pytest.CaptureFixtur
     ("name", "sentence"),
     [
         ("fast-f61", "there is no flow 'fast-f61'; perhaps you mean 'fast-f16' (assay flows lists them all)"),
+        ("ncnn", "there is no flow 'ncnn'; choose one of ncnn-f32, ncnn-fp16-storage (assay flows lists them all)"),
         (
             "angry-f16",
             "flow 'angry-f16' is not available: backend 'angry' of stranger is broken (RuntimeError: no licence); "

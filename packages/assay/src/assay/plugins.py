@@ -227,6 +227,8 @@ def _deciding(flow: Flow) -> list[tuple[str, Transform]]:
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     """The sentence for a name that nothing answers to."""
     known = sorted(known)
+    if ours := [one for one in known if one.startswith(f"{name}-")]:  # the name of a library is none of its flows
+        return f"there is no {kind} {name!r}; choose one of {', '.join(ours)}"
     if name in _extras():
         return f"there is no {kind} {name!r} here; {_install(name)}"
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
