@@ -155,6 +155,27 @@ def test_what_needs_another_process_is_not_forked_from_it(
         assert {one.outcome for one in results} == {Outcome.OK}
 
 
+def test_a_forked_worker_waits_for_the_next_launch(linear: Path, golden: Path, children: set[int]) -> None:
+    jobs = [faulty_job(f"{n}", "none", model=open_model(linear), golden=golden) for n in range(2)]
+    with Preforked(FLOWS) as ahead, Pool(1, ahead=ahead) as pool:
+        first = [one.outcome for one in pool.launch(JobList(jobs[:1]))]
+        workers = _others(children)
+        second = [one.outcome for one in pool.launch(JobList(jobs[1:]))]
+        assert _others(children) == workers, "the second job had a process of its own"
+    assert [*first, *second] == [Outcome.OK, Outcome.OK]
+
+
+def test_flows_that_this_machine_does_not_know_cost_no_job(linear: Path, golden: Path, children: set[int]) -> None:
+    job = faulty_job("here", "none", model=open_model(linear), golden=golden)
+    with Preforked(("of-another-machine",)) as ahead:
+        assert [one.outcome for one in Pool(1, ahead=ahead).launch(JobList([job]))] == [Outcome.OK]
+
+
+def test_nothing_is_imported_ahead_for_flows_of_an_environment(children: set[int]) -> None:
+    with Preforked(("faulty@other",)):
+        assert not _others(children)
+
+
 def test_one_per_core_unless_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert most_workers(3) == 3
     assert 1 <= most_workers(0) <= 8

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, nullcontext
 
 import psutil
 import pytest
@@ -16,7 +18,7 @@ from assay.core.result import Result
 from assay.launch import queued
 from assay.launch.pool import FreshProcess, Pool
 from assay.launch.queued import QueuedLauncher
-from assay.ports import JobSource
+from assay.ports import JobSource, Launcher
 
 
 def _jobs(first: int, count: int) -> list[NoopJob]:
@@ -26,7 +28,7 @@ def _jobs(first: int, count: int) -> list[NoopJob]:
 
 def test_jobs_that_come_one_after_another_have_one_answer_each_and_nothing_is_left() -> None:
     before = set(psutil.Process().children(recursive=True))
-    fed = QueuedLauncher(Pool(1), FreshProcess(1))
+    fed = QueuedLauncher(nullcontext((Pool(1), FreshProcess(1))))
     fed.add(_jobs(0, 20))
     fed.add(_jobs(20, 1), alone=True)
     keys: list[str] = []
@@ -54,7 +56,7 @@ class _Paced:
 def test_results_of_short_jobs_come_in_few_batches_and_the_last_is_not_kept_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    fed = QueuedLauncher(_Paced(), _Paced())
+    fed = QueuedLauncher(nullcontext((_Paced(), _Paced())))
     fed.add(_jobs(0, 250))
     sizes: list[int] = []
     batches = fed.batches()
@@ -67,3 +69,22 @@ def test_results_of_short_jobs_come_in_few_batches_and_the_last_is_not_kept_back
     assert len(next(batches)) == 1
     assert time.monotonic() - began < queued.GATHER_S, "nothing is behind it"
     fed.close()
+
+
+def test_launchers_are_opened_at_once_and_closed_in_the_thread_that_uses_them() -> None:
+    """What they start ends with the thread that has started it."""
+    threads: list[int] = []
+    opened = threading.Event()
+
+    @contextmanager
+    def launchers() -> Iterator[tuple[Launcher, Launcher]]:
+        threads.append(threading.get_ident())
+        opened.set()
+        yield _Paced(), _Paced()
+        threads.append(threading.get_ident())
+
+    fed = QueuedLauncher(launchers())
+    assert opened.wait(60), "before any job has come"
+    fed.close()
+    assert len(threads) == 2
+    assert len({*threads, threading.get_ident()}) == 2

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import psutil
 import pytest
 
 from assay.core.case import Case
@@ -19,7 +20,7 @@ from assay.errors import WorkerFailed
 from assay.models.onnx_file import open_model
 from assay.ports import JobList
 from assay.testing.builders import make_flow
-from assay.testing.launcher_checks import check_launcher
+from assay.testing.launcher_checks import check_launcher, faulty_job
 from ray_cluster import RayNodes, ray_cluster
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -44,6 +45,24 @@ def test_every_death_is_blamed_on_its_job_and_stage(nodes: RayNodes, linear: Pat
 
     with closing(RayCluster(nodes.address, workers=1)) as cluster:
         check_launcher(lambda: RayPool(cluster), model=open_model(linear), golden=golden)
+
+
+def test_workers_are_forked_from_what_a_node_has_imported_before(
+    nodes: RayNodes, linear: Path, golden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from assay.launch.ray.cluster import RayCluster
+    from assay.launch.ray.pool import RayPool
+
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    jobs = [faulty_job(f"{n}", "none", model=open_model(linear), golden=golden) for n in range(40)]
+    with closing(RayCluster(nodes.address, workers=1, flows=("faulty",))) as cluster:
+        results = RayPool(cluster).launch(JobList(jobs))
+        assert next(results).outcome is Outcome.OK
+        below = [one for node in nodes.started for one in psutil.Process(node.pid).children(recursive=True)]
+        servers = [one for one in below if "--fork-server" in one.cmdline() and one.children()]
+        assert servers
+        assert not any("OMP_NUM_THREADS" in one.environ() for one in servers), "Ray sets it, and the driver has none"
+        assert {one.outcome for one in results} == {Outcome.OK}
 
 
 def test_a_node_is_lost_and_nothing_else(nodes: RayNodes) -> None:

@@ -12,7 +12,7 @@ import pytest
 from assay.launch.job_queue import NUMPY_VARIABLES
 
 SCRIPT = """
-import resource
+import resource, sys
 import numpy as np
 from assay.worker.serve import _resident_bytes, _tidy
 
@@ -27,9 +27,26 @@ np.ones(5 << 26, np.uint8)
 before = faults()
 work()
 print(faults() - before, _resident_bytes())
-_tidy(False)
+_tidy(len(sys.modules))
 print(_resident_bytes())
 """
+
+
+LATE = """
+import gc
+from assay.worker.serve import _tidy
+known = _tidy(0)
+before = gc.get_freeze_count()
+known = _tidy(known)
+assert gc.get_freeze_count() <= before, "nothing was imported"
+import wave
+assert _tidy(known) > known
+assert gc.get_freeze_count() > before
+"""
+
+
+def test_a_library_that_a_later_job_imports_is_not_looked_through_after_each_job() -> None:
+    subprocess.run([sys.executable, "-c", LATE], check=True)
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not tell the memory of a process")

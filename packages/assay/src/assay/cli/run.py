@@ -20,8 +20,7 @@ def run(given: Mapping[str, Any]) -> None:
     from assay.launch.prefork import Preforked
 
     starts = given["only_kind"] == "verify" and not given["on"]
-    here = [name for name in given["flows"] or () if starts and "@" not in name]
-    with Preforked(here) as ahead, progress_bar() as progress:
+    with Preforked(given["flows"] or () if starts else ()) as ahead, progress_bar() as progress:
         # Not before: what this imports takes as long as what the workers import.
         from assay.commands.run import run_suites
 

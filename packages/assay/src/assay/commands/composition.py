@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,6 +53,7 @@ def open_services(
     idle: IdleWorkers | None = None,
     on: str = "",
     unrecorded: bool = False,
+    flows: Sequence[str] = (),
 ) -> Iterator[Services]:
     """`history` is a folder, or a postgresql+psycopg:// URL (then the folder beside it is `.assay`); the
     store of a third party, called NAME, is picked by `NAME://...`. `config` names
@@ -60,7 +61,7 @@ def open_services(
     `recorded`, for commands that read, a folder without a history is refused instead of made, and one that nobody may write to is only
     read. Workers started `ahead` are
     the first that verify; those that are `idle`, of a command that began with them, are used first. `on` names the machines
-    where jobs run ("": where `config` says, else here). Of what is `unrecorded` nothing is kept but files in the folder."""
+    where jobs run ("": where `config` says, else here), and prepares workers there for `flows`. Of what is `unrecorded` nothing is kept but files in the folder."""
     from assay.commands.environments import open_environments
     from assay.launch.gpus import gpus
     from assay.stores.journal import Journal, journal_held, read_journal
@@ -71,11 +72,12 @@ def open_services(
         _make(folder)
     environments = open_environments(locks or folder, config)
     with ExitStack() as opened:
-        store, files = opened.enter_context(_nothing(folder) if unrecorded else _kept(history, folder, config, reads))
         asked = workers, recycle, environments.interpreter, progress.at
         place = on or (config.on if config else "")
-        there = launchers_of(place)(place.partition("://")[2], *asked) if place else _here(*asked, ahead, idle)
+        # First: other machines get ready while this one opens its history.
+        there = launchers_of(place)(place.partition("://")[2], *asked, flows) if place else _here(*asked, ahead, idle)
         pool, alone = opened.enter_context(there)
+        store, files = opened.enter_context(_nothing(folder) if unrecorded else _kept(history, folder, config, reads))
         yield Services(
             folder=folder,
             store=store,

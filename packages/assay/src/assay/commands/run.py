@@ -56,6 +56,7 @@ def run_suites(options: RunOptions, progress: Progress = SILENT, ahead: Preforke
         ahead=ahead,
         on=options.on,
         unrecorded=options.unrecorded,
+        flows=options.flows if request.measuring is None else (),
     ) as services:
         if options.compare_run:
             request = dataclasses.replace(request, baseline=services.store.run(options.compare_run).id)

@@ -44,7 +44,7 @@ class IdleWorkers:
     def keep(self, lane: Lane) -> bool:
         """False where it must end with its launch: then it is the caller's, as before."""
         kind, process = lane.kind, lane.process
-        plain = not (kind.environment or kind.transforms or lane.gpu or process.forked) and kind.device == "cpu"
+        plain = not (kind.environment or kind.transforms or lane.gpu) and kind.device == "cpu"
         if not self.most or not plain or not lane.keep or process.resident_bytes() > LARGEST_BYTES:
             return False
         self._idle.append(_Idle(kind, lane.program, lane.variables, process))

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from types import TracebackType
 
+from assay.core.environment import SEPARATOR
+from assay.errors import HarnessError, UnknownName
 from assay.launch.fork_server import ForkServer
 
 
@@ -20,12 +23,13 @@ def _cores() -> int:
 
 
 class Preforked:
-    """A fork server of the driver's own interpreter for workers of these flows; without flows there is none. A context manager:
-    the server and whatever was forked from it end with it."""
+    """A fork server of the driver's own interpreter for workers of these flows, but for those in an environment; without flows there is
+    none. A context manager: the server and whatever was forked from it end with it."""
 
     def __init__(self, flows: Sequence[str] = ()) -> None:
-        self._flows, self._variables = tuple(flows), dict(os.environ)
-        self._server = ForkServer(self._flows, self._variables) if flows else None
+        self._flows = tuple(name for name in flows if SEPARATOR not in name)
+        self._variables = dict(os.environ)
+        self._server = ForkServer(self._flows, self._variables) if self._flows else None
 
     def server(self, program: str, variables: Mapping[str, str], backend: str) -> ForkServer | None:
         """For a worker that would be started just so, for that backend."""
@@ -40,7 +44,11 @@ class Preforked:
     def _backends(self) -> set[str]:
         from assay import plugins
 
-        return {plugins.find_flow(name).backend for name in self._flows}
+        found: set[str] = set()
+        for name in self._flows:
+            with suppress(HarnessError, UnknownName):  # not known on this machine, as the job itself will say
+                found.add(plugins.find_flow(name).backend)
+        return found
 
     def __enter__(self) -> Preforked:
         return self

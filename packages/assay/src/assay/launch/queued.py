@@ -9,7 +9,7 @@ import queue
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass
 
 from assay.core.job_base import Job
@@ -62,10 +62,11 @@ class _Inbox:
 
 
 class QueuedLauncher:
-    """`workers` do what is added, `alone` what is added as such. What a launcher raises is raised by `batches`."""
+    """The first of `launchers` does what is added, the second what is added as to be alone. They are opened at once, and closed, in the
+    thread in which they start processes. What a launcher raises is raised by `batches`."""
 
-    def __init__(self, workers: Launcher, alone: Launcher) -> None:
-        self._launchers = (workers, alone)
+    def __init__(self, launchers: AbstractContextManager[tuple[Launcher, Launcher]]) -> None:
+        self._launchers = launchers
         self._asked: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
         self._given: queue.SimpleQueue[Result | BaseException | None] = queue.SimpleQueue()
         self._added = self._told = 0
@@ -114,18 +115,17 @@ class QueuedLauncher:
 
     def _run(self) -> None:
         try:
-            while (first := self._asked.get()) is not None:
-                self._launch(first)
-        except _Closing:
-            pass
+            with self._launchers as launchers, suppress(_Closing):
+                while (first := self._asked.get()) is not None:
+                    self._launch(first, launchers)
         except BaseException as error:  # noqa: BLE001 - the thread's last word: whoever reads the results raises it
             self._given.put(error)
         self._given.put(None)
 
-    def _launch(self, first: _Asked | None) -> None:
+    def _launch(self, first: _Asked | None, launchers: tuple[Launcher, Launcher]) -> None:
         while first is not None:
             inbox = _Inbox(self._asked, first)
-            with closing(self._launchers[first.alone].launch(inbox)) as results:
+            with closing(launchers[first.alone].launch(inbox)) as results:
                 for result in results:
                     self._given.put(result)
             first = inbox.left

@@ -58,7 +58,8 @@ class Launcher(Protocol):
 class Launchers(Protocol):
     """Machines of an engine that is there already: what `--on NAME`, or `NAME://ADDRESS`, opens (group `assay.launchers`). Its type is
     called with the address, the workers of each machine (0: one per core), the jobs of one worker process, a function from the name of an
-    environment to its interpreter, and one to which progress is reported (`assay.launch.watch.Watch`). Raises UsageError, WorkerFailed."""
+    environment to its interpreter, one to which progress is reported (`assay.launch.watch.Watch`), and the names of the flows of which jobs
+    will come, as far as they are known: what their workers need may be imported before. Raises UsageError, WorkerFailed."""
 
     def __enter__(self) -> tuple[Launcher, Launcher]:
         """One that shares jobs out, and one whose jobs have a machine to themselves: always the same one, so that times compare."""

@@ -43,7 +43,7 @@ def serve(connection: socket.socket) -> None:
     driver = DriverConnection(connection, token)
     state = ProcessState()
     driver.send(Hello(VERSION))
-    first = True
+    first, imported = True, 0
     while (body := driver.receive()) is not None:
         job = decode_job(body)
         if isinstance(job, NoopJob):
@@ -52,7 +52,7 @@ def serve(connection: socket.socket) -> None:
         result = _execute(job, shared, driver, state)
         faulthandler.cancel_dump_traceback_later()  # a timer of its own, which nothing shows, and which may end this process
         with suppress(BaseException):  # whatever a backend has made of the streams and of the collector
-            _tidy(first)
+            imported = _tidy(imported)
             sys.stdout.flush()
             sys.stderr.flush()
         if first:
@@ -100,14 +100,16 @@ def _execute(job: Job, shared: mmap.mmap, driver: DriverConnection, state: Proce
         return execute(job, Stages(enter, check))
 
 
-def _tidy(first: bool) -> None:
+def _tidy(imported: int) -> int:
+    """`imported` are how many modules there were when it was called before. Returns how many there are."""
     gc.collect()
     if os.environ.get("MALLOC_TRIM_THRESHOLD_") and _resident_bytes() > LARGE_BYTES:
         _give_memory_back()
-    if first:
-        # The libraries are imported now: looking through their objects after each job costs more than a small case.
-        # (gc.get_freeze_count is no way to ask whether that was done: it counts, 3 ms for what these libraries leave.)
+    if len(sys.modules) > imported:
+        # Looking through the objects of libraries after each job costs more than a small case. Not all are imported for the first: one
+        # whose artifact is there needs few of them. (gc.get_freeze_count is no way to ask: it counts, 3 ms for what they leave.)
         gc.freeze()
+    return len(sys.modules)
 
 
 def _resident_bytes() -> int:

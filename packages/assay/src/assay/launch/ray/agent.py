@@ -6,6 +6,7 @@ import os
 import platform
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 
@@ -15,8 +16,10 @@ from assay.core.environment import Interpreter
 from assay.errors import EnvironmentFailed, WorkerFailed
 from assay.launch.gpus import gpus
 from assay.launch.pool import FreshProcess, Pool
+from assay.launch.prefork import Preforked
 from assay.launch.queued import QueuedLauncher
-from assay.launch.ray.packets import Greeting, Parcel, Settings, pack_results, unpack_jobs
+from assay.launch.ray.packets import THREADS, Greeting, Parcel, Settings, pack_results, unpack_jobs
+from assay.ports import Launcher
 
 
 def versions() -> str:
@@ -33,10 +36,14 @@ class Agent:
         self._workers = said.workers or max(cores, 1)
         self._interpreters: dict[str, Interpreter] = {}
         self._failed: dict[str, str] = {}
-        pool = Pool(self._workers, said.recycle, self._interpreter, gpus())
-        pool.__enter__()  # idle workers wait for the next jobs, as long as the agent lives
-        self._pool = pool
-        self._launcher = QueuedLauncher(pool, FreshProcess(2, self._interpreter, gpus(), clear=pool.end_idle))
+        self._launcher = QueuedLauncher(self._here(said))
+
+    @contextmanager
+    def _here(self, said: Settings) -> Iterator[tuple[Launcher, Launcher]]:
+        """As at home. Idle workers wait for the next jobs, as long as the agent lives."""
+        interpreter, flows = self._interpreter, () if self._problem else said.flows
+        with Preforked(flows) as ahead, Pool(self._workers, said.recycle, interpreter, gpus(), ahead) as pool:
+            yield pool, FreshProcess(2, interpreter, gpus(), clear=pool.end_idle)
 
     def _enter(self, settings: Settings, wanted_versions: str) -> str:
         here = versions()
@@ -45,6 +52,9 @@ class Agent:
         if not (Path(settings.folder) / settings.token).is_file():
             return f"it does not see the folder {settings.folder}: put the project on a disk that all nodes share"
         os.chdir(settings.folder)
+        os.environ.pop(THREADS, None)
+        if settings.threads:
+            os.environ[THREADS] = settings.threads
         return ""
 
     def greet(self) -> bytes:
@@ -67,7 +77,6 @@ class Agent:
 
     def end(self) -> None:
         self._launcher.close()
-        self._pool.end_idle()
 
     def _interpreter(self, environment: str) -> Interpreter:
         if not environment:

@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import os
-import uuid
-from collections.abc import Container, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
-import msgspec
 import ray
-from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from assay.errors import UsageError, WorkerFailed
+from assay.errors import UsageError
 from assay.launch.pool import InterpreterOf, own_interpreter
-from assay.launch.ray.agent import Agent, versions
 from assay.launch.ray.node import Node
-from assay.launch.ray.packets import Greeting, Settings
+from assay.launch.ray.packets import THREADS, Settings
+from assay.launch.ray.starting import StartingAgents
 from assay.launch.watch import Watch, unwatched
 
-START_S = 300.0
-"""For the agents: a node that other work has taken is not waited for longer."""
 END_S = 10.0
 
 
 class RayCluster:
     """`address` is the head's, host:port, "" for what runs on this machine or $RAY_ADDRESS names. `workers` are those of each node (0: as
-    many as it has CPUs). Raises UsageError, WorkerFailed."""
+    many as it has CPUs); what `flows` need is imported before a job of them comes. Raises UsageError, WorkerFailed."""
 
     def __init__(
         self,
@@ -36,10 +29,13 @@ class RayCluster:
         recycle: int = 100,
         interpreter: InterpreterOf = own_interpreter,
         watch: Watch = unwatched,
+        flows: Sequence[str] = (),
     ) -> None:
-        self._address, self._settings = address, (workers, recycle)
+        self._address = address
+        self._settings = Settings(workers, recycle, flows=tuple(flows), threads=os.environ.get(THREADS, ""))
         self.interpreter, self.watch = interpreter, watch
         self._nodes: list[Node] | None = None
+        self._starting: StartingAgents | None = None
         self._own_connection = False
         self.most_gpus = 0  # of one node, of all that were ever there
 
@@ -47,13 +43,26 @@ class RayCluster:
     def nodes(self) -> list[Node]:
         """Those that live; agents are started where there are none."""
         if self._nodes is None:
-            self._connect()
-            self._nodes = self._start_agents()
+            self.begin()
+            self._nodes = self._started()
         return self._nodes
+
+    def begin(self) -> None:
+        """Agents start on all nodes, while the driver goes on to find out what they are to do."""
+        if self._nodes is None and self._starting is None:
+            self._connect()
+            self._starting = StartingAgents(self._settings)
 
     def start_again(self) -> None:
         """Agents on the nodes that live and have none. Raises WorkerFailed where there is no such node."""
-        self._nodes = [*self.nodes, *self._start_agents({node.ray_id for node in self.nodes})]
+        self._starting = StartingAgents(self._settings, {node.ray_id for node in self.nodes})
+        self._nodes = [*self.nodes, *self._started()]
+
+    def _started(self) -> list[Node]:
+        starting, self._starting = self._starting, None
+        nodes = starting.nodes() if starting else []
+        self.most_gpus = max([self.most_gpus, *(node.gpus for node in nodes)])
+        return nodes
 
     def drop(self, node: Node) -> None:
         """It is lost, or may be: nothing of it is waited for any more."""
@@ -63,6 +72,9 @@ class RayCluster:
 
     def clear(self) -> None:
         """Jobs that nobody waits for are not done: all agents end, with their workers."""
+        starting, self._starting = self._starting, None
+        if starting:
+            starting.give_up()
         nodes, self._nodes = self._nodes or [], None
         ends = [node.actor.end.remote() for node in nodes]
         with contextlib.suppress(ray.exceptions.RayError):
@@ -94,61 +106,3 @@ class RayCluster:
                 "--on ray://HOST:PORT as `ray start` prints it"
             ) from None
         self._own_connection = True
-
-    def _start_agents(self, have_one: Container[str] = ()) -> list[Node]:
-        folder, token = Path.cwd(), f".assay-ray-{uuid.uuid4().hex}"
-        settings = msgspec.msgpack.encode(Settings(*self._settings, str(folder), token))
-        (folder / token).touch()
-        try:
-            bare = [one for one in ray.nodes() if one["Alive"] and one["NodeID"] not in have_one]
-            asked = [(self._start(one, settings), one["NodeID"]) for one in bare if one["Resources"].get("CPU", 0)]
-            return self._greeted(asked)
-        finally:
-            (folder / token).unlink(missing_ok=True)
-
-    def _start(self, found: dict[str, Any], settings: bytes) -> Any:
-        """An actor that has all that the node offers: nobody else measures or loads it meanwhile."""
-        cpus, number = found["Resources"]["CPU"], found["Resources"].get("GPU", 0)
-        return (
-            ray.remote(Agent)
-            .options(
-                num_cpus=cpus,
-                num_gpus=number,
-                max_restarts=0,
-                max_concurrency=8,
-                scheduling_strategy=NodeAffinitySchedulingStrategy(found["NodeID"], soft=False),
-            )
-            .remote(settings, int(cpus), versions())
-        )
-
-    def _greeted(self, actors: Sequence[tuple[Any, str]]) -> list[Node]:
-        """`actors` with the names of their nodes at Ray."""
-        asked = {actor.greet.remote(): (actor, ray_id) for actor, ray_id in actors}
-        ready, late = ray.wait(list(asked), num_returns=len(asked), timeout=START_S) if asked else ([], [])
-        nodes, problems = [], [f"{len(late)} of its nodes are taken by other work" for _ in late[:1]]
-        for one in late:
-            ray.kill(asked[one][0])
-        for one in ready:
-            actor, ray_id = asked[one]
-            try:
-                said = msgspec.msgpack.decode(ray.get(one), type=Greeting)
-            except ray.exceptions.RayError as error:
-                problems.append(f"a node cannot run assay ({_reason(error)}): install it there")
-                continue
-            if said.problem:
-                problems.append(f"{said.node}: {said.problem}")
-                ray.kill(actor)
-                continue
-            stream = actor.results.options(num_returns="streaming").remote()
-            nodes.append(Node(said.node, actor, stream, said.workers, said.gpus, ray_id))
-        self.most_gpus = max([self.most_gpus, *(node.gpus for node in nodes)])
-        if not nodes:
-            raise WorkerFailed(
-                f"no node of the Ray cluster can be used: {'; '.join(problems) or 'it has none with a CPU'}"
-            )
-        return nodes
-
-
-def _reason(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines or [type(error).__name__])[-1][:200]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import TracebackType
 
 from assay.launch.pool import InterpreterOf
@@ -14,12 +15,21 @@ from assay.launch.watch import Watch
 class RayLaunchers:
     """Implements `ports.Launchers`."""
 
-    def __init__(self, address: str, workers: int, recycle: int, interpreter: InterpreterOf, watch: Watch) -> None:
+    def __init__(
+        self,
+        address: str,
+        workers: int,
+        recycle: int,
+        interpreter: InterpreterOf,
+        watch: Watch,
+        flows: Sequence[str] = (),
+    ) -> None:
         self._address = address
-        self._cluster = RayCluster(address, workers, recycle, interpreter, watch)
+        self._cluster = RayCluster(address, workers, recycle, interpreter, watch, flows)
 
     def __enter__(self) -> tuple[RayPool, RayPool]:
         demand_listening(self._address)
+        self._cluster.begin()
         return RayPool(self._cluster), RayPool(self._cluster, alone=True)
 
     def __exit__(

@@ -12,15 +12,21 @@ from assay.core.job_base import Job
 from assay.core.result import Result
 from assay.core.wire import Done, decode_answer, decode_job, encode
 
+THREADS = "OMP_NUM_THREADS"
+"""Ray sets it on each node to the CPUs that it lends there. Libraries read it, and artifacts are kept under it: it is made the driver's."""
+
 
 class Settings(msgspec.Struct, frozen=True):
     """How an agent is to work. `workers` side by side (0: one per core that it has), `folder` where relative paths begin; `token` is the
-    name of a file in it by which an agent sees that it looks at the same disk."""
+    name of a file in it by which an agent sees that it looks at the same disk. What workers of `flows` need is imported at once.
+    `threads` is the driver's $OMP_NUM_THREADS, "" where it has none."""
 
     workers: int
     recycle: int
-    folder: str
-    token: str
+    folder: str = ""
+    token: str = ""
+    flows: tuple[str, ...] = ()
+    threads: str = ""
 
 
 class Greeting(msgspec.Struct, frozen=True):
