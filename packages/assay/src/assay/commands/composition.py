@@ -59,9 +59,9 @@ def open_services(
     store of a third party, called NAME, is picked by `NAME://...`. `config` names
     environments; without it, ./assay.toml does. Their locks lie in `locks`, by default the history's folder. With
     `recorded`, for commands that read, a folder without a history is refused instead of made, and one that nobody may write to is only
-    read. Workers started `ahead` are
-    the first that verify; those that are `idle`, of a command that began with them, are used first. `on` names the machines
-    where jobs run ("": where `config` says, else here), and prepares workers there for `flows`. Of what is `unrecorded` nothing is kept but files in the folder."""
+    read. Workers started `ahead` are the first that verify; those that are `idle`, of a command that began with them, are used first.
+    `on` names the machines where jobs run ("": where `config` says, else here); workers there are prepared for `flows`. Of what is
+    `unrecorded` nothing is kept but files in the folder."""
     from assay.commands.environments import open_environments
     from assay.launch.gpus import gpus
     from assay.stores.journal import Journal, journal_held, read_journal
