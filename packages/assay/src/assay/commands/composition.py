@@ -72,11 +72,9 @@ def open_services(
         _make(folder)
     environments = open_environments(locks or folder, config)
     with ExitStack() as opened:
-        asked = workers, recycle, environments.interpreter, progress.at
-        place = on or (config.on if config else "")
+        place, asked = on or (config.on if config else ""), (workers, recycle, environments.interpreter, progress.at)
         # First: other machines get ready while this one opens its history.
-        there = launchers_of(place)(place.partition("://")[2], *asked, flows) if place else _here(*asked, ahead, idle)
-        pool, alone = opened.enter_context(there)
+        pool, alone = opened.enter_context(_there(place, *asked, flows) if place else _here(*asked, ahead, idle))
         store, files = opened.enter_context(_nothing(folder) if unrecorded else _kept(history, folder, config, reads))
         yield Services(
             folder=folder,
@@ -133,6 +131,12 @@ def _here(
     warm, fresh = plugins.load(LAUNCHERS, "pool"), plugins.load(LAUNCHERS, "fresh")
     with warm(workers, recycle, interpreter, gpus(), ahead, watch, idle) as pool:
         yield pool, fresh(2, interpreter, gpus(), watch, pool.end_idle)
+
+
+def _there(
+    place: str, workers: int, recycle: int, interpreter: InterpreterOf, watch: Watch, flows: Sequence[str]
+) -> AbstractContextManager[tuple[Launcher, Launcher]]:
+    return launchers_of(place)(place.partition("://")[2], workers, recycle, interpreter, watch, flows)
 
 
 def launchers_of(place: str) -> Callable[..., AbstractContextManager[tuple[Launcher, Launcher]]]:
