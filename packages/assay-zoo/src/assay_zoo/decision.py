@@ -43,11 +43,11 @@ def decide(checks: Sequence[Check], rules: Rules = Rules()) -> Decision:
         unseen = tuple(f"{name}: nothing was executed" for name in missing)
         return Decision(answer=Answer.PERSON, reasons=(*_sentences(unsure), *unseen))
     if rules.human:
-        return Decision(
-            answer=Answer.PERSON, reasons=("every check passed; the zoo's policy asks a person to promote",)
-        )
-    ran = sum(one.executed for one in checks)
-    return Decision(answer=Answer.PROMOTE, reasons=(f"{len(checks)} checks passed, {ran} cases executed",))
+        return Decision(answer=Answer.PERSON, reasons=("no check failed; the zoo's policy asks a person to promote",))
+    ran, left = sum(one.executed for one in checks), sum(one.outcome is CheckOutcome.SKIPPED for one in checks)
+    skipped = f", {left} skipped" if left else ""
+    sentence = f"{len(checks) - left} checks passed{skipped}, {ran} cases executed"
+    return Decision(answer=Answer.PROMOTE, reasons=(sentence,))
 
 
 def _executed(checks: Sequence[Check], group: str) -> bool:

@@ -7,7 +7,6 @@ one: what the submission brought under that name is removed before. Exit code 3:
 
 from __future__ import annotations
 
-import json
 import shutil
 import signal
 import stat
@@ -18,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from assay_zoo.notebook_report import METRIC, METRIC_BYTES, REPORT, Printed, Report, Trouble
+from assay_zoo.notebook_report import METRIC, METRIC_BYTES, REPORT, CellLines, Printed, Report, Trouble
 
 LINKED_BYTES = 64 * 1024 * 1024
 """Larger files of a submission are linked to instead of copied: the copy lies in memory."""
@@ -143,17 +142,9 @@ def _cause(process: Any) -> str:
 
 
 def _first_lines(text: str, cells: list[Any]) -> list[int]:
-    """Where the first line of each cell stands in the file, from 1; the cells come in their order."""
-    lines, at, found = text.splitlines(), 0, []
-    for cell in cells:
-        first = next((line for line in str(cell.source).split("\n") if line.strip()), "")
-        needles = [json.dumps(first, ensure_ascii=plain)[1:-1] for plain in (False, True)]
-        for number in range(at, len(lines)) if first else ():
-            if any(needle in lines[number] for needle in needles):
-                at = number
-                break
-        found.append(at + 1)
-    return found
+    """Where the first line of each cell stands in the file, from 1."""
+    lines = CellLines(text)
+    return [lines.of(next((line for line in str(cell.source).split("\n") if line.strip()), "")) for cell in cells]
 
 
 def _one_line(text: str) -> str:

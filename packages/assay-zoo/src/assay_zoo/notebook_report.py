@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -57,3 +58,21 @@ def bounded(path: Path, most_bytes: int) -> bytes | None:
     with open(descriptor, "rb") as file:
         data = file.read(most_bytes + 1)
     return data if len(data) <= most_bytes else None
+
+
+class CellLines:
+    """Where the lines of cells stand in the file of a notebook, cells in their order."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = text.splitlines()
+        self._next = 0
+
+    def of(self, line: str) -> int:
+        """From 1; the last one found where the line is written in a way that cannot be found again."""
+        needles = [json.dumps(line, ensure_ascii=plain)[1:-1] for plain in (False, True)]
+        if line.strip():
+            for number in range(self._next, len(self._lines)):
+                if any(needle in self._lines[number] for needle in needles):
+                    self._next = number
+                    break
+        return min(self._next + 1, max(len(self._lines), 1))

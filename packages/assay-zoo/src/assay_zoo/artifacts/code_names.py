@@ -163,39 +163,6 @@ def names_of_star(module: str, harmless: tuple[str, ...] = HARMLESS) -> list[str
     return list(names if names is not None else (name for name in vars(value) if not name.startswith("_")))
 
 
-def local_names(tree: ast.AST) -> tuple[set[int], set[int]]:
-    """The nodes of names that a function has as its own: of parameters, which stand for no module of the file, and of those that
-    it gives another value, which may."""
-    own: set[int] = set()
-    rebound: set[int] = set()
-    everywhere = {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
-    for function in ast.walk(tree):
-        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            continue
-        body = function.body if isinstance(function.body, list) else [function.body]
-        inside = [one for part in body for one in ast.walk(part)]
-        given = {one.arg for one in ast.iter_child_nodes(function.args) if isinstance(one, ast.arg)} - everywhere
-        again = {name for one in inside for name in _bound_by(one)}
-        for one in inside:
-            if isinstance(one, ast.Name) and one.id in given:
-                (rebound if one.id in again else own).add(id(one))
-    return own, rebound - own
-
-
-def _bound_by(node: ast.AST) -> Iterator[str]:
-    """Names that a node of a function's body gives another value: a parameter of such a name may be a module then."""
-    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-        yield node.id
-    elif isinstance(node, ast.alias):
-        yield node.asname or node.name.partition(".")[0]
-    elif isinstance(node, ast.MatchMapping):
-        yield node.rest or ""
-    elif isinstance(
-        node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar
-    ):
-        yield node.name or ""
-
-
 def statements_in(node: ast.ClassDef) -> Iterator[ast.stmt]:
     """What is run in a class itself, not in its functions and classes."""
     waiting: list[ast.AST] = list(node.body)

@@ -114,7 +114,7 @@ class _Scan(SourceFile):
         yield from (f"{what} (import of {name})" for name, what in map(module_told, names) if what)
 
     def _attribute(self, node: ast.Attribute) -> Iterator[str]:
-        modules = () if id(node.value) in self._local else self._bound.of(node.value)
+        modules = () if self._given(node.value) == 1 else self._bound.of(node.value)
         for module in modules or ("",):
             if id(node) in self._written and module in ("os", "posix"):
                 yield from set_for_programs(self._written[id(node)], self._names_in(self._scopes.around(node)))
@@ -128,11 +128,12 @@ class _Scan(SourceFile):
             yield f"what is named while it runs ({node.attr})"
 
     def _name(self, node: ast.Name) -> Iterator[str]:
-        if not isinstance(node.ctx, ast.Load) or id(node) in self._local:
+        given = self._given(node)
+        if not isinstance(node.ctx, ast.Load) or given == 1:
             return
         paths = self._bound.of(node)
         said = {path.rpartition(".")[2] for path in paths or (node.id,)}
-        if id(node) in self._rebound:
+        if given:
             said = {path.rpartition(".")[2] for path in paths}
         elif node.id in BUILTINS:
             yield f"code that is made while it runs ({node.id})"
@@ -188,7 +189,7 @@ class _Scan(SourceFile):
     def _classes(self) -> Classes:
         own = (one.name for one in self._nodes if isinstance(one, ast.ClassDef))
         return Classes(
-            {one for one in own if self._names[0].is_bound_once(one)}, self._names[0].binds, self._class_paths
+            {one for one in own if self._names[0].times_bound(one) == 1}, self._names[0].binds, self._class_paths
         )
 
     def _joined(self, node: ast.BinOp) -> Iterator[str]:

@@ -21,6 +21,7 @@ from assay_zoo.artifacts.published import inspect_published
 from assay_zoo.artifacts.sources import Import, SourceText
 from assay_zoo.artifacts.text_encoding import encoding_trouble
 from assay_zoo.metadata import Metadata
+from assay_zoo.notebook_report import CellLines
 from assay_zoo.readme import differences, missing_sections
 
 _Scan = Callable[[str], list[tuple[int, str]]]
@@ -155,7 +156,7 @@ def _cells(path: str, text: str) -> _Cells | None:
         return None
     found = _Cells(code="", places=[], imports=[], troubles=[], unread=0)
     whole: list[str] = []
-    lines = _Lines(text)
+    lines = CellLines(text)
     for number, cell in enumerate(cells):
         if not isinstance(cell, dict) or cell.get("cell_type") != "code":
             continue
@@ -246,21 +247,3 @@ def _is_setting(words: str) -> bool:
         return False
     texts = [one.value for one in ast.walk(tree) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
     return not any(set(one) & set("{}$") for one in texts)
-
-
-class _Lines:
-    """Where the lines of cells stand in the file of a notebook, cells in their order."""
-
-    def __init__(self, text: str) -> None:
-        self._lines = text.splitlines()
-        self._next = 0
-
-    def of(self, line: str) -> int:
-        """From 1; the last one found where the line is written in a way that cannot be found again."""
-        needles = [json.dumps(line, ensure_ascii=plain)[1:-1] for plain in (False, True)]
-        if line.strip():
-            for number in range(self._next, len(self._lines)):
-                if any(needle in self._lines[number] for needle in needles):
-                    self._next = number
-                    break
-        return min(self._next + 1, max(len(self._lines), 1))

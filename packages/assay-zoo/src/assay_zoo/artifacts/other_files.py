@@ -108,7 +108,7 @@ def file_names(tree: ast.AST, path: str = "") -> FileNames:
         hands_on=meanings(tree, HARMLESS, folder),
         stars=tuple(dict.fromkeys(stars)),
         tables=tuple(sorted(_tables(tree, nodes))),
-        defines=tuple(sorted(one for one in _defined(tree) if names.is_bound_once(one))),
+        defines=tuple(sorted(one for one in _defined(tree) if names.times_bound(one) == 1)),
         written=written,
         unread=tuple(sorted(names.bound() - written.keys())),
         changes=tuple(sorted(one for one in changes if one.isidentifier() and len(one) <= _LONGEST)),

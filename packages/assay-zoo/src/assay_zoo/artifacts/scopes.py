@@ -43,6 +43,13 @@ def _inside(node: ast.AST) -> Iterator[ast.AST]:
         yield from ast.iter_child_nodes(node)
 
 
+def parameters(scope: ast.AST) -> set[str]:
+    """Of a function; none of anything else."""
+    if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        return set()
+    return {one.arg for one in ast.iter_child_nodes(scope.args) if isinstance(one, ast.arg)}
+
+
 def bound_here(tree: ast.AST) -> set[str]:
     """Names that a file, a class or a function itself binds, not those of a function, a class or a comprehension in it; of a loop
     its variables."""
@@ -54,7 +61,7 @@ def bound_here(tree: ast.AST) -> set[str]:
     if isinstance(
         tree, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     ):  # defaults and decorators are of what is around it
-        found.update(one.arg for one in ast.iter_child_nodes(tree.args) if isinstance(one, ast.arg))
+        found |= parameters(tree)
         waiting = [tree.body] if isinstance(tree, ast.Lambda) else list(tree.body)
     while waiting:
         node = waiting.pop()

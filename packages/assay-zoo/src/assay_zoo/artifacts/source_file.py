@@ -6,14 +6,14 @@ import ast
 from collections.abc import Collection
 from types import ModuleType
 
-from assay_zoo.artifacts.code_names import given_names, imported_by, in_python, last_name, local_names, names_of_star
+from assay_zoo.artifacts.code_names import given_names, imported_by, in_python, last_name, names_of_star
 from assay_zoo.artifacts.dangerous_arguments import LOADERS, mapped
 from assay_zoo.artifacts.environment import set_names
 from assay_zoo.artifacts.followed_names import FollowedNames
 from assay_zoo.artifacts.known_modules import HARMLESS, is_elsewhere
 from assay_zoo.artifacts.other_files import FileNames, OtherFiles
 from assay_zoo.artifacts.partial_texts import Name, pattern_of
-from assay_zoo.artifacts.scopes import Scopes
+from assay_zoo.artifacts.scopes import Scopes, parameters
 from assay_zoo.artifacts.written_names import WrittenNames
 
 _ONLY_TOLD = ("print", "repr", "str", "type", "dir", "help", "id", "hasattr", "isinstance")
@@ -27,7 +27,6 @@ class SourceFile:
         self._packages, self._others, self._path = packages, others.files, others.path
         self._bound = FollowedNames(own.hands_on, own.stars, others.files, packages)
         self._nodes = list(ast.walk(tree))
-        self._local, self._rebound = local_names(tree)
         self._names = {0: WrittenNames(tree, names_of_star, kept=others.kept, elsewhere=self._elsewhere)}
         self._scopes = Scopes(tree)
         self._functions = {one.name for one in self._nodes if isinstance(one, ast.FunctionDef)}
@@ -54,6 +53,15 @@ class SourceFile:
                 self._called.add(id(one.args[0]))
         self._kept = self._asked | self._words | self._called | set(map(id, given_names(self._nodes)))
         self._profiles = any(path.startswith("cProfile") for path in self._bound.all_paths())
+
+    def _given(self, node: ast.AST) -> int:
+        """How often a function gives the name a value whose parameter it is there; 0 where it is none, or one of the file."""
+        scope = self._scopes.around(node)
+        while isinstance(node, ast.Name) and scope is not None:
+            if node.id in parameters(scope) and not self._names[0].is_shared(node.id):
+                return self._names_in(scope).times_bound(node.id)
+            scope = self._scopes.around(scope)
+        return 0
 
     def _is_plain(self, call: ast.Call, names: Collection[str]) -> bool:
         """Whether it calls one of these of Python's own."""

@@ -68,8 +68,12 @@ class WrittenNames:
         """Every name that is given a value somewhere here."""
         return set(self._bound)
 
-    def is_bound_once(self, name: str) -> bool:
-        return self._bound[name] == 1
+    def times_bound(self, name: str) -> int:
+        return self._bound[name]
+
+    def is_shared(self, name: str) -> bool:
+        """Whether a function says of it that it is not its own."""
+        return name in self._shared
 
     def is_handed_on(self, name: str) -> bool:
         """Whether more is done here with what a name stands for than to look at it."""

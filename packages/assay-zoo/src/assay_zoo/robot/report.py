@@ -108,7 +108,8 @@ def _body(whole: Whole) -> list[str]:
     if decided is None:
         return []
     listed = {f"{one.name}: {one.sentence}" for one in decided.checks if one.outcome in _LOUD}
-    reasons = [one for one in decided.reasons if one not in listed]  # the table has the others
+    counted = decided.answer == Answer.PROMOTE  # below the table
+    reasons = [one for one in decided.reasons if one not in listed and not counted]  # the table has the others
     lines = [f"- {markdown(reason)}" for reason in reasons[:_SHOWN]]
     if len(reasons) > _SHOWN:
         lines.append(f"- and {len(reasons) - _SHOWN} more")
