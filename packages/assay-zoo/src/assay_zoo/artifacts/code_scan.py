@@ -48,8 +48,6 @@ _UNWRITTEN = (
     "a name that is written neither here nor in a table of another file, or in one that something else can change: write the names in a "
     "tuple, in no class; of a dataclass take asdict, or the fields one by one"
 )
-_ASKED_PLAINLY = ("dataclasses", "functools")
-"""What is asked of them counts by its name."""
 PACKAGES: tuple[str, ...] = ZooPolicy.model_fields["packages"].default
 _RUNNING = ("timeit.timeit", "timeit.repeat", "timeit.Timer", "cProfile.run", "numpy.testing", *LOADERS)
 """These run texts or data that they are given."""
@@ -124,6 +122,8 @@ class _Scan(SourceFile):
                 yield f"what a name of another file stands for ({module}.{node.attr})"
         if modules and isinstance(node.ctx, ast.Load):
             yield from self._value(node)
+        if node.attr in ("format", "format_map"):
+            yield from self._format(node.value)
         if node.attr in _GIVING and id(node) not in self._called:
             yield f"what is named while it runs ({node.attr})"
 
@@ -193,12 +193,21 @@ class _Scan(SourceFile):
         )
 
     def _joined(self, node: ast.BinOp) -> Iterator[str]:
+        if isinstance(node.op, ast.Add) and any(
+            isinstance(one, ast.Constant) and "{" in str(one.value) for one in ast.walk(node)
+        ):
+            yield from self._format(node)
         told = joined_text(node) or ("/" if divides_root(node, self._bound) else "")
         if told:
             yield f"files outside of the submission ({told[:60]!r})"
 
     def _matched(self, node: ast.MatchClass) -> Iterator[str]:
         yield from (what for name in node.kwd_attrs for what in reached_by("object", name))
+
+    def _format(self, node: ast.expr) -> Iterator[str]:
+        """What a text that is put together asks of values."""
+        texts = [] if isinstance(node, ast.Constant) else self._names_in(self._scopes.around(node)).of(node)
+        yield from (what for one in texts for what in reached_by_format("".join(part or "\0" for part in one)))
 
     def _subscript(self, node: ast.Subscript) -> Iterator[str]:
         if isinstance(node.slice, ast.Constant) and node.slice.value in ("__builtins__", "__globals__", "__import__"):
@@ -212,10 +221,6 @@ class _Scan(SourceFile):
                 yield f"what a name of another file stands for ({changed})"
         for path in self._bound.of(node.func) or (last_name(node.func),):
             yield from self._called_as(node, path, plain)
-        if isinstance(node.func, ast.Attribute) and node.func.attr in ("format", "format_map"):
-            given = node.func.value
-            texts = [] if isinstance(given, ast.Constant) else self._names_in(self._scopes.around(node)).of(given)
-            yield from (what for one in texts for what in reached_by_format("".join(part or "\0" for part in one)))
 
     def _called_as(self, node: ast.Call, path: str, plain: str) -> Iterator[str]:
         """What one of the functions does that the call may be of."""
@@ -254,7 +259,7 @@ class _Scan(SourceFile):
         for base in bases:
             for written in names:
                 for one in place.of(written):
-                    yield from self._named(base, name, written, one, told=id(node) in self._only_told)
+                    yield from self._named(base, name, written, one, told=id(node) in self._shown)
 
     def _named(self, base: str, name: str, written: ast.expr, one: Name, *, told: bool) -> Iterator[str]:
         """`told`: what it gives goes nowhere."""
@@ -264,6 +269,6 @@ class _Scan(SourceFile):
         elif name != "getattr" or (may_reach(base, one) and not told):
             yield f"what is named while it runs ({name} of {_UNWRITTEN})"
         if not (isinstance(written, ast.Constant) or told) and (
-            base in _ASKED_PLAINLY or self._gives_module(base, one)
+            self._is_asked_plainly(base) or self._gives_module(base, one)
         ):
             yield f"what is named while it runs (a module, or a table of another file, of {base})"

@@ -83,6 +83,8 @@ def reached_by(module: str, name: str) -> Iterator[str]:
         yield f"the insides of Python or IPython ({name})"
     elif module.startswith("numpy.testing") and not (name.startswith(("assert", "_assert")) or name in _OF_TESTING):
         yield f"code that is made while it runs ({module}.{name})"
+    elif name == "register" and hasattr(in_python(module, HARMLESS), "dispatch"):
+        yield f"code that is made while it runs ({module}.register reads annotations)"
     elif name in _NATIVE:
         yield f"other processes or native code ({name})"
     elif name.lstrip("_") in _THROUGH and f"{module}.{name}" not in ("os.posix",):

@@ -9,9 +9,10 @@ from assay_zoo.artifacts.code_names import last_name, statements_in
 
 _MADE = (
     "make_dataclass", "Field", "_FIELD", "_field_type", "__dataclass_fields__", "__dict__", "__init_subclass__", "__prepare__",
-    "__set_name__", "__setattr__",
+    "__set_name__", "__setattr__", "__get__",
 )  # fmt: skip
 """Words without which no field is made, seen or changed but by a class and by `fields`."""
+_ASKED = {"dataclass", "field", "fields"}
 _CHANGING = ("setattr", "delattr")
 
 
@@ -40,25 +41,24 @@ def words(node: ast.AST) -> Iterator[str]:
 
 def _makes_otherwise(node: ast.AST) -> bool:
     if isinstance(node, ast.alias):
-        return node.name in ("field", "fields") and node.asname not in (None, node.name)
+        return node.asname not in (None, node.name) and not _ASKED.isdisjoint((node.name, node.asname))
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) and not _ASKED.isdisjoint(node.value.split("."))
+    if isinstance(node, ast.Name):
+        return node.id == "dataclass" and not isinstance(node.ctx, ast.Load)
+    if isinstance(node, ast.FunctionDef):
+        return node.name == "dataclass"
     if not isinstance(node, ast.ClassDef):
         return False
-    made = [
-        one.value for one in statements_in(node) if isinstance(one, ast.AnnAssign) and isinstance(one.value, ast.Call)
-    ]
-    decorated = all(
-        last_name(one.func if isinstance(one, ast.Call) else one) == "dataclass" for one in node.decorator_list
-    )
-    seen = {
-        each.id
-        for one in statements_in(node)
-        for each in ast.walk(one)
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
-    }
-    fields = any(last_name(one.func) == "field" for one in made)
-    return any(one.arg in ("metaclass", None) for one in node.keywords) or (
-        fields and (not decorated or not seen.isdisjoint(_targets(node)))
-    )
+    own = list(statements_in(node))
+    run = (one for one in own if not isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
+    loads = (each for one in run for each in ast.walk(one) if isinstance(each, ast.Name))
+    seen = {one.id for one in loads if isinstance(one.ctx, ast.Load)}
+    made = [one.value for one in own if isinstance(one, ast.AnnAssign) and isinstance(one.value, ast.Call)]
+    decorators = [one.func if isinstance(one, ast.Call) else one for one in node.decorator_list]
+    hidden = decorators and all(last_name(one) == "dataclass" for one in decorators) and seen.isdisjoint(_targets(node))
+    strange = node.name == "dataclass" or any(one.arg in ("metaclass", None) for one in node.keywords)
+    return strange or (not hidden and any(last_name(one.func) == "field" for one in made))
 
 
 def _lost(nodes: Sequence[ast.AST]) -> Iterator[bool]:
@@ -73,12 +73,8 @@ def _lost(nodes: Sequence[ast.AST]) -> Iterator[bool]:
     loops = [one for one in nodes if isinstance(one, ast.For | ast.comprehension)]
     walked = {id(one.iter): one.target for one in loops}
     fine = {id(one.value) for one in nodes if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Load)}
-    imported = {
-        one.name
-        for node in nodes
-        if isinstance(node, ast.ImportFrom) and node.module == "dataclasses"
-        for one in node.names
-    }
+    imported = {one.name for node in nodes if isinstance(node, ast.ImportFrom) for one in node.names}
+    asked = {"field", "fields"} & (_ASKED if "*" in imported else imported)
     called: set[int] = set()
     names: set[str] = set()
     for one in nodes:
@@ -91,7 +87,7 @@ def _lost(nodes: Sequence[ast.AST]) -> Iterator[bool]:
     for one in nodes:
         if isinstance(one, ast.Attribute) and one.attr in ("field", "fields"):
             yield id(one) not in called
-        elif isinstance(one, ast.Name) and one.id in imported & {"field", "fields"} and isinstance(one.ctx, ast.Load):
+        elif isinstance(one, ast.Name) and one.id in asked and isinstance(one.ctx, ast.Load):
             yield id(one) not in called | fine
         elif isinstance(one, ast.Name) and one.id in names and isinstance(one.ctx, ast.Load):
             yield id(one) not in fine

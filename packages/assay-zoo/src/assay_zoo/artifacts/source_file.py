@@ -19,6 +19,11 @@ from assay_zoo.artifacts.written_names import WrittenNames
 _ONLY_TOLD = ("print", "repr", "str", "type", "dir", "help", "id", "hasattr", "isinstance")
 """Of Python: they change nothing in a module that they are given."""
 
+_SHOWING = ("print", "repr", "str", "id")
+"""Of these what only shows it."""
+_PLAINLY = ("dataclasses", "functools")
+"""What is asked of these modules counts by its name."""
+
 
 class SourceFile:
     """What of it is asked, called, told or changed, by its nodes."""
@@ -43,14 +48,15 @@ class SourceFile:
         for one in calls:
             if self._is_plain(one, ("getattr",)):  # what is asked of a module there is read by its names
                 self._asked |= set(map(id, one.args[:1]))
-            elif (
-                self._is_plain(one, _ONLY_TOLD)
-                or self._bound.of(one.func) == ("logging.basicConfig",)
-                or (id(one) in self._words and self._bound.of(one.func) == ("importlib.reload",))
+            elif self._is_plain(one, _ONLY_TOLD) or (
+                id(one) in self._words and self._bound.of(one.func) == ("importlib.reload",)
             ):
-                self._only_told |= set(map(id, (*one.args, *(each.value for each in one.keywords))))
+                self._only_told |= set(map(id, one.args))
             elif self._is_plain(one, ("map",)) and set(self._bound.of(mapped(one))) & set(LOADERS):
                 self._called.add(id(one.args[0]))
+        shown = [one.args for one in calls if self._is_plain(one, _SHOWING)]
+        shown += [_levels(one) for one in calls if self._bound.of(one.func) == ("logging.basicConfig",)]
+        self._shown = {id(one) for each in shown for one in each}
         self._kept = self._asked | self._words | self._called | set(map(id, given_names(self._nodes)))
         self._profiles = any(path.startswith("cProfile") for path in self._bound.all_paths())
 
@@ -73,6 +79,9 @@ class SourceFile:
         sure = all(not is_elsewhere(one, self._packages) or self._bound.is_defined(one) for one in found)
         given = {last_name(node), "setattr"} & self._others.set
         return list(found) if sure and not given and self._names[0].is_imported(root_of(node)) else []
+
+    def _is_asked_plainly(self, base: str) -> bool:
+        return getattr(in_python(base, HARMLESS), "__name__", "") in _PLAINLY
 
     def _gives_module(self, base: str, name: Name) -> bool:
         """Whether one of such names of a module is another one, or of a file a table of it."""
@@ -142,3 +151,7 @@ def root_of(node: ast.AST) -> str:
     while isinstance(node, ast.Attribute):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def _levels(call: ast.Call) -> list[ast.expr]:
+    return [one.value for one in call.keywords if one.arg == "level"]

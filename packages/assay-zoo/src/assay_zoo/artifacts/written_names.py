@@ -272,7 +272,13 @@ class WrittenNames:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not self.binds(node.func.id):
             only = node.func.id in _READING or (node.func.id in _ONE_OF and len(node.args) == 1)
             return node.args if only else []
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and isinstance(node.func.value, ast.Constant)
+        ):
+            return node.args if node.func.attr == "join" else []
+        if isinstance(node, ast.FormattedValue) or (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)):
             return [node.value]
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
             return node.comparators

@@ -1,0 +1,58 @@
+"""All code of a submission as its author writes it: what passes, and what hides a way out in two to ten lines.
+
+`code/good.txt` and `code/bad.txt` hold many submissions: a line `=== NAME/PATH`, then the file. A notebook is written as its cells.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from assay_zoo.artifacts.inspect_source import NAMES, inspect_part
+from assay_zoo.policy import ZooPolicy
+
+CODE = Path(__file__).parent / "code"
+PACKAGES = (*ZooPolicy.model_fields["packages"].default, "torch", "torchvision", "cv2", "yaml", "tqdm", "IPython")
+
+
+def _submissions(file: str) -> list[tuple[str, dict[str, str]]]:
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for block in re.split(r"(?m)^=== ", (CODE / file).read_text(encoding="utf-8"))[1:]:
+        place, _, code = block.partition("\n")
+        name, _, path = place.partition("/")
+        found[name][path] = code
+    return list(found.items())
+
+
+def _notebook(code: str) -> str:
+    cells = [
+        {"cell_type": "code", "source": one, "metadata": {}, "outputs": []} for one in re.split(r"(?m)^(?=%%)", code)
+    ]
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1)
+
+
+def _told(files: dict[str, str], folder: Path) -> list[str]:
+    items = {}
+    for number, (path, code) in enumerate(files.items()):
+        (folder / str(number)).write_text(_notebook(code) if path.endswith(".ipynb") else code, encoding="utf-8")
+        items[path] = {"copy": str(folder / str(number)), "path": path}
+    names = folder / "names.json"
+    names.write_bytes(msgspec.json.encode({path: inspect_part({"kind": NAMES, **one}) for path, one in items.items()}))
+    more = {"kind": "source", "packages": PACKAGES, "names": str(names)}
+    read = [inspect_part({**more, **one}) for one in items.values()]
+    return [told["sentence"] for one in read for told in (*one["reaches"], *one["troubles"])]
+
+
+@pytest.mark.parametrize("files", [pytest.param(files, id=name) for name, files in _submissions("good.txt")])
+def test_code_as_authors_write_it(files: dict[str, str], tmp_path: Path) -> None:
+    assert _told(files, tmp_path) == []
+
+
+@pytest.mark.parametrize("files", [pytest.param(files, id=name) for name, files in _submissions("bad.txt")])
+def test_code_that_hides_a_way_out(files: dict[str, str], tmp_path: Path) -> None:
+    assert _told(files, tmp_path)
