@@ -23,6 +23,7 @@ from assay.numerics.tolerance.derived_tolerance import Header
 SOURCE = Path(__file__).parents[2] / "packages" / "assay" / "src" / "assay"
 IN_WORKERS = (
     "backends",
+    "endpoints",
     "generators",
     "models",
     "mutation",
@@ -211,7 +212,7 @@ def test_a_raised_note_is_right() -> None:
 
 
 RAISE_NOTES = (
-    "backends", "worker", "numerics/shapes", "onnx_to_torch", "task_metrics", "transforms", "models/calibration_samples.py",
+    "backends", "endpoints", "worker", "numerics/shapes", "onnx_to_torch", "task_metrics", "transforms", "models/calibration_samples.py",
     "models/conversion.py", "models/dynamic_ranges.py", "models/examination", "models/external_data.py", "models/golden_checks.py",
     "models/golden_samples.py", "models/goldens.py", "models/onnx_file.py", "models/own_data", "models/program.py",
     "models/program_archive.py", "models/program_check.py", "models/program_source_check.py", "models/random_inputs.py",

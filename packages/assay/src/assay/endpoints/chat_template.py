@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from assay.core.note import noted
+from assay.core.refusals.endpoint_codes import EndpointCode
 from assay.endpoints.readable import json_value
 from assay.errors import UsageError
 
@@ -28,13 +30,10 @@ def rendered(path: Path, messages: Sequence[Mapping[str, str]], tokenizer: Path)
         template = environment.from_string(path.read_text("utf-8"))
         return template.render(_special_tokens(tokenizer.parent / "tokenizer_config.json") | given)
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the chat template {path} cannot be read ({error}); give the template of the model") from None
+        raise UsageError(noted(EndpointCode.TEMPLATE_NOT_READ, file=str(path), error=str(error))) from None
     except (TemplateError, TypeError, ValueError) as error:
         text = " ".join(str(error).split())
-        raise UsageError(
-            f"the chat template {path} takes no chat with a system message, or is broken: {text}; give the template of the model, "
-            "or leave it out"
-        ) from None
+        raise UsageError(noted(EndpointCode.TEMPLATE_BROKEN, file=str(path), error=text)) from None
 
 
 def _refuse(message: str) -> None:
@@ -60,6 +59,6 @@ def _special_tokens(path: Path) -> dict[str, str]:
         said = json_value(path.read_bytes())
         items = dict(said).items()
     except (OSError, ValueError, TypeError) as error:
-        raise UsageError(f"{path} cannot be read ({error}); give the file of the model") from None
+        raise UsageError(noted(EndpointCode.TOKENS_NOT_READ, file=str(path), error=str(error))) from None
     found = {name: one.get("content") if isinstance(one, dict) else one for name, one in items}
     return {name: one for name, one in found.items() if name.endswith("_token") and isinstance(one, str)}

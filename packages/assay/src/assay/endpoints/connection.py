@@ -13,6 +13,8 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from assay.core.note import Note, noted
+from assay.core.refusals.endpoint_codes import EndpointCode
 from assay.endpoints.deadline import TimelyConnection, TimelyTlsConnection
 from assay.endpoints.readable import json_value
 from assay.errors import EndpointBroke, EndpointFailed, UsageError
@@ -35,7 +37,7 @@ def endpoint_key() -> str:
     key = os.environ.get(KEY, "").strip()
     odd = next((at for at, one in enumerate(key) if not one.isprintable() or ord(one) > 0xFF), None)
     if odd is not None:
-        raise UsageError(f"character {odd + 1} of {KEY} cannot be sent in an HTTP header: put the key alone into it")
+        raise UsageError(noted(EndpointCode.KEY_CHARACTER, character=odd + 1))
     return key
 
 
@@ -53,7 +55,7 @@ class Connection:
     def __init__(self, address: str, *, timeout_s: float = 30.0, key: str = "") -> None:
         self._opened_all: list[TimelyConnection] = []
         if (parts := _parts_of(address)) is None:
-            raise UsageError(f"{address!r} is no address of a service; give one such as http://127.0.0.1:8000/v1")
+            raise UsageError(noted(EndpointCode.NO_SERVICE_ADDRESS, address=address))
         self.address, self._parts, self._timeout_s = address.rstrip("/"), parts, timeout_s
         self._headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
         self._key = key
@@ -89,9 +91,7 @@ class Connection:
                     if seen > most:
                         return
                     yield self._read(line[5:])
-            raise EndpointBroke(
-                f"{self.address}: the stream ended after {seen} events, without its end: it was cut off"
-            )
+            raise EndpointBroke(noted(EndpointCode.STREAM_CUT, address=self.address, events=seen))
         finally:
             self._close()
 
@@ -119,9 +119,7 @@ class Connection:
                     return
                 size += len(part)
                 if size > LARGEST_BYTES:
-                    raise EndpointBroke(
-                        f"{self.address} answered more than {LARGEST_BYTES:,} bytes: does it come to an end?"
-                    )
+                    raise EndpointBroke(noted(EndpointCode.ANSWER_TOO_LARGE, address=self.address, most=LARGEST_BYTES))
                 yield part
 
     def _parsed(self, response: http.client.HTTPResponse) -> Any:
@@ -138,7 +136,7 @@ class Connection:
         except ValueError:
             said = without_key(content.decode("latin-1"), self._key).encode("latin-1")
             raise EndpointBroke(
-                f"{self.address} answered {said[:60]!r}, which is not JSON: is it a service of this kind?"
+                noted(EndpointCode.ANSWER_NO_JSON, address=self.address, answer=repr(said[:60]))
             ) from None
         self._answered += 1
         return value
@@ -159,9 +157,14 @@ class Connection:
             if attempt == _TRIES or wait_s >= left_s:
                 break
             time.sleep(wait_s)
-        times = "once" if attempt == 1 else f"{attempt} times"
         raise EndpointFailed(
-            f"{self.address} was busy {times} (status {response.status}: {reason}): ask it again when it has room"
+            noted(
+                EndpointCode.BUSY,
+                address=self.address,
+                tries=attempt,
+                status=response.status,
+                reason=reason,
+            )
         )
 
     def _sent(self, method: str, path: str, content: bytes | None, until: float) -> http.client.HTTPResponse:
@@ -173,7 +176,7 @@ class Connection:
                 connection.request(method, self._parts.path.rstrip("/") + path, content, self._headers)
                 return connection.getresponse()
             except ssl.SSLCertVerificationError as error:
-                raise EndpointFailed(f"{self.address}: {certificate_trouble(error)}") from None
+                raise EndpointFailed(certificate_trouble(self.address, error)) from None
             except TimeoutError:
                 self._close()
                 raise self._late() from None
@@ -211,47 +214,43 @@ class Connection:
 
     def _refused(self, status: int, reason: str, path: str) -> Exception:
         if status in (401, 403):
-            return UsageError(f"{self.address} does not let us in (status {status}: {reason}): put its key into {KEY}")
+            return UsageError(noted(EndpointCode.KEY_REFUSED, address=self.address, status=status, reason=reason))
+        address = f"{self.address}{path}"
         if status in _REFUSED:
-            return UsageError(f"{self.address}{path} refuses the request (status {status}): {reason}")
-        return EndpointBroke(f"{self.address}{path} failed (status {status}): {reason}")
+            return UsageError(noted(EndpointCode.REQUEST_REFUSED, address=address, status=status, reason=reason))
+        return EndpointBroke(noted(EndpointCode.REQUEST_FAILED, address=address, status=status, reason=reason))
 
     def _late(self) -> EndpointFailed:
-        return EndpointFailed(
-            f"{self.address} did not answer in {self._timeout_s:g} s: it hangs, or give it more with --option timeout_s=SECONDS",
-            late=True,
-        )
+        return EndpointFailed(noted(EndpointCode.ANSWER_LATE, address=self.address, seconds=self._timeout_s), late=True)
 
     def _broke(self, error: Exception) -> Exception:
         reason = without_key(" ".join(str(error).split()), self._key) or type(error).__name__
         if self._answered:
             return EndpointBroke(
-                f"{self.address} went away after {self._answered} answers ({reason}): read the log of the service"
+                noted(
+                    EndpointCode.WENT_AWAY,
+                    address=self.address,
+                    answers=self._answered,
+                    error=reason,
+                )
             )
-        if isinstance(error, ssl.SSLError):
-            return EndpointFailed(f"{self.address} does not speak TLS ({reason}): is it an address of http://?")
         return EndpointFailed(
-            f"nothing answers at {self.address} ({reason}): start the service, or correct its address"
+            noted(
+                EndpointCode.NO_TLS if isinstance(error, ssl.SSLError) else EndpointCode.NOTHING_ANSWERS,
+                address=self.address,
+                error=reason,
+            )
         )
 
 
-def certificate_trouble(error: ssl.SSLCertVerificationError) -> str:
-    """What is wrong with a certificate, and what to do."""
-    what, then = _CERTIFICATES.get(
-        error.verify_code, ("is not trusted", "name the file of its authority in SSL_CERT_FILE")
+def certificate_trouble(address: str, error: ssl.SSLCertVerificationError) -> Note:
+    """What is wrong with the certificate of that address: by OpenSSL's code (X509_V_ERR_*), and in its words."""
+    return noted(
+        EndpointCode.CERTIFICATE,
+        address=address,
+        code=error.verify_code,
+        error=error.verify_message.rstrip("."),
     )
-    return f"its certificate {what} ({error.verify_message.rstrip('.')}): {then}"
-
-
-_OTHER_HOST = ("is for another host", "ask for the service by the name that it is made out to")
-_CERTIFICATES = {
-    9: ("is not valid yet", "set the clock of this machine, or have another made"),
-    10: ("has expired", "have it renewed"),
-    23: ("was revoked", "have another made"),
-    62: _OTHER_HOST,
-    64: _OTHER_HOST,
-}
-"""By OpenSSL's code (X509_V_ERR_*)."""
 
 
 def _parts_of(address: str) -> SplitResult | None:

@@ -10,7 +10,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from assay.endpoints.lookup import looked_up
+from assay.core.note import noted
+from assay.core.refusals.endpoint_codes import EndpointCode
+from assay.endpoints.lookup import Late, looked_up
 
 _PIECE_BYTES = 1 << 14
 """One record of TLS: to send more than one would wait for each of them as long."""
@@ -29,7 +31,7 @@ class TimelyConnection(http.client.HTTPConnection):
         """Raises TimeoutError where nothing is left."""
         left = self.until - time.monotonic()
         if left <= 0.0:
-            raise TimeoutError("the deadline is over")
+            raise Late(noted(EndpointCode.DEADLINE_OVER))
         return left
 
     def connect(self) -> None:

@@ -7,6 +7,15 @@ import socket
 import threading
 from typing import Any
 
+from assay.core.note import noted
+from assay.core.refusals.endpoint_codes import EndpointCode
+from assay.errors import AssayError
+
+
+class Late(AssayError, TimeoutError):
+    """A limit of our own was met."""
+
+
 Addresses = list[tuple[Any, Any, int, str, Any]]
 """As socket.getaddrinfo gives them."""
 
@@ -27,7 +36,7 @@ def looked_up(host: str, port: int, seconds: float) -> Addresses:
     try:
         answer = found.get(timeout=seconds)
     except queue.Empty:
-        raise TimeoutError(f"the name {host} is looked up for longer than {seconds:.3g} s") from None
+        raise Late(noted(EndpointCode.LOOKED_UP_LATE, host=host, seconds=seconds)) from None
     if isinstance(answer, OSError):
         raise answer
     return answer

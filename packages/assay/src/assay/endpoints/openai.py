@@ -15,6 +15,9 @@ from typing import Any
 
 import msgspec
 
+from assay.core.note import noted
+from assay.core.refusals.data_codes import DataCode
+from assay.core.refusals.endpoint_codes import EndpointCode
 from assay.endpoints.connection import Connection
 from assay.endpoints.openai_answers import Answer, Choice, LogProbabilities, Models, Named, Token, Usage
 from assay.endpoints.readable import readable
@@ -36,7 +39,7 @@ class Vocabulary:
         if not tokenizer:
             return
         if not Path(tokenizer).is_file():
-            raise UsageError(f"the tokenizer {tokenizer} is no file; give the tokenizer.json of the model")
+            raise UsageError(noted(DataCode.TOKENIZER_NO_FILE, file=tokenizer))
         from tokenizers import Tokenizer
 
         self.tokenizer = Tokenizer.from_file(tokenizer)
@@ -62,7 +65,12 @@ class OpenAi:
         self.model = model or (known[0] if known else "")
         if known and self.model not in known:
             raise UsageError(
-                f"{connection.address} serves no model {self.model!r}; it serves {', '.join(known[:5])}: choose with --option model=NAME"
+                noted(
+                    EndpointCode.MODEL_NOT_SERVED,
+                    address=connection.address,
+                    model=self.model,
+                    models=tuple(known[:5]),
+                )
             )
 
     def complete(

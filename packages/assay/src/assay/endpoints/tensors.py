@@ -9,8 +9,10 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
+from assay.core.note import noted
+from assay.core.refusals.endpoint_codes import EndpointCode
 from assay.endpoints.connection import Connection
-from assay.endpoints.readable import readable
+from assay.endpoints.readable import UnreadableAnswer, readable
 from assay.errors import Unsupported, UsageError
 from assay.ports import Tensor
 
@@ -54,7 +56,7 @@ class TensorService:
 
     def __init__(self, connection: Connection, model: str) -> None:
         if not model:
-            raise UsageError(f"{connection.address}: which of its models? choose with --option model=NAME")
+            raise UsageError(noted(EndpointCode.WHICH_MODEL, address=connection.address))
         self._connection, self._path = connection, f"/models/{model}"
         with readable(connection.address, _PROTOCOL):
             self.metadata = msgspec.convert(connection.get(self._path), Metadata)
@@ -74,29 +76,27 @@ class TensorService:
         with readable(self._connection.address, _PROTOCOL):
             outputs = msgspec.convert(body, _Answer).outputs
             if len({one.name for one in outputs}) < len(outputs):
-                raise msgspec.ValidationError("two outputs have one name")
+                raise UnreadableAnswer(noted(EndpointCode.OUTPUTS_OF_ONE_NAME))
             return {one.name: _array(one, at) for at, one in enumerate(outputs)}
 
 
 def _datatype(name: str, array: Tensor) -> str:
     if str(array.dtype) not in _NAMES:
-        raise Unsupported(f"input '{name}' is {array.dtype}: the protocol carries {', '.join(_NAMES)} as JSON")
+        raise Unsupported(noted(EndpointCode.NO_JSON_OF, input=name, dtype=str(array.dtype), known=tuple(_NAMES)))
     return _NAMES[str(array.dtype)]
 
 
 def _array(said: _Output, at: int) -> Tensor:
-    """`data` is flat, or nested as the shape is. Raises ValidationError for what does not fit its type and shape."""
+    """`data` is flat, or nested as the shape is. Raises UnreadableAnswer for what does not fit its type and shape."""
     if said.datatype not in _TYPES:
-        raise msgspec.ValidationError(f"JSON carries no such type - at `$.outputs[{at}].datatype`")
+        raise UnreadableAnswer(noted(EndpointCode.OUTPUT_TYPE, number=at, type=said.datatype))
     dtype = np.dtype(_TYPES[said.datatype])
     try:
         flat = np.array(said.data, object).ravel().tolist()
         with np.errstate(over="ignore"):  # what is beyond float32 is infinite there
             return np.array(msgspec.convert(flat, list[_element(dtype)]), dtype).reshape(said.shape)  # type: ignore[misc]
     except (ValueError, OverflowError, msgspec.ValidationError):
-        raise msgspec.ValidationError(
-            f"does not fit its type {said.datatype} and its shape - at `$.outputs[{at}].data`"
-        ) from None
+        raise UnreadableAnswer(noted(EndpointCode.OUTPUT_MISFIT, number=at, type=said.datatype)) from None
 
 
 def _element(dtype: np.dtype[Any]) -> Any:

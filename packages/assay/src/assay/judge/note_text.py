@@ -12,6 +12,7 @@ from assay.core.model_finding_note import model_finding_of
 from assay.core.model_finding_text import UNREADABLE, sentence
 from assay.core.note import Note, NoteCode
 from assay.core.recorded_facts import OTHER_FACTS, as_words, listed, number, of_another_version
+from assay.core.refusals.endpoint_codes import EndpointCode
 from assay.core.refusals.golden_codes import GoldenCode
 from assay.core.refusals.model_codes import ModelCode
 from assay.core.refusals.task_metric_codes import TaskMetricCode
@@ -22,6 +23,7 @@ from assay.judge.defect_text import decider_text, defects_text
 from assay.judge.finding_text import in_full
 from assay.judge.note_sentences import NOTES
 from assay.judge.refusals import REFUSAL_TEXTS
+from assay.judge.refusals.endpoint_text import CERTIFICATES, UNTRUSTED
 from assay.judge.refusals.model_text import PROGRAM_TEXTS
 from assay.task_metrics.registry import TASK_METRICS, TaskMetric, label_name
 
@@ -119,6 +121,11 @@ _MADE: dict[enum.StrEnum, Callable[[Values], dict[str, object]]] = {
     NoteCode.UNREADABLE_FILE: lambda of: {
         "predicate": UNREADABLE[str(of["finding"])].format(*listed(of["values"])),
     },
+    EndpointCode.CERTIFICATE: lambda of: {
+        "what": CERTIFICATES.get(int(number(of["code"])), UNTRUSTED)[0],
+        "then": CERTIFICATES.get(int(number(of["code"])), UNTRUSTED)[1],
+    },
+    EndpointCode.BUSY: lambda of: {"times": "once" if of["tries"] == 1 else f"{of['tries']} times"},
     ModelCode.PROGRAM_TEXT: lambda of: {
         "what": PROGRAM_TEXTS.get(str(of["key"]), f"a {of['key']} that is no name"),
     },

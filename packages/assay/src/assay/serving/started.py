@@ -19,6 +19,7 @@ from assay.core.service import Service
 from assay.endpoints.connection import certificate_trouble
 from assay.endpoints.fetch import fetched
 from assay.errors import EndpointFailed, UsageError
+from assay.judge.note_text import note_text
 from assay.launch import process_tree
 from assay.launch.left_behind import look_once
 from assay.models.telemetry import without_telemetry
@@ -116,7 +117,7 @@ def _trouble(address: str, *, any_status: bool = False) -> str:
     try:
         status, _ = fetched(address, _PATIENCE_S)
     except ssl.SSLCertVerificationError as error:
-        return certificate_trouble(error)
+        return note_text(certificate_trouble(address, error))
     except (OSError, ValueError, http.client.HTTPException) as error:
         return str(error) or type(error).__name__
     return "" if any_status or 200 <= status < 300 else f"status {status}"
