@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -17,8 +17,9 @@ import pytest
 import assay.errors
 from assay.core.golden import GoldenLock
 from assay.core.result import AnyResult
-from assay.errors import AssayError, Lowering
+from assay.errors import Lowering
 from assay.numerics.tolerance.derived_tolerance import Header
+from raised_words import ERRORS, called, has_words, raised_words
 
 SOURCE = Path(__file__).parents[2] / "packages" / "assay" / "src" / "assay"
 IN_WORKERS = (
@@ -35,7 +36,6 @@ IN_WORKERS = (
 )
 NOTING = {"noted", "Note", "NativeWarning", "facts"}
 WARNINGS = {"NoteWarning", "NativeText"}
-SEVERAL_WORDS = re.compile(r"[A-Za-z]{2,}[,:;]? [A-Za-z]{2,}")
 NAMES = {
     "artifact_digest", "at", "backend_version", "branch", "case", "clock", "coarse", "code", "device", "digest", "dtype",
     "element", "engine", "flow", "format", "generator", "install", "job_digest", "job_key", "kind", "known", "layout", "library",
@@ -87,28 +87,15 @@ def sentences(source: str) -> Iterator[int]:
         if not isinstance(node, ast.Call):
             continue
         given = [*node.args, *(word.value for word in node.keywords)]
-        if _called(node) in STRUCTS and any(_has_words(one, spaced=True) for one in given):
+        if called(node) in STRUCTS and any(has_words(one, spaced=True) for one in given):
             yield node.lineno
-        if ((_called(node) in NOTING or ast.unparse(node.func) == "broken") and any(map(_has_words, given))) or (
+        if ((called(node) in NOTING or ast.unparse(node.func) == "broken") and any(map(has_words, given))) or (
             ast.unparse(node.func) == "warnings.warn"
-            and not (isinstance(node.args[0], ast.Call) and _called(node.args[0]) in WARNINGS)
+            and not (isinstance(node.args[0], ast.Call) and called(node.args[0]) in WARNINGS)
         ):
             yield node.lineno
-        if _called(node) == "replace" and any(word.arg == "detail" for word in node.keywords):
+        if called(node) == "replace" and any(word.arg == "detail" for word in node.keywords):
             yield node.lineno
-
-
-def raised_words(source: str, of: Collection[str] = ()) -> Iterator[int]:
-    """The lines where an error, or one of these, is raised or made with a text of several words, in place of a note."""
-    tree = ast.parse(source)
-    raised = {id(node.exc) for node in ast.walk(tree) if isinstance(node, ast.Raise)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and (
-            _called(node) in of if of else id(node) in raised or _called(node) in ERRORS
-        ):
-            given = [*node.args, *(word.value for word in node.keywords)]
-            if any(_has_words(one, spaced=True) for one in given):
-                yield node.lineno
 
 
 def worded_errors(source: str) -> Iterator[int]:
@@ -123,24 +110,6 @@ def worded_errors(source: str) -> Iterator[int]:
             made = node.args[0] if text else node.value if isinstance(node, ast.FormattedValue) else None
             if isinstance(made, ast.Name) and made.id == handler.name:
                 yield made.lineno
-
-
-def _called(node: ast.Call) -> str:
-    return ast.unparse(node.func).rpartition(".")[2]
-
-
-def _has_words(node: ast.expr, *, spaced: bool = False) -> bool:
-    """Whether a text in it, formatted ones with what stands between, is of several words; with `spaced`, of several parts."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.JoinedStr):
-            text = "".join(str(one.value) if isinstance(one, ast.Constant) else "xx" for one in part.values)
-        elif isinstance(part, ast.Constant) and isinstance(part.value, str):
-            text = part.value
-        else:
-            continue
-        if SEVERAL_WORDS.search(text) or (spaced and isinstance(part, ast.JoinedStr) and " " in text):
-            return True
-    return False
 
 
 @pytest.mark.parametrize(
@@ -212,17 +181,16 @@ def test_a_raised_note_is_right() -> None:
 
 
 RAISE_NOTES = (
-    "backends", "endpoints", "worker", "numerics/shapes", "onnx_to_torch", "task_metrics", "transforms", "models/calibration_samples.py",
+    "backends", "worker", "numerics/shapes", "onnx_to_torch", "task_metrics", "transforms", "models/calibration_samples.py",
     "models/conversion.py", "models/dynamic_ranges.py", "models/examination", "models/external_data.py", "models/golden_checks.py",
     "models/golden_samples.py", "models/goldens.py", "models/onnx_file.py", "models/own_data", "models/program.py",
     "models/program_archive.py", "models/program_check.py", "models/program_source_check.py", "models/random_inputs.py",
     "models/sources.py", "models/sources_factory.py", "models/tensor_part.py", "models/tensors.py",
 )  # fmt: skip
-"""Rooms whose errors are all notes or codes. The others of `IN_WORKERS` run outside of workers as well: an error of theirs comes with its
-words, as a stranger's does, and the driver puts them where its sentence has a place for them."""
+"""Rooms whose errors are all notes or codes, Python's own among them. Of all others those that a worker can come to are
+(`test_no_sentences_reached`)."""
 REFUSE_WITH_NOTES = ("generators", "mutation", "numerics")
 """Rooms whose refusals and failures (what becomes the outcome of a job) are notes. A wrong use is found before a worker is there."""
-ERRORS = {name for name, one in vars(assay.errors).items() if isinstance(one, type) and issubclass(one, AssayError)}
 OUTCOMES = {name for name, one in vars(assay.errors).items() if isinstance(one, type) and issubclass(one, Lowering)}
 
 
@@ -253,11 +221,11 @@ def test_no_rule_of_shapes_makes_a_sentence() -> None:
         for path in (SOURCE / "numerics").rglob("*.py")
         if re.search("Conflict|equal|Constraint", source := path.read_text(encoding="utf-8"))
         for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Call) and _called(node) in ("Conflict", "equal", "Constraint")
+        if isinstance(node, ast.Call) and called(node) in ("Conflict", "equal", "Constraint")
     ]
     assert len(calls) > 50
     assert not [
-        ast.unparse(node) for node in calls if any(map(_has_words, [*node.args, *(w.value for w in node.keywords)]))
+        ast.unparse(node) for node in calls if any(map(has_words, [*node.args, *(w.value for w in node.keywords)]))
     ]
 
 

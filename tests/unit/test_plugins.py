@@ -110,7 +110,7 @@ def test_a_stranger_does_not_replace_ours() -> None:
     [
         ("backends", "fasst", UnknownName, "there is no backend 'fasst'; perhaps you mean 'fast'"),
         ("colours", "zzz", UnknownName, "there is no colour 'zzz'; choose one of onnxruntime, red"),
-        ("nothings", "zzz", UnknownName, "there is no nothing 'zzz'; choose one of (none is installed)"),
+        ("nothings", "zzz", UnknownName, "there is no nothing 'zzz'; choose one of (none)"),
         (
             "colours",
             "openvino",

@@ -61,7 +61,7 @@ def test_whole_number_for_a_float() -> None:
     ("options", "text"),
     [
         ({"thread": 2}, 'Flow "mine": backend "toy" has no option "thread"; perhaps you mean \'threads\'.'),
-        ({"zzz": 2}, 'Flow "mine": backend "toy" has no option "zzz"; it has level, threads, seconds.'),
+        ({"zzz": 2}, 'Flow "mine": backend "toy" has no option "zzz"; choose one of level, threads, seconds.'),
         ({"level": "most"}, 'Flow "mine": option "level" cannot be \'most\'; use one of: basic, all.'),
         ({"threads": True}, 'Flow "mine": option "threads" takes int, not True; its default is 1.'),
         ({"threads": 1.5}, 'Flow "mine": option "threads" takes int, not 1.5; its default is 1.'),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -16,6 +15,9 @@ import msgspec
 from assay.core.dtype import UNIT_ROUNDOFF
 from assay.core.environment import SEPARATOR, split_flow
 from assay.core.flow import Flow
+from assay.core.note import Note, noted
+from assay.core.refusals.name_codes import NameCode, name_hint
+from assay.core.refusals.usage_codes import UsageCode
 from assay.errors import HarnessError, UnknownName
 from assay.ports import Availability, Backend, Transform, library_name, needs_samples
 
@@ -63,7 +65,7 @@ def load(group: str, name: str) -> Any:
         return points[name].load()
     except ModuleNotFoundError as error:
         if name in _extras() and not (error.name or "").startswith("assay"):
-            raise UnknownName(f"{kind} {name!r} needs the package {error.name!r}; {_install(name)}") from error
+            raise UnknownName(noted(UsageCode.PLUGIN_NEEDS, kind=kind, name=name, package=error.name or "")) from error
         raise HarnessError(_broken(kind, name, points[name], error)) from error
     except Exception as error:  # a third party's module may raise anything on import: named, and raised as ours
         raise HarnessError(_broken(kind, name, points[name], error)) from error
@@ -131,10 +133,10 @@ def find_flow(name: str) -> Flow:
         return with_transforms(find_flow(plain), more)
     for backend, reason in found.broken.items():
         if name == backend or name.startswith(f"{backend}-"):
-            raise UnknownName(f"flow {name!r} is not available: {reason}")
+            raise UnknownName(noted(UsageCode.FLOW_NOT_AVAILABLE, flow=name, error=reason))
     # Faulty flows are for tests: no way to deploy a model.
     offered = [one for one, flow in found.flows.items() if flow.backend not in UNLISTED]
-    raise UnknownName(f"{unknown('flow', name, offered)} (assay flows lists them all)")
+    raise UnknownName(noted(UsageCode.NO_SUCH_FLOW, error=unknown("flow", name, offered)))
 
 
 def _offered(name: str) -> Flow | None:
@@ -224,17 +226,14 @@ def _deciding(flow: Flow) -> list[tuple[str, Transform]]:
     return [(told, transform) for told, transform in named if transform.precision]
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> str:
-    """The sentence for a name that nothing answers to."""
+def unknown(kind: str, name: str, known: Iterable[str]) -> Note:
+    """Of a name that nothing answers to."""
     known = sorted(known)
-    if ours := [one for one in known if one.startswith(f"{name}-")]:  # the name of a library is none of its flows
-        return f"there is no {kind} {name!r}; choose one of {', '.join(ours)}"
+    if ours := tuple(one for one in known if one.startswith(f"{name}-")):  # the name of a library is none of its flows
+        return noted(UsageCode.NO_SUCH, kind=kind, name=name, hint=noted(NameCode.KNOWN_NAMES, names=ours))
     if name in _extras():
-        return f"there is no {kind} {name!r} here; {_install(name)}"
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    if near:
-        return f"there is no {kind} {name!r}; perhaps you mean {near[0]!r}"
-    return f"there is no {kind} {name!r}; choose one of {', '.join(known) or '(none is installed)'}"
+        return noted(UsageCode.NOT_HERE, kind=kind, name=name)
+    return noted(UsageCode.NO_SUCH, kind=kind, name=name, hint=name_hint(name, known))
 
 
 def _offer(name: str) -> tuple[Backend, dict[str, Flow]]:
@@ -282,14 +281,13 @@ def _every(finders: tuple[object, ...], path: tuple[str, ...]) -> Any:  # noqa: 
     return metadata.entry_points()
 
 
-def _broken(kind: str, name: str, point: metadata.EntryPoint, error: Exception) -> str:
-    source = f" of {point.dist.name}" if point.dist is not None else ""
-    return f"{kind} {name!r}{source} is broken ({type(error).__name__}: {error}); reinstall or remove it"
+def _broken(kind: str, name: str, point: metadata.EntryPoint, error: Exception) -> Note:
+    brought = point.dist.name if point.dist is not None else ""
+    exception = type(error).__name__
+    return noted(
+        UsageCode.PLUGIN_BROKEN, kind=kind, name=name, distribution=brought, exception=exception, error=str(error)
+    )
 
 
 def _extras() -> set[str]:
     return set(metadata.metadata("assay").get_all("Provides-Extra") or [])
-
-
-def _install(extra: str) -> str:
-    return f"run pip install 'assay[{extra}]'"

@@ -28,7 +28,7 @@ BAD: dict[str, tuple[str, Callable[[Path], Any], Model, str, str]] = {
         lambda path: np.savez(path, pixels=X),
         ONE,
         "",
-        "{p} holds 'pixels', which one neither takes nor gives; it has x, y",
+        "{p} holds 'pixels', which one neither takes nor gives; choose one of x, y",
     ),
     "an input is missing": (
         "a.npz",

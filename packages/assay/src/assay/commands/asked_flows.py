@@ -12,6 +12,8 @@ from assay.commands.environments import check_environment, known_environments
 from assay.config.assay_toml import Config
 from assay.core.environment import split_flow
 from assay.core.flow import Flow, Option
+from assay.core.note import noted
+from assay.core.refusals.usage_codes import UsageCode
 from assay.errors import UnknownName, UsageError
 from assay.options.check import CheckOptions
 from assay.plugins import with_transforms
@@ -67,4 +69,6 @@ def _check_backend(flow: Flow) -> None:
     """A mistyped backend would be unavailable, which a policy may skip in silence. Another environment may have its own."""
     known = plugins.names(plugins.BACKENDS)
     if not flow.environment and flow.backend not in known:
-        raise UnknownName(f"flow {flow.name!r} of assay.toml: {plugins.unknown('backend', flow.backend, known)}")
+        raise UnknownName(
+            noted(UsageCode.FLOW_OF_FILE, flow=flow.name, error=plugins.unknown("backend", flow.backend, known))
+        )

@@ -43,7 +43,7 @@ class Draws:
             at -= weight
             if at < 0:
                 return choice
-        raise ValueError("no choice has a weight")
+        raise AssertionError
 
     def chance(self, percent: int) -> bool:
         return self.below(100) < percent

@@ -13,7 +13,9 @@ from msgspec.structs import replace
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.job import ScreenJob
+from assay.core.note import noted
 from assay.core.outcome import Stage
+from assay.core.refusals.usage_codes import UsageCode
 from assay.core.result import ScreenResult
 from assay.core.screening import CaseId, Screened, Suspect, Use
 from assay.errors import Lowering, Unsupported, UsageError
@@ -47,7 +49,12 @@ def screen(job: ScreenJob, stages: Stages) -> ScreenResult:
     generator = KeptCases(job.kept) if job.kept else open_generator(job.generator, job.near, job.learned)
     if generator.version != job.version:
         raise UsageError(
-            f"generator {job.generator!r} is of version {generator.version} here, and {job.version} is asked for"
+            noted(
+                UsageCode.GENERATOR_VERSION,
+                generator=job.generator,
+                version=generator.version,
+                asked=job.version,
+            )
         )
     with stages.enter(Stage.IMPORT):
         backend: Backend = backend_class(job.flow.backend)()

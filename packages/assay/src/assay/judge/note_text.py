@@ -16,6 +16,7 @@ from assay.core.refusals.endpoint_codes import EndpointCode
 from assay.core.refusals.golden_codes import GoldenCode
 from assay.core.refusals.model_codes import ModelCode
 from assay.core.refusals.task_metric_codes import TaskMetricCode
+from assay.core.refusals.usage_codes import UsageCode
 from assay.core.wire import Changed
 from assay.judge.changed_process_text import CHANGED
 from assay.judge.constraint_text import constraint_text
@@ -125,6 +126,7 @@ _MADE: dict[enum.StrEnum, Callable[[Values], dict[str, object]]] = {
         "what": CERTIFICATES.get(int(number(of["code"])), UNTRUSTED)[0],
         "then": CERTIFICATES.get(int(number(of["code"])), UNTRUSTED)[1],
     },
+    UsageCode.PLUGIN_BROKEN: lambda of: {"source": f" of {of['distribution']}" if of["distribution"] else ""},
     EndpointCode.BUSY: lambda of: {"times": "once" if of["tries"] == 1 else f"{of['tries']} times"},
     ModelCode.PROGRAM_TEXT: lambda of: {
         "what": PROGRAM_TEXTS.get(str(of["key"]), f"a {of['key']} that is no name"),

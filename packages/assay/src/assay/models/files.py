@@ -15,6 +15,7 @@ from assay.core.model_finding import Area, ModelFinding
 from assay.core.model_part import ModelPart, PartKind
 from assay.core.nearest_name import nearest
 from assay.core.note import Note, NoteCode, noted
+from assay.core.refusals.usage_codes import UsageCode
 from assay.errors import BadModel, UsageError
 
 if TYPE_CHECKING:
@@ -171,9 +172,7 @@ def user_cache() -> Path:
     try:
         return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "assay"
     except RuntimeError:
-        raise UsageError(
-            "this user has no home folder to keep downloads in: set ASSAY_CACHE to a folder of its own"
-        ) from None
+        raise UsageError(noted(UsageCode.NO_HOME)) from None
 
 
 def flush_to_disk(path: Path) -> None:

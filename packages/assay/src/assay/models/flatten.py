@@ -14,11 +14,18 @@ from typing import Any
 import numpy as np
 
 from assay.core.model import TensorSpec
+from assay.core.note import noted
+from assay.core.refusals.usage_codes import UsageCode
 from assay.core.tensor_parts import whole_name
+from assay.errors import AssayError
 
 Array = np.ndarray[Any, Any]
 Value = Any
 """An array, a list of values, None, or a dict of scalars."""
+
+
+class NoValue(AssayError, TypeError):
+    """What no ONNX type holds."""
 
 
 def declared_types(specs: Iterable[TensorSpec], names: Iterable[str]) -> dict[str, str]:
@@ -33,7 +40,7 @@ def declared_types(specs: Iterable[TensorSpec], names: Iterable[str]) -> dict[st
 
 
 def flatten(name: str, value: Value) -> dict[str, Array]:
-    """The tensors that stand for one value, its marker first. Raises TypeError for what no ONNX type holds."""
+    """The tensors that stand for one value, its marker first. Raises NoValue for what no ONNX type holds."""
     if value is None:
         return {f"{name}?": np.asarray(False)}
     if isinstance(value, dict):
@@ -78,5 +85,5 @@ def _array(value: Value) -> Array:
     if array.dtype.kind in "US":
         return array.astype(object)
     if array.dtype == object and not all(isinstance(one, str | bytes) for one in array.ravel().tolist()):
-        raise TypeError(f"a {type(value).__name__} is no tensor, sequence, optional or map")
+        raise NoValue(noted(UsageCode.NO_VALUE, type=type(value).__name__))
     return array

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from assay.core.note import noted
+from assay.core.refusals.name_codes import name_hint
+from assay.core.refusals.usage_codes import UsageCode
 from assay.errors import UsageError
 from assay.mutation import (
     activations,
@@ -43,23 +46,20 @@ class Mutant:
 
 def parse(text: str) -> Mutant:
     """The inverse of `str`. Raises UsageError, which names the nearest operator."""
-    import difflib
-
     head, at, site = text.partition("@")
     name, equals, number = head.partition("=")
     if not at or not site:
-        raise UsageError(f"{text!r} is no mutant: write OPERATOR@NODE, for example drop-bias@conv1")
+        raise UsageError(noted(UsageCode.NO_MUTANT, mutant=text))
     if name not in OPERATORS:
-        near = difflib.get_close_matches(name, OPERATORS, n=1, cutoff=0.0)
-        raise UsageError(f"there is no mutation operator {name!r}; the nearest is {near[0]!r}")
+        raise UsageError(noted(UsageCode.NO_MUTATION_OPERATOR, operator=name, hint=name_hint(name, OPERATORS)))
     if not equals:
         return Mutant(name, site)
     if OPERATORS[name].distance is None:
-        raise UsageError(f"mutation operator {name!r} has no distance; write {name}@{site}")
+        raise UsageError(noted(UsageCode.NO_DISTANCE, operator=name, site=site))
     try:
         return Mutant(name, site, float(number))
     except ValueError:
-        raise UsageError(f"the distance {number!r} of mutation operator {name!r} is no number") from None
+        raise UsageError(noted(UsageCode.DISTANCE_NO_NUMBER, distance=number, operator=name)) from None
 
 
 def sites(graph: Graph) -> list[Mutant]:
@@ -76,8 +76,17 @@ def inject(graph: Graph, mutant: Mutant) -> None:
     operator = OPERATORS[mutant.operator]
     keys = {graph.key(node) for node in operator.sites(graph)}
     if mutant.site not in keys:
-        where = f"it applies at {', '.join(sorted(keys)[:5])}" if keys else f"it needs {operator.needs}"
-        raise UsageError(f"mutation {mutant.operator!r} does not apply at {mutant.site!r}; {where}")
+        if not keys:
+            raise UsageError(
+                noted(
+                    UsageCode.MUTATION_NEEDS,
+                    operator=mutant.operator,
+                    site=mutant.site,
+                    needs=operator.needs,
+                )
+            )
+        sites = tuple(sorted(keys)[:5])
+        raise UsageError(noted(UsageCode.MUTATION_ELSEWHERE, operator=mutant.operator, site=mutant.site, sites=sites))
     # What the file says of inner shapes was true of the model before.
     del graph.model.graph.value_info[:]
     distance = mutant.distance if mutant.distance is not None else operator.distance

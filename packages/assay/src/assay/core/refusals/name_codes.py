@@ -19,4 +19,6 @@ class NameCode(enum.StrEnum):
 def name_hint(name: str, known: Collection[str]) -> Note:
     """The name that was probably meant; where none is near, all that there are."""
     near = nearest(name, known)
-    return noted(NameCode.NEAR_NAME, near=near) if near else noted(NameCode.KNOWN_NAMES, names=tuple(known))
+    return (
+        noted(NameCode.NEAR_NAME, near=near) if near else noted(NameCode.KNOWN_NAMES, names=tuple(known) or ("(none)",))
+    )

@@ -10,8 +10,9 @@ from assay.judge.refusals.golden_text import GOLDENS
 from assay.judge.refusals.model_text import MODELS
 from assay.judge.refusals.task_metric_text import TASK_METRICS
 from assay.judge.refusals.transform_text import TRANSFORMS
+from assay.judge.refusals.usage_text import USAGE
 from assay.judge.refusals.worker_text import WORKER
 
 REFUSAL_TEXTS: dict[str, str] = (
-    WORKER | CONVERSION | TRANSFORMS | MODELS | DATA | GOLDENS | BACKENDS | ENDPOINTS | TASK_METRICS
+    WORKER | CONVERSION | TRANSFORMS | MODELS | DATA | GOLDENS | BACKENDS | ENDPOINTS | USAGE | TASK_METRICS
 )

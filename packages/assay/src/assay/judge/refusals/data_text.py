@@ -18,7 +18,7 @@ _DICTS = "yield a dict from input names to arrays"
 
 DATA: dict[str, str] = {
     NameCode.NEAR_NAME: "perhaps you mean '{near}'",
-    NameCode.KNOWN_NAMES: "it has {names}",
+    NameCode.KNOWN_NAMES: "choose one of {names}",
     # places
     DataCode.ITEM: "{source}, item {item}",
     DataCode.STEP: "{source}, item {item}, step {step}",

@@ -57,7 +57,7 @@ def checkpoint_of(model: Path, kind: str) -> Origin | None:
         return None
     try:
         said = dict(_metadata(model))
-    except (OSError, ValueError):
+    except (OSError, ValueError, EOFError):
         return None
     return Origin(Path(said[_PLACE]), said.get(_DIGEST, "")) if said.get(_KIND) == kind and _PLACE in said else None
 
@@ -77,7 +77,7 @@ def _metadata(model: Path) -> Iterator[tuple[str, str]]:
                 continue
             count = _varint(file) if wire == _LENGTH else {1: 8, 5: 4}.get(wire, size)
             if count > size - file.tell():
-                raise ValueError("it was cut short")
+                raise EOFError
             if number == _METADATA_PROPS and wire == _LENGTH and count <= _MOST_BYTES:
                 entry = StringStringEntryProto.FromString(file.read(count))
                 yield entry.key, entry.value
@@ -92,4 +92,4 @@ def _varint(file: BinaryIO) -> int:
         value |= (byte & 127) << shift
         if byte < 128:
             return value
-    raise ValueError("a number without end")
+    raise EOFError

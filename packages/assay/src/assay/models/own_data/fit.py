@@ -14,7 +14,7 @@ from assay.core.refusals.data_codes import DataCode
 from assay.core.refusals.name_codes import name_hint
 from assay.core.tensor_parts import whole_name
 from assay.errors import BadGolden
-from assay.models.flatten import declared_types, flatten
+from assay.models.flatten import NoValue, declared_types, flatten
 from assay.models.own_data.labels import is_label
 from assay.models.own_data.raw import SINGLE, Raw
 from assay.ports import Tensor
@@ -82,14 +82,14 @@ def _flat(raw: Raw, spec: TensorSpec, value: Any, name: str = "") -> dict[str, t
         return {name or spec.name: (value, spec)}
     try:
         return {part: (one, spec) for part, one in flatten(spec.name, value).items()}
-    except TypeError as error:
+    except NoValue as error:
         raise BadGolden(
             noted(
                 DataCode.NO_SUCH_CONTAINER,
                 where=raw.where,
                 name=spec.name,
                 dtype=spec.dtype,
-                error=str(error),
+                error=error.reason,
             )
         ) from None
 

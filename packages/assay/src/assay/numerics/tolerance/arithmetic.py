@@ -12,6 +12,8 @@ import msgspec
 from msgspec.structs import replace
 
 from assay.core.dtype import UNIT_ROUNDOFF
+from assay.core.note import noted
+from assay.core.refusals.usage_codes import UsageCode
 from assay.errors import UsageError
 
 ALLOWANCES = {
@@ -90,12 +92,12 @@ def arithmetic_of(precision: str, allowances: tuple[str, ...] = ()) -> Arithmeti
     are stored so)."""
     for name in allowances:
         if name not in ALLOWANCES:
-            raise UsageError(f"Unknown allowance {name!r} in a contract: use one of {', '.join(ALLOWANCES)}.")
+            raise UsageError(noted(UsageCode.NO_ALLOWANCE, allowance=name, known=tuple(ALLOWANCES)))
     if precision == "int8" and (both := "int8-operands" in allowances) | ("int8-weights" in allowances):
         operands = _EIGHT_BITS if both else 0
         return replace(arithmetic_of("float32", allowances), weight_levels=_EIGHT_BITS, operand_levels=operands)
     if precision not in UNIT_ROUNDOFF:
-        raise UsageError(f"No arithmetic is known for precision {precision!r}: a tolerance cannot be derived from it.")
+        raise UsageError(noted(UsageCode.NO_ARITHMETIC, precision=precision))
     unit = UNIT_ROUNDOFF[precision]
     accumulate = UNIT_ROUNDOFF["float16"] if "fp16-accumulation" in allowances else min(unit, _SINGLE)
     storage = _SINGLE if precision == "tf32" else unit

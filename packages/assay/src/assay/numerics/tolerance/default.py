@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from assay.core.case import Contract, Tolerance
 from assay.core.dtype import UNIT_ROUNDOFF, is_floating
+from assay.core.note import noted
+from assay.core.refusals.usage_codes import UsageCode
 from assay.errors import UsageError
 
 ALL = "*"
@@ -45,7 +47,7 @@ def default_tolerance(precision: str, dtype: str, rms: float) -> tuple[float, fl
     Types without an exponent are exact: (0, 0). Raises UsageError for a precision that nothing is known about.
     """
     if precision not in _ROUNDOFF:
-        raise UsageError(f"Unknown precision {precision!r} in a contract: use one of {', '.join(_ROUNDOFF)}.")
+        raise UsageError(noted(UsageCode.NO_PRECISION, precision=precision, known=tuple(_ROUNDOFF)))
     if not is_floating(dtype):
         return 0.0, 0.0
     coarser = max(precision, dtype, key=_ROUNDOFF.__getitem__)

@@ -11,6 +11,7 @@ from assay.core.case import Contract, Tolerance
 from assay.core.comparison import Comparison
 from assay.core.dtype import UNIT_ROUNDOFF, is_floating
 from assay.core.note import Note, NoteCode, noted
+from assay.core.refusals.usage_codes import UsageCode
 from assay.errors import UsageError
 from assay.numerics.tolerance.default import ALL, all_of_type
 from assay.ports import Tensor
@@ -51,7 +52,7 @@ def table_of(choice: str, dtype: str = "float32") -> Tolerance | None:
     except ValueError:
         rtol = atol = -1.0
     if name != "fixed" or not separator or not 0 <= rtol < float("inf") or not 0 <= atol < float("inf"):
-        raise UsageError(f"tolerance {choice!r} is none of {CHOICES}; write for example fixed:1e-3,1e-5")
+        raise UsageError(noted(UsageCode.NO_TOLERANCE_TABLE, tolerance=choice, choices=CHOICES))
     return Tolerance(rtol, atol)
 
 

@@ -1,0 +1,80 @@
+"""No function that a worker can come to raises an error of ours with a sentence. Which these are is read from the sources, so that reading
+of models and of options that the driver does alone may raise its sentences."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from raised_words import ERRORS, raised_words
+from reached_in_workers import Reached, Sources
+
+SOURCE = Path(__file__).parents[2] / "packages" / "assay" / "src" / "assay"
+ROOTS = ("worker", "task_metrics", "numerics/operators", "numerics/oracle")
+"""Rooms that a worker starts with, or finds by computed names."""
+GROUPS = ("assay.backends", "assay.transforms", "assay.job_handlers", "assay.generators")
+"""Plug-ins of ours that it loads by their entry points."""
+ELSEWHERE = ("assay.core", "assay.testing")
+"""Values are checked where they are made, in the driver; and backends that play a stranger's raise words, as strangers may."""
+
+
+def modules(room: str) -> list[str]:
+    names = (path.relative_to(SOURCE.parent).with_suffix("").parts for path in (SOURCE / room).rglob("*.py"))
+    return [".".join(parts).removesuffix(".__init__") for parts in names]
+
+
+def plugins() -> list[tuple[str, str]]:
+    told = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
+    pairs = (point.partition(":")[::2] for group in GROUPS for point in told[group].values())
+    return [(module, name) for module, name in pairs]
+
+
+@pytest.fixture(scope="module")
+def reached() -> Reached:
+    return Reached(Sources(SOURCE, "assay"), [*(one for room in ROOTS for one in modules(room)), *plugins()])
+
+
+def test_no_function_that_a_worker_reaches_raises_a_sentence(reached: Reached) -> None:
+    found = [
+        f"{path}:{line}"
+        for module, path in reached.files()
+        if not module.startswith(ELSEWHERE)
+        for line in raised_words(path.read_text("utf-8"), ERRORS)
+        if reached.runs(module, line)
+    ]
+    assert not found, f"raise a note, and add its sentence to judge/refusals: {found}"
+
+
+@pytest.mark.parametrize(
+    ("unit", "is_reached"),
+    [
+        (("assay.models.own_data.fit", "calls_of"), True),
+        (("assay.models.goldens", "read_lock"), True),
+        (("assay.backends.iree", "IREE.lower"), True),
+        (("assay.endpoints.connection", "Connection.post"), True),
+        (("assay.endpoints.fetch", "fetched"), False),
+        (("assay.models.checkpoints.read_folder", "read_folder"), False),
+        (("assay.models.named_sources.git", "_reason"), False),
+        (("assay.config.value_types", ""), False),
+    ],
+)
+def test_what_the_driver_alone_does_is_known(reached: Reached, unit: tuple[str, str], *, is_reached: bool) -> None:
+    assert (unit in reached.units) == is_reached
+
+
+def test_a_function_is_reached_however_it_is_named(tmp_path: Path) -> None:
+    for name, text in {
+        "root": "from p.b import f as g\nfrom p import c as other\n\ndef main(x):\n    g(); other.h(); x.method()\n",
+        "b": "from p import c\nfrom p.d import Kind\nTABLE = {1: in_table}\n\ndef f():\n    TABLE; Kind()\n\ndef in_table(): c.k()\n\n"
+        "def alone(): pass\n",
+        "c": "def h(): pass\n\ndef k(): pass\n\ndef alone(): pass\n\n@kept\ndef registered(): pass\n",
+        "d": "class Kind:\n    def method(self): pass\n    def other(self): pass\n\nclass Unborn:\n    def method(self): pass\n",
+    }.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    (tmp_path / "__init__.py").write_text("")
+    found = Reached(Sources(tmp_path, "p"), [("p.root", "main")]).units
+    names = {f"{module}.{name}".removeprefix("p.") for module, name in found if name}
+    assert names == {"root.main", "b.f", "b.TABLE", "b.in_table", "c.h", "c.k", "d.Kind", "d.Kind.method"}
+    assert ("p.c", "") in found
