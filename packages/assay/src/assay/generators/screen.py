@@ -48,14 +48,8 @@ def screen(job: ScreenJob, stages: Stages) -> ScreenResult:
     `job.progress` names it."""
     generator = KeptCases(job.kept) if job.kept else open_generator(job.generator, job.near, job.learned)
     if generator.version != job.version:
-        raise UsageError(
-            noted(
-                UsageCode.GENERATOR_VERSION,
-                generator=job.generator,
-                version=generator.version,
-                asked=job.version,
-            )
-        )
+        kind, here = job.generator, generator.version
+        raise UsageError(noted(UsageCode.GENERATOR_VERSION, generator=kind, version=here, asked=job.version))
     with stages.enter(Stage.IMPORT):
         backend: Backend = backend_class(job.flow.backend)()
         backend.prepare()
