@@ -105,6 +105,33 @@ def test_a_view_of_a_weight_is_stored_as_the_weight_is() -> None:
     assert np.array_equal(one, other)
 
 
+@pytest.mark.parametrize(
+    ("stored", "kind", "numbers"), [("DequantizeLinear (w, s)", np.int8, 100.0), ("Cast <to = 1> (w)", np.float16, 1.0)]
+)
+def test_a_weight_that_the_file_stores_in_few_bits_gets_the_grid_of_the_engine(
+    stored: str, kind: type, numbers: float
+) -> None:
+    """Numbers on a grid of one scale are put on one of a scale for each column."""
+    model = parsed(f"g (float[4, 32] x) => (float[4, 8] y) <float s = {{0.05}}> {{ r = {stored} y = MatMul (x, r) }}")
+    weights = (noise(32, 8) * numbers / 4).astype(kind)
+    model.graph.initializer.append(numpy_helper.from_array(weights, "w"))
+    real = weights.astype(np.float32) * np.float32(0.05 if kind is np.int8 else 1)
+    feeds = {"x": noise(4, 32)}
+    plain = parsed("g (float[4, 32] x) => (float[4, 8] y) <float[32, 8] r> { y = MatMul (x, r) }")
+
+    def answering(value: Tensor) -> onnx.ModelProto:
+        other = onnx.ModelProto()
+        other.CopyFrom(plain)
+        other.graph.initializer.append(numpy_helper.from_array(value, "r"))
+        return other
+
+    profile = derive_model(model, [feeds], "int8", allowances=ALLOWED)
+    engine = on_grid(real.T.copy()).T.copy()
+    assert 0.02 < used(profile, answering(engine), feeds) < 1
+    assert used(profile, answering(engine * np.float32(0.9)), feeds) > 1
+    assert used(profile, answering(on_grid(real.T.copy(), 7).T.copy()), feeds) > 1, "four bits"
+
+
 def test_an_int8_flow_has_no_arithmetic_unless_only_its_weights_are_stored_so() -> None:
     assert arithmetic_of("int8", ALLOWED).weight_levels == 127
     assert arithmetic_of("int8", ALLOWED).storage == arithmetic_of("float32").storage

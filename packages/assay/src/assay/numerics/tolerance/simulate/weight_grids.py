@@ -38,13 +38,14 @@ def _spread(weight: Tensor, axis: int | None, levels: int) -> Tensor:
     return spread
 
 
-VIEWS = frozenset({"Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"})
-"""Operators that give the same numbers in another order or shape: of a stored weight they are folded before it is put on a grid."""
+FOLDED = frozenset({"Cast", "DequantizeLinear", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"})
+"""Operators that give the numbers of a stored weight in another order, shape or type, or off the grid of its file: they are folded
+before it is put on the grid of the engine."""
 
 
 def with_stored_constants(model: ModelProto) -> ModelProto:
-    """The same, each value of a Constant node an initializer, as some exporters write weights, and each view of one: a head that is
-    tied to an embedding is its transpose."""
+    """The same, each value of a Constant node an initializer, as some exporters write weights, and what is folded of one: a head that
+    is tied to an embedding is its transpose, and weights that are stored in eight bits are numbers to an engine that has its own grid."""
     found = ModelProto()
     found.CopyFrom(model)
     constants = [node for node in found.graph.node if node.op_type == "Constant" and node.attribute[0].name == "value"]
@@ -52,29 +53,29 @@ def with_stored_constants(model: ModelProto) -> ModelProto:
         tensor = numpy_helper.from_array(numpy_helper.to_array(node.attribute[0].t), node.output[0])
         found.graph.initializer.append(tensor)
         found.graph.node.remove(node)
-    _fold_views(found)
+    _fold(found)
     return found
 
 
-def _fold_views(model: ModelProto) -> None:
+def _fold(model: ModelProto) -> None:
     stored = {one.name for one in model.graph.initializer}
     answers = {one.name for one in model.graph.output}
-    views = []
+    folded = []
     for node in model.graph.node:
-        is_view = node.op_type in VIEWS and not node.domain and stored.issuperset(filter(None, node.input))
-        if is_view and answers.isdisjoint(node.output):
-            views.append(node)
+        is_stored = node.op_type in FOLDED and not node.domain and stored.issuperset(filter(None, node.input))
+        if is_stored and answers.isdisjoint(node.output):
+            folded.append(node)
             stored |= set(node.output)
-    if not views:
+    if not folded:
         return
     part = ModelProto()
     part.CopyFrom(model)
     for field in ("node", "input", "output"):
         part.graph.ClearField(field)
-    part.graph.node.extend(views)
-    names = [name for node in views for name in node.output]
+    part.graph.node.extend(folded)
+    names = [name for node in folded for name in node.output]
     part.graph.output.extend(ValueInfoProto(name=name) for name in names)
     for name, value in zip(names, Evaluator(part).evaluate({}), strict=True):
         model.graph.initializer.append(numpy_helper.from_array(value, name))
-    for node in views:
+    for node in folded:
         model.graph.node.remove(node)
