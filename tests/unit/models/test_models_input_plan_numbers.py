@@ -90,6 +90,7 @@ def test_wide_ones_that_are_numbers_are_negative_and_large(tmp_path: Path, kind:
         "a = Abs (x)\n r = Reshape (a, flat)\n s = Concat <axis=0> (r, flat)\n y = Reshape (table, s)",
         "length = Unsqueeze (x, flat)\n l = Less (row, length)\n y = Cast <to=1> (l)",
         "f = Cast <to=1> (x)\n l = Less (frow, f)\n y = Cast <to=1> (l)",
+        "z = Constant <value_int=0> ()\n o = Constant <value_int=1> ()\n r = Range (z, o, o)\n l = Less (r, x)\n y = Cast <to=1> (l)",
         "h = MatMul (table, table2)\n m = Cast <to=1> (x)\n y = Mul (h, m)",
         "y = Equal (x, one)",
         "y = Identity (x)",

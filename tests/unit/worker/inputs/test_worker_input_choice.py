@@ -162,6 +162,22 @@ def test_offsets_ascend_where_nothing_else_tells_anything(tmp_path: Path) -> Non
     assert all(one["off"].tolist() == [0, one["ids"].size] for one in inputs)
 
 
+MASKED = """g (float[1, T] x, int64[1] n) => (float[1, T] y) {
+    z = Mul(x, zero) o = Add(z, one) row = CumSum(o, axis)
+    f = Cast<to = 1>(n) short = Less(f, least) long = Not(short)
+    within = LessOrEqual(row, f) k = And(within, long) y = Where(k, x, zero)
+}"""
+
+
+def test_lengths_are_whole_where_nothing_else_tells_anything(tmp_path: Path) -> None:
+    numbers = {"zero": 0, "one": 1, "least": 12}
+    stored = {name: np.array(one, np.float32) for name, one in numbers.items()} | {"axis": np.array(1)}
+    job = job_of(tmp_path, MASKED, stored)
+    inputs, outputs, _ = chosen(job, _answering(job))
+    assert is_telling(outputs)
+    assert all(one["n"].tolist() == [one["x"].shape[1]] for one in inputs)
+
+
 SUMS = """g (float[T, 4] x, int64[B] cu) => (float[4] y) {
     last = Size(cu) trips = Sub(last, first) go = Constant<value = bool {1}>() none = Constant<value_floats = [0.0, 0.0, 0.0, 0.0]>()
     y = Loop(trips, go, none) <body = b (int64 i, bool c, float[4] s) => (bool more, float[4] t) {

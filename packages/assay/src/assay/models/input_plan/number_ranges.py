@@ -106,6 +106,7 @@ class _Walk:
         self._whole: dict[str, Use] = {}
         self._real: dict[str, Use] = {}
         self._computed = _computed(graph)
+        self._made = frozenset(name for node in graph.nodes for name in node.outputs)
 
     def uses(self) -> dict[str, Use]:
         """Of values of whole numbers."""
@@ -172,7 +173,7 @@ class _Walk:
         """With one stored number, or with another input of the same shape: a row of places is compared with a length."""
         mine, other = node.inputs[place], node.inputs[1 - place]
         data = self._values.get(other, UNKNOWN).data
-        if data is not None:
+        if data is not None and other not in self._made:  # a row of places may have but one at these sizes
             return data.size == 1
         declared = self._graph.declared
         shape = declared.get(mine)

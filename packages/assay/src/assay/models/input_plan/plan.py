@@ -168,6 +168,7 @@ def alternatives(plan: InputPlan, model: Model) -> Iterator[InputPlan]:
     free = without_guesses(plan)
     if len(free) < len(plan.ranges):
         yield replace(plan, ranges=free, changes=(noted(NoteCode.SMALL_FED),))
+    yield from whole_lengths(plan, model)
     whole = [spec.name for spec in model.inputs if spec.dtype.startswith(_WHOLE) and spec.name not in free]
     if whole:
         bits = {name: InputRange(0, 1, source=RangeSource.TRIED) for name in whole}
@@ -200,6 +201,25 @@ def ascending(plan: InputPlan, model: Model) -> Iterator[InputPlan]:
             one = InputRange(0, last, ASCENDING, source=RangeSource.TRIED)
             yield replace(
                 plan, ranges={**plan.ranges, name: one}, changes=(noted(NoteCode.ASCENDING_FED, input=name, last=last),)
+            )
+
+
+def whole_lengths(plan: InputPlan, model: Model) -> Iterator[InputPlan]:
+    """With whole numbers along one axis at most as lengths: the largest size that another input has, so that nothing is cut off."""
+    shapes, known = planned_shapes(model, plan, batch=1), without_guesses(plan)
+    names = [
+        spec.name
+        for spec in model.inputs
+        if spec.dtype in ("int64", "int32") and len(shapes[spec.name]) <= 1 and spec.name not in known
+    ]
+    for name in names:
+        last = max((size for other, shape in shapes.items() if other != name for size in shape), default=0)
+        if last > 1:
+            one = InputRange(last, last, source=RangeSource.TRIED)
+            yield replace(
+                plan,
+                ranges={**plan.ranges, name: one},
+                changes=(noted(NoteCode.ONE_VALUE_FED, input=name, value=last),),
             )
 
 

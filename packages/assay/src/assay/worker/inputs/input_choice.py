@@ -20,7 +20,7 @@ from assay.errors import BadGolden, BadInputs, NotRunnable, Unsupported
 from assay.models.flop_count import flops_of
 from assay.models.golden_samples import stored_shapes
 from assay.models.goldens import read_lock
-from assay.models.input_plan.plan import alternatives, ascending, other_sizes, plan_of, without_guesses
+from assay.models.input_plan.plan import alternatives, ascending, other_sizes, plan_of, whole_lengths, without_guesses
 from assay.models.random_inputs import random_inputs
 from assay.ports import Tensor
 
@@ -171,7 +171,8 @@ def _at_other_sizes(
         if time.monotonic() - begin > SEARCHING_S:
             break
         other = replace(new_plan(job, sizes), changes=(noted(NoteCode.SIZES_BY_TRIAL),))
-        for one in (other, *ascending(other, job.case.model)) if not other.unmet else ():
+        tried = (other, *ascending(other, job.case.model), *whole_lengths(other, job.case.model))
+        for one in tried if not other.unmet else ():
             try:
                 inputs = drawn(job, one, samples=job.case.inputs.samples)
                 outputs = answer(inputs)
