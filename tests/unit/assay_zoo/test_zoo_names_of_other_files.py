@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from scanned_code import FUTURES, scanned
@@ -144,3 +146,11 @@ def test_names_that_are_written_somewhere(files: dict[str, str]) -> None:
 def test_names_that_may_be_others(files: dict[str, str], what: str) -> None:
     found = scanned(files)
     assert any(what in one for told in found.values() for one in told), found
+
+
+def test_a_long_sum_of_texts_is_read_in_little_time() -> None:
+    begin = time.process_time()
+    assert scanned({"a.py": "x = " + " + ".join("'a{'" for _ in range(800))}) == {}
+    found = scanned({"a.py": "x = '{0.__glo' + 'bals__}'" + " + 'b'" * 800})
+    assert "insides" in found["a.py"][0]
+    assert time.process_time() - begin < 4

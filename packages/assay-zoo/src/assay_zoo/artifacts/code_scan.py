@@ -37,7 +37,7 @@ from assay_zoo.artifacts.followed_names import MOST_PATHS
 from assay_zoo.artifacts.known_modules import HARMLESS, module_told
 from assay_zoo.artifacts.other_files import MOST_NAMES, OtherFiles, alone, file_names
 from assay_zoo.artifacts.outside_paths import divides_root, joined_text, levels_above, outside_arguments, outside_text
-from assay_zoo.artifacts.partial_texts import Name
+from assay_zoo.artifacts.partial_texts import UNKNOWN, Name, added, sums
 from assay_zoo.artifacts.source_file import SourceFile, root_of
 from assay_zoo.policy import ZooPolicy
 
@@ -193,9 +193,8 @@ class _Scan(SourceFile):
         )
 
     def _joined(self, node: ast.BinOp) -> Iterator[str]:
-        if isinstance(node.op, ast.Add) and any(
-            isinstance(one, ast.Constant) and "{" in str(one.value) for one in ast.walk(node)
-        ):
+        if isinstance(node.op, ast.Add) and id(node) not in self._added:
+            self._added |= {id(one) for one in sums(node)}
             yield from self._format(node)
         told = joined_text(node) or ("/" if divides_root(node, self._bound) else "")
         if told:
@@ -206,8 +205,10 @@ class _Scan(SourceFile):
 
     def _format(self, node: ast.expr) -> Iterator[str]:
         """What a text that is put together asks of values."""
-        texts = [] if isinstance(node, ast.Constant) else self._names_in(self._scopes.around(node)).of(node)
-        yield from (what for one in texts for what in reached_by_format("".join(part or "\0" for part in one)))
+        place = self._names_in(self._scopes.around(node))
+        parts = [one for each in map(place.of, added(node)) for one in (each if len(each) == 1 else UNKNOWN)]
+        if not isinstance(node, ast.Constant):
+            yield from reached_by_format("".join(part or "\0" for one in parts for part in one))
 
     def _subscript(self, node: ast.Subscript) -> Iterator[str]:
         if isinstance(node.slice, ast.Constant) and node.slice.value in ("__builtins__", "__globals__", "__import__"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Sequence
 from itertools import groupby, product
@@ -44,3 +45,18 @@ def before(signs: str, names: Sequence[Name]) -> list[Name]:
         plain = re.split(f"[{re.escape(signs)}]", first, maxsplit=1)[0]
         found.append((plain, None) if plain else (None,))
     return found
+
+
+def sums(node: ast.expr) -> list[ast.BinOp]:
+    """`a + b + c`, and `a + b` in it."""
+    found: list[ast.BinOp] = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        found.append(node)
+        node = node.left
+    return found
+
+
+def added(node: ast.expr) -> list[ast.expr]:
+    """What is added up, in its order; of anything else it alone."""
+    every = sums(node)
+    return [every[-1].left, *(one.right for one in reversed(every))] if every else [node]

@@ -45,6 +45,7 @@ class SourceFile:
         self._modules |= {imported_by(one) for one in calls if "importlib.import_module" in self._bound.of(one.func)}
         self._asked = {id(one.value) for one in self._nodes if isinstance(one, ast.Attribute)}
         self._only_told: set[int] = set()
+        self._added: set[int] = set()
         for one in calls:
             if self._is_plain(one, ("getattr",)):  # what is asked of a module there is read by its names
                 self._asked |= set(map(id, one.args[:1]))
