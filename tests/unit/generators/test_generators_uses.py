@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -20,6 +23,7 @@ from assay.fuzz.screening import KEPT, KEPT_VERSION
 from assay.generators.case_values import CaseValues
 from assay.generators.files import keep_case
 from assay.generators.kept_cases import KeptCases
+from assay.generators.progress import used_s
 from assay.generators.screen import _Screener, screen
 from assay.generators.sweep import Sweep
 from assay.generators.used_engines import UsedEngines
@@ -40,6 +44,19 @@ def test_a_sound_engine_is_right_in_every_use(tmp_path: Path) -> None:
     assert suspects == ()
     assert counts[Screened.RIGHT] > CASES / 3
     assert all(counts[use] > 10 for use in Use)
+
+
+def test_a_job_ends_with_the_case_that_its_time_is_over_in(tmp_path: Path) -> None:
+    """A slow backend takes minutes for a few cases."""
+    job = replace(screening_job(tmp_path), first=1, seconds=0.0)
+    assert screen(job, Stages(lambda stage: None)).done == 2
+
+
+def test_what_a_compiler_of_its_own_process_uses_counts() -> None:
+    before, own = used_s(), time.process_time()
+    burn = "import time\nwhile time.process_time() < 0.3: pass"
+    subprocess.run([sys.executable, "-c", burn], check=True)
+    assert used_s() - before - (time.process_time() - own) > 0.25
 
 
 @pytest.mark.parametrize(

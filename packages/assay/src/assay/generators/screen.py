@@ -28,7 +28,7 @@ from assay.generators.narrowing import Trial, localized, simplified
 from assay.generators.open_generator import open_generator
 from assay.generators.plain_uses import in_plain_model
 from assay.generators.programs import EAGER, is_right_uncompiled
-from assay.generators.progress import Progress
+from assay.generators.progress import Progress, used_s
 from assay.generators.rewriting import change, rewritten_pair
 from assay.generators.uses import Maker, answers, sizes_of
 from assay.models.conversion import convert_to
@@ -38,7 +38,6 @@ from assay.ports.generator import GeneratedCase, Generator
 from assay.worker.engine.lower import backend_class
 from assay.worker.stages import Stages
 
-CLOCK_EVERY = 8
 THREADS = "threads"
 """The option of a backend: with one thread an error may be swallowed (docs/findings)."""
 
@@ -55,16 +54,16 @@ def screen(job: ScreenJob, stages: Stages) -> ScreenResult:
         backend.prepare()
     screener = _Screener(job, backend, generator)
     with stages.enter(Stage.RUN):
-        begin, cpu = time.monotonic(), time.process_time()
+        begin, cpu = time.monotonic(), used_s()
         done = job.first
         with Progress(job.progress) as progress:
             for index in range(job.first, job.first + job.count):
                 progress.write(index)
                 screener.one(index)
                 done = index + 1
-                if index % CLOCK_EVERY == 0 and time.monotonic() - begin > job.seconds:
+                if time.monotonic() - begin > job.seconds:
                     break
-        cpu = time.process_time() - cpu
+        cpu = used_s() - cpu
     return replace(screener.result(), done=done, cpu_s=cpu)
 
 
