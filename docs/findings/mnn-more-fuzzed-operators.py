@@ -2,8 +2,9 @@
 
 Expected: numpy's answers, or the evaluator's of ONNX. Got: until opset 12 LogSoftmax sums over one axis and not over all from `axis` on;
 negative indices count from nowhere; nearest_mode, select_last_index and SAME_LOWER are not looked at, nor output_shape of ConvTranspose and
-noop_with_empty_axes of ReduceSum; halves are not rounded to even; Mean and Shrink compute something else; a pool without `strides` divides
-by 0 (SIGFPE), one along three axes reads foreign memory (SIGSEGV), and a Conv along three axes without `kernel_shape` loses its last axis.
+noop_with_empty_axes of ReduceSum; halves are not rounded to even; Det loses the sign of an exchange of rows; Mean and Shrink compute
+something else; a pool without `strides` divides by 0 (SIGFPE), one along three axes reads foreign memory (SIGSEGV), and a Conv along three
+axes without `kernel_shape` loses its last axis.
 Each runs in a process of its own. Found by `assay fuzz --flow mnn-f32 --seed 5` (generators near-misses and equalities), by writing down the
 nodes beside those, and by the case of another backend in the suite `regressions` (Conv).
 """
@@ -109,6 +110,7 @@ logits, pair = drawn(2, 3, 4), drawn(3, 2)
 powers = np.exp(logits.astype(np.float64))
 signed = np.array([-1, -0.6, -0.3, 0, 0.2, 0.6, 2], np.float32)
 blocks = cube.reshape(1, 2, 2, 2, 2, 2, 2, 2).max((3, 5, 7))
+exchanged = np.float32([[[0, 2, 1], [3, 0, 1], [1, 1, 0]]])
 inner = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
 
 found = {
@@ -138,6 +140,7 @@ found = {
     "Round of halves": wrong(
         "Round", {"x": np.array([0.5, 1.5, 2.5], np.float32)}, opset=11, expected=np.float32([0, 2, 2])
     ),
+    "Det of exchanged rows": wrong("Det", {"x": exchanged}, opset=11, expected=np.float32([5])),
     "GatherElements: negative indices": wrong(
         "GatherElements", {"x": row}, {"i": np.array([0, -3])}, opset=13, axis=0, expected=row[:2]
     ),

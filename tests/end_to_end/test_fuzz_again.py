@@ -58,3 +58,18 @@ def test_a_node_that_ends_the_process_alone_is_found(tmp_path: Path) -> None:
     left = read_case(place)
     assert operators_of(place.with_name(f"{place.name}.onnx")) == ("Neg",)
     assert (left.others, next(iter(left.inputs.values())).shape) == ((), (0, 2))
+
+
+def test_what_ends_the_process_is_tried_with_operators_that_are_made_alike(tmp_path: Path) -> None:
+    graph = """<ir_version: 8, opset_import: ["" : 17]>
+      g (float[1, 1, 4] x) => (float[1, 1, 3] y) { y = MaxPool<kernel_shape = [2]>(x) }"""
+    place = tmp_path / "suspects" / "sweep-7-7-1"
+    model = parser.parse_model(graph).SerializeToString()
+    keep_case(GeneratedCase(model, {"x": np.float32([[[1, 3, 2, 5]]])}), place.parent, place.name)
+    dies = Flow(name="faulty", backend="faulty", options={"fault": "segfault"})
+    with open_services(str(tmp_path / "history"), workers=1) as services:
+        again = Rescreen(Corpus(tmp_path), services)
+        assert again.with_kin(place, dies, "SIGSEGV") == {"as AveragePool": False, "as LpPool": False}
+        assert again.with_kin(place, dies, "SIGFPE") == {}
+        found = again.with_kin(place, Flow(name="faulty", backend="faulty"), "SIGSEGV")
+    assert found == {"as AveragePool": True, "as LpPool": True}

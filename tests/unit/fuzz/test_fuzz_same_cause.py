@@ -76,6 +76,21 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
         (_bucket("Neg", "-inputs", kind="range"), _bucket("Neg", "-inputs"), SAME),
         (_bucket("Neg", kind="crash", detail="SIGSEGV"), _bucket("Neg", kind="crash", detail="SIGSEGV"), SAME),
         (_bucket("Neg", kind="crash", detail="SIGSEGV"), _bucket("Neg", kind="crash", detail="SIGABRT"), UNDECIDED),
+        (
+            _bucket("AveragePool", "-as~MaxPool", kind="crash", detail="SIGSEGV"),
+            _bucket("MaxPool", kind="crash", detail="SIGSEGV"),
+            SAME,
+        ),
+        (
+            _bucket("AveragePool", "as~MaxPool", kind="crash", detail="SIGSEGV"),
+            _bucket("MaxPool", kind="crash", detail="SIGSEGV"),
+            DIFFERENT,
+        ),
+        (
+            _bucket("AveragePool", "-as~MaxPool", kind="crash", detail="SIGSEGV"),
+            _bucket("MaxPool", kind="crash", detail="SIGFPE"),
+            DIFFERENT,
+        ),
         (_bucket("Pad", kind="crash", attributes="Pad.mode"), _bucket("Pad", kind="crash"), UNDECIDED),
         (_bucket("Neg", kind="crash SIGSEGV"), _bucket("Neg"), DIFFERENT),
         (_bucket("Neg", kind="again"), _bucket("Neg"), DIFFERENT),

@@ -91,6 +91,7 @@ class Look:
                 status, one = self._again_in_use(one, flows[one.flow])
             elif status in SEARCHED and time.monotonic() < deadline:
                 cause = self._cause(job, result, min(TRIAGE_S, max(5.0, deadline - time.monotonic())))
+                one = self._with_kin(one, flows[one.flow])
             yield one, self._bucket(self._named(one), flows[one.flow], status, cause, result)
 
     def asked_before(self, one: Waiting, flow: Flow, session: Session) -> Bucket | None:
@@ -117,6 +118,13 @@ class Look:
             return "timeout" if one.suspect.kind == Outcome.TIMEOUT.value else "crash", one
         ablated = self._again.with_plain_model(self._path(one, ""), flow)
         return "in_use", replace(one, suspect=replace(one.suspect, detail=smaller, ablated=ablated))
+
+    def _with_kin(self, one: Waiting, flow: Flow) -> Waiting:
+        """What ended its worker, cut down to the node that does so alone, and what was tried of that."""
+        place, suspect = self._path(one, ""), one.suspect
+        if suspect.kind != Outcome.CRASH.value or not self._again.node_that_ends(place, flow):
+            return one
+        return replace(one, suspect=replace(suspect, ablated=self._again.with_kin(place, flow, suspect.detail)))
 
     def _named(self, one: Waiting) -> Waiting:
         """With the operators of its model: of a case that ended its worker nobody has told them, and they part causes."""
@@ -149,7 +157,7 @@ class Look:
         operators = cause.operators if cause is not None else _operators(suspect)
         attributes = _attributes(suspect, operators)
         brought = tuple(name for cure in cause.cures[:1] for name in cure.names) if cause is not None else ()
-        kind = cause.symptom.kind if cause is not None else suspect.kind
+        kind = _kind(suspect, cause)
         told = detail or suspect.detail or (result.detail if result is not None else "")
         return Bucket(
             key=bucket_key(flow.backend, kind, operators, attributes, brought, status)
@@ -177,6 +185,12 @@ class Look:
             known=cause.known_as if cause is not None else "",
             ablated=suspect.ablated,
         )
+
+
+def _kind(suspect: Suspect, cause: Cause | None) -> str:
+    """Of an operator that ended its worker that, though it may give a wrong answer another time: it reads what is not its own."""
+    ended = suspect.kind in ENDED and cause is not None and {*_operators(suspect)} == {*cause.operators}
+    return suspect.kind if cause is None or ended else cause.symptom.kind
 
 
 def _operators(suspect: Suspect) -> tuple[str, ...]:

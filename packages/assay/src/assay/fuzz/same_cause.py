@@ -58,6 +58,8 @@ def relation(one: Bucket, other: Bucket) -> Relation:
         or (mine == theirs and shared - WEAK)
     ):
         return Relation.SAME
+    if families == {"crash"} and one.detail == other.detail and _as_each_other(one, other):
+        return Relation.SAME
     uncured = mine == theirs and not (cures(one) or cures(other))
     if uncured and (len(families) == 1 or families <= ANSWERS):
         return Relation.SAME if _fail_alike(one, other) else Relation.UNDECIDED

@@ -95,6 +95,24 @@ class Rescreen:
         _replace(place, parts[at])
         return True
 
+    def with_kin(self, place: Path, flow: Flow, signal: str) -> dict[str, bool]:
+        """Of a node that ends its process alone: whether it is outlived with each operator that is made alike in its place ("as MaxPool").
+        One that ends otherwise is not named."""
+        from assay.generators.ablations import as_kin
+        from assay.generators.files import keep_case, read_case
+
+        found = dict[str, bool]()
+        with TemporaryDirectory(prefix="kin-", dir=self._corpus.folder.absolute()) as name:
+            folder = Path(name)
+            for number, (what, case) in enumerate(as_kin(read_case(place))):
+                keep_case(case, folder, str(number))
+                tried = screen_kept([folder / str(number)], 0, flow, folder / "suspects", self._services)
+                if tried.outcome in ENDED and tried.signal == signal:
+                    found[what] = False
+                elif isinstance(tried, ScreenResult) and tried.right:
+                    found[what] = True
+        return found
+
     def with_plain_model(self, place: Path, flow: Flow) -> dict[str, bool]:
         """Whether a plain model of another operator goes well in the use of the case at `place`; empty where that could not be tried."""
         from assay.generators.files import keep_case, read_case

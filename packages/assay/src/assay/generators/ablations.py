@@ -68,7 +68,7 @@ def ablations(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
     if model.graph.initializer:
         yield "stored", _fed(case)
     yield from _without_optional(case)
-    yield from _as_kin(case)
+    yield from as_kin(case)
     for element in sorted({*_elements(model)} & PLAIN.keys()):
         yield f"type {_name(element)}", _of_type(case, element)
     model = onnx.load_from_string(case.model)
@@ -120,7 +120,7 @@ def _without_optional(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]
                 yield name, dataclasses.replace(case, model=_bytes(with_inferred_shapes(without)))
 
 
-def _as_kin(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
+def as_kin(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
     """A node that stands alone as another operator that is made alike ("as ReduceSum"): where that is wrong too, the operator does not
     matter."""
     model = onnx.load_from_string(case.model)
