@@ -58,7 +58,7 @@ def relation(one: Bucket, other: Bucket) -> Relation:
         or (mine == theirs and shared - WEAK)
     ):
         return Relation.SAME
-    if families == {"crash"} and one.detail == other.detail and _as_each_other(one, other):
+    if families == {"crash"} and _of_one_signal(one, other) and _as_each_other(one, other):
         return Relation.SAME
     uncured = mine == theirs and not (cures(one) or cures(other))
     if uncured and (len(families) == 1 or families <= ANSWERS):
@@ -92,9 +92,14 @@ def _fail_alike(one: Bucket, other: Bucket) -> bool:
     """Of two that nothing makes right: whether one experiment at least left both wrong. Of what ended its process none is made: there the
     signal and the attributes have to be the same."""
     if family(one.kind) in ENDED:
-        signals = {one.detail, other.detail} if family(one.kind) == "crash" else ()
-        return len(signals) <= 1 and one.attributes == other.attributes
+        alike = family(one.kind) != "crash" or _of_one_signal(one, other)
+        return alike and one.attributes == other.attributes
     return not {*map(_unsigned, one.ablated)}.isdisjoint(map(_unsigned, other.ablated))
+
+
+def _of_one_signal(one: Bucket, other: Bucket) -> bool:
+    """Of two crashes, whose detail is the name of the signal."""
+    return len({one.detail, other.detail}) == 1
 
 
 def _crossed(one: Bucket, other: Bucket) -> Relation:
