@@ -18,6 +18,7 @@ import pytest
 
 from assay.core.model import Model, TensorSpec
 from assay.errors import BadGolden, NotWritable
+from assay.judge.note_text import note_text
 from assay.models.goldens import diff_goldens, read_golden, read_lock, verify_golden, write_golden
 
 MODEL = Model(
@@ -153,7 +154,7 @@ def test_all_problems_at_once(tmp_path: Path) -> None:
     for name in ("README.md", ".gitattributes", "inputs.safetensors.dvc"):
         (folder / name).touch()
     other = msgspec.structs.replace(MODEL, digest="b" * 64, inputs=(TensorSpec("x", "float16", (2, 4)),))
-    assert [problem.removeprefix(str(folder)).split(";")[0] for problem in verify_golden(folder, other)] == [
+    assert [note_text(problem).removeprefix(str(folder)).split(";")[0] for problem in verify_golden(folder, other)] == [
         "/inputs.safetensors is missing, though golden.lock lists it",
         "/.inputs.safetensors.7.tmp is unused: golden.lock does not list it",
         "/extra.npy is unused: golden.lock does not list it",
