@@ -103,6 +103,7 @@ def test_a_group_waits_for_the_part_that_it_could_only_stumble_over(name: str, t
     assert waits in {one.sentence for one in found.checks if one.outcome is CheckOutcome.SKIPPED}
 
 
+@pytest.mark.slow  # in CI tests/robot/test_robot_end_to_end.py pushes the same one, and asks the same of its checks
 def test_the_good_one_from_which_they_are_made_is_promoted(tmp_path: Path) -> None:
     found = looked_at(tmp_path, None)
     assert held_against(found) == {}
