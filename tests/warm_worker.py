@@ -51,7 +51,6 @@ def serve_after_own_code() -> None:
 
 if __name__ == "__main__":
     library = sys.argv.pop(1)
-    sys.path[0] = os.getcwd()  # as `python -m` has it
     if library == "tvm":
         os.environ.setdefault("TVM_BIND_THREADS", "0")
     from assay.models.import_without_gc import import_without_gc
