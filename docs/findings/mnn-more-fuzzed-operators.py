@@ -2,11 +2,11 @@
 
 Expected: numpy's answers, or the evaluator's of ONNX. Got: until opset 12 LogSoftmax sums over one axis and not over all from `axis` on;
 negative indices count from nowhere; nearest_mode, select_last_index and SAME_LOWER are not looked at, nor output_shape of ConvTranspose and
-noop_with_empty_axes of ReduceSum; halves are not rounded to even; Det loses the sign of an exchange of rows; Mean and Shrink compute
-something else; a pool without `strides` divides by 0 (SIGFPE), one along three axes reads foreign memory (SIGSEGV), and a Conv along three
-axes without `kernel_shape` loses its last axis.
-Each runs in a process of its own. Found by `assay fuzz --flow mnn-f32 --seed 5` (generators near-misses and equalities), by writing down the
-nodes beside those, and by the case of another backend in the suite `regressions` (Conv).
+noop_with_empty_axes of ReduceSum; halves are not rounded to even; Det loses the sign of an exchange of rows; Split is all 0 where a part
+has no elements; Mean and Shrink compute something else; a pool without `strides` divides by 0 (SIGFPE), one along three axes reads foreign
+memory (SIGSEGV), and a Conv along three axes without `kernel_shape` loses its last axis. Each runs in a process of its own. Found by
+`assay fuzz --flow mnn-f32`, seeds 5 and 2715 (generators near-misses and equalities), by writing down the nodes beside those, and by the
+case of another backend in the suite `regressions` (Conv).
 """
 
 from __future__ import annotations
@@ -75,20 +75,21 @@ def wrong(
     constants: dict[str, Array | None] | None = None,
     opset: int = 18,
     expected: Array | None = None,
+    more: tuple[str, ...] = (),
     **attributes: object,
 ) -> str:
-    """What is wrong with the answer, "" if nothing; `constants` follow the inputs."""
+    """What is wrong with the answer, "" if nothing; `constants` follow the inputs, `more` are outputs beside the first."""
     held = {name: array for name, array in (constants or {}).items() if array is not None}
     names = [*fed, *(name if name in held else "" for name in constants or {})]
     element = helper.np_dtype_to_tensor_dtype(np.dtype("float32") if kind == "DequantizeLinear" else fed["x"].dtype)
     graph = helper.make_graph(
-        [helper.make_node(kind, names, ["y"], **attributes)],
+        [helper.make_node(kind, names, ["y", *more], **attributes)],
         "one",
         [
             helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(one.dtype), one.shape)
             for name, one in fed.items()
         ],
-        [helper.make_tensor_value_info("y", element, None)],
+        [helper.make_tensor_value_info(name, element, None) for name in ("y", *more)],
         [numpy_helper.from_array(array, name) for name, array in held.items()],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
@@ -141,6 +142,10 @@ found = {
         "Round", {"x": np.array([0.5, 1.5, 2.5], np.float32)}, opset=11, expected=np.float32([0, 2, 2])
     ),
     "Det of exchanged rows": wrong("Det", {"x": exchanged}, opset=11, expected=np.float32([5])),
+    "GatherND: negative indices": wrong("GatherND", {"x": pair}, {"i": np.array([[0, -1], [2, -2]])}, opset=13),
+    "Split: a part of none": wrong(
+        "Split", {"x": pair}, {"s": np.array([1, 0, 2])}, opset=13, more=("none", "rest"), axis=0, expected=pair[:1]
+    ),
     "GatherElements: negative indices": wrong(
         "GatherElements", {"x": row}, {"i": np.array([0, -3])}, opset=13, axis=0, expected=row[:2]
     ),
