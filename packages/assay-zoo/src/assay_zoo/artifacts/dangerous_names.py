@@ -106,6 +106,8 @@ def reached_in_python(path: str) -> Iterator[str]:
             yield f"the module {name} through another ({path})"
     elif isinstance(value, FunctionType) and path.rpartition(".")[2].startswith("_"):
         yield f"the insides of Python or IPython ({path})"
+    elif isinstance(value, FunctionType) and value.__name__ == "main":
+        yield f"a program of Python itself ({path})"
     elif any(value is getattr(builtins, one) for one in BUILTINS):
         yield f"code that is made while it runs ({path})"
     elif module_told(path)[0] == path and module_told(path)[1]:

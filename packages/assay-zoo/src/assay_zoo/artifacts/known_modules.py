@@ -25,12 +25,13 @@ _NETWORK = (
 _READERS = (
     "xml.sax.parse", "xml.sax.make_parser", "xml.sax.expatreader", "xml.sax.xmlreader", "xml.sax.saxutils.prepare_input_source",
     "xml.sax.saxutils.XMLFilterBase", "xml.dom.pulldom", "xml.dom.xmlbuilder", "numpy.DataSource", "numpy.lib.npyio.DataSource",
-    "numpy.lib._datasource", "scipy.datasets", "onnx.hub", "torch.hub",
+    "numpy.lib._datasource", "scipy.datasets", "onnx.hub", "onnx.backend.test", "torch.hub",
 )  # fmt: skip
 """What they are given may be an address."""
 _PROCESS = (
     "subprocess", "multiprocessing", "pty", "ctypes", "cffi", "signal", "runpy", "code", "resource", "numpy.distutils", "numpy.f2py",
     "PIL.ImageShow", "PIL.ImageGrab", "torch.multiprocessing", "torch.distributed", "torch.utils.cpp_extension",
+    "matplotlib.testing", "numpy.compat",
 )  # fmt: skip
 _CODE = (
     "marshal", "pickle", "dill", "cloudpickle", "joblib", "shelve", "copyreg", "yaml.unsafe_load", "yaml.unsafe_load_all", "yaml.Loader",
@@ -42,7 +43,10 @@ _MODULES = {
     **dict.fromkeys(_CODE, "code that is stored as data"),
     **dict.fromkeys(("getpass", "pwd", "keyring", "netrc"), "accounts and passwords"),
     **dict.fromkeys(("logging.handlers", *_READERS), "the network"),
-    **dict.fromkeys(("concurrent.futures.process", "concurrent.futures.ProcessPoolExecutor"), "other processes"),
+    **dict.fromkeys(
+        ("concurrent.futures.process", "concurrent.futures.ProcessPoolExecutor", "concurrent.interpreters"),
+        "other processes",
+    ),
     **dict.fromkeys(
         ("importlib.machinery", "importlib.util", "logging.config", "unittest.mock"), "code from elsewhere"
     ),
