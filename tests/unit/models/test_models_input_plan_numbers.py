@@ -130,7 +130,9 @@ def test_every_size_of_number_is_drawn_and_both_signs(tmp_path: Path) -> None:
     values = np.concatenate([one["x"] for one in samples])
     assert values.min() < -5000
     assert values.max() > 5000
-    assert 0.2 < np.mean(np.abs(values) <= 9) < 0.5
+    assert 0.08 < np.mean(np.abs(samples[1]["x"]) <= 9) < 0.45
+    assert [np.abs(one["x"]).max() <= 9 for one in samples] == [True, False, False, True]
+    assert all(one["x"].min() < 0 < one["x"].max() for one in samples)
     assert np.any(values == 0)
     assert [one["s"][0] < 0 for one in samples] == [False, True, False, True]
 

@@ -90,8 +90,10 @@ def _floating(shape: tuple[int, ...], low: float, high: float, stream: np.random
 def _of_all_magnitudes(
     shape: tuple[int, ...], first: int, last: int, stream: np.random.Generator, sample: int
 ) -> Array:
-    """1 to 3 as often as 100 to 300, and 0 among them; of both signs where the range has them: a single number has one in each sample."""
-    sizes = np.exp2(stream.uniform(0.0, np.log2(last + 1.0), shape)).astype(np.int64) - 1
+    """1 to 3 as often as 100 to 300, and 0 among them, in every second pair of samples; in the others small ones, for large ones saturate
+    a network. Of both signs where the range has them: a single number has one in each sample."""
+    most = last if sample % 4 in (1, 2) else min(last, SPAN)
+    sizes = np.exp2(stream.uniform(0.0, np.log2(most + 1.0), shape)).astype(np.int64) - 1
     if first >= 0:
         return np.asarray(sizes)
     if prod(shape) == 1:
