@@ -101,7 +101,8 @@ def test_many_readers_of_a_slow_page_wait_for_one_and_hold_up_nobody(store: SqlS
 def test_a_page_that_is_kept_waits_for_nobody(store: SqlStore) -> None:
     async def script(pages: _Pages, get: Get) -> None:
         await get("/fast")
-        asked = [asyncio.ensure_future(get(f"/slow?{number}")) for number in range(AT_ONCE)]
+        every = [*(f"/slow?{number}" for number in range(AT_ONCE - 1)), f"/inner?{AT_ONCE - 1}"]
+        asked = [asyncio.ensure_future(get(one)) for one in every]
         for _ in asked:
             await _has_begun(pages)
         assert (await asyncio.wait_for(get("/fast"), LONG_S / 2)).text == "fast"
@@ -136,6 +137,20 @@ def test_no_more_pages_are_made_at_once_than_there_are_places(store: SqlStore) -
         assert not await asyncio.to_thread(pages.begun.acquire, timeout=0.2)
         pages.ready.set()
         assert len(await asyncio.gather(*inner, *slow)) == 4 * AT_ONCE
+
+    _Pages(store, 0.0).use(script)
+
+
+@pytest.mark.parametrize("who", ["", "&as=ann"])
+def test_many_who_ask_for_slow_pages_of_one_kind_hold_up_nobody_who_asks_for_another(store: SqlStore, who: str) -> None:
+    async def script(pages: _Pages, get: Get) -> None:
+        asked = [asyncio.ensure_future(get(f"/slow?{number}{who}")) for number in range(40)]
+        for _ in range(AT_ONCE - 1):
+            await _has_begun(pages)
+        for number in range(3):
+            assert (await asyncio.wait_for(get(f"/fast?{number}{who}"), LONG_S / 2)).text == "fast"
+        pages.ready.set()
+        assert len({one.text for one in await asyncio.gather(*asked)}) == 40
 
     _Pages(store, 0.0).use(script)
 

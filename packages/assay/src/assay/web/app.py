@@ -76,18 +76,18 @@ def _page(site: Site, view: View, always: str = "") -> Callable[[Request], Await
 
 def _in_thread(site: Site, answered: Callable[[Request], Response]) -> Callable[[Request], Awaitable[Response]]:
     """A slow database holds up few others. Of those who ask for the same one computes it, and the others take no place while they wait, nor
-    does who asks for what is kept; whoever is signed in sees at once what he changed."""
+    does who asks for what is kept; whoever is signed in sees at once what he changed. Pages of one kind do not take every place."""
 
     async def handler(request: Request) -> Response:
         if len(request.url.query) > LONGEST_QUERY:
             raise UsageError(f"the address is longer than {LONGEST_QUERY:,} characters")
-        asks = request.scope.get("state", {})
+        asks, kind = request.scope.get("state", {}), request.url.path
         if asks.get("actor"):
-            return await site.make(lambda: answered(request))
+            return await site.make(kind, lambda: answered(request))
         asked = str(request.url), bool(asks.get("can_sign_in"))
         future, is_mine = site.answers.ask(asked)
         if is_mine:
-            await site.make(lambda: site.answers.fill(asked, lambda: answered(request)))
+            await site.make(kind, lambda: site.answers.fill(asked, lambda: answered(request)))
         response: Response = await asyncio.wrap_future(future)
         return response
 

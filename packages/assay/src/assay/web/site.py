@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from contextvars import ContextVar
@@ -22,6 +22,8 @@ Value = TypeVar("Value")
 AT_ONCE = 4
 """Pages that are made side by side: threads share one interpreter, and the more there are, the longer each waits for it between two rows
 of what it reads."""
+OF_ONE_KIND = AT_ONCE - 1
+"""Of those, pages of one kind at most: who asks for others finds a place, however many wait for what is slow."""
 _PLACE: ContextVar[asyncio.Semaphore] = ContextVar("place")
 """Of those `AT_ONCE`, where this thread has one."""
 
@@ -105,12 +107,16 @@ class Site:
     settled: Cache = field(default_factory=lambda: Cache(3600.0, most=16))
     cells: Cache = field(default_factory=lambda: Cache(3600.0, most=24))
     few: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+    kinds: dict[str, asyncio.Semaphore] = field(
+        default_factory=lambda: defaultdict(lambda: asyncio.Semaphore(OF_ONE_KIND))
+    )
 
-    async def make(self, value: Callable[[], Value]) -> Value:
-        """In a thread, as soon as one of the few places is free. It goes on where nobody waits for it any more."""
-        return await asyncio.shield(asyncio.create_task(self._make(value)))
+    async def make(self, kind: str, value: Callable[[], Value]) -> Value:
+        """In a thread, as soon as one of the few places is free; `kind` is the address without what is asked of it. It goes on where nobody
+        waits for it any more."""
+        return await asyncio.shield(asyncio.create_task(self._make(kind, value)))
 
-    async def _make(self, value: Callable[[], Value]) -> Value:
-        async with self.few:
+    async def _make(self, kind: str, value: Callable[[], Value]) -> Value:
+        async with self.kinds[kind], self.few:
             _PLACE.set(self.few)
             return await run_in_threadpool(value)
