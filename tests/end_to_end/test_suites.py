@@ -192,7 +192,8 @@ def test_shards_merge_into_the_whole_run_and_without_all_it_is_no_pass(zoo: Path
     Path("shares.json").write_text(json.dumps({f"zoo/{path.name}": 1 for path in zoo.iterdir()}))
     for number, code in ((1, 0), (2, 5)):
         shared = ("--shares", "shares.json", "--save", f"share-{number}.assay", "--history", f"s{number}")
-        assay(*whole, "--shard", f"{number}/2", *shared, "--unrecorded", code=code)
+        said = assay(*whole, "--shard", f"{number}/2", *shared, "--unrecorded", code=code)
+        assert f"results are in share-{number}.assay alone: `assay merge` judges" in said
         assert not Path(f"s{number}/history.db").exists()
     assert "5 pass; 5 of 5 jobs recorded" in assay("merge", "share-1.assay", "share-2.assay", code=0)
     assert "say in which with --save FILE" in assay(*whole, "--unrecorded", code=2)

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -91,6 +91,11 @@ def finish(checked: Checked, reports: Sequence[str] = (), details: bool = False)
     print(terminal.render(checked.run, checked.results, checked.judgement), end="")
     for line in reports:
         print(line)
+    leave(checked)
+
+
+def leave(checked: Checked) -> NoReturn:
+    """With what else is to be told on standard error, and the judgement's exit code."""
     for line in (*checked.notes, *checked.alerts):
         print(line, file=sys.stderr)
     raise typer.Exit(checked.judgement.exit_code)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from assay.cli.common import History, Reports, command_line, finish, progress_bar, read_reports
+from assay.cli.common import History, Reports, command_line, finish, leave, progress_bar, read_reports
 from assay.cli.from_options import from_options, read_options
 from assay.options.groups import DEFAULT_HISTORY
 from assay.options.run import RunOptions
@@ -26,6 +26,9 @@ def run(given: Mapping[str, Any]) -> None:
 
         options = read_options(RunOptions, given, command=command_line(sys.argv[1:], RunOptions))
         checked = run_suites(options, progress, ahead)
+    if options.unrecorded:  # a table takes as long as a third of what starts a shard, and the whole has one
+        print(f"{len(checked.results)} results are in {options.save} alone: `assay merge` judges and shows them")
+        leave(checked)
     finish(checked, [f"report: {path}" for _, path in options.reports])
 
 
