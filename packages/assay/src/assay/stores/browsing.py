@@ -10,13 +10,14 @@ from itertools import accumulate
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Integer, ScalarSelect, Select, and_, cast, func, or_, select
 
 from assay.core.outcome import FAILS_BY_DEFAULT, Outcome
 from assay.core.verdict import VerdictStatus
 from assay.core.wire import decode_job
 from assay.ports.browsing import CellQuery, Count, JobState, MatrixJob, MatrixPage, Standing, Unsteady
 from assay.stores.lookup import find_run
+from assay.stores.statements import chunks
 from assay.stores.tables import case_state, result_payloads, results, runs
 
 RED_WORDS = (VerdictStatus.FAIL.value, VerdictStatus.XPASS.value, VerdictStatus.ERROR.value)
@@ -57,25 +58,48 @@ def standing(connection: Connection, days: float, looked_at: int, limit: int) ->
     """See `ports.Browsable.standing`."""
     recent = _recent(connection, days)
     red = or_(_state.word.in_(RED_WORDS), and_(_state.word == "", _state.outcome.in_(FAILS_BY_DEFAULT)))
-    past, since = runs.alias("past"), runs.alias("since_run")
-    began = select(since.c.id).where(since.c.number == _state.since).correlate(case_state).scalar_subquery()
-    earlier = exists().where(results.c.job == _state.number, past.c.number == results.c.run, past.c.id < began)
+    began = _began()
     is_recent = _state.since.in_(select(runs.c.number).where(runs.c.id >= recent))
 
     def states(*asked: ColumnElement[bool]) -> tuple[JobState, ...]:
         newest_first = state_rows().where(*asked).order_by(began.desc(), _state.job_key).limit(limit)
         return read_states(connection, newest_first)
 
+    green = _state.outcome == Outcome.OK.value, ~red, is_recent
     grouped = select(_state.flow, _state.outcome, _state.word, func.count().label("jobs"))
     return Standing(
         recent,
         tuple(Count(*row) for row in connection.execute(grouped.group_by(_state.flow, _state.outcome, _state.word))),
         red=states(red),
         newly_red=states(red, is_recent, _state.last_ok.is_not(None)),
-        newly_green=states(_state.outcome == Outcome.OK.value, ~red, is_recent, earlier),
+        newly_green=states(_state.number.in_(_had_earlier(connection, limit, *green))),
         inconclusive=states(_state.word == VerdictStatus.INCONCLUSIVE.value),
         turning=_turning(connection, looked_at, limit),
     )
+
+
+def _began() -> ScalarSelect[str]:
+    """The id of the run since which a job is as it is."""
+    since = runs.alias("since_run")
+    return select(since.c.id).where(since.c.number == _state.since).correlate(case_state).scalar_subquery()
+
+
+def _had_earlier(connection: Connection, limit: int, *asked: ColumnElement[bool]) -> list[int]:
+    """The jobs of these that had a result before they became what they are, newest first. Looked for job by job, from the first result of
+    each on, which most often is one: as a part of one query PostgreSQL joins all runs for each job, or looks at every job."""
+    began, past, row = _began(), runs.alias("past"), results.c
+    its_run = select(past.c.id).where(past.c.number == row.run).correlate(results).scalar_subquery()
+    first = select(row.number).where(row.job == _state.number, its_run < began).order_by(row.run).limit(1)
+    has_earlier = first.correlate(case_state).scalar_subquery().is_not(None)
+    found: list[int] = []
+    for some in chunks(
+        connection.scalars(select(_state.number).where(*asked).order_by(began.desc(), _state.job_key)).all()
+    ):
+        having = set(connection.scalars(select(_state.number).where(_state.number.in_(some), has_earlier)))
+        found += [number for number in some if number in having]
+        if len(found) >= limit:
+            break
+    return found[:limit]
 
 
 def _recent(connection: Connection, days: float) -> str:
@@ -125,8 +149,6 @@ def _turning(connection: Connection, looked_at: int, limit: int) -> tuple[Unstea
 
 
 def _number(condition: Any) -> Any:
-    from sqlalchemy import Integer, cast
-
     return cast(condition, Integer)
 
 
