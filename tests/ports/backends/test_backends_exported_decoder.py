@@ -38,7 +38,7 @@ def test_a_compiler_that_is_missing_is_named_with_the_command_that_installs_it(
     known = importlib.metadata.version
     monkeypatch.setattr(importlib.metadata, "version", version)
     monkeypatch.setitem(sys.modules, "executorch", None)
-    with pytest.raises(Unavailable, match=r"executorch is not installed\. Run pip install 'assay\[executorch\]'"):
+    with pytest.raises(Unavailable, match=r"is missing \(executorch\)\. Run pip install 'assay\[executorch\]'"):
         lowered("executorch")
     with (
         inductor.patch({"cpp.cxx": (None, "/nonexistent")}),

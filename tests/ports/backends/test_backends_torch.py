@@ -104,7 +104,7 @@ def test_threads_are_put_back(tiny: Path) -> None:
 
 def test_options_that_contradict_each_other(tiny: Path) -> None:
     flow = Flow(name="both", backend="torch", options={"precision": "float64", "compiler": "inductor"})
-    with pytest.raises(UsageError, match="float64 is eager only"):
+    with pytest.raises(UsageError, match="can be float64 with compiler=eager only"):
         Torch().lower(tiny, flow)
 
 

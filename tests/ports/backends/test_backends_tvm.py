@@ -62,7 +62,7 @@ def test_targets_that_kill_are_not_offered(tmp_path: Path) -> None:
 
 def test_a_processor_that_llvm_does_not_know(tmp_path: Path) -> None:
     flow = Flow(name="x", backend="tvm", options={"cpu": "no-such-cpu"})
-    with pytest.raises(UsageError, match="cannot be .no-such-cpu.; use one of: "):
+    with pytest.raises(UsageError, match=r"cannot be .no-such-cpu.; use one of: "):
         TVM().lower(tiny_model(tmp_path / "tiny.onnx"), flow)
 
 
