@@ -50,6 +50,21 @@ def test_some_groups_are_not_enough_to_promote(zoo: Path, capsys: pytest.Capture
     assert record.name == f"adder-{found.digest[:16]}.json"
 
 
+def test_a_check_of_some_groups_leaves_the_record_of_more(zoo: Path) -> None:
+    assert assay("check", "submissions/adder", *FAST) == 3
+    (whole,) = records(zoo)
+    before = whole.read_bytes()
+    assert assay("check", "submissions/adder", "--groups", "artifacts") == 3
+    (part,) = set(records(zoo)) - {whole}
+    assert whole.read_bytes() == before
+    assert {one.group for one in read_record(part).checks} == {"artifacts"}
+    assert assay("check", "submissions/adder", *FAST) == 3
+    assert whole.read_bytes() != before
+    whole.write_text("no record")
+    assert assay("check", "submissions/adder", "--groups", "artifacts") == 3
+    assert read_record(whole).name == "adder"
+
+
 def test_a_failure_declines_and_the_place_is_one_that_can_be_opened(
     zoo: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

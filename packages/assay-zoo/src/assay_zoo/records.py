@@ -20,8 +20,10 @@ _DIGITS = 16
 
 
 def record_path(root: Path, inspection: Inspection) -> Path:
-    """Where an inspection of these files is kept: the newest one of the same files replaces the one before."""
-    return path_for(root, inspection.name, inspection.digest)
+    """Where an inspection of these files is kept: the newest one of the same files replaces the one before, unless that one is of
+    these groups of checks and of others: a promotion asks for it, so the new one is put beside it."""
+    path = path_for(root, inspection.name, inspection.digest)
+    return path.with_name(f"{path.stem}-part.json") if _groups_kept(path) > _groups(inspection) else path
 
 
 def path_for(root: Path, name: str, digest: str) -> Path:
@@ -47,6 +49,18 @@ def read_record(path: Path) -> Inspection:
         raise UsageError(f"{path} cannot be read ({error.strerror}); give a file of .assay/zoo") from None
     except msgspec.DecodeError as error:
         raise UsageError(f"{path} is no record of an inspection ({error}); give a file of .assay/zoo") from None
+
+
+def _groups(inspection: Inspection) -> set[str]:
+    return {one.group for one in inspection.checks}
+
+
+def _groups_kept(path: Path) -> set[str]:
+    """Empty where there is no record that can be read: what is there may be replaced."""
+    try:
+        return _groups(read_record(path))
+    except UsageError:
+        return set()
 
 
 def decide_again(record: Inspection, policy: ZooPolicy) -> Inspection:
