@@ -83,6 +83,8 @@ def reached_by(module: str, name: str) -> Iterator[str]:
         yield f"the insides of Python or IPython ({name})"
     elif module.startswith("numpy.testing") and not (name.startswith(("assert", "_assert")) or name in _OF_TESTING):
         yield f"code that is made while it runs ({module}.{name})"
+    elif name == "test" and module.partition(".")[0] in ("numpy", "scipy"):
+        yield f"code that is made while it runs ({module}.test runs pytest, by its arguments on any text)"
     elif name == "register" and hasattr(in_python(module, HARMLESS), "dispatch"):
         yield f"code that is made while it runs ({module}.register reads annotations)"
     elif name in _NATIVE:

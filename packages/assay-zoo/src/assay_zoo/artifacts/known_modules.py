@@ -26,16 +26,19 @@ _READERS = (
     "xml.sax.parse", "xml.sax.make_parser", "xml.sax.expatreader", "xml.sax.xmlreader", "xml.sax.saxutils.prepare_input_source",
     "xml.sax.saxutils.XMLFilterBase", "xml.dom.pulldom", "xml.dom.xmlbuilder", "numpy.DataSource", "numpy.lib.npyio.DataSource",
     "numpy.lib._datasource", "scipy.datasets", "onnx.hub", "onnx.backend.test", "torch.hub",
+    "onnxruntime.transformers.large_model_exporter", "onnxruntime.transformers.benchmark", "onnxruntime.transformers.onnx_exporter",
+    "onnxruntime.transformers.convert_generation", "onnxruntime.transformers.convert_tf_models_to_pytorch",
+    "onnxruntime.transformers.models",
 )  # fmt: skip
 """What they are given may be an address."""
 _PROCESS = (
     "subprocess", "multiprocessing", "pty", "ctypes", "cffi", "signal", "runpy", "code", "resource", "numpy.distutils", "numpy.f2py",
     "PIL.ImageShow", "PIL.ImageGrab", "torch.multiprocessing", "torch.distributed", "torch.utils.cpp_extension",
-    "matplotlib.testing", "numpy.compat",
+    "matplotlib.testing", "matplotlib.animation", "numpy.compat", "PIL.EpsImagePlugin",
 )  # fmt: skip
 _CODE = (
     "marshal", "pickle", "dill", "cloudpickle", "joblib", "shelve", "copyreg", "yaml.unsafe_load", "yaml.unsafe_load_all", "yaml.Loader",
-    "yaml.CLoader", "yaml.UnsafeLoader",
+    "yaml.CLoader", "yaml.UnsafeLoader", "matplotlib.sphinxext",
 )  # fmt: skip
 _MODULES = {
     **dict.fromkeys(_NETWORK, "the network"),
