@@ -197,6 +197,9 @@ def test_shards_merge_into_the_whole_run_and_without_all_it_is_no_pass(zoo: Path
         assert not Path(f"s{number}/history.db").exists()
     assert "5 pass; 5 of 5 jobs recorded" in assay("merge", "share-1.assay", "share-2.assay", code=0)
     assert "say in which with --save FILE" in assay(*whole, "--unrecorded", code=2)
+    nowhere = assay(*whole, "--unrecorded", "--save", "nowhere/x.assay", "--history", "s3", code=2)
+    assert "nowhere/x.assay cannot be written" in nowhere
+    assert not Path("s3").exists()  # before anything ran: it would be lost
     earlier = ("--save", "x.assay", "--compare-run", "last")
     assert "with --unrecorded no history is read" in assay(*whole, "--unrecorded", *earlier, code=2)
     _expectations_change_after_a_shard(whole, files)

@@ -107,6 +107,8 @@ def test_what_is_wrong_is_said_before_anything_is_submitted(tmp_path: Path, monk
     _program(tmp_path, "sbatch", f"touch {tmp_path}/submitted; exit 1")
     with pytest.raises(UsageError, match="verifies only: times of several nodes"):
         run_suites(replace(OPTIONS, only_kind="measure"))
+    with pytest.raises(UsageError, match="leave --unrecorded out"):
+        run_suites(replace(OPTIONS, unrecorded=True))
     with pytest.raises(RunNotFound):
         run_suites(replace(OPTIONS, compare_run="20200101T000000-000000"))
     counts = tmp_path / ".assay" / "suite-counts.json"

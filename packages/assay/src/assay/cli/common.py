@@ -26,18 +26,19 @@ History = Annotated[str, shown(HistoryOptions, "history")]
 Reports = Annotated[list[str] | None, shown(ReportOptions, "reports")]
 
 
+RESUMABLE = "`assay runs` shows the run, `assay resume RUN` goes on with it"
 INTERRUPTED = 130
 """What a shell expects of a program that Ctrl-C ended."""
 
 
 @contextmanager
-def progress_bar() -> Iterator[Progress]:
+def progress_bar(hint: str = RESUMABLE) -> Iterator[Progress]:
     """A live line on a terminal that people look at, plain lines elsewhere; Ctrl-C ends the command with a hint."""
     try:
         with _shown() as progress:
             yield progress
     except KeyboardInterrupt:
-        print("assay: interrupted; `assay runs` shows the run, `assay resume RUN` goes on with it", file=sys.stderr)
+        print(f"assay: interrupted; {hint}", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
 
 

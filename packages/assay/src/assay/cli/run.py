@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from assay.cli.common import History, Reports, command_line, finish, leave, progress_bar, read_reports
+from assay.cli.common import RESUMABLE, History, Reports, command_line, finish, leave, progress_bar, read_reports
 from assay.cli.from_options import from_options, read_options
 from assay.options.groups import DEFAULT_HISTORY
 from assay.options.run import RunOptions
@@ -20,7 +20,8 @@ def run(given: Mapping[str, Any]) -> None:
     from assay.launch.prefork import Preforked
 
     starts = given["only_kind"] == "verify" and not given["on"]
-    with Preforked(given["flows"] or () if starts else ()) as ahead, progress_bar() as progress:
+    hint = "with --unrecorded nothing is kept of it: run it again" if given["unrecorded"] else RESUMABLE
+    with Preforked(given["flows"] or () if starts else ()) as ahead, progress_bar(hint) as progress:
         # Not before: what this imports takes as long as what the workers import.
         from assay.commands.run import run_suites
 

@@ -47,6 +47,14 @@ def _destination(name: str, path: Path) -> Destination:
     report: Report = plugins.load(GROUP, name)()
     if path.is_dir():
         raise NotWritable(f"{path} is a folder; give the report {name!r} a file name")
+    try_to_write(path)
+    return Destination(report, path)
+
+
+def try_to_write(path: Path) -> None:
+    """Before a run, what it is to write afterwards. Raises NotWritable."""
+    if path.is_dir():
+        raise NotWritable(f"{path} is a folder; give the name of a file")
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent):
             pass
@@ -54,7 +62,6 @@ def _destination(name: str, path: Path) -> Destination:
         raise _unwritable(path, error) from None
     if path.exists() and not os.access(path, os.W_OK):
         raise NotWritable(f"{path} exists and cannot be written; give another file")
-    return Destination(report, path)
 
 
 def _replace(path: Path, text: str) -> None:

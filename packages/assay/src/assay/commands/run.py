@@ -14,7 +14,7 @@ from assay.commands.alerting import rules_for, with_alerts
 from assay.commands.backend_options import with_options
 from assay.commands.caches import enforce_cache_limit
 from assay.commands.composition import open_services, recycle_of
-from assay.commands.reporting import destinations
+from assay.commands.reporting import destinations, try_to_write
 from assay.commands.slurm import is_slurm, run_on_slurm
 from assay.commands.sources import MINED, NamedModels
 from assay.commands.suite_policy import suite_policy, with_known_failures
@@ -40,7 +40,9 @@ RECYCLE = 2000
 
 
 def run_suites(options: RunOptions, progress: Progress = SILENT, ahead: Preforked | None = None) -> Checked:
-    """The whole of `assay run`, its printing apart. Raises UsageError, BrokenFlow, FewerCases."""
+    """The whole of `assay run`, its printing apart. Raises UsageError, NotWritable, BrokenFlow, FewerCases."""
+    if options.save:
+        try_to_write(options.save)
     if is_slurm(options.on):
         return run_on_slurm(options, _request(options), progress)
     if options.unrecorded and not options.save:

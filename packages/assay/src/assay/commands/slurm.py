@@ -92,6 +92,8 @@ def run_on_slurm(options: RunOptions, request: SuiteRequest, progress: Progress)
 def _refuse(options: RunOptions) -> None:
     if options.shard != "1/1" or options.only or options.shares:
         raise UsageError("--on slurm makes the shards itself: leave --shard, --shares and --only out")
+    if options.unrecorded:
+        raise UsageError("--on slurm records the whole run, and its shards record nothing: leave --unrecorded out")
     if options.only_kind == "measure":
         raise UsageError(
             "--on slurm verifies only: times of several nodes are not those of one machine; measure without it, on a node of your own"

@@ -76,7 +76,9 @@ class RunOptions(
     )
     save: Path | None = option(None, "Save the run to a file for `assay merge`.", metavar="FILE", once=True)
     unrecorded: bool = option(
-        False, "With --save: the results are in that file alone, and nothing is recorded in the history.", once=True
+        False,
+        "With --save: the results are in that file alone, once all are there, and nothing is recorded in the history.",
+        once=True,
     )
     skip_unavailable: bool = option(False, "Skip flows that are not installed, instead of failing.")
     accept_counts: bool = option(False, "Accept that a suite has fewer cases than before.")
