@@ -65,6 +65,24 @@ def test_workers_are_forked_from_what_a_node_has_imported_before(
         assert {one.outcome for one in results} == {Outcome.OK}
 
 
+def test_a_node_that_cannot_be_used_is_named_and_the_others_are_used(
+    nodes: RayNodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from assay.launch.ray.cluster import RayCluster
+
+    other = tmp_path / "assay-999.dist-info"
+    other.mkdir()
+    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: assay\nVersion: 999\n")
+    nodes.kill_second()
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
+    nodes.start_second()
+    with closing(RayCluster(nodes.address, workers=1)) as cluster:
+        assert len(cluster.nodes) == 1
+    told = capsys.readouterr().err
+    assert "assay: not all nodes of the Ray cluster are used: " in told
+    assert "it has assay 999, Python" in told
+
+
 def test_a_node_is_lost_and_nothing_else(nodes: RayNodes) -> None:
     from assay.launch.ray.cluster import RayCluster
     from assay.launch.ray.pool import RayPool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import uuid
 from collections.abc import Container
 from pathlib import Path
@@ -19,6 +20,10 @@ from assay.launch.ray.packets import Greeting, Settings
 
 START_S = 300.0
 """For the agents: a node that other work has taken is not waited for longer."""
+OTHERS_S = 60.0
+"""For the rest, where some are ready: two commands that have a part of the nodes each would wait for one another."""
+SAY_S = 10.0
+"""After so long it is said that they are waited for."""
 
 
 class StartingAgents:
@@ -50,7 +55,7 @@ class StartingAgents:
 
     def _nodes(self) -> list[Node]:
         asked = self._asked
-        ready, late = ray.wait(list(asked), num_returns=len(asked), timeout=START_S) if asked else ([], [])
+        ready, late = _greeted(list(asked))
         nodes, problems = [], [f"{len(late)} of its nodes are taken by other work" for _ in late[:1]]
         for one in late:
             ray.kill(asked[one][0])
@@ -71,7 +76,27 @@ class StartingAgents:
             raise WorkerFailed(
                 f"no node of the Ray cluster can be used: {'; '.join(problems) or 'it has none with a CPU'}"
             )
+        if problems:
+            print(
+                f"assay: not all nodes of the Ray cluster are used: {'; '.join(problems)}", file=sys.stderr, flush=True
+            )
         return nodes
+
+
+def _greeted(asked: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Who has, and who has not in time."""
+    if not asked:
+        return [], []
+    ready, late = ray.wait(asked, num_returns=len(asked), timeout=SAY_S)
+    if not late:
+        return ready, late
+    waits = f"{len(late)} of {len(asked)} nodes of the Ray cluster are not ready: other work may have taken them"
+    print(f"assay: {waits}; they are waited for, a minute where others are ready", file=sys.stderr, flush=True)
+    ready, late = ray.wait(asked, num_returns=len(asked), timeout=OTHERS_S - SAY_S)
+    if not ready:
+        ray.wait(asked, num_returns=1, timeout=START_S - OTHERS_S)
+        ready, late = ray.wait(asked, num_returns=len(asked), timeout=SAY_S)
+    return ready, late
 
 
 def _start(found: dict[str, Any], settings: bytes) -> Any:
