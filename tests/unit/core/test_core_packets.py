@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from assay.core import packets
 from assay.core.packets import MAXIMUM_BYTES, PACKET_BYTES, TOKEN_BYTES, Message, NoPacket
+from assay.errors import HarnessError
 
 TOKEN, OTHER = b"t" * TOKEN_BYTES, b"o" * TOKEN_BYTES
 BODY = bytes(range(256)) * 600
@@ -60,5 +61,5 @@ def test_half_a_message_is_forgotten_with_its_question() -> None:
 
 
 def test_a_message_past_the_limit_is_refused() -> None:
-    with pytest.raises(ValueError, match="the limit is"):
+    with pytest.raises(HarnessError, match="67,108,865 bytes long, and at most 67,108,864 are sent"):
         packets.packets(TOKEN, bytes(MAXIMUM_BYTES + 1))

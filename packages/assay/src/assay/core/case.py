@@ -10,7 +10,8 @@ from assay.core.data import Data
 from assay.core.error_case import ErrorCase
 from assay.core.input_plan import InputRange
 from assay.core.model import Model
-from assay.core.note import Note
+from assay.core.note import Note, noted
+from assay.core.refusals.usage_codes import UsageCode
 from assay.errors import UsageError
 
 LARGEST = 2**63 - 1
@@ -27,7 +28,7 @@ class Tolerance(msgspec.Struct, frozen=True):
         for name in ("rtol", "atol"):
             value = getattr(self, name)
             if value is not None and not 0.0 <= value < math.inf:
-                raise UsageError(f"{name} is {value!r}; it must be a finite number, at least 0")
+                raise UsageError(noted(UsageCode.NEGATIVE, name=name, value=value))
 
 
 class Contract(msgspec.Struct, frozen=True):
@@ -81,7 +82,7 @@ class Inputs(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         for name in ("seed", "samples", "batch", "calibration"):
             if not -LARGEST - 1 <= getattr(self, name) <= LARGEST:
-                raise UsageError(f"{name} is {getattr(self, name)}; it must fit 64 bits")
+                raise UsageError(noted(UsageCode.NOT_64_BITS, name=name, value=str(getattr(self, name))))
 
 
 class Original(msgspec.Struct, frozen=True):

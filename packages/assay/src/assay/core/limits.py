@@ -7,6 +7,8 @@ import math
 import msgspec
 
 from assay.core.case import LARGEST
+from assay.core.note import noted
+from assay.core.refusals.usage_codes import UsageCode
 from assay.errors import UsageError
 
 IMPORT_S = 120.0
@@ -27,14 +29,11 @@ class Limits(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if not 0.0 < self.timeout_s < math.inf:
-            raise UsageError(f"the time limit is {self.timeout_s:g} s; it must be a finite number, more than 0")
-        if not 0.0 <= self.derive_s < math.inf:
-            raise UsageError(f"a derivation may take {self.derive_s:g} s; it must be a finite number, 0 or more")
-        if not 0.0 <= self.repeat_share < math.inf:
-            raise UsageError(
-                f"the share for repeated calls is {self.repeat_share:g}; it must be a finite number, 0 or more"
-            )
-        _check_fits("the memory limit", self.memory_bytes)
+            raise UsageError(noted(UsageCode.NOT_POSITIVE, name="timeout_s", value=self.timeout_s))
+        for name, value in (("derive_s", self.derive_s), ("repeat_share", self.repeat_share)):
+            if not 0.0 <= value < math.inf:
+                raise UsageError(noted(UsageCode.NEGATIVE, name=name, value=value))
+        _check_fits("memory_bytes", self.memory_bytes)
 
     @property
     def importing_s(self) -> float:
@@ -59,11 +58,12 @@ class Measuring(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if not 0.0 < self.seconds < math.inf:
-            raise UsageError(f"sampling lasts {self.seconds:g} s; it must be a finite number, more than 0")
-        for what, number in (("the number of threads", self.threads), *(("a batch size", one) for one in self.batches)):
-            _check_fits(what, number)
+            raise UsageError(noted(UsageCode.NOT_POSITIVE, name="seconds", value=self.seconds))
+        _check_fits("threads", self.threads)
+        for batch in self.batches:
+            _check_fits("batch", batch)
 
 
-def _check_fits(what: str, number: int) -> None:
+def _check_fits(name: str, number: int) -> None:
     if not 0 <= number <= LARGEST:
-        raise UsageError(f"{what} is {number}; it must fit 64 bits")
+        raise UsageError(noted(UsageCode.NOT_64_BITS, name=name, value=str(number)))

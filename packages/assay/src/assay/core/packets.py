@@ -10,6 +10,9 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 
+from assay.core.note import NoteCode, noted
+from assay.errors import HarnessError
+
 TOKEN_BYTES = 16
 _HEAD = struct.Struct(f"<{TOKEN_BYTES}sII")
 PACKET_BYTES = 60_000
@@ -21,9 +24,9 @@ _MAXIMUM_COUNT = MAXIMUM_BYTES // PACKET_BYTES
 
 
 def packets(token: bytes, body: bytes) -> list[bytes]:
-    """In their order. Raises ValueError past `MAXIMUM_BYTES`."""
+    """In their order. Raises HarnessError past `MAXIMUM_BYTES`."""
     if len(body) > MAXIMUM_BYTES:
-        raise ValueError(f"a message of {len(body)} bytes: the limit is {MAXIMUM_BYTES}")
+        raise HarnessError(noted(NoteCode.MESSAGE_TOO_LARGE, size_bytes=len(body), most_bytes=MAXIMUM_BYTES))
     if len(body) <= PACKET_BYTES:
         return [_HEAD.pack(token, 0, 1) + body]
     pieces = [body[start : start + PACKET_BYTES] for start in range(0, len(body), PACKET_BYTES)]

@@ -156,6 +156,7 @@ NOTES: dict[str, str] = {
     NoteCode.NOTHING_DELEGATED: "nothing was delegated: all operators were left to another device{listed}",
     NoteCode.WRONG_USE_REFUSED: "refused: {error}",
     NoteCode.WRONG_USE_ALLOWED: "answered, which is allowed here",
+    NoteCode.MESSAGE_TOO_LARGE: "a message between driver and worker is {size_bytes:,} bytes long, and at most {most_bytes:,} are sent",
     NoteCode.RESULT_NOT_WRITTEN: "the result cannot be written: {error}",
     NoteCode.BASELINE_UNUSABLE: "{reason}",
     NoteCode.ARTIFACT_CHANGED: "the artifact of the baseline has changed on disk ({path}); " + _RESTORE,

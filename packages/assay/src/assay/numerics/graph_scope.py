@@ -192,7 +192,7 @@ def _answers(
 def _check_small(model: ModelProto, sample: Mapping[str, Tensor]) -> None:
     """By the sizes that inference finds for the numbers that are fed."""
     if sum(one.size for one in sample.values()) > _MOST_EVALUATED:
-        raise ValueError("it reads too much")
+        raise ValueError(_MOST_EVALUATED)
     fed = ModelProto()
     fed.CopyFrom(model)
     del fed.graph.input[:]
@@ -201,4 +201,4 @@ def _check_small(model: ModelProto, sample: Mapping[str, Tensor]) -> None:
     kind = onnx.shape_inference.infer_shapes(fed, data_prop=True).graph.output[0].type.tensor_type
     known = kind.HasField("shape") and all(one.HasField("dim_value") for one in kind.shape.dim)
     if not known or prod(one.dim_value for one in kind.shape.dim) > _MOST_EVALUATED:
-        raise ValueError("it would give too much")
+        raise ValueError(_MOST_EVALUATED)

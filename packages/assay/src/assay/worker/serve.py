@@ -16,12 +16,13 @@ import msgspec
 from assay.core.empty_result import empty_result
 from assay.core.job import NoopJob
 from assay.core.job_base import Job
-from assay.core.note import LONGEST, NoteCode, noted
+from assay.core.note import LONGEST, Note, NoteCode, noted
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.packets import TOKEN_BYTES
 from assay.core.result import AnyResult, NoopResult
 from assay.core.step import UNKNOWN, Step
 from assay.core.wire import SHARED_BYTES, Changed, Done, Hello, crumb, decode_job, step_bytes
+from assay.errors import AssayError
 from assay.numerics.steps import listening
 from assay.worker.describe_exception import describe_exception
 from assay.worker.dispatch import execute
@@ -74,10 +75,15 @@ def _answer(driver: DriverConnection, job: Job, result: AnyResult, changed: tupl
     try:
         driver.send(Done(result, changed))
     except Exception as error:  # noqa: BLE001  a backend's facts and figures may be anything
-        ended = noted(NoteCode.RESULT_NOT_WRITTEN, error=describe_exception(error)[:LONGEST])
+        ended = noted(NoteCode.RESULT_NOT_WRITTEN, error=_not_written(error))
         failed = empty_result(job, Outcome.ERROR)
         told = msgspec.structs.replace(failed, stage=result.stage, cause=Cause.OTHER, ended=ended)
         driver.send(Done(told, changed))
+
+
+def _not_written(error: Exception) -> Note | str:
+    note = error.note if isinstance(error, AssayError) else None
+    return note or describe_exception(error)[:LONGEST]
 
 
 def _execute(job: Job, shared: mmap.mmap, driver: DriverConnection, state: ProcessState) -> AnyResult:

@@ -31,5 +31,8 @@ class UsageCode(enum.StrEnum):
     MUTATION_ELSEWHERE = "mutation_elsewhere"
     MUTATION_NEEDS = "mutation_needs"
     # values and folders
+    NEGATIVE = "negative"
+    NOT_64_BITS = "not_64_bits"
+    NOT_POSITIVE = "not_positive"
     NO_VALUE = "no_value"
     NO_HOME = "no_home"

@@ -27,6 +27,9 @@ USAGE: dict[str, str] = {
     UsageCode.MUTATION_ELSEWHERE: "mutation {operator!r} does not apply at {site!r}; it applies at {sites}",
     UsageCode.MUTATION_NEEDS: "mutation {operator!r} does not apply at {site!r}; it needs {needs}",
     # values and folders
+    UsageCode.NEGATIVE: "{name} is {value:g}; it must be a finite number, at least 0",
+    UsageCode.NOT_64_BITS: "{name} is {value}; it must fit 64 bits",
+    UsageCode.NOT_POSITIVE: "{name} is {value:g}; it must be a finite number, more than 0",
     UsageCode.NO_VALUE: "a {type} is no tensor, sequence, optional or map",
     UsageCode.NO_HOME: "this user has no home folder to keep downloads in: set ASSAY_CACHE to a folder of its own",
 }

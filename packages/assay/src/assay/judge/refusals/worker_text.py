@@ -58,6 +58,7 @@ WORKER: dict[str, str] = {
     NoteCode.EVALUATOR_LACKS: "onnx.reference does not compute {operator} in {type}.",
     NoteCode.EVALUATOR_REFUSES: "onnx.reference cannot do {operator}: {error}",
     NoteCode.EVALUATOR_FAILED: "onnx.reference failed in {operator}: {error}",
+    NoteCode.FORM_NOT_COMPUTED: "Assay does not compute {operator} with {stated}.",
     NoteCode.NOT_IN_DOUBLE: "the model cannot be evaluated in float64: {error}",
     NoteCode.OUTPUT_NO_TENSOR: "Output '{output}' is a {type}, and only tensors can be compared.",
     NoteCode.OUTPUT_NO_NUMBERS: "an output is no tensor of numbers",

@@ -12,16 +12,18 @@ from assay.numerics import operators as room
 from assay.numerics.operators.record import MICROSOFT, OnnxOperator
 
 
+class TwoRecords(ValueError):
+    """Two files of this room have a record of one operator: its domain and name, and the second file."""
+
+
 @cache
 def onnx_operators() -> dict[tuple[str, str], OnnxOperator]:
-    """By domain and name. Raises ValueError where two files have a record of one operator."""
+    """By domain and name. Raises TwoRecords."""
     found: dict[tuple[str, str], OnnxOperator] = {}
     for module in sorted(one.name for one in iter_modules(room.__path__)):
         for one in getattr(import_module(f"{room.__name__}.{module}"), "OPERATORS", ()):
             if (one.domain, one.name) in found:
-                raise ValueError(
-                    f"two records of the operator {one.name!r} of the domain {one.domain!r}: one is in {module}.py"
-                )
+                raise TwoRecords(one.domain, one.name, module)
             found[one.domain, one.name] = one
     return found
 

@@ -39,7 +39,7 @@ def activated(body: Body, x: str, name: str, parameters: Sequence[float]) -> str
         return body.step("Min", body.step("Max", x, body.number(low, x)), body.number(high, x))
     named = {"LeakyRelu": ("alpha",), "HardSigmoid": ("alpha", "beta"), "Elu": ("alpha",)}
     if name not in (*named, "Relu", "Tanh", "Sigmoid", "Softplus", "Softsign"):
-        raise Unknown(f"an activation {name}")
+        raise Unknown
     return body.step(name, x, **dict(zip(named.get(name, ()), parameters, strict=False)))
 
 

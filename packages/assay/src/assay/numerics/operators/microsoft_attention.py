@@ -50,13 +50,13 @@ def _mask(body: Body, mask: str, keys: str, like: str) -> str:
         if body.shape(mask)[0] is not None and body.size(mask, 0) != 1:
             batch = body.shape(keys)[0] if keys in body.node.input else None
             if batch != body.size(mask, 0):
-                raise Unknown("which form a mask of one axis has")
+                raise Unknown
         places = numbers(body, length_of(body, keys, 2))
         lengths = body.unsqueeze(body.step("Cast", mask, to=TensorProto.INT64), 1)
         hidden = body.step("Not", body.step("Less", places, lengths))
         return _where(body, body.unsqueeze(hidden, 1, 2), lowest, like)
     if rank not in (2, 3):
-        raise Unknown(f"a mask of {rank} axes")
+        raise Unknown
     zero = body.tensor(np.zeros((), helper.tensor_dtype_to_np_dtype(body.type_of(mask))))
     hidden = body.step("Not", body.step("Greater", mask, zero))
     return _where(body, body.unsqueeze(hidden, *((1, 2) if rank == 2 else (1,))), lowest, like)
@@ -93,7 +93,7 @@ def _plain(body: Body) -> None:
     body.needs(11)
     for name in ("do_rotary", "past_present_share_buffer"):
         if body.attribute(name, 0):
-            raise Unknown(f"{body.node.op_type} with {name}")
+            raise Unknown
 
 
 def _projected(body: Body, projection: str, mask: str, past: str, bias: str, sizes: list[int]) -> None:
@@ -133,10 +133,10 @@ def _several_heads(body: Body) -> None:
     """Of query, keys and values by themselves, and a bias of all three."""
     _plain(body)
     if body.gives(3) or body.input(8) or body.input(9):
-        raise Unknown("MultiHeadAttention that shares a buffer or gives its scores")
+        raise Unknown
     query, keys, values, bias, mask, added, past_keys, past_values = (body.input(at) for at in range(8))
     if not keys or not values:
-        raise Unknown("MultiHeadAttention of packed inputs")
+        raise Unknown
     heads, width = body.attribute("num_heads"), body.size(query, 2)
     if bias:
         behind = body.size(bias, 0) - 2 * width
@@ -164,7 +164,7 @@ def _rotary(body: Body) -> None:
     """Pairs of numbers turned by the angle of their position: halves of a head, or neighbours."""
     body.needs(11)
     if body.attribute("is_packed_batching", 0) or body.attribute("scale", 1.0) != 1.0:
-        raise Unknown("RotaryEmbedding that is packed or scaled")
+        raise Unknown
     x, positions, cosines, sines = (body.input(at) for at in range(4))
     half, part = body.size(cosines, 1), body.attribute("rotary_embedding_dim", 0)
     rank = body.rank(x)

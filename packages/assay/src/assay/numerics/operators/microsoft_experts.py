@@ -19,7 +19,7 @@ def _experts(body: Body) -> None:
     """Every network for every token, times its share, which is 0 where the router chose others."""
     body.needs(13)
     if body.attribute("use_sparse_mixer", 0):
-        raise Unknown("MoE with a sparse mixer")
+        raise Unknown
     width = body.size(body.input(2), 2)
     tokens = body.unsqueeze(body.reshape(body.input(0), -1, width), 0)
     first = _layer(body, tokens, 2)
@@ -54,14 +54,14 @@ def _activated(body: Body, first: str, tokens: str) -> str:
     if kind == _GATED:
         return _gated(body, first, tokens)
     if body.input(6):
-        raise Unknown(f"MoE with a third layer and the activation {kind}")
+        raise Unknown
     if kind == "silu":
         return body.step("Mul", first, body.step("Sigmoid", first))
     if kind == "gelu":
         return fast_gelu(body, first)
     if kind in ("relu", "identity"):
         return body.step("Relu", first) if kind == "relu" else first
-    raise Unknown(f"MoE with the activation {kind}")
+    raise Unknown
 
 
 def _gated(body: Body, first: str, tokens: str) -> str:
@@ -81,7 +81,7 @@ def _halves(body: Body, first: str, tokens: str) -> tuple[str, str]:
     fused = body.attribute("swiglu_fusion", 0)
     if fused == 0:
         if not body.input(6):
-            raise Unknown("MoE with swiglu and one layer that is not fused")
+            raise Unknown
         return first, _layer(body, tokens, 6)
     half = body.size(body.input(2), 1) // 2
     if fused == 2:

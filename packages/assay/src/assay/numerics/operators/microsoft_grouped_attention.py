@@ -32,9 +32,9 @@ _SINK = 11
 def _demand_plain(body: Body) -> None:
     for name, plain in _OFF.items():
         if body.attribute(name, plain) != plain:
-            raise Unknown(f"GroupQueryAttention with {name}")
+            raise Unknown
     if any(body.input(at) for at in range(_SINK + 1, 16)) or body.gives(3):
-        raise Unknown("GroupQueryAttention with quantized keys, normalized heads, or that gives its scores")
+        raise Unknown
 
 
 def _sides(body: Body, heads: int, groups: int) -> tuple[list[str], int]:

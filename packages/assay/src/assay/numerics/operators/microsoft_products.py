@@ -91,7 +91,7 @@ def _dynamic(body: Body) -> None:
 def _few_bits(body: Body) -> None:
     """A times B^T, B in blocks along K. With accuracy_level 4 an engine may round A to eight bits, which no steps say."""
     if body.attribute("accuracy_level", 0) == COARSE:
-        raise Unknown("MatMulNBits of accuracy level 4 may round its input to eight bits")
+        raise Unknown
     packed, scales = body.stored(body.input(1)), body.stored(body.input(2))
     zeros, group = (body.stored(body.input(at)) if body.input(at) else None for at in (3, 4))
     attributes = body.attributes("N", "K", "bits", "block_size")

@@ -38,7 +38,7 @@ def _gathered_blocks(body: Body) -> None:
     """Rows of a table in blocks along one axis, each with a scale and a zero point."""
     data, scales = body.stored(body.input(0)), body.stored(body.input(2))
     if data.dtype.kind not in "iu" and data.dtype.name not in ("int4", "uint4", "int2", "uint2"):
-        raise Unknown(f"GatherBlockQuantized of {data.dtype}")
+        raise Unknown
     zeros = body.stored(body.input(3)) if body.input(3) else None
     bits = body.attribute("bits", 4)
     if data.dtype == np.uint8:
@@ -66,7 +66,7 @@ def _distances(body: Body) -> None:
     """Between each row of one matrix and each of the other, by way of their product: |a|^2 + |b|^2 - 2 a b."""
     metric = body.attribute("metric", "sqeuclidean")
     if metric not in ("sqeuclidean", "euclidean"):
-        raise Unknown(f"CDist by {metric}")
+        raise Unknown
     a, b = body.input(0), body.input(1)
     squares = [body.total(body.step("Mul", one, one), 1) for one in (a, b)]
     both = body.step("Add", body.unsqueeze(squares[0], 1), body.unsqueeze(squares[1], 0))

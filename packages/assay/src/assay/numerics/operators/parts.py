@@ -34,7 +34,7 @@ def _pad_kernel(call: Call) -> Values | None:
     for axis, begin, end in zip(axes, pads[: len(axes)].tolist(), pads[len(axes) :].tolist(), strict=True):
         size = x.shape[axis]
         if size + min(begin, 0) + min(end, 0) < 0:
-            raise ValueError(f"pads {begin} and {end} take more than the {size} elements of axis {axis} away")
+            raise Conflict(ConstraintCode.NEGATIVE_PADDING, axis=axis, size=size, before=begin, after=end)
         kept[axis] = slice(max(0, -begin), size + min(end, 0))
         around[axis] = max(0, begin), max(0, end)
     mode = stated(call.attributes, "mode", "constant")

@@ -19,11 +19,11 @@ from assay.numerics.shapes.values import UNKNOWN, Node, Value, of_data, product
 
 
 def reshape(call: Call) -> Values | None:
-    """None: onnx.reference does it. Raises ValueError for such a size."""
+    """None: onnx.reference does it. Raises Conflict for a size below -1."""
     given = call.input(1) if len(call.inputs) > 1 else call.attributes.get("shape")
     sizes = np.asarray(given if given is not None else ())
     if sizes.size and sizes.min() < -1:
-        raise ValueError(f"no dimension can be {sizes.min()}: a size is 0 or more, or -1 for the one that is left")
+        raise Conflict(ConstraintCode.NO_SHAPE, sizes=tuple(sizes.reshape(-1).tolist()))
     return None
 
 

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from onnx.reference.ops.op_deform_conv import DeformConv as _DeformConv
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.attributes import stated
+from assay.numerics.shapes.constraints import Conflict, text
 from assay.ports import Tensor
 
 
@@ -37,7 +39,9 @@ class DeformConv(_DeformConv):
         kernel, shape = w.shape[2:], offset.shape[2:]
         groups, parts = stated(attributes, "group", 1), stated(attributes, "offset_group", 1)
         if x.shape[1] != w.shape[1] * groups or offset.shape[1] != parts * kernel[0] * kernel[1] * 2:
-            raise ValueError(f"weights {w.shape} and offsets {offset.shape} do not fit an input of {x.shape}")
+            raise Conflict(
+                ConstraintCode.DEFORMED, shape=text(x.shape), weight=text(w.shape), offset=text(offset.shape)
+            )
         moved = offset.reshape(len(x), parts, *kernel, 2, *shape)
         places = [_places(axis, kernel, shape, attributes) + moved[:, :, :, :, axis] for axis in range(2)]
         picked = x.reshape(len(x), parts, -1, *x.shape[2:])

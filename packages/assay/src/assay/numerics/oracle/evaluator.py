@@ -14,9 +14,11 @@ import onnx
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpFunction, OpRun, RefAttrName
 
+from assay.core.constraint import Constraint, unmet_note
 from assay.core.dtype import dtype_name
 from assay.core.note import NoteCode, noted
 from assay.errors import Lowering, Unsupported
+from assay.numerics.attributes import NotComputed
 from assay.numerics.operators.index import in_domain, names_where
 from assay.numerics.operators.record import MICROSOFT
 from assay.numerics.oracle.contrib.decompose import decomposed
@@ -27,6 +29,7 @@ from assay.numerics.oracle.hooks import SILENT, Call, Kernel, Values, current
 from assay.numerics.oracle.reference_classes import reference_classes
 from assay.numerics.oracle.to_float64 import to_float64
 from assay.numerics.oracle.trees import LOOKUPS
+from assay.numerics.shapes.constraints import Conflict
 from assay.ports import Tensors
 
 _REAL = ("float64", "float32", "float16", "bfloat16")
@@ -141,6 +144,13 @@ class Evaluator(ReferenceEvaluator):
         label = self._labels.get(id(node)) or self._label(node)
         try:
             results = self._evaluate(node, values, attributes, label)
+        except NotComputed as error:
+            raise Unsupported(
+                noted(NoteCode.FORM_NOT_COMPUTED, operator=node.op_type, stated=error.stated), node=label
+            ) from error
+        except Conflict as conflict:
+            demand = Constraint(conflict.code, conflict.facts, node.op_type, label)
+            raise Lowering(unmet_note(demand), node=label) from conflict
         except NotImplementedError as error:
             raise Unsupported(
                 noted(NoteCode.EVALUATOR_REFUSES, operator=node.op_type, error=str(error)), node=label

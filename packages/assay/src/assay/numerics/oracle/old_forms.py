@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 from onnx.reference.op_run import OpRun
 
+from assay.core.constraint import ConstraintCode
+from assay.numerics.attributes import NotComputed
+from assay.numerics.shapes.constraints import Conflict
 from assay.ports import Tensor
 
 
@@ -32,7 +35,7 @@ class _Two(OpRun):
     def _run(self, x: Tensor, y: Tensor, axis: Any = None, broadcast: Any = None, **_: Any) -> tuple[Tensor]:
         x, y = np.asarray(x), np.asarray(y)
         if x.dtype.kind in "fiu" and y.dtype != x.dtype and type(self).__name__ != "Pow":
-            raise TypeError(f"the inputs are of two types, {x.dtype} and {y.dtype}")
+            raise Conflict(ConstraintCode.INPUT_TYPES, one=x.dtype.name, other=y.dtype.name)
         if broadcast and axis is not None:
             first = axis % x.ndim if x.ndim else 0
             y = y.reshape(*y.shape, *[1] * (x.ndim - first - y.ndim))
@@ -92,7 +95,7 @@ class Dropout(OpRun):
     ) -> tuple[Tensor, ...]:
         version: int = self.run_params["opsets"][self.onnx_node.domain]
         if version < 7 and is_test != 1:
-            raise NotImplementedError(f"the training of Dropout-{version}")
+            raise NotComputed(opset=version, training=1)
         share = 0.5 if ratio is None or version < 12 else float(np.asarray(ratio))
         mask: Tensor = np.ones(x.shape, bool if version >= 10 else x.dtype)
         if version >= 12 and training is not None and bool(np.asarray(training)) and share:
@@ -138,7 +141,7 @@ class Split(OpRun):
             each = -(-x.shape[place] // count)
             given = [each] * (count - 1) + [x.shape[place] - each * (count - 1)]
         if sum(given) != x.shape[place] or min(given, default=0) < 0:
-            raise ValueError(f"parts of {list(given)} do not make up axis {place}, of {x.shape[place]}")
+            raise Conflict(ConstraintCode.SPLIT_INTO, axis=place, size=x.shape[place], parts=tuple(given))
         return tuple(np.split(x, np.cumsum(given)[:-1].astype(int), axis=place))
 
 
@@ -150,7 +153,7 @@ class Reshape(OpRun):
     def _run(self, x: Tensor, given: Any = None, shape: Any = None, allowzero: Any = None, **_: Any) -> tuple[Tensor]:
         sizes = [int(one) for one in np.asarray(shape if given is None else given).reshape(-1)]
         if min(sizes, default=0) < -1:
-            raise ValueError(f"no dimension can be {min(sizes)}: a size is 0 or more, or -1 for the one that is left")
+            raise Conflict(ConstraintCode.NO_SHAPE, sizes=tuple(sizes))
         if not allowzero:
             sizes = [x.shape[place] if size == 0 else size for place, size in enumerate(sizes)]
         return (x.reshape(sizes),)

@@ -19,6 +19,7 @@ from onnx.reference.ops.op_roi_align import RoiAlign as RoiAlign16
 from onnx.reference.ops.op_scatter_elements import scatter_elements
 from onnx.reference.ops.op_softmax import Softmax as Softmax13
 
+from assay.numerics.attributes import NotComputed
 from assay.ports import Tensor
 
 
@@ -57,7 +58,7 @@ class BatchNormalization(BatchNormalization_14):
         if version < 14:
             training = is_test != 1 if version < 7 else len([name for name in self.onnx_node.output if name]) > 1
             if training:
-                raise NotImplementedError(f"the training of BatchNormalization-{version}")
+                raise NotComputed(opset=version, training=1)
         if spatial == 0:
             answer = scale * (x - mean) / np.sqrt(var + x.dtype.type(epsilon)) + bias
             return (answer.astype(x.dtype),)

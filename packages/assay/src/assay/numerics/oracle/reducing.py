@@ -14,6 +14,8 @@ from onnx.reference.ops.op_cum_prod import CumProd as _CumProd
 from onnx.reference.ops.op_cum_sum import CumSum as _CumSum
 from onnx.reference.ops.op_one_hot import OneHot as _OneHot
 
+from assay.core.constraint import ConstraintCode
+from assay.numerics.shapes.constraints import Conflict
 from assay.ports import Tensor
 
 
@@ -212,7 +214,7 @@ class SequenceInsert(OpRun):
         found = list(sequence or [])
         place = len(found) if position is None else int(np.asarray(position).reshape(-1)[0])
         if not -len(found) <= place <= len(found):
-            raise IndexError(f"no place {place} in a sequence of {len(found)}")
+            raise Conflict(ConstraintCode.SEQUENCE_POSITION, position=place, size=len(found))
         found.insert(place, tensor)
         return (found,)
 

@@ -12,7 +12,7 @@ import numpy as np
 from onnx.reference.op_run import OpRun
 from onnx.reference.ops.op_resize import Resize as _Resize
 
-from assay.numerics.attributes import stated
+from assay.numerics.attributes import NotComputed, stated
 from assay.ports import Tensor
 
 
@@ -56,7 +56,7 @@ class Resize(_Resize):
         others = tuple(None if one is None or not np.size(one) else one for one in others)
         if attributes.get("coordinate_transformation_mode") == "tf_half_pixel_for_nn":
             if attributes.get("mode") not in (None, "nearest"):
-                raise NotImplementedError("tf_half_pixel_for_nn with another mode than nearest")
+                raise NotComputed(coordinate_transformation_mode="tf_half_pixel_for_nn", mode=attributes.get("mode"))
             sizes = [] if len(others) < 3 or others[2] is None else np.asarray(others[2]).tolist()
             scales = [n / m for n, m in zip(sizes, x.shape, strict=True)] if sizes else np.asarray(others[1]).tolist()
             return (_nearest_of_tensorflow(x, scales, sizes, attributes.get("nearest_mode")),)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from onnx.reference.op_run import OpRun
 
+from assay.numerics.attributes import NotComputed
 from assay.ports import Tensor
 
 
@@ -26,7 +27,7 @@ class Real(OpRun):
 
 
 def post_transformed(scores: Tensor, how: Any) -> Tensor:
-    """Rows of scores under NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO or PROBIT. Raises NotImplementedError for any other."""
+    """Rows of scores under NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO or PROBIT. Raises NotComputed for any other."""
     with np.errstate(all="ignore"):
         match how:
             case None | "NONE":
@@ -43,4 +44,4 @@ def post_transformed(scores: Tensor, how: Any) -> Tensor:
                 from scipy.special import ndtri
 
                 return np.asarray(ndtri(scores))
-    raise NotImplementedError(f"post_transform {how!r}")
+    raise NotComputed(post_transform=how)

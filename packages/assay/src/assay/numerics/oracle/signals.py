@@ -8,6 +8,8 @@ from __future__ import annotations
 import numpy as np
 from onnx.reference.op_run import OpRun
 
+from assay.core.constraint import ConstraintCode
+from assay.numerics.shapes.constraints import Conflict
 from assay.ports import Tensor
 
 
@@ -34,7 +36,7 @@ class STFT(OpRun):
         else:
             length = signal.shape[1] if window is None else window.shape[0]
         if signal.shape[1] < length:
-            raise ValueError(f"a frame of {length} does not fit into {signal.shape[1]} samples")
+            raise Conflict(ConstraintCode.FRAME, frame=length, size=signal.shape[1])
         step = int(np.asarray(frame_step).item())
         frames = np.lib.stride_tricks.sliding_window_view(signal, length, axis=1)[:, ::step]
         weighted = frames if window is None else frames[..., : window.shape[0]] * window[:length]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from onnx.reference.op_run import OpRun
 
-from assay.numerics.attributes import stated
+from assay.numerics.attributes import NotComputed, stated
 from assay.numerics.oracle.scores import Real
 from assay.ports import Tensor
 
@@ -121,7 +121,7 @@ def transformed(scores: Tensor, kind: Any) -> Tensor:
             total = raised.sum(axis=1, keepdims=True)
             return np.asarray(np.where(total == 0, 0.5, raised / np.where(total == 0, 1, total)))
         case "PROBIT":
-            raise NotImplementedError("post_transform PROBIT")
+            raise NotComputed(post_transform="PROBIT")
         case _:
             return scores
 
@@ -141,7 +141,7 @@ class TreeEnsembleRegressor(Real):
         kind = _text(stated(attributes, "post_transform", "NONE"))
         if aggregate not in ("SUM", "AVERAGE") or kind != "NONE":
             # ONNX Runtime 1.31.1 leaves the transform of a single target out: nothing to rely on.
-            raise NotImplementedError(f"aggregate_function {aggregate} with post_transform {kind}")
+            raise NotComputed(aggregate_function=aggregate, post_transform=kind)
         scores = votes(_rows(x), attributes, "target", targets).total
         if aggregate == "AVERAGE":
             scores = scores / len(set(attributes["nodes_treeids"]))
@@ -159,7 +159,7 @@ class TreeEnsembleClassifier(Real):
         numbers, texts = attributes.get("classlabels_int64s"), attributes.get("classlabels_strings")
         labels = np.asarray(numbers, np.int64) if numbers else np.asarray([_text(one) for one in texts or ()], object)
         if len(labels) < 2:
-            raise NotImplementedError(f"{len(labels)} class labels")
+            raise NotComputed(class_labels=len(labels))
         chosen, scores = classified(_rows(x), attributes, len(labels))
         return labels[chosen], self.given(scores, x)
 
@@ -170,12 +170,12 @@ def classified(x: Tensor, attributes: Mapping[str, Any], classes: int) -> tuple[
     base, kind = _numbers(attributes, "base_values"), attributes.get("post_transform")
     scores = found.total + base if base.size == classes else found.total
     if classes > 2 and len(set(attributes["class_ids"])) < classes:
-        raise NotImplementedError("classes that no leaf votes for")
+        raise NotComputed(class_labels=classes, classes_of_leaves=len(set(attributes["class_ids"])))
     if classes > 2:
         return scores.argmax(axis=1), transformed(scores, kind)
     if set(attributes["class_ids"]) != {0} or base.size > 1:
         # ONNX Runtime 1.31.1 answers the second of two classes wherever its score is above zero.
-        raise NotImplementedError("two classes, unless their one score is of the first and has one base value at most")
+        raise NotComputed(class_labels=classes, class_ids=sorted(set(attributes["class_ids"])), base_values=base.size)
     voted = scores[:, 0] + (base[0] if base.size else 0.0)
     positive = bool((_numbers(attributes, "class_weights") >= 0).all())
     chosen = (voted > (0.5 if positive else 0.0)).astype(np.int64)

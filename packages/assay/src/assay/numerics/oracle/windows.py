@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from assay.core.constraint import ConstraintCode
 from assay.numerics.attributes import auto_pad_of, stated
+from assay.numerics.shapes.constraints import Conflict
 from assay.ports import Tensor
 
 Block = tuple[tuple[int, ...], tuple[int, ...]]
@@ -70,7 +72,7 @@ class Window:
 def window_of(size: Sequence[int], kernel: Sequence[int], attributes: Mapping[str, Any]) -> Window:
     """From the ONNX attributes strides, dilations, pads, auto_pad and ceil_mode, absent ones at their defaults.
 
-    Raises ValueError where the window does not fit into the padded input.
+    Raises Conflict where the window does not fit into the padded input.
     """
     axes = len(size)
     strides = tuple(stated(attributes, "strides", [1] * axes))
@@ -82,7 +84,7 @@ def window_of(size: Sequence[int], kernel: Sequence[int], attributes: Mapping[st
     for n, span, stride, first, last in zip(size, spans, strides, begin, end, strict=True):
         count = _count(n + first + last - span, stride, n + first, bool(attributes.get("ceil_mode")))
         if count < 1:
-            raise ValueError(f"A window of {span} does not fit into {n} elements padded by {first} and {last}.")
+            raise Conflict(ConstraintCode.WINDOW, window=span, size=n, padding=first + last)
         out.append(count)
         slack.append(max(0, (count - 1) * stride + span - (n + first + last)))
     return Window(tuple(kernel), strides, dilations, begin, end, tuple(slack), tuple(out))

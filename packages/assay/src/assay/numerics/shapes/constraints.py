@@ -30,8 +30,8 @@ ShapeRule = Callable[[Node, Inputs, Walk], Sequence[Value]]
 """What an operator gives for these inputs. Raises Conflict."""
 
 
-class Conflict(Exception):
-    """A constraint that these sizes do not meet. `pairs` are (is, should be): sizes that would meet it, where they are known."""
+class Conflict(ValueError):
+    """A constraint that these sizes, or attributes, do not meet. `pairs` are (is, should be): sizes that would meet it, if known."""
 
     def __init__(self, code: ConstraintCode, *pairs: tuple[int, int], **facts: Fact) -> None:
         super().__init__(code, facts)

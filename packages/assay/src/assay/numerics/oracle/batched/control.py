@@ -34,7 +34,7 @@ class _Turn(Turn):
 
     def number(self, value: Valued) -> Any:
         if value.is_rowed:
-            raise NotBatchable("what decides the way through the graph is not the same in all rows")
+            raise NotBatchable
         return super().number(value.value)
 
     def known(self, value: Any) -> Valued:

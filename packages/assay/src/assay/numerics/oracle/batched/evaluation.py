@@ -200,11 +200,11 @@ def _stacked(rows: Sequence[Any], operator: str) -> Any:
     if all(isinstance(one, list) and len(one) == len(rows[0]) for one in rows):
         return [_stacked(each, operator) for each in zip(*rows, strict=True)]
     if not all(isinstance(one, np.ndarray | np.generic) for one in rows):
-        raise NotBatchable(f"{operator} does not give tensors")
+        raise NotBatchable
     try:
         return np.stack(rows)
     except ValueError as error:
-        raise NotBatchable(str(error)) from error
+        raise NotBatchable from error
 
 
 def _is_plain(function: OpFunction) -> bool:

@@ -17,7 +17,8 @@ _TYPED_BY = {"DequantizeLinear": 1, "QuantizeLinear": 2, "Where": 1}
 
 
 class Unknown(Exception):
-    """What the steps depend on (a rank, a stored number) is not known, or they need a newer opset: the text says which."""
+    """What the steps depend on (a rank, a stored number) is not known, or they need a newer opset, or nobody wrote steps for this form of
+    the operator: it is evaluated as it is."""
 
 
 @dataclass
@@ -50,7 +51,7 @@ class Body:
     def needs(self, version: int) -> None:
         """Raises Unknown where the model's opset is an older one."""
         if self.version < version:
-            raise Unknown(f"{self.node.op_type} is made of operators of opset {version}")
+            raise Unknown
 
     def input(self, position: int) -> str:
         return self.node.input[position] if position < len(self.node.input) else ""
@@ -76,7 +77,7 @@ class Body:
         if name in self._known.stored:
             return tuple(self._known.stored[name].dims)
         if name not in self._known.shapes:
-            raise Unknown(f"the rank of '{name}'")
+            raise Unknown
         return self._known.shapes[name]
 
     def rank(self, name: str) -> int:
@@ -86,7 +87,7 @@ class Body:
         """Raises Unknown where it is left open."""
         size = self.shape(name)[axis]
         if size is None:
-            raise Unknown(f"the size of axis {axis} of '{name}'")
+            raise Unknown
         return size
 
     def type_of(self, name: str) -> int:
@@ -96,7 +97,7 @@ class Body:
     def stored(self, name: str) -> Tensor:
         """Raises Unknown for what is computed."""
         if name not in self._known.stored:
-            raise Unknown(f"'{name}' is computed")
+            raise Unknown
         return np.asarray(numpy_helper.to_array(self._known.stored[name]))
 
     def tensor(self, array: Any) -> str:

@@ -6,6 +6,8 @@ from typing import Any
 
 from onnx.reference.op_run import OpRun
 
+from assay.numerics.attributes import NotComputed
+
 
 class MatMulNBits(OpRun):
     """`coarse_product` computes it; this only has to be there."""
@@ -13,7 +15,7 @@ class MatMulNBits(OpRun):
     op_domain = "com.microsoft"
 
     def _run(self, *inputs: Any, **attributes: Any) -> tuple[Any, ...]:
-        raise NotImplementedError(f"this form of it ({len(inputs)} inputs, {sorted(attributes)})")
+        raise NotComputed(inputs=len(inputs), attributes=" ".join(sorted(attributes)))
 
 
 class DynamicQuantizeLSTM(OpRun):
@@ -22,4 +24,4 @@ class DynamicQuantizeLSTM(OpRun):
     op_domain = "com.microsoft"
 
     def _run(self, *inputs: Any, **attributes: Any) -> tuple[Any, ...]:
-        raise NotImplementedError(f"this form of it ({len(inputs)} inputs, {sorted(attributes)})")
+        raise NotComputed(inputs=len(inputs), attributes=" ".join(sorted(attributes)))

@@ -12,6 +12,7 @@ import numpy as np
 from onnx.reference.op_run import OpRun
 from onnx.reference.ops.op_tfidf_vectorizer import TfIdfVectorizer as _TfIdfVectorizer
 
+from assay.numerics.attributes import NotComputed
 from assay.ports import Tensor
 
 _START, _END = "\x02", "\x03"
@@ -21,7 +22,7 @@ class Tokenizer(OpRun):
     """All matches of `tokenexp` in each text, padded to the longest row: shape (..., tokens).
 
     ONNX Runtime matches with RE2, longest first; Python takes the first alternative. An expression where the two could differ, and
-    `separators`, which are other rules, raise NotImplementedError: the model then has no evaluation in double, and says so.
+    `separators`, which are other rules, raise NotComputed: the model then has no evaluation in double, and says so.
     """
 
     op_domain = "com.microsoft"
@@ -36,7 +37,7 @@ class Tokenizer(OpRun):
         tokenexp: str | None = None,
     ) -> tuple[Tensor]:
         if separators or not tokenexp or re.search(r"[|?]", tokenexp):
-            raise NotImplementedError(f"Tokenizer with separators {separators!r} and tokenexp {tokenexp!r}")
+            raise NotComputed(separators=separators, tokenexp=tokenexp)
         pattern = re.compile(tokenexp, re.ASCII)  # \w and \d of RE2 are those of ASCII
         rows = []
         for text in x.reshape(-1):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.numerics.attributes import stated
+from assay.numerics.attributes import NotComputed, stated
 from assay.numerics.oracle.hooks import Call, Kernel, Values
 from assay.ports import Tensor
 
@@ -145,7 +145,7 @@ class _Cell:
             "ScaledTanh": lambda x: alpha * np.tanh(beta * x),
         }
         if name not in functions:
-            raise NotImplementedError(f"activation {name!r}")
+            raise NotComputed(activation=name)
         return functions[name]
 
     def _parameter(self, name: str, which: int, defaults: Mapping[str, float]) -> float:

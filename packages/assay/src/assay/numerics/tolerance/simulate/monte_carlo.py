@@ -220,7 +220,7 @@ class NoiseSimulation(NoisyEvaluation):
             found += [named(names, one) for one in values]
             quiet = 0
         if any(value.shape != sample.values[name].shape for one in found for name, value in one.items()):
-            raise NotBatchable("a value has another shape in rows than alone")
+            raise NotBatchable
         if not told:
             return sample.values, found
         check_classes(found[0], sample.values)
