@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.core.note import noted
 from assay.core.refusals.endpoint_codes import EndpointCode
-from assay.endpoints.lookup import Late, looked_up
+from assay.endpoints.lookup import Late, NoAddress, looked_up
 
 _PIECE_BYTES = 1 << 14
 """One record of TLS: to send more than one would wait for each of them as long."""
@@ -36,7 +36,7 @@ class TimelyConnection(http.client.HTTPConnection):
 
     def connect(self) -> None:
         """TLS, where it is spoken, begins behind it, and has what is left then."""
-        trouble = OSError(f"{self.host} has no address")
+        trouble: OSError = NoAddress(noted(EndpointCode.HOST_HAS_NO_ADDRESS, host=self.host))
         for family, kind, protocol, _, address in looked_up(self.host, self.port, self.left_s()):
             connected = socket.socket(family, kind, protocol)
             try:

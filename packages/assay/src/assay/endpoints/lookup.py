@@ -16,6 +16,10 @@ class Late(AssayError, TimeoutError):
     """A limit of our own was met."""
 
 
+class NoAddress(AssayError, OSError):
+    """Nothing can be connected to by this name."""
+
+
 Addresses = list[tuple[Any, Any, int, str, Any]]
 """As socket.getaddrinfo gives them."""
 
@@ -30,7 +34,7 @@ def looked_up(host: str, port: int, seconds: float) -> Addresses:
         except OSError as error:
             found.put(error)
         except UnicodeError:
-            found.put(OSError(f"{host!r} is no name of a host"))
+            found.put(NoAddress(noted(EndpointCode.NO_HOST_NAME, host=host)))
 
     threading.Thread(target=look, daemon=True).start()
     try:

@@ -13,6 +13,8 @@ class EndpointCode(enum.StrEnum):
     NOTHING_ANSWERS = "nothing_answers"
     NO_TLS = "no_tls"
     CERTIFICATE = "certificate"
+    NO_HOST_NAME = "no_host_name"
+    HOST_HAS_NO_ADDRESS = "host_has_no_address"
     LOOKED_UP_LATE = "looked_up_late"
     DEADLINE_OVER = "deadline_over"
     BUSY = "busy"

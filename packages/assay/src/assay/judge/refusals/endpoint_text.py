@@ -23,6 +23,8 @@ ENDPOINTS: dict[str, str] = {
     EndpointCode.NOTHING_ANSWERS: "nothing answers at {address} ({error}): start the service, or correct its address",
     EndpointCode.NO_TLS: "{address} does not speak TLS ({error}): is it an address of http://?",
     EndpointCode.CERTIFICATE: "{address}: its certificate {what} ({error}): {then}",
+    EndpointCode.NO_HOST_NAME: "{host!r} is no name of a host",
+    EndpointCode.HOST_HAS_NO_ADDRESS: "{host} has no address",
     EndpointCode.LOOKED_UP_LATE: "the name {host} is looked up for longer than {seconds:.3g} s",
     EndpointCode.DEADLINE_OVER: "the deadline is over",
     EndpointCode.BUSY: "{address} was busy {times} (status {status}: {reason}): ask it again when it has room",
