@@ -3,7 +3,7 @@
 Expected, by the standard (Gelu-20, `approximate` "none"): 0.5 x (1 + erf(x / sqrt(2))), within some roundings of float32. Got: off by
 4.7e-4, which the formula by tanh explains up to 1.8e-4. Div, Erf, Add, Mul by x and Mul by 0.5, in this order, become that Gelu without a
 word, as PyTorch exports one before opset 20; where Mul by 0.5 comes first they stay, and are right. `approximate` "tanh" gives the same
-numbers. Found on the networks of two detectors of traffic.
+numbers. Found on the networks of a detector of traffic (`atspm-detector` 1.1.0).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """MNN 3.6.1, CPU, precision "high": MatMul of int32 reads the bits of whole numbers as floats.
 
 Expected, by the standard (MatMul, int32 since opset 9): [[38, 44, 50, 56], [83, 98, 113, 128]]. Got, without a word: all 0, as the bits of
-small whole numbers are floats of about 1e-45; those of negative ones are NaN. The same numbers as floats are right. Found on a network
-that multiplies masks of whole numbers.
+small whole numbers are floats of about 1e-45; those of negative ones are NaN. The same numbers as floats are right. Found at first
+contact with real models.
 """
 
 from __future__ import annotations
