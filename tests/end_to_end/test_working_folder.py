@@ -24,7 +24,10 @@ import numpy as np
 from helper import WIDTH
 
 def two():
-    for _ in range(2):
+    import subprocess, sys
+    import later
+    subprocess.run([sys.executable, "tools/tool.py"], check=True)
+    for _ in range(later.SIZE):
         yield {"x": np.arange(2 * WIDTH, dtype=np.float32).reshape(2, WIDTH)}
 """
 
@@ -57,5 +60,9 @@ def test_what_a_user_names_is_and_what_lies_beside_it(folder: Path) -> None:
     (folder / "helper.py").write_text("WIDTH = 4\n")
     (folder / "later.py").write_text("SIZE = 2\n")
     (folder / "rows.py").write_text(ROWS)
+    (folder / "tools").mkdir()
+    (folder / "tools" / "tool.py").write_text("import neighbour\n")
+    (folder / "tools" / "neighbour.py").write_text("")
     assert "1 of 1" in _check(folder, "models:made", "--flow", "torch-eager")
     assert "1 of 1" in _check(folder, "m.onnx", "--flow", "onnxruntime", "--inputs", "rows:two")
+    assert "1 of 1" in _check(folder, "m.onnx", "--flow", "onnxruntime", "--inputs", "./rows.py:two")

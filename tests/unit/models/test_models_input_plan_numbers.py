@@ -60,10 +60,10 @@ def test_few_bits_that_become_real_hold_all_of_their_type(
         ("y = Add (x, x)", 32767),
         ("y = Max (x, c)", 32767),
         ("y = Clip (x, c)", 32767),
-        ("y = Mul (x, x)", 1000),
-        ("y = Div (x, c)", 1000),
-        ("y = Mod (x, c)", 1000),
-        ("y = ReduceSum (x)", 1000),
+        ("y = Mul (x, x)", 9),
+        ("y = Div (x, c)", 32767),
+        ("y = Mod (x, c)", 32767),
+        ("y = ReduceSum (x)", 9),
         ("l = Less (x, c)\n y = Where (l, x, c)", 32767),
         ("b = Constant <value_int=1> ()\n l = Equal (b, b)\n n = Abs (c)\n y = Sub (x, n)", 32767),
         ("y = Cast <to=1> (x)", 255),
@@ -114,6 +114,27 @@ def test_what_may_be_a_place_a_size_a_length_or_a_mask_is_none(tmp_path: Path, b
         if name in body.replace("(", " ").replace(",", " ").replace(")", " ").split()
     }
     assert _number(made(tmp_path, f"g (int64[4] x) => (float y) {{ {body} }}", used)) is None
+
+
+def test_sums_of_squares_stay_inside_their_type(tmp_path: Path) -> None:
+    """Beyond it engines wrap around, or stay at the bound."""
+    path = made(tmp_path, "g (int32[1, 224, 224] x) => (int32 y) { q = Mul (x, x)\n y = ReduceSum (q) }")
+    low, high = _number(path) or (0.0, 0.0)
+    assert low is not None
+    assert high is not None
+    assert low < 0
+    assert 224 * 224 * max(high, -low) ** 2 < 2**31
+    eighth = made(tmp_path, "g (int8[4] x) => (int8[4] y) { q = Mul (x, x)\n y = Mul (q, x) }")
+    assert _number(eighth) == (-5, 5)
+
+
+@pytest.mark.parametrize("op", ["Div", "Mod", "Pow"])
+def test_what_a_divisor_or_an_exponent_is_made_of_is_never_negative(tmp_path: Path, op: str) -> None:
+    body = f"a = Add (x, k)\n d = Add (a, c)\n y = {op} (z, d)"
+    text = f"g (int64[8, 16] x, int64[8, 16] k, int64[8, 16] z) => (int64[8, 16] y) {{ {body} }}"
+    path = made(tmp_path, text, {"c": np.asarray(1, np.int64)})
+    assert [_number(path, name) for name in ("x", "k")] == [None, None]
+    assert op == "Pow" or _number(path, "z") == (-32767, 32767)
 
 
 def test_what_a_branch_or_a_loop_goes_by_is_none(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ class ForkServer:
         self.is_gone = False
         command = [
             sys.executable,
+            "-P",
             *program,
             str(theirs.fileno()),
             str(os.getpid()),
@@ -40,7 +41,7 @@ class ForkServer:
             *flows,
         ]
         self._folder = temp_folder()
-        own = {"PYTHONUNBUFFERED": "1", "PYTHONSAFEPATH": "1", "TMPDIR": self._folder}
+        own = {"PYTHONUNBUFFERED": "1", "TMPDIR": self._folder}
         try:
             with process_tree.starting() as known:
                 self._child = subprocess.Popen(

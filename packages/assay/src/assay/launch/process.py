@@ -76,10 +76,10 @@ class WorkerProcess:
     def _start(self, interpreter: str, variables: Mapping[str, str] | None) -> subprocess.Popen[bytes]:
         self._folder = temp_folder()
         theirs = self._connection.theirs
-        own = {"PYTHONUNBUFFERED": "1", "PYTHONSAFEPATH": "1", "TMPDIR": self._folder}
+        own = {"PYTHONUNBUFFERED": "1", "TMPDIR": self._folder}
         with process_tree.starting() as known:
             child = subprocess.Popen(
-                [interpreter, "-m", "assay.worker", str(theirs.fileno()), str(os.getpid())],
+                [interpreter, "-P", "-m", "assay.worker", str(theirs.fileno()), str(os.getpid())],
                 stdin=subprocess.DEVNULL,
                 stdout=self._append,
                 stderr=self._append,

@@ -47,7 +47,7 @@ _MOVED: dict[str, tuple[int, ...]] = {
 _ALL_MOVED = ("Concat", "Not", "And", "Or", "Xor")
 _SUMS = ("Abs", "Neg", "Sign", "Add", "Sub", "Sum", "Max", "Min", "Relu", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor",
          "ReduceMax", "ReduceMin", "Floor", "Ceil", "Round")
-_PRODUCTS = ("Mul", "Div", "Mod", "MatMul", "Gemm", "ReduceSum", "ReduceMean", "ReduceL1", "ReduceSumSquare", "CumSum", "Pow")
+_PRODUCTS = ("Mul", "MatMul", "Gemm", "ReduceSum", "ReduceMean", "ReduceL1", "ReduceSumSquare", "CumSum", "Pow")
 _COMPARISONS = ("Less", "LessOrEqual", "Greater", "GreaterOrEqual")
 _REAL_PLACES: dict[tuple[str, str], tuple[int, ...]] = {
     **{("", name): (0,) for name in ("DequantizeLinear", "QLinearConv")},
@@ -69,8 +69,9 @@ _OF_REAL = 255
 """What bfloat16 still holds, and float16 can sum."""
 _LARGEST_REAL = 32767
 """Of what has sixteen bits, as recorded sound has; float16 holds it."""
-_LARGEST = {2: (1, 1), 4: (7, 1), 8: (9, 9), 16: (1000, 100), 32: (32767, 1000), 64: (32767, 1000)}
-"""By the bits of a type: of sums and of products, so that a few of them one after the other stay inside."""
+_LARGEST = {2: (1, 1), 4: (7, 1), 8: (9, 5), 16: (1000, 9), 32: (32767, 9), 64: (32767, 9)}
+"""By the bits of a type: of sums and of products, so that a few of them one after the other, and sums of millions, stay
+inside 32 bits. What leaves its type has no one answer: engines wrap around, or stay at the bound."""
 
 
 def number_ranges(graph: Graph, values: Values, model: Model) -> dict[str, InputRange]:
@@ -147,8 +148,10 @@ class _Walk:
             return whole & _DOUBTS | asked, whole & _DOUBTS | asked & _DOUBTS
         if node.op in ("ArgMax", "ArgMin"):
             return Use.SUM, Use.NOTHING
-        if node.op in _SUMS or (node.op in ("TopK", "Clip") and place == 0):
+        if node.op in _SUMS or (node.op in ("TopK", "Clip", "Div", "Mod") and place == 0):
             return Use.SUM | whole, real
+        if node.op in ("Div", "Mod", "Pow") and place == 1:
+            return Use.STEERS, real  # a divisor of zero and a negative exponent have no answer
         if node.op in _PRODUCTS:
             # What is multiplied with something that a network computed may be a mask.
             scales = node.op == "Mul" and any(name in self._computed for name in node.inputs)
@@ -182,7 +185,19 @@ class _Walk:
 
 def _computed(graph: Graph) -> frozenset[str]:
     """Values that are made by more than arithmetic, element by element, of inputs and stored numbers."""
-    simple = {*_MOVED, *_ALL_MOVED, *_SUMS, *_PRODUCTS, *_COMPARISONS, "Equal", "Cast", "Clip", "Shape"} - {
+    simple = {
+        *_MOVED,
+        *_ALL_MOVED,
+        *_SUMS,
+        *_PRODUCTS,
+        *_COMPARISONS,
+        "Div",
+        "Mod",
+        "Equal",
+        "Cast",
+        "Clip",
+        "Shape",
+    } - {
         "Gather",
         "MatMul",
         "Gemm",

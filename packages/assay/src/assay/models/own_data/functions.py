@@ -35,10 +35,12 @@ def read_function(source: str, most: int) -> list[Group]:
     should answer under the names of its outputs, or all of them in a dict called `expected`. Raises BadGolden.
     """
     try:
-        given: object = _find(source)()
-        if isinstance(given, Mapping) or not isinstance(given, Iterable):
-            given = [given]
-        groups, alone = _collected(source, given, most)
+        # Whatever it imports when it is called lies where it lies itself.
+        with importable(Path(source.rpartition(":")[0]).parent if ".py:" in source else Path.cwd()):
+            given: object = _find(source)()
+            if isinstance(given, Mapping) or not isinstance(given, Iterable):
+                given = [given]
+            groups, alone = _collected(source, given, most)
     except BadGolden:
         raise
     except Exception as error:
