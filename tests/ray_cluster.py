@@ -21,6 +21,8 @@ TRIES = 6
 ADDRESS = "127.0.0.2"
 """Of the loopback network; each node has its own. 127.0.0.1 is what Ray takes for a name of the machine's other address."""
 
+SECOND = "127.0.0.3"
+
 
 @dataclass
 class RayNodes:
@@ -32,7 +34,7 @@ class RayNodes:
 
     def start_second(self) -> None:
         """Another node in the place of one that is lost."""
-        self.started.append(_ready(self.folder, "127.0.0.3", f"--address={self.address}"))
+        self.started.append(_ready(self.folder, SECOND, f"--address={self.address}"))
 
     def kill_second(self) -> None:
         """The node and all that runs on it, as where the power is cut."""

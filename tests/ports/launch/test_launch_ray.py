@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
@@ -21,7 +22,10 @@ from assay.models.onnx_file import open_model
 from assay.ports import JobList
 from assay.testing.builders import make_flow
 from assay.testing.launcher_checks import check_launcher, faulty_job
-from ray_cluster import RayNodes, ray_cluster
+from ray_cluster import ADDRESS, SECOND, RayNodes, ray_cluster
+
+if TYPE_CHECKING:
+    from assay.launch.ray.cluster import RayCluster
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 pytest.importorskip(
@@ -33,6 +37,36 @@ pytest.importorskip(
 def nodes() -> Iterator[RayNodes]:
     with ray_cluster() as found:
         yield found
+
+
+def _let_all_join(cluster: RayCluster, number: int = 2) -> None:
+    assert cluster.nodes
+    while cluster.coming:
+        cluster.let_join(60.0)
+    assert len(cluster.nodes) == number
+
+
+@contextmanager
+def _taken(nodes: RayNodes, *addresses: str) -> Iterator[list[Any]]:
+    """Other work has the CPUs of these nodes: Ray's actors."""
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    class Other:
+        def is_there(self) -> bool:
+            return True
+
+    ray.init(address=nodes.address, log_to_driver=False, configure_logging=False, _node_ip_address=ADDRESS)
+    try:
+        others = []
+        for found in ray.nodes():
+            if found["NodeManagerAddress"] in addresses:
+                there = NodeAffinitySchedulingStrategy(found["NodeID"], soft=False)
+                others.append(ray.remote(Other).options(num_cpus=1, scheduling_strategy=there).remote())
+        assert ray.get([one.is_there.remote() for one in others]) == [True for _ in addresses]
+        yield others
+    finally:
+        ray.shutdown()
 
 
 def _noops(count: int) -> list[NoopJob]:
@@ -77,7 +111,7 @@ def test_a_node_that_cannot_be_used_is_named_and_the_others_are_used(
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
     nodes.start_second()
     with closing(RayCluster(nodes.address, workers=1)) as cluster:
-        assert len(cluster.nodes) == 1
+        _let_all_join(cluster, 1)
     told = capsys.readouterr().err
     assert "assay: not all nodes of the Ray cluster are used: " in told
     assert "it has assay 999, Python" in told
@@ -89,6 +123,7 @@ def test_a_node_is_lost_and_nothing_else(nodes: RayNodes) -> None:
 
     jobs = _noops(3000)
     with closing(RayCluster(nodes.address, workers=1)) as cluster:
+        _let_all_join(cluster)
         keys = []
         for result in RayPool(cluster).launch(JobList(jobs)):
             keys.append(result.job_key)
@@ -115,7 +150,7 @@ def test_a_job_that_takes_nodes_down_is_a_crash_and_all_others_are_done(nodes: R
             ray.kill(node.actor)
 
     with closing(RayCluster(nodes.address, workers=1, watch=kill)) as cluster:
-        assert len(cluster.nodes) == 2
+        _let_all_join(cluster)
         results = list(RayPool(cluster).launch(JobList(jobs)))
         assert cluster.nodes, "agents of nodes that live are started again"
     assert sorted(one.job_key for one in results) == sorted(job.key for job in jobs)
@@ -149,7 +184,7 @@ def test_a_job_that_takes_down_the_only_agent_with_a_gpu_is_tried_once_more(
         ray_cluster(2, gpus=1) as nodes,
         closing(RayCluster(nodes.address, workers=1, watch=kill)) as cluster,
     ):
-        assert sorted(node.gpus for node in cluster.nodes) == [0, 1]
+        assert cluster.most_gpus == 1, "what needs a GPU waits for the node that offers one"
         results = list(RayPool(cluster).launch(JobList(jobs)))
     assert sorted(one.job_key for one in results) == sorted(job.key for job in jobs)
     assert [one.job_key for one in results if "2 machines were lost" in one.detail] == [jobs[1].key]
@@ -165,3 +200,70 @@ def test_jobs_that_an_agent_cannot_take_end_the_launch(nodes: RayNodes, monkeypa
         pytest.raises(WorkerFailed, match="its jobs cannot be taken"),
     ):
         list(pool.RayPool(cluster).launch(JobList(_noops(3))))
+
+
+@pytest.mark.parametrize("alone", [False, True], ids=["shared out", "measuring"])
+def test_a_node_that_does_not_greet_holds_up_nobody_and_is_named(
+    nodes: RayNodes, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], alone: bool
+) -> None:
+    from assay.launch.ray import starting
+    from assay.launch.ray.cluster import RayCluster
+    from assay.launch.ray.pool import RayPool
+
+    monkeypatch.setattr(starting, "NOTE_S", 0.0)
+    jobs = _noops(20)
+    with _taken(nodes, SECOND), closing(RayCluster(nodes.address, workers=1)) as cluster:
+        results = list(RayPool(cluster, alone=alone).launch(JobList(jobs)))
+        assert len(cluster.nodes) == 1
+        assert cluster.coming == (0,), "it is not given up"
+    assert sorted(one.job_key for one in results) == sorted(job.key for job in jobs)
+    assert capsys.readouterr().err.count(f"({SECOND}) has not started") == 1
+
+
+class _UntilAllHaveAnswered:
+    """See `ports.JobSource`: more jobs than one node has ahead, for as long as one of two nodes has answered none."""
+
+    def __init__(self, cluster: RayCluster) -> None:
+        self.cluster, self.given, self.answered = cluster, 0, 0
+
+    def next_ready(self) -> Job | None:
+        is_over = sum(node.job_s is not None for node in self.cluster.nodes) == 2
+        if is_over or self.given - self.answered >= 3000:
+            return None
+        self.given += 1
+        return NoopJob(Case(f"case-{self.given}", Model("m", "m.onnx", "")))
+
+    def expected(self) -> list[Job]:
+        return []
+
+
+def test_a_node_joins_the_run_when_other_work_has_left_it(nodes: RayNodes) -> None:
+    import ray
+
+    from assay.launch.ray.cluster import RayCluster
+    from assay.launch.ray.pool import RayPool
+
+    with _taken(nodes, SECOND) as (other,), closing(RayCluster(nodes.address, workers=1)) as cluster:
+        source = _UntilAllHaveAnswered(cluster)
+        for _ in RayPool(cluster).launch(source):
+            source.answered += 1
+            if source.answered == 20:
+                assert len(cluster.nodes) == 1
+                ray.kill(other)
+        assert source.given == source.answered > 20
+        assert not cluster.coming
+
+
+def test_where_no_node_greets_it_is_said(nodes: RayNodes, monkeypatch: pytest.MonkeyPatch) -> None:
+    from assay.launch.ray import starting
+    from assay.launch.ray.cluster import RayCluster
+    from assay.launch.ray.pool import RayPool
+
+    monkeypatch.setattr(starting, "START_S", 2.0)
+    with (
+        _taken(nodes, ADDRESS, SECOND),
+        closing(RayCluster(nodes.address, workers=1)) as cluster,
+        pytest.raises(WorkerFailed, match="no node of the Ray cluster can be used: 2 of its nodes are taken by other"),
+    ):
+        list(RayPool(cluster).launch(JobList(_noops(3))))
+    assert not list(Path.cwd().glob(".assay-ray-*"))

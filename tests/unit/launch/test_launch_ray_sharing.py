@@ -188,3 +188,25 @@ def test_an_agent_that_cannot_take_its_jobs_says_so_where_it_is_heard(
             next(agent.results())
     finally:
         agent.end()
+
+
+def test_what_no_node_has_yet_waits_for_those_that_are_still_coming() -> None:
+    job, (bare,) = _on("cuda"), (Node("bare", None, None, 1),)
+    sharing = Sharing(pairs=False)
+    sharing.add(job)
+    assert sharing.give([bare], 1, [1]) == {}, "it needs a GPU"
+    assert sharing.give([bare], 0, []) == {bare: [job]}, "nobody with one has come"
+    assert sharing.refused(bare, job, [bare], 0, [0]), "another node may have what is missing here"
+    assert sharing.give([bare], 0, [0]) == {}
+    assert sharing.give([bare], 0, []) == {bare: [job]}
+    assert not sharing.refused(bare, job, [bare], 0, [])
+
+
+def test_measuring_stays_on_one_node_and_waits_for_more_gpus_only() -> None:
+    first, second = Node("a", None, None, 1, ray_id="2"), Node("b", None, None, 1, ray_id="1")
+    gpu = Node("c", None, None, 1, gpus=1)
+    assert for_alone([first], None, [0]) == [first]
+    assert for_alone([first, second], first, []) == [first], "whoever joins later"
+    assert for_alone([first, second], None, []) == [second], "the same in the next run"
+    assert for_alone([first], None, [0, 1]) == []
+    assert for_alone([first, gpu], first, []) == [gpu]

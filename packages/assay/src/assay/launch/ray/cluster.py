@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Sequence
+from typing import Any
 
 import ray
 
@@ -12,6 +13,7 @@ from assay.errors import UsageError
 from assay.launch.pool import InterpreterOf, own_interpreter
 from assay.launch.ray.node import Node
 from assay.launch.ray.packets import THREADS, Settings
+from assay.launch.ray.sharing import for_alone
 from assay.launch.ray.starting import StartingAgents
 from assay.launch.watch import Watch, unwatched
 
@@ -37,32 +39,64 @@ class RayCluster:
         self._nodes: list[Node] | None = None
         self._starting: StartingAgents | None = None
         self._own_connection = False
-        self.most_gpus = 0  # of one node, of all that were ever there
+        self._most_gpus = 0  # of one node, of all that were ever there
+        self._measures: Node | None = None
 
     @property
     def nodes(self) -> list[Node]:
-        """Those that live; agents are started where there are none."""
+        """Those that live and have greeted; agents are started where there are none, and the first that greets is waited for."""
         if self._nodes is None:
-            self.begin()
-            self._nodes = self._started()
+            first = self._begun().first()
+            self._nodes = []
+            self._join(first)
         return self._nodes
+
+    @property
+    def coming(self) -> tuple[int, ...]:
+        """How many GPUs each node offers whose agent has not greeted yet."""
+        return self._starting.gpus if self._starting else ()
+
+    @property
+    def greetings(self) -> list[Any]:
+        """What Ray is to wait for, of agents that have not greeted."""
+        return self._starting.greetings if self._starting else []
+
+    @property
+    def most_gpus(self) -> int:
+        """Of one node, of all that were ever there or may come."""
+        return max((self._most_gpus, *self.coming))
 
     def begin(self) -> None:
         """Agents start on all nodes, while the driver goes on to find out what they are to do."""
-        if self._nodes is None and self._starting is None:
-            self._connect()
-            self._starting = StartingAgents(self._settings)
+        self._begun()
+
+    def let_join(self, patience_s: float = 0.0) -> None:
+        """Those that have greeted since are nodes from now on; the next one is waited for so long."""
+        nodes = self.nodes
+        self._join(self._begun().ready(patience_s, quiet=not nodes))
 
     def start_again(self) -> None:
         """Agents on the nodes that live and have none. Raises WorkerFailed where there is no such node."""
-        self._starting = StartingAgents(self._settings, {node.ray_id for node in self.nodes})
-        self._nodes = [*self.nodes, *self._started()]
+        starting = self._begun()
+        starting.start(node.ray_id for node in self.nodes)
+        self._join(starting.first())
 
-    def _started(self) -> list[Node]:
-        starting, self._starting = self._starting, None
-        nodes = starting.nodes() if starting else []
-        self.most_gpus = max([self.most_gpus, *(node.gpus for node in nodes)])
-        return nodes
+    def for_measuring(self) -> list[Node]:
+        """The one node that does all that runs alone; none where that one is still to come."""
+        found = for_alone(self.nodes, self._measures, self.coming)
+        self._measures = found[0] if found else None
+        return found
+
+    def _begun(self) -> StartingAgents:
+        if self._starting is None:
+            self._connect()
+            self._starting = StartingAgents(self._settings)
+            self._starting.start()
+        return self._starting
+
+    def _join(self, nodes: Sequence[Node]) -> None:
+        self.nodes.extend(nodes)
+        self._most_gpus = max([self._most_gpus, *(node.gpus for node in nodes)])
 
     def drop(self, node: Node) -> None:
         """It is lost, or may be: nothing of it is waited for any more."""

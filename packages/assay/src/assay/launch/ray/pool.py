@@ -20,7 +20,7 @@ from assay.launch.job_queue import worker_key
 from assay.launch.ray.cluster import RayCluster
 from assay.launch.ray.node import Node
 from assay.launch.ray.packets import Parcel, pack_jobs, unpack_results
-from assay.launch.ray.sharing import MOST_LOSSES, Sharing, for_alone
+from assay.launch.ray.sharing import MOST_LOSSES, Sharing
 from assay.ports import JobSource
 
 LOOK_S = 60.0
@@ -63,17 +63,21 @@ class _Launch:
             self._total += 1
         if not self._total:
             return False
-        nodes = for_alone(self._cluster.nodes) if self._alone else self._cluster.nodes
-        if not nodes and self._sharing:
-            self._start_again("the last node of the Ray cluster")
-            return True
-        for node, jobs in self._sharing.give(nodes, self._cluster.most_gpus).items():
+        cluster = self._cluster
+        cluster.let_join()
+        nodes = cluster.for_measuring() if self._alone else cluster.nodes
+        for node, jobs in self._sharing.give(nodes, cluster.most_gpus, cluster.coming).items():
             self._send(node, jobs)
-        is_under_way = any(node.owed for node in self._cluster.nodes)
-        if self._sharing and not is_under_way:
-            self._start_again("the last node with the GPUs that they need")
-            return True
-        return is_under_way
+        is_under_way = any(node.owed for node in cluster.nodes)
+        if not self._sharing or is_under_way:
+            return is_under_way
+        if cluster.coming:
+            cluster.let_join(LOOK_S)
+        else:
+            self._start_again(
+                "the last node with the GPUs that they need" if nodes else "the last node of the Ray cluster"
+            )
+        return True
 
     def _start_again(self, lost: str) -> None:
         """A job may have taken down the agents of nodes that are well themselves."""
@@ -113,11 +117,12 @@ class _Launch:
             return
         streams = {node.stream: node for node in busy}
         sent = {call: node for node in busy for call in node.sent}
-        ready, _ = ray.wait([*streams, *sent], num_returns=1, timeout=LOOK_S, fetch_local=False)
+        heard = [*streams, *sent, *self._cluster.greetings]
+        ready, _ = ray.wait(heard, num_returns=1, timeout=LOOK_S, fetch_local=False)
         for one in ready:
             if one in sent:
                 yield from self._has_come(sent[one], one)
-            else:
+            elif one in streams:
                 yield from self._of(streams[one])
 
     def _has_come(self, node: Node, call: Any) -> Iterable[Result]:
@@ -152,7 +157,8 @@ class _Launch:
     def _is_refused(self, node: Node, job: Job, result: Result) -> bool:
         """Whether another node is to do it. Who measures has one node, and stays on it."""
         known = worker_key(job) in node.lacks
-        if self._alone or not self._sharing.refused(node, job, self._cluster.nodes, self._cluster.most_gpus):
+        cluster = self._cluster
+        if self._alone or not self._sharing.refused(node, job, cluster.nodes, cluster.most_gpus, cluster.coming):
             return False
         if not known:
             what = f"{node.name} cannot do jobs of {job.subject} ({result.detail})"

@@ -32,15 +32,17 @@ class Sharing:
     def add(self, job: Job) -> None:
         self._waiting.setdefault((_gpus_of(job), worker_key(job)), deque()).append(job)
 
-    def give(self, nodes: Sequence[Node], most_gpus: int = 0) -> dict[Node, list[Job]]:
+    def give(self, nodes: Sequence[Node], most_gpus: int = 0, coming: Sequence[int] = ()) -> dict[Node, list[Job]]:
         """What each of these gets now, and owes from then on. `most_gpus` are those of one node, lost ones with them: what needs a GPU
         waits for a node that has it; what needs more than any has is asked of those with the most, whose backend says so. What is not
-        installed on all nodes goes to those that have it, if any."""
+        installed on all nodes goes to those that have it, if any: it may be one of those that are still `coming`, with so many GPUs."""
         parcels: dict[Node, list[Job]] = {}
         open_nodes = [node for node in nodes if not self._tries_suspects(node)]
         for (needed, kind), waiting in sorted(self._waiting.items(), key=lambda one: -one[0][0]):
             capable = _capable(nodes, needed, most_gpus)
-            able = set([node for node in capable if kind not in node.lacks] or capable).intersection(open_nodes)
+            have = [node for node in capable if kind not in node.lacks]
+            asked = have if have or _may_come(coming, needed, most_gpus) else capable
+            able = set(asked).intersection(open_nodes)
             while waiting and (free := [node for node in able if node.room > 0]):
                 node = max(free, key=lambda one: one.room / one.workers)
                 job = waiting.popleft()
@@ -53,11 +55,14 @@ class Sharing:
                 parcels[node] = jobs
         return parcels
 
-    def refused(self, node: Node, job: Job, nodes: Sequence[Node], most_gpus: int = 0) -> bool:
+    def refused(
+        self, node: Node, job: Job, nodes: Sequence[Node], most_gpus: int = 0, coming: Sequence[int] = ()
+    ) -> bool:
         """Something is not installed there. Whether another node is asked instead, which may have it."""
-        kind = worker_key(job)
+        kind, needed = worker_key(job), _gpus_of(job)
         node.lacks.add(kind)
-        if all(kind in one.lacks for one in _capable(nodes, _gpus_of(job), most_gpus)):
+        is_last = not _may_come(coming, needed, most_gpus)
+        if is_last and all(kind in one.lacks for one in _capable(nodes, needed, most_gpus)):
             return False
         del node.owed[job.key]
         self.add(job)
@@ -87,10 +92,20 @@ class Sharing:
         return bool(self._losses) and any(key in self._losses for key in node.owed)
 
 
-def for_alone(nodes: Sequence[Node]) -> list[Node]:
-    """The one that does all that runs alone: the first of those with the most GPUs, which can do every job, and of these with the most
-    that is installed."""
-    return [max(nodes, key=lambda node: (node.gpus, -len(node.lacks)))] if nodes else []
+def for_alone(nodes: Sequence[Node], chosen: Node | None = None, coming: Sequence[int] = ()) -> list[Node]:
+    """The one that does all that runs alone: of those with the most GPUs, which can do every job, the first one with the most that is
+    installed. The one that was `chosen` before stays, unless another has more GPUs. None where one with more GPUs is still `coming`."""
+    most = max((node.gpus for node in nodes), default=0)
+    if not nodes or max(coming, default=0) > most:
+        return []
+    if chosen in nodes and chosen.gpus == most:
+        return [chosen]
+    in_order = sorted(nodes, key=lambda node: node.ray_id)  # that in which they greeted is another each time
+    return [max(in_order, key=lambda node: (node.gpus, -len(node.lacks)))]
+
+
+def _may_come(coming: Sequence[int], needed: int, most_gpus: int) -> bool:
+    return any(gpus >= min(needed, most_gpus) for gpus in coming)
 
 
 def _capable(nodes: Sequence[Node], needed: int, most_gpus: int) -> list[Node]:

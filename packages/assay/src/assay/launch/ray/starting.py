@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import time
 import uuid
-from collections.abc import Container
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,84 +21,124 @@ from assay.launch.ray.node import Node
 from assay.launch.ray.packets import Greeting, Settings
 
 START_S = 300.0
-"""For the agents: a node that other work has taken is not waited for longer."""
-OTHERS_S = 60.0
-"""For the rest, where some are ready: two commands that have a part of the nodes each would wait for one another."""
-SAY_S = 10.0
-"""After so long it is said that they are waited for."""
+"""For an agent: a node that other work has taken is not waited for longer."""
+NOTE_S = 10.0
+"""After it, a node that has not greeted is named: the others are at work."""
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """An agent that has not greeted. `gpus` are what its node offers to Ray, `at` is when it was asked."""
+
+    actor: Any
+    ray_id: str
+    where: str
+    gpus: int
+    at: float
 
 
 class StartingAgents:
-    """One on each node that lives and has none. `settings` are without the folder, which is the present one. Raises OSError where nobody
-    may write there."""
+    """One on each node that has none, at work as soon as it greets: whoever is late holds up nobody. `settings` are without the folder,
+    which is the present one. Raises OSError where nobody may write there."""
 
-    def __init__(self, settings: Settings, have_one: Container[str] = ()) -> None:
+    def __init__(self, settings: Settings) -> None:
         folder, name = Path.cwd(), f".assay-ray-{uuid.uuid4().hex}"
         self._token = folder / name
+        self._said = msgspec.msgpack.encode(msgspec.structs.replace(settings, folder=str(folder), token=name))
+        self._asked: dict[Any, _Asked] = {}
+        self._named: set[str] = set()
+        self._problems: list[str] = []
+
+    @property
+    def greetings(self) -> list[Any]:
+        """What Ray is to wait for, of those that have not greeted."""
+        return list(self._asked)
+
+    @property
+    def gpus(self) -> tuple[int, ...]:
+        """What Ray says that each node has whose agent has not greeted."""
+        return tuple(one.gpus for one in self._asked.values())
+
+    def start(self, have_one: Iterable[str] = ()) -> None:
+        """On all nodes that live, but for these and those where one is starting."""
         self._token.touch()
-        said = msgspec.msgpack.encode(msgspec.structs.replace(settings, folder=str(folder), token=name))
-        bare = [one for one in ray.nodes() if one["Alive"] and one["NodeID"] not in have_one]
-        actors = [(_start(one, said), one["NodeID"]) for one in bare if one["Resources"].get("CPU", 0)]
-        self._asked = {actor.greet.remote(): (actor, ray_id) for actor, ray_id in actors}
+        served = {*have_one, *(one.ray_id for one in self._asked.values())}
+        bare = [one for one in ray.nodes() if one["Alive"] and one["NodeID"] not in served]
+        for found in bare:
+            if found["Resources"].get("CPU", 0):
+                actor, gpus = _start(found, self._said), int(found["Resources"].get("GPU", 0))
+                where = f"{found['NodeManagerHostname']} ({found['NodeManagerAddress']})"
+                self._asked[actor.greet.remote()] = _Asked(actor, found["NodeID"], where, gpus, time.monotonic())
 
-    def nodes(self) -> list[Node]:
-        """Those whose agents have greeted; all are waited for. Raises WorkerFailed where there are none."""
-        try:
-            return self._nodes()
-        finally:
-            self._token.unlink(missing_ok=True)
-
-    def give_up(self) -> None:
-        """Nobody waits for them any more."""
-        self._token.unlink(missing_ok=True)
-        for actor, _ in self._asked.values():
-            with contextlib.suppress(ray.exceptions.RayError):
-                ray.kill(actor)
-
-    def _nodes(self) -> list[Node]:
-        asked = self._asked
-        ready, late = _greeted(list(asked))
-        nodes, problems = [], [f"{len(late)} of its nodes are taken by other work" for _ in late[:1]]
-        for one in late:
-            ray.kill(asked[one][0])
-        for one in ready:
-            actor, ray_id = asked[one]
-            try:
-                said = msgspec.msgpack.decode(ray.get(one), type=Greeting)
-            except ray.exceptions.RayError as error:
-                problems.append(f"a node cannot run assay ({_reason(error)}): install it there")
-                continue
-            if said.problem:
-                problems.append(f"{said.node}: {said.problem}")
-                ray.kill(actor)
-                continue
-            stream = actor.results.options(num_returns="streaming").remote()
-            nodes.append(Node(said.node, actor, stream, said.workers, said.gpus, ray_id))
+    def first(self) -> list[Node]:
+        """Those that have greeted, as soon as one has. Raises WorkerFailed where none does."""
+        nodes: list[Node] = []
+        while self._asked and not nodes:
+            nodes = self.ready(START_S, quiet=True)
+        problems, self._problems = self._problems, []
         if not nodes:
             raise WorkerFailed(
                 f"no node of the Ray cluster can be used: {'; '.join(problems) or 'it has none with a CPU'}"
             )
-        if problems:
-            print(
-                f"assay: not all nodes of the Ray cluster are used: {'; '.join(problems)}", file=sys.stderr, flush=True
-            )
         return nodes
 
+    def ready(self, patience_s: float = 0.0, *, quiet: bool = False) -> list[Node]:
+        """Those that have greeted since; one is waited for so long, none longer than `START_S`. Unless `quiet`, others are at work, and
+        who is late is named."""
+        if not self._asked:
+            return []
+        until = min(one.at for one in self._asked.values()) + START_S
+        patience_s = min(patience_s, max(until - time.monotonic(), 0.0))
+        greeted, _ = ray.wait(list(self._asked), num_returns=1, timeout=patience_s)
+        if greeted:  # and whoever came beside it
+            greeted, _ = ray.wait(list(self._asked), num_returns=len(self._asked), timeout=0)
+        nodes = [node for one in greeted if (node := self._greeted(one, self._asked.pop(one)))]
+        if not quiet:
+            self._name_late()
+        self._give_up_late()
+        if not self._asked:
+            self._token.unlink(missing_ok=True)
+        return nodes
 
-def _greeted(asked: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Who has, and who has not in time."""
-    if not asked:
-        return [], []
-    ready, late = ray.wait(asked, num_returns=len(asked), timeout=SAY_S)
-    if not late:
-        return ready, late
-    waits = f"{len(late)} of {len(asked)} nodes of the Ray cluster are not ready: other work may have taken them"
-    print(f"assay: {waits}; they are waited for, a minute where others are ready", file=sys.stderr, flush=True)
-    ready, late = ray.wait(asked, num_returns=len(asked), timeout=OTHERS_S - SAY_S)
-    if not ready:
-        ray.wait(asked, num_returns=1, timeout=START_S - OTHERS_S)
-        ready, late = ray.wait(asked, num_returns=len(asked), timeout=SAY_S)
-    return ready, late
+    def give_up(self) -> None:
+        """Nobody waits for them any more."""
+        self._token.unlink(missing_ok=True)
+        asked, self._asked = self._asked, {}
+        for one in asked.values():
+            with contextlib.suppress(ray.exceptions.RayError):
+                ray.kill(one.actor)
+
+    def _greeted(self, greeting: Any, asked: _Asked) -> Node | None:
+        try:
+            said = msgspec.msgpack.decode(ray.get(greeting), type=Greeting)
+        except ray.exceptions.RayError as error:
+            self._problems.append(f"a node cannot run assay ({_reason(error)}): install it there")
+            return None
+        if said.problem:
+            self._problems.append(f"{said.node}: {said.problem}")
+            ray.kill(asked.actor)
+            return None
+        stream = asked.actor.results.options(num_returns="streaming").remote()
+        return Node(said.node, asked.actor, stream, said.workers, said.gpus, asked.ray_id)
+
+    def _name_late(self) -> None:
+        for one in self._asked.values():
+            if one.ray_id not in self._named and time.monotonic() - one.at >= NOTE_S:
+                self._named.add(one.ray_id)
+                print(
+                    f"assay: the node {one.where} has not started in {NOTE_S:.0f} s, and the others go on without it: other work has "
+                    "taken its CPUs or GPUs; `ray status` shows what is in use, and it joins when they are free",
+                    file=sys.stderr,
+                    flush=True,
+                )
+
+    def _give_up_late(self) -> None:
+        late = {ref: one for ref, one in self._asked.items() if time.monotonic() - one.at >= START_S}
+        if late:
+            self._problems.append(f"{len(late)} of its nodes are taken by other work")
+        for ref, one in late.items():
+            del self._asked[ref]
+            ray.kill(one.actor)
 
 
 def _start(found: dict[str, Any], settings: bytes) -> Any:
