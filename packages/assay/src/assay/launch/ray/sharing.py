@@ -98,7 +98,7 @@ def for_alone(nodes: Sequence[Node], chosen: Node | None = None, coming: Sequenc
     most = max((node.gpus for node in nodes), default=0)
     if not nodes or max(coming, default=0) > most:
         return []
-    if chosen in nodes and chosen.gpus == most:
+    if chosen and chosen in nodes and chosen.gpus == most:
         return [chosen]
     in_order = sorted(nodes, key=lambda node: node.ray_id)  # that in which they greeted is another each time
     return [max(in_order, key=lambda node: (node.gpus, -len(node.lacks)))]
