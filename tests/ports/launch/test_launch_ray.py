@@ -184,6 +184,7 @@ def test_a_job_that_takes_down_the_only_agent_with_a_gpu_is_tried_once_more(
         ray_cluster(2, gpus=1) as nodes,
         closing(RayCluster(nodes.address, workers=1, watch=kill)) as cluster,
     ):
+        assert cluster.nodes
         assert cluster.most_gpus == 1, "what needs a GPU waits for the node that offers one"
         results = list(RayPool(cluster).launch(JobList(jobs)))
     assert sorted(one.job_key for one in results) == sorted(job.key for job in jobs)

@@ -48,6 +48,7 @@ class StartingAgents:
         self._asked: dict[Any, _Asked] = {}
         self._named: set[str] = set()
         self._problems: list[str] = []
+        self._given_up = 0
 
     @property
     def greetings(self) -> list[Any]:
@@ -75,7 +76,8 @@ class StartingAgents:
         nodes: list[Node] = []
         while self._asked and not nodes:
             nodes = self.ready(START_S, quiet=True)
-        problems, self._problems = self._problems, []
+        taken = [f"{self._given_up} of its nodes are taken by other work" for _ in range(bool(self._given_up))]
+        problems, self._problems, self._given_up = [*taken, *self._problems], [], 0
         if not nodes:
             raise WorkerFailed(
                 f"no node of the Ray cluster can be used: {'; '.join(problems) or 'it has none with a CPU'}"
@@ -134,8 +136,7 @@ class StartingAgents:
 
     def _give_up_late(self) -> None:
         late = {ref: one for ref, one in self._asked.items() if time.monotonic() - one.at >= START_S}
-        if late:
-            self._problems.append(f"{len(late)} of its nodes are taken by other work")
+        self._given_up += len(late)
         for ref, one in late.items():
             del self._asked[ref]
             ray.kill(one.actor)
