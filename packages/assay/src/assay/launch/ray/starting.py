@@ -82,6 +82,7 @@ class StartingAgents:
             raise WorkerFailed(
                 f"no node of the Ray cluster can be used: {'; '.join(problems) or 'it has none with a CPU'}"
             )
+        _say_left_out(problems)
         return nodes
 
     def ready(self, patience_s: float = 0.0, *, quiet: bool = False) -> list[Node]:
@@ -96,6 +97,8 @@ class StartingAgents:
             greeted, _ = ray.wait(list(self._asked), num_returns=len(self._asked), timeout=0)
         nodes = [node for one in greeted if (node := self._greeted(one, self._asked.pop(one)))]
         if not quiet:
+            problems, self._problems = self._problems, []
+            _say_left_out(problems)
             self._name_late()
         self._give_up_late()
         if not self._asked:
@@ -140,6 +143,12 @@ class StartingAgents:
         for ref, one in late.items():
             del self._asked[ref]
             ray.kill(one.actor)
+
+
+def _say_left_out(problems: list[str]) -> None:
+    """Of nodes that cannot be used, where others can."""
+    if problems:
+        print(f"assay: not all nodes of the Ray cluster are used: {'; '.join(problems)}", file=sys.stderr, flush=True)
 
 
 def _start(found: dict[str, Any], settings: bytes) -> Any:
