@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import pytest
 import torch
 from onnx import TensorProto, helper
@@ -48,3 +49,12 @@ def test_unrolled_and_whole_agree(kind: str, direction: str, layout: int) -> Non
     for whole, unrolled in zip(*results, strict=True):
         assert whole.shape == unrolled.shape
         torch.testing.assert_close(whole, unrolled)
+
+
+def test_the_cell_of_lstm_is_clipped_before_its_activation() -> None:
+    graph = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 14]> g (float[20,1,1] x, float[1,4,1] w, float[1,4,1] r) => (float[20,1,1,1] y) '
+        "{ y = LSTM <hidden_size = 1, clip = 0.1> (x, w, r) }"
+    )
+    (y,) = torch_graph_of(graph)(torch.ones(20, 1, 1), torch.ones(1, 4, 1), torch.ones(1, 4, 1))
+    assert y.max() == pytest.approx(np.tanh(0.1) / (1 + np.exp(-0.1)))

@@ -81,7 +81,7 @@ def lstm(
             cell = forget * cell + i * g(_clip(node, c))
             if peep is not None:
                 o = o + peep[1] * cell
-            return [f(_clip(node, o)) * h(cell), cell]
+            return [f(_clip(node, o)) * h(_clip(node, cell)), cell]
 
         return _unroll(ahead, states, step, lengths, back)
 
