@@ -10,6 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from assay.core.note import noted
+from assay.core.refusals.endpoint_codes import EndpointCode
 from assay.endpoints.connection import Connection
 from assay.endpoints.fetch import fetched
 from assay.endpoints.lookup import looked_up
@@ -79,3 +81,10 @@ def test_a_name_is_looked_up_within_the_limit(monkeypatch: pytest.MonkeyPatch) -
 def test_what_is_no_name_is_told_as_one_that_nobody_knows(name: str) -> None:
     with pytest.raises(OSError, match="is no name of a host"):
         looked_up(name, 80, 5.0)
+
+
+def test_it_is_a_code_that_a_worker_can_hand_on() -> None:
+    with pytest.raises(EndpointFailed, match=r"nothing answers at .* \('a\.\.b' is no name of a host\)") as caught:
+        Connection("http://a..b/v1", timeout_s=5.0).get("/models")
+    assert caught.value.note is not None
+    assert caught.value.note.facts["error"] == noted(EndpointCode.NO_HOST_NAME, host="a..b")

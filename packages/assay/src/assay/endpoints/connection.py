@@ -17,7 +17,7 @@ from assay.core.note import Note, noted
 from assay.core.refusals.endpoint_codes import EndpointCode
 from assay.endpoints.deadline import TimelyConnection, TimelyTlsConnection
 from assay.endpoints.readable import json_value
-from assay.errors import EndpointBroke, EndpointFailed, UsageError
+from assay.errors import AssayError, EndpointBroke, EndpointFailed, UsageError
 
 LARGEST_BYTES = 1 << 30
 """Of one answer."""
@@ -224,7 +224,8 @@ class Connection:
         return EndpointFailed(noted(EndpointCode.ANSWER_LATE, address=self.address, seconds=self._timeout_s), late=True)
 
     def _broke(self, error: Exception) -> Exception:
-        reason = without_key(" ".join(str(error).split()), self._key) or type(error).__name__
+        note = error.note if isinstance(error, AssayError) else None
+        reason = note or without_key(" ".join(str(error).split()), self._key) or type(error).__name__
         if self._answered:
             return EndpointBroke(
                 noted(
