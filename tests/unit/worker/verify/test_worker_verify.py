@@ -117,7 +117,7 @@ class Narrow(OneRow):
 
 def test_a_size_that_the_model_takes_and_the_engine_does_not_is_unsupported() -> None:
     golden = _golden([1], labelled=0)
-    with pytest.raises(Unsupported, check=says("takes 2x2. It was built for those sizes alone")):
+    with pytest.raises(Unsupported, check=says("takes [2, 2]. It was built for those sizes alone")):
         answers(_log(Narrow(), golden), golden, MODEL)
     for rows in (1, 2):
         fixed = msgspec.structs.replace(MODEL, inputs=(TensorSpec("x", "float32", (rows, 2)),))
