@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import threading
@@ -142,8 +143,12 @@ ANSWERS = {
 @pytest.mark.parametrize("what", ANSWERS)
 def test_it_answers_otherwise(what: str) -> None:
     content, kind, sentence = ANSWERS[what]
-    with answering(content) as port, pytest.raises(kind) as error:
-        OpenAi(Connection(f"http://127.0.0.1:{port}/v1", timeout_s=60.0), "", Vocabulary(""))
+    with (
+        answering(content) as port,
+        contextlib.closing(Connection(f"http://127.0.0.1:{port}/v1", timeout_s=60.0)) as connection,
+        pytest.raises(kind) as error,
+    ):
+        OpenAi(connection, "", Vocabulary(""))
     assert sentence in _sentence(error)
 
 

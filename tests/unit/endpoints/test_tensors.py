@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,11 @@ from scripted_server import answering, whole
 def _inferred(outputs: Any) -> dict[str, Any]:
     """The same answer serves as what the server says of the model, which may say nothing."""
     body = json.dumps({"outputs": outputs}).encode()
-    with answering(whole("200 OK", body)) as port:
-        service = TensorService(Connection(f"http://127.0.0.1:{port}/v2", timeout_s=60.0), "model")
-        return service.infer({"x": np.zeros(1, np.float32)})
+    with (
+        answering(whole("200 OK", body)) as port,
+        closing(Connection(f"http://127.0.0.1:{port}/v2", timeout_s=60.0)) as connection,
+    ):
+        return TensorService(connection, "model").infer({"x": np.zeros(1, np.float32)})
 
 
 def _output(datatype: Any, data: Any, shape: Any = (2,)) -> dict[str, Any]:
@@ -81,7 +84,9 @@ def test_what_is_no_output_is_one_sentence(what: str) -> None:
 
 @pytest.mark.parametrize("said", [[1], 7, {"platform": 3}, {"versions": "1"}])
 def test_what_is_said_of_a_model_is_read_or_one_sentence(said: Any) -> None:
-    with answering(whole("200 OK", json.dumps(said).encode())) as port:
-        connection = Connection(f"http://127.0.0.1:{port}/v2", timeout_s=60.0)
-        with pytest.raises(EndpointBroke, match="gave an answer that cannot be read"):
-            TensorService(connection, "model")
+    with (
+        answering(whole("200 OK", json.dumps(said).encode())) as port,
+        closing(Connection(f"http://127.0.0.1:{port}/v2", timeout_s=60.0)) as connection,
+        pytest.raises(EndpointBroke, match="gave an answer that cannot be read"),
+    ):
+        TensorService(connection, "model")

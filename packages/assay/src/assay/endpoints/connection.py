@@ -124,11 +124,10 @@ class Connection:
 
     def _parsed(self, response: http.client.HTTPResponse) -> Any:
         try:
-            content = b"".join(self._chunks(response))
+            return self._read(b"".join(self._chunks(response)))
         except (EndpointFailed, EndpointBroke):
             self._close()
             raise
-        return self._read(content)
 
     def _read(self, content: bytes) -> Any:
         try:
