@@ -110,6 +110,23 @@ def test_auto_pad(auto_pad: str, begin: int, end: int) -> None:
     assert (window.begin, window.end) == ((begin,), (end,))
 
 
+@pytest.mark.parametrize(
+    ("op", "attributes", "expected"),
+    [
+        ("AveragePool", {"kernel_shape": [3], "dilations": [2], "auto_pad": "SAME_LOWER"}, [1, 2, 2, 3, 4, 4, 5]),
+        ("MaxPool", {"kernel_shape": [3], "dilations": [2], "auto_pad": "SAME_LOWER"}, [2, 3, 4, 5, 6, 5, 6]),
+        ("MaxPool", {"kernel_shape": [2], "strides": [3], "auto_pad": "SAME_LOWER"}, [0, 3, 6]),
+        ("MaxPool", {"kernel_shape": [2], "strides": [3], "auto_pad": "SAME_UPPER"}, [1, 4, 6]),
+    ],
+)
+def test_same_padding_of_dilated_and_of_overstepping_windows(
+    op: str, attributes: dict[str, Any], expected: list[float]
+) -> None:
+    """By the formula of the standard; onnx.reference 1.23 leaves windows out, or begins them elsewhere."""
+    feeds = {"x": np.arange(7, dtype=np.float32).reshape(1, 1, 7)}
+    assert Evaluator(_model(op, feeds, attributes)).evaluate(feeds)[0].ravel().tolist() == expected
+
+
 def test_ceil_mode_reaches_behind_the_end() -> None:
     window = window_of([5], [2], {"strides": [2], "ceil_mode": 1})
     assert window.out == (3,)

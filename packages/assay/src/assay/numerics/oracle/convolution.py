@@ -62,7 +62,7 @@ class ConvTranspose(_ConvTranspose):
             or x.ndim < 3
             or x.shape[1] != w.shape[0]
             or w.shape[0] % groups
-            or _disputed(w.shape[2:], attributes)
+            or _oversteps(w.shape[2:], attributes)
         ):
             return _own(super()._run(x, w, b, **attributes))
         size, kernel = x.shape[2:], w.shape[2:]
@@ -91,7 +91,7 @@ class MaxPool(_MaxPool):
 
     def _run(self, x: Tensor, **attributes: Any) -> tuple[Tensor, ...]:
         kernel = attributes["kernel_shape"]
-        if x.dtype.name not in (*_FAST, "int8", "uint8") or _disputed(kernel, attributes):
+        if x.dtype.name not in (*_FAST, "int8", "uint8"):
             return _own(super()._run(x, **attributes))
         window = window_of(x.shape[2:], kernel, attributes)
         lowest = -math.inf if x.dtype.kind == "f" else int(np.iinfo(x.dtype).min)
@@ -122,7 +122,7 @@ class AveragePool(AveragePool_19):
 
     def _run(self, x: Tensor, **attributes: Any) -> tuple[Tensor, ...]:
         kernel = attributes["kernel_shape"]
-        if x.dtype.name not in _FAST or _disputed(kernel, attributes):
+        if x.dtype.name not in _FAST:
             return _own(super()._run(x, **attributes))
         window = window_of(x.shape[2:], kernel, attributes)
         padded, total = window.pad(x, 0), np.zeros((*x.shape[:2], *window.out), x.dtype)
@@ -132,12 +132,9 @@ class AveragePool(AveragePool_19):
         return (total / count,)
 
 
-def averaged(x: Tensor, attributes: Mapping[str, Any]) -> Tensor | None:
-    """How many numbers each mean of AveragePool is of, for every window; None where onnx.reference decides that."""
-    kernel = attributes["kernel_shape"]
-    if _disputed(kernel, attributes):
-        return None
-    return _averaged(window_of(x.shape[2:], kernel, attributes), x.shape[2:], attributes)
+def averaged(x: Tensor, attributes: Mapping[str, Any]) -> Tensor:
+    """How many numbers each mean of AveragePool is of, for every window."""
+    return _averaged(window_of(x.shape[2:], attributes["kernel_shape"], attributes), x.shape[2:], attributes)
 
 
 def _averaged(window: Window, size: tuple[int, ...], attributes: Mapping[str, Any]) -> Tensor:
@@ -244,13 +241,12 @@ class LpPool(OpRun):
         return ((total ** (1 / order)).astype(x.dtype),)
 
 
-def _disputed(kernel: Sequence[int], attributes: Mapping[str, Any]) -> bool:
-    """SAME padding of a dilated or overstepping window: the standard's text and its implementations disagree, so
-    onnx.reference has the word."""
+def _oversteps(kernel: Sequence[int], attributes: Mapping[str, Any]) -> bool:
+    """SAME padding of a transposed convolution with strides larger than its kernel: the padding of the standard's formula is negative,
+    so onnx.reference has the word."""
     same = (attributes.get("auto_pad") or "").startswith("SAME")
     strides = stated(attributes, "strides", [1] * len(kernel))
-    dilated = any(one != 1 for one in attributes.get("dilations") or ())
-    return same and (dilated or any(stride > size for stride, size in zip(strides, kernel, strict=True)))
+    return same and any(stride > size for stride, size in zip(strides, kernel, strict=True))
 
 
 def _own(result: Any) -> tuple[Tensor, ...]:

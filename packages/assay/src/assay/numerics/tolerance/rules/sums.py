@@ -80,8 +80,6 @@ def exact_windows(site: RuleSite, unit: Arithmetic) -> Tensor:
     x = site.call.inputs[0]
     count = averaged(x, site.call.attributes)
     none = np.zeros((1,) * x.ndim, bool)
-    if count is None:
-        return none
     windows: Tensor = np.frexp(count)[0] == 0.5
     if not windows.any():
         return none
