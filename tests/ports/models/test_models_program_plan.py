@@ -134,7 +134,7 @@ class Applied(torch.nn.Module):
     ("dtype", "function", "held"),
     [
         (torch.int64, torch.abs, (-32767, 32767)),
-        (torch.int32, lambda x: torch.where(x < 0, x, x * 2), (-1000, 1000)),
+        (torch.int32, lambda x: torch.where(x < 0, x, x * 2), (-9, 9)),
         (torch.int64, lambda x: x.clamp(min=0) + 1, (-32767, 32767)),
         (torch.int64, lambda x: x.float().sum(), (-255, 255)),
         (torch.int64, lambda x: x * 2.5, (-255, 255)),
