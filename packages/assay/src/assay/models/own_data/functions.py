@@ -96,15 +96,13 @@ def _from_file(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise BadGolden(noted(DataCode.FUNCTION_NO_FILE, file=str(path)))
     module = importlib.util.module_from_spec(spec)
-    with importable(path.parent):
-        spec.loader.exec_module(module)
+    spec.loader.exec_module(module)
     return module
 
 
 def _imported(name: str, source: str) -> ModuleType:
     try:
-        with importable(Path.cwd()):
-            return import_user_module(name)
+        return import_user_module(name)
     except ModuleNotFoundError as error:
         if error.name and (name == error.name or name.startswith(f"{error.name}.")):
             raise BadGolden(noted(DataCode.FUNCTION_NO_MODULE, source=source, module=error.name)) from None
