@@ -1,7 +1,8 @@
 """Which functions a worker can come to, read from the sources: rapid type analysis (Bacon and Sweeney, OOPSLA 1996).
 
 A unit is a function, a method, a class or a value of a module. It is reached by its name, through imports and those that hand on, from a
-unit that is reached; a method by its name alone, wherever its class is reached. What is imported is run: the statements of a module,
+unit that is reached; a method by its name alone, wherever its class is reached. A module that is a value, in a list of families for
+instance, is reached with all that it has. What is imported is run: the statements of a module,
 and functions that a decorator may keep. More is found than is ever called, and nothing less but by a
 computed name, or one with dots (`import a.b`, `a.b.f`)."""
 
@@ -180,19 +181,22 @@ class Reached:
         if name in here.classes:
             self._live(module, name)
         for part in here.units.get(name, ()):
+            owners = set()
             for node in ast.walk(part):
                 match node:
                     case ast.Name(id=used):
                         self._named(module, used)
-                    case ast.Attribute(value=ast.Name(id=owner), attr=used) if owner in here.imports:
+                        if used in here.imports and id(node) not in owners:
+                            self._as_value(here.imports[used])
+                    case ast.Attribute(value=ast.Name(id=owner) as value, attr=used) if owner in here.imports:
+                        owners.add(id(value))
                         self._through(here.imports[owner], used)
                         self._call(used)
                     case ast.Attribute(attr=used):
                         self._call(used)
                     case ast.ImportFrom() | ast.Import():
                         for _, (other, what) in _imported(node, ""):
-                            self._import(other)
-                            self._import(f"{other}.{what}")
+                            self._import(".".join(filter(None, (other, what))))
 
     def _named(self, module: str, used: str) -> None:
         here = self._of(module)
@@ -203,6 +207,14 @@ class Reached:
             self._import(other)
             if (other, what) != (module, used):  # a package that imports a module of its own
                 self._named(other, what)
+
+    def _as_value(self, target: tuple[str, str]) -> None:
+        """What was imported is no module, or whoever is given it may ask for anything that it has."""
+        module = ".".join(filter(None, target))
+        if (known := self._sources.module(module)) is not None:
+            self._import(module)
+            for name in known.units:
+                self._reach((module, name))
 
     def _through(self, target: tuple[str, str], used: str) -> None:
         """`used` of a module that was imported, as itself or from its package."""

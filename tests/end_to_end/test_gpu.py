@@ -13,6 +13,7 @@ from assay.core.device import Gpu
 from assay.core.flow import Option
 from assay.core.outcome import Outcome
 from assay.core.verdict import VerdictStatus
+from assay.judge.availability_text import missing_text
 from assay.launch.gpus import gpus
 from assay.options.check import CheckOptions
 from assay.options.sizes import Sizes
@@ -40,7 +41,7 @@ def test_a_digit_model_is_built_right_and_timed(
 ) -> None:
     here = plugins.availability(plugins.find_flow(flow).backend)
     if not here.available:
-        pytest.skip(f"{here.reason} {here.install}".strip())
+        pytest.skip(missing_text(here))
     monkeypatch.chdir(tmp_path)
     checked = run_check(
         CheckOptions(

@@ -1,8 +1,9 @@
-"""No function that a worker can come to raises an exception with a sentence. Which these are is read from the sources, so that reading
-of models and of options that the driver does alone may raise its sentences."""
+"""No function that a worker can come to raises an exception with a sentence, or fills a field of a record with one. Which these are is
+read from the sources, so that reading of models and of options that the driver does alone may raise its sentences."""
 
 from __future__ import annotations
 
+import ast
 import tomllib
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from raised_words import raised_words
 from reached_in_workers import Reached, Sources
+from worded_records import handed_on, records_of, worded_fields
 
 SOURCE = Path(__file__).parents[2] / "packages" / "assay" / "src" / "assay"
 ROOTS = ("worker", "task_metrics", "numerics/operators", "numerics/oracle")
@@ -47,6 +49,61 @@ def test_no_function_that_a_worker_reaches_raises_a_sentence(reached: Reached) -
     assert not found, f"raise a note, and add its sentence to judge/refusals: {found}"
 
 
+FOR_READERS = {
+    "MutationOperator.stands_for", "MutationOperator.knob", "OptionSpec.help", "Schedule.fed", "Schedule.suspect", "TaskFigure.meaning",
+    "TaskLabel.meaning", "TaskMetric.reads", "Way.asked", "Way.suspect",
+}  # fmt: skip
+"""Tables with words that the driver and the manual read for themselves: no worker hands them on."""
+NO_SENTENCES = {
+    "Availability.install": "a command",
+    "Availability.version": "the name of a library, and its version",
+    "EngineInfo.options": "options of a backend, by the backend's own names",
+    "Line.text": "what TensorRT says, with its own code",
+    "Scheduled.found": "a count of so many kernels, among the options of an engine",
+}
+
+
+@pytest.fixture(scope="module")
+def trees(reached: Reached) -> dict[str, ast.Module]:
+    return {
+        module: ast.parse(path.read_text("utf-8"))
+        for module, path in reached.files()
+        if not module.startswith(STRANGERS)
+    }
+
+
+def test_no_record_that_a_worker_makes_has_a_sentence(reached: Reached, trees: dict[str, ast.Module]) -> None:
+    records = {name: record for tree in trees.values() for name, record in records_of(tree).items()}
+    found: dict[str, list[str]] = {}
+    for module, tree in trees.items():
+        for field, line in worded_fields(tree, records):
+            if reached.runs(module, line):
+                found.setdefault(field, []).append(f"{module}:{line}")
+    known = FOR_READERS | NO_SENTENCES.keys()
+    assert not (new := found.keys() - known), f"give a note or a code: {[(name, found[name]) for name in sorted(new)]}"
+    assert known == found.keys(), "what holds no words any more is taken off the list"
+
+
+def test_no_note_is_given_words_of_a_table(reached: Reached, trees: dict[str, ast.Module]) -> None:
+    fields = {name.partition(".")[2] for name in FOR_READERS}
+    found = [
+        f"{module}:{line}"
+        for module, tree in trees.items()
+        for line in handed_on(tree, fields)
+        if reached.runs(module, line)
+    ]
+    assert not found, f"give the name, and make the words of it in judge/refusals: {found}"
+
+
+def test_words_in_a_record_are_found() -> None:
+    base = "class Base:\n    name: str\n\nclass Here(Base):\n    reason: str = ''\n\nclass Outer:\n    parts: tuple\n\n"
+    made = "Outer((Here('x', f'{a} is not here'),))\nHere('two words', reason=note)\nnoted(CODE, needs=table.help, at=node.name)"
+    tree = ast.parse(base + made)
+    assert list(worded_fields(tree, {})) == [("Here.name", 11), ("Here.reason", 10)]
+    assert list(handed_on(tree, {"help"})) == [12]
+    assert not list(handed_on(tree, {"needs"}))
+
+
 @pytest.mark.parametrize(
     ("unit", "is_reached"),
     [
@@ -58,6 +115,7 @@ def test_no_function_that_a_worker_reaches_raises_a_sentence(reached: Reached) -
         (("assay.models.checkpoints.read_folder", "read_folder"), False),
         (("assay.models.named_sources.git", "_reason"), False),
         (("assay.config.value_types", ""), False),
+        (("assay.mutation.windows", "OPERATORS"), True),
     ],
 )
 def test_what_the_driver_alone_does_is_known(reached: Reached, unit: tuple[str, str], *, is_reached: bool) -> None:
@@ -78,3 +136,5 @@ def test_a_function_is_reached_however_it_is_named(tmp_path: Path) -> None:
     names = {f"{module}.{name}".removeprefix("p.") for module, name in found if name}
     assert names == {"root.main", "b.f", "b.TABLE", "b.in_table", "c.h", "c.k", "d.Kind", "d.Kind.method"}
     assert ("p.c", "") in found
+    (tmp_path / "root.py").write_text("from p import c\n\ndef main():\n    use([c])\n")
+    assert ("p.c", "alone") in Reached(Sources(tmp_path, "p"), [("p.root", "main")]).units

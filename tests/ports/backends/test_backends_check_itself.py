@@ -13,6 +13,7 @@ from assay.core.flow import Flow, Option
 from assay.core.measurement import OperatorTime
 from assay.core.native_warning import NativeWarning, WarningCode
 from assay.errors import InvalidModel
+from assay.judge.availability_text import reason_text
 from assay.ports import Backend, Engine, Tensor, Tensors
 from assay.testing.backend_checks import check_backend
 from assay.testing.faulty_backend import Faulty, FaultyEngine
@@ -130,7 +131,7 @@ def test_flows_that_contradict_themselves(flows: tuple[Flow, ...], words: str) -
 def test_a_missing_library_says_how_to_get_it() -> None:
     found = installed("no-such-distribution", "no_such_module", "toy")
     assert not found.available
-    assert found.reason == "no-such-distribution is not installed."
+    assert reason_text(found) == "no-such-distribution is not installed"
     assert found.install == "pip install 'assay[toy]'"
 
 

@@ -20,8 +20,11 @@ from assay.core.flow import Flow
 from assay.core.job import MeasureJob, ReferenceJob
 from assay.core.limits import Measuring
 from assay.core.measurement import Measurement, Memory
+from assay.core.note import noted
 from assay.core.outcome import Outcome
+from assay.core.refusals.availability_codes import AvailabilityCode
 from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported
+from assay.judge.availability_text import reason_text
 from assay.models.onnx_file import open_model
 from assay.plugins import find_flow
 from assay.testing.backend_checks import check_backend
@@ -54,7 +57,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def script(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(trtexec_backend, "device_missing", lambda: "")
+    monkeypatch.setattr(trtexec_backend, "device_missing", lambda: None)
     return _program(path, f'#!/bin/sh\nexec {sys.executable} {SCRIPT} "$@"\n')
 
 
@@ -125,15 +128,15 @@ def test_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     find.cache_clear()
     found = Trtexec().availability()
     assert not found.available
-    assert "not on PATH" in found.reason
+    assert "not on PATH" in reason_text(found)
 
 
 def test_without_a_device_it_is_not_available(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _program(path, f'#!/bin/sh\nexec {sys.executable} {SCRIPT} "$@"\n')
-    monkeypatch.setattr(trtexec_backend, "device_missing", lambda: "the driver counts no device")
+    monkeypatch.setattr(trtexec_backend, "device_missing", lambda: noted(AvailabilityCode.DRIVER_COUNTS_NONE))
     found = Trtexec().availability()
     assert (found.available, found.version) == (False, "10.16.0")
-    assert found.reason == "no CUDA device: the driver counts no device."
+    assert reason_text(found) == "no CUDA device: the driver counts no device"
 
 
 def test_another_program_of_that_name(path: Path) -> None:

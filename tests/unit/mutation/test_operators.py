@@ -12,12 +12,14 @@ import pytest
 from onnx import ModelProto, numpy_helper
 
 from assay.errors import Unsupported, UsageError
+from assay.judge.refusals.mutation_sites import MUTATION_SITES, mutation_needs
 from assay.mutation.graph import Graph
 from assay.mutation.precision import rounded
 from assay.mutation.registry import FAMILIES, OPERATORS, Mutant, inject, parse, sites
 from assay.mutation.transform import Mutant as Transform
 from assay.mutation.validate import why_invalid
-from assay.numerics.operators.index import onnx_operators
+from assay.numerics.operators.index import onnx_operators, open_to
+from sentences import says
 
 sys.path.insert(0, str(Path(__file__).parent))
 import models
@@ -52,7 +54,7 @@ def test_at_least_thirty_operators_each_with_a_reason_and_a_place() -> None:
     assert len(OPERATORS) == sum(len(family.OPERATORS) for family in FAMILIES) >= 30
     for one in OPERATORS.values():
         assert one.stands_for
-        assert one.needs
+        assert mutation_needs(one.name, tuple(open_to(one.name))), one.name
         assert (one.distance is None) == (not one.knob), one.name
 
 
@@ -62,8 +64,15 @@ def test_records_of_operators_name_mutations_that_there_are() -> None:
 
 
 def test_what_a_mutation_needs_is_what_the_records_say() -> None:
-    assert OPERATORS["nearest-for-linear"].needs == "GridSample, Resize, Upsample"
-    assert OPERATORS["cubic-coefficient"].needs == "cubic Resize"
+    graph = Graph(models.ALL["attention"]())
+    with pytest.raises(UsageError, check=says("it needs GridSample, Resize, Upsample")):
+        inject(graph, Mutant("nearest-for-linear", "nowhere"))
+    with pytest.raises(UsageError, check=says("it needs cubic Resize")):
+        inject(graph, Mutant("cubic-coefficient", "nowhere"))
+
+
+def test_no_mutation_that_is_gone_has_words() -> None:
+    assert MUTATION_SITES.keys() <= OPERATORS.keys()
 
 
 @pytest.mark.parametrize("name", OPERATORS)

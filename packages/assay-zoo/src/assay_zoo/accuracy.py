@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from assay.judge.availability_text import missing_text
 from assay.ports import Sandbox
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.execution import execute
@@ -85,7 +86,7 @@ def _sandbox(tools: SubmissionServices) -> tuple[Sandbox | None, str]:
         return None, "there is no sandbox here, and code of a submission runs nowhere else (apt-get install bubblewrap)"
     here = tools.sandbox.available()
     if not here.available:
-        return None, f"{here.reason}{f'; to install it: {here.install}' if here.install else ''}"
+        return None, missing_text(here)
     return tools.sandbox, ""
 
 

@@ -11,6 +11,7 @@ from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
 from assay.core.result_parts import measurements_of
 from assay.errors import UnknownName
+from assay.judge.availability_text import missing_text
 from assay.judge.metrics import metrics, samples_missing
 from assay.pipeline.services import Services
 from assay.plugins import find_flow
@@ -48,7 +49,7 @@ def measure(case: Case, flow_name: str, size_bytes: int, run: RunLimits, service
         return Measured(flow_name, CheckOutcome.UNDECIDED, f"the scenario cannot be followed: {error}")
     here = services.available(flow)
     if not here.available:
-        text = f"{flow_name} is not available here: {here.reason}{f'; {here.install}' if here.install else ''}"
+        text = f"{flow_name} is not available here: {missing_text(here)}"
         return Measured(flow_name, CheckOutcome.INFRASTRUCTURE, text)
     job = MeasureJob(case, flow, limits=limits_of(run), measuring=Measuring(seconds=SECONDS, batches=_batches(case)))
     (result,) = services.jobs.complete(services.jobs.together([job]))

@@ -98,7 +98,7 @@ def availability(name: str) -> Availability:
         backend, _ = _offer(name)
         return backend.availability()
     except (HarnessError, UnknownName) as error:
-        return Availability(available=False, reason=str(error))
+        return Availability(available=False, reason=error.reason)
 
 
 def transforms_available(flow: Flow) -> list[Availability]:

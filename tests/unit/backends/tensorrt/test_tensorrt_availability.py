@@ -13,7 +13,12 @@ from assay.backends.cuda import Cuda, cuda
 from assay.backends.tensorrt import availability as probing
 from assay.backends.tensorrt.availability import read_availability
 from assay.backends.tensorrt.backend import TensorRT
+from assay.core.note import noted
+from assay.core.refusals.availability_codes import AvailabilityCode
 from assay.errors import NotRunnable, Unavailable, UsageError
+from assay.judge.availability_text import reason_text
+from assay.ports import Availability
+from sentences import says
 
 _MODULE = """
 __version__ = "8.6.0"
@@ -29,34 +34,47 @@ class Builder:
 """
 
 
-def _asked(folder: Path, runtime: str = "pass", builder: str = "pass", driver: str = "") -> probing.Availability:
-    """The child itself, with a package named tensorrt that behaves as told, and a driver that says `driver`."""
+def _asked(folder: Path, runtime: str = "pass", builder: str = "pass", driver: tuple[object, ...] = ()) -> Availability:
+    """The child itself, with a package named tensorrt that behaves as told, and a driver of which `driver` is said."""
     (folder / "tensorrt.py").write_text(_MODULE.format(runtime=runtime, builder=builder))
-    child = probing._CHILD.replace('say("driver", driver())', f'say("driver", {driver!r})')
+    child = probing._CHILD.replace('say("driver", driver())', f'say("driver", {list(driver)!r})')
     done = subprocess.run([sys.executable, "-c", child], capture_output=True, text=True, check=False, cwd=folder)
     return read_availability(done.stdout, done.stderr, done.returncode)
 
 
 def test_all_is_well(tmp_path: Path) -> None:
-    assert _asked(tmp_path) == probing.Availability(available=True, version="8.6.0")
+    assert _asked(tmp_path) == Availability(available=True, version="8.6.0")
 
 
 def test_a_runtime_that_dies_is_a_missing_device(tmp_path: Path) -> None:
     found = _asked(tmp_path, runtime="import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
     assert not found.available
-    assert found.reason == "no CUDA device that tensorrt 8.6.0 can use: its runtime ended by SIGSEGV."
+    assert reason_text(found) == "no CUDA device that tensorrt 8.6.0 can use: its runtime ended by SIGSEGV"
 
 
 def test_the_driver_says_why(tmp_path: Path) -> None:
-    words = "no CUDA-capable device is detected (100)"
-    found = _asked(tmp_path, runtime="import os; os.abort()", driver=words)
-    assert found.reason == f"no CUDA device: {words}; tensorrt's runtime then ended by SIGABRT."
+    said = ("driver_says", "no CUDA-capable device is detected", 100)
+    words = "no CUDA device: no CUDA-capable device is detected (100)"
+    assert reason_text(_asked(tmp_path, driver=said)) == words
+    found = _asked(tmp_path, runtime="import os; os.abort()", driver=said)
+    assert reason_text(found) == f"{words}; tensorrt's runtime then ended by SIGABRT"
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("driver_counts_none", "no CUDA device: the driver counts no device"),
+        ("driver_library_missing", "no CUDA device: the driver library libcuda.so.1 is not here"),
+    ],
+)
+def test_no_device(tmp_path: Path, said: str, words: str) -> None:
+    assert reason_text(_asked(tmp_path, driver=(said,))) == words
 
 
 def test_a_builder_that_is_null(tmp_path: Path) -> None:
     found = _asked(tmp_path, builder="raise TypeError('pybind11::init(): factory function returned nullptr')")
-    assert "its builder ended by exit code 1" in found.reason
-    assert "returned nullptr" in found.reason
+    assert "its builder ended by exit code 1. " in reason_text(found)
+    assert "returned nullptr" in reason_text(found)
 
 
 def test_a_package_that_cannot_be_imported(tmp_path: Path) -> None:
@@ -65,8 +83,8 @@ def test_a_package_that_cannot_be_imported(tmp_path: Path) -> None:
         [sys.executable, "-c", probing._CHILD], capture_output=True, text=True, check=False, cwd=tmp_path
     )
     found = read_availability(done.stdout, done.stderr, done.returncode)
-    assert found.reason.startswith("tensorrt cannot be imported: ")
-    assert "libnvonnxparser.so.11" in found.reason
+    assert reason_text(found).startswith("tensorrt cannot be imported: ")
+    assert "libnvonnxparser.so.11" in reason_text(found)
 
 
 def test_the_drivers_own_words_on_this_machine(tmp_path: Path) -> None:
@@ -77,23 +95,24 @@ def test_the_drivers_own_words_on_this_machine(tmp_path: Path) -> None:
     )
     found = read_availability(done.stdout, done.stderr, done.returncode)
     assert found.available is (found.reason == "")
-    assert found.available or found.reason.startswith("no CUDA device: ")
+    assert found.available or reason_text(found).startswith("no CUDA device: ")
 
 
 def test_the_driver_does_not_import_it() -> None:
     code = (
-        "import sys; from assay.backends.tensorrt.backend import TensorRT; found = TensorRT().availability(); "
-        "assert 'tensorrt' not in sys.modules; print(found.available, found.reason)"
+        "import sys; from assay.judge.availability_text import reason_text; "
+        "from assay.backends.tensorrt.backend import TensorRT; found = TensorRT().availability(); "
+        "assert 'tensorrt' not in sys.modules; print(found.available, reason_text(found))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.startswith(("True", "False tensorrt is not installed", "False no CUDA device"))
 
 
 def test_preparing_without_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        probing, "availability", lambda: probing.Availability(available=False, reason="tensorrt is not installed.")
-    )
-    with pytest.raises(Unavailable, match=r"tensorrt is not installed\. pip install"):
+    missing = noted(AvailabilityCode.LIBRARY_NOT_INSTALLED, library="tensorrt")
+    here = Availability(available=False, reason=missing, install="pip install tensorrt")
+    monkeypatch.setattr(probing, "availability", lambda: here)
+    with pytest.raises(Unavailable, check=says("tensorrt is not installed. pip install")):
         TensorRT().prepare()
 
 

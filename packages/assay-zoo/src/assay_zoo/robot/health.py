@@ -8,6 +8,7 @@ import time
 from sqlalchemy import text
 
 from assay.errors import AssayError
+from assay.judge.availability_text import missing_text
 from assay.launch.sandbox import Bubblewrap
 from assay_zoo.robot.mirror import Mirror
 from assay_zoo.robot.queries import Queries
@@ -28,7 +29,7 @@ class Health:
         told = {"database": self._database(), "repository": self._repository_state()}
         if self._demand:
             here = self._sandbox.available()
-            told["sandbox"] = "" if here.available else f"{here.reason}; {here.install}"
+            told["sandbox"] = missing_text(here)
         return {name: reason for name, reason in told.items() if reason}
 
     def _database(self) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from assay.alerts.send import INSTALL
 from assay.errors import HarnessError, UsageError
+from assay.judge.availability_text import missing_text
 from assay.launch.sandbox import Bubblewrap
 from assay_zoo.robot.alerting import Alerts
 from assay_zoo.robot.config import RobotConfig
@@ -191,10 +192,9 @@ def _refuse_without_apprise(config: RobotConfig) -> None:
 def _refuse_without_sandbox(config: RobotConfig, sandbox: Bubblewrap) -> None:
     here = sandbox.available()
     if config.demand_sandbox and config.workers and not here.available:
-        text = f"{here.reason}: {here.install}" if here.install else here.reason
         raise HarnessError(
-            f"there is no sandbox for the code of submissions ({text}); only where nobody hostile can submit, "
+            f"there is no sandbox for the code of submissions ({missing_text(here)}); only where nobody hostile can submit, "
             'write sandbox = "optional" in robot.toml'
         )
     if not here.available:
-        _LOG.warning("no sandbox: %s", here.reason)
+        _LOG.warning("no sandbox: %s", missing_text(here))

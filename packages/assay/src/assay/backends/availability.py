@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 
+from assay.core.note import noted
+from assay.core.refusals.availability_codes import AvailabilityCode
 from assay.ports import Availability
 
 
@@ -14,8 +16,9 @@ def installed(distribution: str, module: str, extra: str) -> Availability:
     try:
         version = importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:
-        return Availability(available=False, reason=f"{distribution} is not installed.", install=install)
+        reason = noted(AvailabilityCode.LIBRARY_NOT_INSTALLED, library=distribution)
+        return Availability(available=False, reason=reason, install=install)
     if importlib.util.find_spec(module) is None:
-        reason = f"{distribution} {version} is installed but has no module {module}."
+        reason = noted(AvailabilityCode.NO_MODULE, library=distribution, version=version, module=module)
         return Availability(available=False, version=version, reason=reason, install=install)
     return Availability(available=True, version=version)

@@ -94,7 +94,7 @@ class ExecuTorch:
     def platforms(self, flow: Flow) -> tuple[str, ...]:
         """Those whose wheel has a runtime with the flow's delegate."""
         delegate = DELEGATES[str(flow.options["delegate"])]
-        return delegate.wheels if delegate.runs_on else ("linux", "darwin", "win32")
+        return ("linux", "darwin", "win32") if delegate.in_wheel else delegate.wheels
 
     def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
         """Those of torch's exporter and of its own loggers."""
@@ -255,11 +255,10 @@ def _check_runtime(built: Built, artifact: bytes, registry: Any) -> None:
                 BackendCode.DELEGATE_NOT_IN_RUNTIME,
                 version=_version(),
                 delegate=delegate.id,
-                place=delegate.runs_on,
             )
         )
     if not registry.is_available(delegate.id):
-        raise NotRunnable(noted(BackendCode.DELEGATE_NOT_HERE, delegate=delegate.id, place=delegate.runs_on))
+        raise NotRunnable(noted(BackendCode.DELEGATE_NOT_HERE, delegate=delegate.id))
 
 
 def _placements(built: Built) -> tuple[Placement, ...]:

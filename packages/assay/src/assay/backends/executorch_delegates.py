@@ -15,14 +15,13 @@ from assay.errors import Unavailable, UsageError
 @dataclass(frozen=True)
 class Delegate:
     """`id` is its name in a program and in the runtime. `partitioners` raises ImportError where its lowering library is
-    missing: `install` is then what to do. `runs_on` says where it runs, "" where the wheel's runtime has it; `wheels` are the systems
-    whose wheel has a runtime for it nevertheless. `inner` tells the
-    type that it rounds every float to, "" where it does not. `fixed`: it takes no dynamic sizes."""
+    missing. `in_wheel`: the wheel's runtime has it; else only that for the systems `wheels`. What to install, and where it runs, in words:
+    `assay.judge.refusals.delegate_text`. `inner` tells the type that it rounds every float to, "" where it does not. `fixed`: it takes
+    no dynamic sizes."""
 
     id: str
     partitioners: Callable[[], list[Any]]
-    install: str = ""
-    runs_on: str = ""
+    in_wheel: bool = True
     wheels: tuple[str, ...] = ()
     inner: Callable[[], str] = str
     fixed: bool = False
@@ -113,32 +112,11 @@ DELEGATES = {
     "portable": Delegate("portable", _portable),
     "xnnpack": Delegate("XnnpackBackend", _xnnpack),
     "xnnpack-dynamic": Delegate("XnnpackBackend", _xnnpack_dynamic),
-    "openvino": Delegate(
-        "OpenvinoBackend", _openvino, install="pip install 'assay[openvino]'", inner=_openvino_inner, fixed=True
-    ),
-    "vulkan": Delegate("VulkanBackend", _vulkan, runs_on="a runtime built with the Vulkan delegate", fixed=True),
-    "coreml": Delegate(
-        "CoreMLBackend",
-        _coreml,
-        install="pip install coremltools",
-        runs_on="macOS or iOS",
-        wheels=("darwin",),
-        inner=_half,
-    ),
-    "qnn": Delegate(
-        "QnnBackend",
-        _qnn,
-        install="pip install py-cpuinfo, and the Qualcomm AI Engine Direct SDK with QNN_SDK_ROOT set",
-        runs_on="a Qualcomm device",
-        inner=_half,
-    ),
-    "arm-tosa": Delegate(
-        "TOSABackend",
-        _tosa,
-        install="pip install tosa-tools",
-        runs_on="a TOSA reference model or an Ethos-U",
-        fixed=True,
-    ),
+    "openvino": Delegate("OpenvinoBackend", _openvino, inner=_openvino_inner, fixed=True),
+    "vulkan": Delegate("VulkanBackend", _vulkan, in_wheel=False, fixed=True),
+    "coreml": Delegate("CoreMLBackend", _coreml, in_wheel=False, wheels=("darwin",), inner=_half),
+    "qnn": Delegate("QnnBackend", _qnn, in_wheel=False, inner=_half),
+    "arm-tosa": Delegate("TOSABackend", _tosa, in_wheel=False, fixed=True),
 }
 
 
@@ -150,7 +128,7 @@ def partitioners(delegate: str, undelegated: Collection[str] = ()) -> list[Any]:
         made = chosen.partitioners()
     except (ImportError, OSError) as error:
         text = " ".join(str(error).split()).rstrip(".")
-        note = noted(BackendCode.DELEGATE_NEEDS, delegate=chosen.id, error=text, install=chosen.install)
+        note = noted(BackendCode.DELEGATE_NEEDS, delegate=chosen.id, error=text)
         raise Unavailable(note) from error
     named = _by_operator(made)
     for name in undelegated:

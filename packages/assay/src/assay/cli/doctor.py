@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assay.cli.common import History
+from assay.judge.note_text import note_text
 from assay.options.groups import DEFAULT_HISTORY
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def _explained(found: Diagnosis) -> list[tuple[str, str]]:
     if found.asked:
         rows.append(("tested with", ", ".join(found.asked)))
     if not state.available:
-        return [*rows, ("missing", state.reason), *([("to do", state.install)] if state.install else [])]
+        return [*rows, ("missing", note_text(state.reason)), *([("to do", state.install)] if state.install else [])]
     return [*rows, *_trial(found.trial)]
 
 

@@ -14,6 +14,7 @@ from assay.commands.trials import Trial, Trials, trial_key, try_flows
 from assay.core.flow import Flow
 from assay.core.outcome import Outcome
 from assay.errors import HarnessError, UnknownName
+from assay.judge.note_text import note_text
 from assay.judge.outcome_table import OUTCOMES, outcome_words
 from assay.pipeline.progress import Progress
 from assay.ports import Availability
@@ -96,7 +97,7 @@ def state_of(flow: Flow, backend: Availability) -> Availability:
     try:
         parts = [backend, *([] if flow.environment else plugins.transforms_available(flow))]
     except (HarnessError, UnknownName) as error:
-        return Availability(available=False, reason=str(error))
+        return Availability(available=False, reason=error.reason)
     return next((one for one in parts if not one.available), backend)
 
 
@@ -182,7 +183,7 @@ def _about(line: FlowLine) -> str:
 
 
 def _reason(state: Availability) -> str:
-    return f"not here: {shortened(state.reason)}" + (f"; {state.install}" if state.install else "")
+    return f"not here: {shortened(note_text(state.reason))}" + (f"; {state.install}" if state.install else "")
 
 
 def _wrapped(text: str, width: int, indent: str = " " * 5) -> list[str]:

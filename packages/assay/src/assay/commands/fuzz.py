@@ -21,6 +21,7 @@ from assay.errors import UnknownName, UsageError
 from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session
 from assay.fuzz.learn import learn
 from assay.fuzz.session import Fuzzing
+from assay.judge.availability_text import missing_text
 from assay.launch.core_wait import used_by_tree_s
 from assay.options.fuzz import FuzzOptions
 from assay.options.groups import DEFAULT_HISTORY
@@ -74,7 +75,7 @@ def run_fuzz(
         for flow in flows:
             here = services.available(flow)
             if not here.available:
-                raise UsageError(f"{flow.name} cannot be fuzzed here: {here.reason} {here.install}".strip())
+                raise UsageError(f"{flow.name} cannot be fuzzed here: {missing_text(here)}")
         chosen = {
             one.name for one in session.arms.values() if not options.generators or one.generator in options.generators
         }

@@ -22,6 +22,7 @@ from assay.environments.pythons import find_python
 from assay.environments.uv import find_installer
 from assay.environments.worker_requirements import worker_requirements
 from assay.errors import EnvironmentFailed
+from assay.judge.note_text import note_text
 from assay.ports import Availability
 
 PROBE_S = 120.0
@@ -147,12 +148,12 @@ class Environments:
         except EnvironmentFailed as error:
             shipped = environment in self._specs and self._specs[environment].shipped_by
             return Availability(
-                available=False, reason=str(error), install=f"assay env build {environment}" if shipped else ""
+                available=False, reason=error.reason, install=f"assay env build {environment}" if shipped else ""
             )
         found = _probe(program, backend)
         if found.available:
             return found
-        reason = f"in the environment {environment!r}: {found.reason}"
+        reason = f"in the environment {environment!r}: {note_text(found.reason)}"
         return msgspec.structs.replace(
             found, reason=reason, install=f"add it to requires of [environments.{environment}]"
         )

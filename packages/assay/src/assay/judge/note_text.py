@@ -12,6 +12,8 @@ from assay.core.model_finding_note import model_finding_of
 from assay.core.model_finding_text import UNREADABLE, sentence
 from assay.core.note import Note, NoteCode
 from assay.core.recorded_facts import OTHER_FACTS, as_words, listed, number, of_another_version
+from assay.core.refusals.availability_codes import AvailabilityCode
+from assay.core.refusals.backend_codes import BackendCode
 from assay.core.refusals.endpoint_codes import EndpointCode
 from assay.core.refusals.golden_codes import GoldenCode
 from assay.core.refusals.model_codes import ModelCode
@@ -24,8 +26,10 @@ from assay.judge.defect_text import decider_text, defects_text
 from assay.judge.finding_text import in_full
 from assay.judge.note_sentences import NOTES
 from assay.judge.refusals import REFUSAL_TEXTS
+from assay.judge.refusals.delegate_text import delegate_install, delegate_place
 from assay.judge.refusals.endpoint_text import CERTIFICATES, UNTRUSTED
 from assay.judge.refusals.model_text import PROGRAM_TEXTS
+from assay.judge.refusals.mutation_sites import mutation_needs
 from assay.task_metrics.registry import TASK_METRICS, TaskMetric, label_name
 
 Values = Mapping[str, Fact]
@@ -40,6 +44,13 @@ def counted(count: Fact, one: str, many: str) -> str:
 
 def _signal_name(at: int) -> str:
     return signal.Signals(at).name if at in set(signal.Signals) else f"signal {at}"
+
+
+def _ending(status: int) -> str:
+    """Of a process that should have said more before it ended."""
+    if status < 0:
+        return _signal_name(-status)
+    return f"exit code {status}" if status else "null"
 
 
 def _tried(dimensions: Sequence[Fact], sizes: Sequence[Fact]) -> str:
@@ -122,10 +133,16 @@ _MADE: dict[enum.StrEnum, Callable[[Values], dict[str, object]]] = {
     NoteCode.UNREADABLE_FILE: lambda of: {
         "predicate": UNREADABLE[str(of["finding"])].format(*listed(of["values"])),
     },
+    AvailabilityCode.CUDA_DEVICE_NOT_USED: lambda of: {"said": f" {of['error']}" if of["error"] else ""},
+    AvailabilityCode.ENDED_BY: lambda of: {"ending": _ending(int(number(of["status"])))},
+    BackendCode.DELEGATE_NOT_IN_RUNTIME: lambda of: {"place": delegate_place(of["delegate"])},
+    BackendCode.DELEGATE_NOT_HERE: lambda of: {"place": delegate_place(of["delegate"])},
+    BackendCode.DELEGATE_NEEDS: lambda of: {"install": delegate_install(of["delegate"])},
     EndpointCode.CERTIFICATE: lambda of: {
         "what": CERTIFICATES.get(int(number(of["code"])), UNTRUSTED)[0],
         "then": CERTIFICATES.get(int(number(of["code"])), UNTRUSTED)[1],
     },
+    UsageCode.MUTATION_NEEDS: lambda of: {"needs": mutation_needs(str(of["operator"]), listed(of["operators"]))},
     UsageCode.PLUGIN_BROKEN: lambda of: {"source": f" of {of['distribution']}" if of["distribution"] else ""},
     EndpointCode.BUSY: lambda of: {"times": "once" if of["tries"] == 1 else f"{of['tries']} times"},
     ModelCode.PROGRAM_TEXT: lambda of: {

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from assay.core.sandbox import Ending, Sandboxed, SandboxLimits
+from assay.judge.note_text import note_text
 from assay.launch.sandbox_command import arguments, command_inside, data_files
 from assay.launch.sandbox_copy import copy_out
 from assay.launch.sandbox_ending import describe_exit
@@ -50,7 +51,7 @@ class Bubblewrap:
         """As the port says. Where the sandbox cannot be had: INFRASTRUCTURE, and nothing is run."""
         here = self.available()
         if not here.available:
-            return Sandboxed(ending=Ending.INFRASTRUCTURE, sentence=here.reason)
+            return Sandboxed(ending=Ending.INFRASTRUCTURE, sentence=note_text(here.reason))
         return self._run(command, inputs, output, limits)
 
     def _run(

@@ -136,18 +136,17 @@ def _wrong_slope(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 OPERATORS = (
-    MutationOperator("relu6-for-relu", "ReLU6 taken for ReLU", "ReLU", _open_to("relu6-for-relu"), _relu6, 6.0, "the upper bound"),
-    MutationOperator("leaky-for-relu", "leaky ReLU taken for ReLU", "ReLU", _open_to("leaky-for-relu"), _leaky, 0.01, "the slope"),
-    MutationOperator("relu-for-smooth", "ReLU taken for its smooth relatives", "leaky ReLU, ELU, GELU, Swish ...",
-             _open_to("relu-for-smooth"), _plain_relu),
-    MutationOperator("drop-activation", "an activation lost in a fusion", "activations", _open_to("drop-activation"), _dropped),
-    MutationOperator("tanh-gelu", "the tanh approximation taken for the erf of GELU", "Gelu, Erf", _erfs, _tanh_gelu),
-    MutationOperator("erf-gelu", "the erf of GELU taken for its tanh approximation", "Gelu by tanh, whole or taken apart", _tanhs,
+    MutationOperator("relu6-for-relu", "ReLU6 taken for ReLU", _open_to("relu6-for-relu"), _relu6, 6.0, "the upper bound"),
+    MutationOperator("leaky-for-relu", "leaky ReLU taken for ReLU", _open_to("leaky-for-relu"), _leaky, 0.01, "the slope"),
+    MutationOperator("relu-for-smooth", "ReLU taken for its smooth relatives", _open_to("relu-for-smooth"), _plain_relu),
+    MutationOperator("drop-activation", "an activation lost in a fusion", _open_to("drop-activation"), _dropped),
+    MutationOperator("tanh-gelu", "the tanh approximation taken for the erf of GELU", _erfs, _tanh_gelu),
+    MutationOperator("erf-gelu", "the erf of GELU taken for its tanh approximation", _tanhs,
              _erf_gelu),
-    MutationOperator("hard-sigmoid", "a piecewise linear function taken for the sigmoid", "", _open_to("hard-sigmoid"), _hard),
-    MutationOperator("wrong-clip-bound", "a bound of a clip with too few digits", "", _clips, _wrong_bound, 1 / 60,
+    MutationOperator("hard-sigmoid", "a piecewise linear function taken for the sigmoid", _open_to("hard-sigmoid"), _hard),
+    MutationOperator("wrong-clip-bound", "a bound of a clip with too few digits", _clips, _wrong_bound, 1 / 60,
              "relative change of the bound"),
-    MutationOperator("drop-clip-bound", "a bound of a clip lost", "", _clips, _drop_bound),
-    MutationOperator("wrong-slope", "the default slope taken for the model's", "LeakyRelu, Elu, HardSigmoid ...", _open_to("wrong-slope"),
+    MutationOperator("drop-clip-bound", "a bound of a clip lost", _clips, _drop_bound),
+    MutationOperator("wrong-slope", "the default slope taken for the model's", _open_to("wrong-slope"),
              _wrong_slope, 0.1, "relative change of alpha"),
 )  # fmt: skip

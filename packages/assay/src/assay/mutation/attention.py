@@ -76,12 +76,12 @@ def _shift_positions(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 OPERATORS = (
-    MutationOperator("coarse-softmax", "a softmax from a table with too few entries", "", _softmaxes, _coarse, 2.0**-10,
+    MutationOperator("coarse-softmax", "a softmax from a table with too few entries", _softmaxes, _coarse, 2.0**-10,
              "step of the table"),
-    MutationOperator("attention-scale", "the scale of the scores with too few digits", "scores before a softmax, Attention",
+    MutationOperator("attention-scale", "the scale of the scores with too few digits",
              _scores, _rescale, 0.01, "relative error of the scale"),
-    MutationOperator("causality", "a causal attention taken for a full one, or the reverse", "", _fused,
+    MutationOperator("causality", "a causal attention taken for a full one, or the reverse", _fused,
              _other_causality),
-    MutationOperator("shift-positions", "an embedding of positions off by one", "Mul, Add with a table", _tables,
+    MutationOperator("shift-positions", "an embedding of positions off by one", _tables,
              _shift_positions),
 )  # fmt: skip

@@ -56,9 +56,9 @@ def _round_first(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 OPERATORS = (
-    MutationOperator("int32-for-int64", "int64 held in int32", "nodes that compute int64", _long, _as_int32),
-    MutationOperator("bf16-lengths", "whole numbers computed in bfloat16", "arithmetic on integers, Floor, Ceil", _lengths,
+    MutationOperator("int32-for-int64", "int64 held in int32", _long, _as_int32),
+    MutationOperator("bf16-lengths", "whole numbers computed in bfloat16", _lengths,
              _in_bf16),
-    MutationOperator("round-for-truncate", "a float rounded where a cast truncates", "Cast of float to integer", _casts,
+    MutationOperator("round-for-truncate", "a float rounded where a cast truncates", _casts,
              _round_first),
 )  # fmt: skip

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from onnx import NodeProto
 
 from assay.mutation.graph import Graph
-from assay.numerics.operators.index import open_to
 
 
 @dataclass(frozen=True)
@@ -17,18 +16,12 @@ class MutationOperator:
 
     `sites` yields the nodes where it can be injected; `apply` injects it at one of them, in place. `distance` is the
     default of the knob that says how far the mutant is from the original, None for a mutation that is all or nothing;
-    `knob` says what the distance measures. `where` is "" where the operators whose records name the mutation say it all.
+    `knob` says what the distance measures. Where it applies, in words: `assay.judge.refusals.mutation_sites`.
     """
 
     name: str
     stands_for: str
-    where: str
     sites: Callable[[Graph], Iterable[NodeProto]]
     apply: Callable[[Graph, NodeProto, float], None]
     distance: float | None = None
     knob: str = ""
-
-    @property
-    def needs(self) -> str:
-        """What a graph must have for it."""
-        return self.where or ", ".join(sorted(open_to(self.name)))

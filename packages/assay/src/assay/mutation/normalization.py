@@ -118,15 +118,13 @@ def _collapse(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 OPERATORS = (
-    MutationOperator("epsilon-times", "epsilon of another framework's default", "normalizations, whole or taken apart",
-             _epsilons, _times_epsilon, 100.0, "factor of epsilon"),
-    MutationOperator("drop-epsilon", "epsilon lost", "normalizations, whole or taken apart", _epsilons, _drop_epsilon),
-    MutationOperator("wrong-variance", "batch norm folded with the variance of n instead of n - 1", "batch norm",
+    MutationOperator("epsilon-times", "epsilon of another framework's default", _epsilons, _times_epsilon, 100.0, "factor of epsilon"),
+    MutationOperator("drop-epsilon", "epsilon lost", _epsilons, _drop_epsilon),
+    MutationOperator("wrong-variance", "batch norm folded with the variance of n instead of n - 1",
              _with_variance, _wrong_variance, 1 / 31, "relative change of the variance"),
-    MutationOperator("neighbour-mean", "the mean of the neighbouring channel", "batch norm", _with_means, _neighbour_mean),
-    MutationOperator("drop-norm-scale", "the scale of a normalization lost", "normalizations with a scale", _unscaled,
+    MutationOperator("neighbour-mean", "the mean of the neighbouring channel", _with_means, _neighbour_mean),
+    MutationOperator("drop-norm-scale", "the scale of a normalization lost", _unscaled,
              _drop_scale),
-    MutationOperator("unbiased-variance", "the variance over n - 1 taken for that over n", "layer and instance norm",
-             _over_axis, _unbiased),
-    MutationOperator("norm-to-zeros", "a variance that overflowed", "normalizations", _collapsible, _collapse),
+    MutationOperator("unbiased-variance", "the variance over n - 1 taken for that over n", _over_axis, _unbiased),
+    MutationOperator("norm-to-zeros", "a variance that overflowed", _collapsible, _collapse),
 )  # fmt: skip

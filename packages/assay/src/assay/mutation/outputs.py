@@ -99,13 +99,13 @@ def _exchange(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 OPERATORS = (
-    MutationOperator("softmax-zeros", "a softmax never written", "", _softmaxes, _zeros),
-    MutationOperator("zero-output", "an output never written", "float outputs", _answers, _zeros),
-    MutationOperator("scaled-output", "an output scaled: cosine does not see it", "float outputs", _answers, _double, 2.0,
+    MutationOperator("softmax-zeros", "a softmax never written", _softmaxes, _zeros),
+    MutationOperator("zero-output", "an output never written", _answers, _zeros),
+    MutationOperator("scaled-output", "an output scaled: cosine does not see it", _answers, _double, 2.0,
              "the factor"),
-    MutationOperator("shifted-output", "a constant added to an output", "float outputs", _answers, _plus, 0.09,
+    MutationOperator("shifted-output", "a constant added to an output", _answers, _plus, 0.09,
              "the constant"),
-    MutationOperator("missing-output", "an output lost", "models with two outputs or more", _with_more_outputs, _lose),
-    MutationOperator("exchange-outputs", "two outputs under each other's name", "outputs of equal type and shape", _twins,
+    MutationOperator("missing-output", "an output lost", _with_more_outputs, _lose),
+    MutationOperator("exchange-outputs", "two outputs under each other's name", _twins,
              _exchange),
 )  # fmt: skip

@@ -117,19 +117,14 @@ _GRADES = {"tf32": "11 significant bits", "bf16": "8 significant bits", "fp16": 
 
 OPERATORS = (
     *(
-        MutationOperator(f"{grade}-inputs", f"a product computed on inputs rounded to {bits}", "convolutions and products",
-                 layers, _round_inputs(grade))
+        MutationOperator(f"{grade}-inputs", f"a product computed on inputs rounded to {bits}", layers, _round_inputs(grade))
         for grade, bits in _GRADES.items()
     ),
     *(
-        MutationOperator(f"{grade}-weights", f"weights stored with {bits}", "layers with constant weights",
-                 weighted, _round_weights(grade))
+        MutationOperator(f"{grade}-weights", f"weights stored with {bits}", weighted, _round_weights(grade))
         for grade, bits in _GRADES.items()
     ),
-    MutationOperator("fp16-output", "a result kept in half precision between two kernels", "nodes that compute float32",
-             _float32_nodes, _round_output),
-    MutationOperator("scale-off", "a scale constant with too few digits", "nodes that compute floats",
-             float_nodes, _scaled, 2.0**-12, "relative error of the factor"),
-    MutationOperator("noise", "a fast approximation of a function", "nodes that compute floats",
-             float_nodes, _noisy, 2.0**-12, "relative amplitude"),
+    MutationOperator("fp16-output", "a result kept in half precision between two kernels", _float32_nodes, _round_output),
+    MutationOperator("scale-off", "a scale constant with too few digits", float_nodes, _scaled, 2.0**-12, "relative error of the factor"),
+    MutationOperator("noise", "a fast approximation of a function", float_nodes, _noisy, 2.0**-12, "relative amplitude"),
 )  # fmt: skip

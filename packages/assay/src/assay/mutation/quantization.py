@@ -135,16 +135,16 @@ def _truncate(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 OPERATORS = (
-    MutationOperator("per-tensor-scale", "per-channel scales taken per tensor", "quantization with many scales", _per_channel,
+    MutationOperator("per-tensor-scale", "per-channel scales taken per tensor", _per_channel,
              _per_tensor),
-    MutationOperator("scale-step", "a scale off by one step", "quantization", _scaled, _scale_step, 1 / 127,
+    MutationOperator("scale-step", "a scale off by one step", _scaled, _scale_step, 1 / 127,
              "relative change of the scale"),
-    MutationOperator("zero-point-step", "a zero point off by one step", "quantization", _zeroed, _zero_step, 1.0, "steps"),
-    MutationOperator("wrap-for-saturate", "overflow that wraps instead of saturating", "", _quantizers, _wrap),
-    MutationOperator("truncate-for-round", "rounding towards zero instead of to nearest", "", _quantizers,
+    MutationOperator("zero-point-step", "a zero point off by one step", _zeroed, _zero_step, 1.0, "steps"),
+    MutationOperator("wrap-for-saturate", "overflow that wraps instead of saturating", _quantizers, _wrap),
+    MutationOperator("truncate-for-round", "rounding towards zero instead of to nearest", _quantizers,
              _truncate),
-    MutationOperator("saturate-for-wrap", "saturation where integers wrap", "Add, Sub, Mul of integers", _integer_sums,
+    MutationOperator("saturate-for-wrap", "saturation where integers wrap", _integer_sums,
              _saturate),
-    MutationOperator("saturating-cast", "saturation where a cast wraps", "Cast to a narrower integer", _wrapped_casts,
+    MutationOperator("saturating-cast", "saturation where a cast wraps", _wrapped_casts,
              _saturating_cast),
 )  # fmt: skip

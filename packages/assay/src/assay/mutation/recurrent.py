@@ -76,10 +76,10 @@ def _forget_start(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 OPERATORS = (
-    MutationOperator("exchange-gates", "gates in another framework's order", "", _gated, _exchange_gates),
-    MutationOperator("drop-recurrent-bias", "the recurrent half of a bias lost", "", _half_biased,
+    MutationOperator("exchange-gates", "gates in another framework's order", _gated, _exchange_gates),
+    MutationOperator("drop-recurrent-bias", "the recurrent half of a bias lost", _half_biased,
              _drop_recurrent_bias),
-    MutationOperator("gru-reset", "reset before instead of after the product", "", _grus, _other_reset),
-    MutationOperator("wrong-direction", "a sequence read from its end", "", _directed, _turn),
-    MutationOperator("forget-initial-state", "the initial state ignored", "", _started, _forget_start),
+    MutationOperator("gru-reset", "reset before instead of after the product", _grus, _other_reset),
+    MutationOperator("wrong-direction", "a sequence read from its end", _directed, _turn),
+    MutationOperator("forget-initial-state", "the initial state ignored", _started, _forget_start),
 )  # fmt: skip

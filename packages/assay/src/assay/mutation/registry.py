@@ -25,6 +25,7 @@ from assay.mutation import (
 )
 from assay.mutation.graph import Graph
 from assay.mutation.mutation_operator import MutationOperator
+from assay.numerics.operators.index import open_to
 
 FAMILIES = (precision, weights, windows, sampling, normalization, activations, axes, attention, structure, quantization,
             integer_overflow, recurrent, outputs)  # fmt: skip
@@ -82,7 +83,7 @@ def inject(graph: Graph, mutant: Mutant) -> None:
                     UsageCode.MUTATION_NEEDS,
                     operator=mutant.operator,
                     site=mutant.site,
-                    needs=operator.needs,
+                    operators=tuple(sorted(open_to(mutant.operator))),
                 )
             )
         sites = tuple(sorted(keys)[:5])

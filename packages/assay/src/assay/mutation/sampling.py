@@ -87,13 +87,12 @@ def _other_border(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 OPERATORS = (
-    MutationOperator("nearest-for-linear", "nearest neighbour taken for interpolation", "",
-             _smooth, _nearest),
-    MutationOperator("flip-align-corners", "align_corners ignored or assumed", "", _aligned,
+    MutationOperator("nearest-for-linear", "nearest neighbour taken for interpolation", _smooth, _nearest),
+    MutationOperator("flip-align-corners", "align_corners ignored or assumed", _aligned,
              _flip_alignment),
-    MutationOperator("asymmetric-coordinates", "half-pixel coordinates dropped", "", _resizes, _asymmetric),
-    MutationOperator("nearest-rounding", "the neighbour on the other side", "nearest Resize", _choosing, _other_nearest),
-    MutationOperator("cubic-coefficient", "another cubic kernel", "cubic Resize", _cubic, _other_cubic, 0.25,
+    MutationOperator("asymmetric-coordinates", "half-pixel coordinates dropped", _resizes, _asymmetric),
+    MutationOperator("nearest-rounding", "the neighbour on the other side", _choosing, _other_nearest),
+    MutationOperator("cubic-coefficient", "another cubic kernel", _cubic, _other_cubic, 0.25,
              "added to the coefficient"),
-    MutationOperator("grid-border", "border taken for zeros outside of a grid", "", _grids, _other_border),
+    MutationOperator("grid-border", "border taken for zeros outside of a grid", _grids, _other_border),
 )  # fmt: skip

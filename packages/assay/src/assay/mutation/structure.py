@@ -156,18 +156,18 @@ def _swap_operands(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 OPERATORS = (
-    MutationOperator("drop-residual", "a residual lost in a fusion", "sums of two computed tensors", _sums, _drop_residual),
-    MutationOperator("ignore-mask", "the mask of an attention ignored", "before a softmax, Attention", _masks, _ignore_mask),
-    MutationOperator("stale-batch", "the last item of a batch left over from another", "nodes that compute floats", _batched,
+    MutationOperator("drop-residual", "a residual lost in a fusion", _sums, _drop_residual),
+    MutationOperator("ignore-mask", "the mask of an attention ignored", _masks, _ignore_mask),
+    MutationOperator("stale-batch", "the last item of a batch left over from another", _batched,
              _stale),
-    MutationOperator("zero-last-channel", "the last channel not computed", "nodes that compute floats", _channelled,
+    MutationOperator("zero-last-channel", "the last channel not computed", _channelled,
              _zero_channel),
-    MutationOperator("uninitialised-tail", "the last elements of a row never written", "nodes that compute floats", _tailed,
+    MutationOperator("uninitialised-tail", "the last elements of a row never written", _tailed,
              _tail, 1e-3, "what lay in memory"),
-    MutationOperator("one-element", "one element of a tensor wrong", "nodes that compute floats", _located, _one_element, 0.01,
+    MutationOperator("one-element", "one element of a tensor wrong", _located, _one_element, 0.01,
              "relative error of the element"),
-    MutationOperator("invert-condition", "the two branches of a choice exchanged", "", _conditions, _invert),
+    MutationOperator("invert-condition", "the two branches of a choice exchanged", _conditions, _invert),
     MutationOperator("exchange-comparison", "the neighbouring operator: strict for not strict, max for min, ceil for floor",
-             "comparisons, Max, Min, Floor, Ceil, And, Or", _exchangeable, _exchange),
-    MutationOperator("swap-operands", "operands exchanged", "Sub, Div, Pow, square MatMul", _operands, _swap_operands),
+             _exchangeable, _exchange),
+    MutationOperator("swap-operands", "operands exchanged", _operands, _swap_operands),
 )  # fmt: skip

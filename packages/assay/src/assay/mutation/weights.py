@@ -165,18 +165,15 @@ def _layers(graph: Graph) -> Iterable[NodeProto]:
 
 
 OPERATORS = (
-    MutationOperator("drop-bias", "a bias lost in a fusion", "nodes with a constant bias", biased, _drop_bias),
-    MutationOperator("drop-bias-element", "one element of a bias lost at the edge of a vector", "nodes with a constant bias",
-             biased, _drop_bias_element),
-    MutationOperator("shift-bias", "a bias read from the neighbouring channel", "biases that are not uniform",
-             _many_bias, _rolled_bias),
-    MutationOperator("drop-last-term", "the last term of a sum left out by a loop that ends too early", "layers with weights",
-             _layers, _drop_last_term),
-    MutationOperator("flip-weight-sign", "one weight with a wrong sign", "layers with weights", _layers, _flip_sign),
-    MutationOperator("rotate-kernel", "convolution and correlation exchanged", "convolutions", _spatial, _rotate_kernel),
-    MutationOperator("transpose-weight", "a weight matrix or kernel read transposed", "square weights", _square,
+    MutationOperator("drop-bias", "a bias lost in a fusion", biased, _drop_bias),
+    MutationOperator("drop-bias-element", "one element of a bias lost at the edge of a vector", biased, _drop_bias_element),
+    MutationOperator("shift-bias", "a bias read from the neighbouring channel", _many_bias, _rolled_bias),
+    MutationOperator("drop-last-term", "the last term of a sum left out by a loop that ends too early", _layers, _drop_last_term),
+    MutationOperator("flip-weight-sign", "one weight with a wrong sign", _layers, _flip_sign),
+    MutationOperator("rotate-kernel", "convolution and correlation exchanged", _spatial, _rotate_kernel),
+    MutationOperator("transpose-weight", "a weight matrix or kernel read transposed", _square,
              _transpose_weight),
-    MutationOperator("shift-channels", "output (or depthwise) channels shifted by one", "convolutions", _channelled,
+    MutationOperator("shift-channels", "output (or depthwise) channels shifted by one", _channelled,
              _shift_channels),
-    MutationOperator("misread-weight-layout", "OHWI weights read as OIHW", "convolutions", _misreadable, _misread_weight),
+    MutationOperator("misread-weight-layout", "OHWI weights read as OIHW", _misreadable, _misread_weight),
 )  # fmt: skip

@@ -122,16 +122,13 @@ def _other_mode(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 OPERATORS = (
-    MutationOperator("shift-padding", "padding moved by one", "padded convolutions and pools", _padded, _shift_pads),
-    MutationOperator("same-upper-lower", "SAME_LOWER taken for SAME_UPPER", "windows with auto_pad", _same, _other_same),
-    MutationOperator("ceil-for-floor", "ceil taken for floor (or the reverse) in the length of a pool", "pools",
-             _pools, _other_rounding),
-    MutationOperator("count-padding", "padding counted in an average, or left out", "average pools with padding",
-             _averaging_pads, _count_pads),
-    MutationOperator("pool-kind", "maximum taken for average, or the reverse", "pools", _exchangeable, _other_pool),
+    MutationOperator("shift-padding", "padding moved by one", _padded, _shift_pads),
+    MutationOperator("same-upper-lower", "SAME_LOWER taken for SAME_UPPER", _same, _other_same),
+    MutationOperator("ceil-for-floor", "ceil taken for floor (or the reverse) in the length of a pool", _pools, _other_rounding),
+    MutationOperator("count-padding", "padding counted in an average, or left out", _averaging_pads, _count_pads),
+    MutationOperator("pool-kind", "maximum taken for average, or the reverse", _exchangeable, _other_pool),
     MutationOperator("pad-value", "the fill value of a padding lost: zero taken for it, or another where it is zero",
-             "Pad with a constant", _filled, _other_fill, 1.0, "the value taken for zero"),
-    MutationOperator("pad-mode", "the border repeated for one that is reflected, zeros for one that is repeated",
-             "Pad with another mode", _reflecting, _other_mode),
-    MutationOperator("drop-dilation", "dilation ignored", "dilated convolutions", _dilatable, _undilate),
+             _filled, _other_fill, 1.0, "the value taken for zero"),
+    MutationOperator("pad-mode", "the border repeated for one that is reflected, zeros for one that is repeated", _reflecting, _other_mode),
+    MutationOperator("drop-dilation", "dilation ignored", _dilatable, _undilate),
 )  # fmt: skip

@@ -13,6 +13,7 @@ from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.errors import UsageError
+from assay.judge.availability_text import reason_text
 from assay.judge.witnesses import EVALUATOR
 from assay.pipeline.job_graph import result_of
 from assay.pipeline.services import Services
@@ -36,7 +37,7 @@ async def cross_check(case: Case, folder: Path, producer: Flow, limits: Limits, 
         if library_of(flow) == library_of(producer):
             continue
         if not (here := services.available(flow)).available:
-            silent.append(f"{name}: {here.install or here.reason}")
+            silent.append(f"{name}: {here.install or reason_text(here)}")
             continue
         result = await result_of(stage, VerifyJob(case, flow, limits=limits))
         if result.outcome is Outcome.OK:

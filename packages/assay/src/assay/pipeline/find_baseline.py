@@ -20,6 +20,7 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.speed import BaselineEngine
 from assay.errors import UsageError
+from assay.judge.availability_text import reason_text
 from assay.options.arguments import arguments_of
 from assay.options.check import BaselineOptions
 from assay.options.job_values import flow_values, input_values, measuring_values, model_values
@@ -115,7 +116,7 @@ def _gone(baseline: Baseline, services: Services) -> str:
     """Why the baseline's engine cannot be run as it was; "" where it can."""
     was, now = baseline.result.facts.backend_version, services.available(baseline.flow)
     if not now.available:
-        return f"the baseline's {baseline.flow.backend} {was} is not here any more ({now.reason.rstrip('.')})"
+        return f"the baseline's {baseline.flow.backend} {was} is not here any more ({reason_text(now)})"
     if now.version and was and was != now.version:
         return f"the baseline was built by {baseline.flow.backend} {was}, and {now.version} is installed"
     return ""

@@ -13,6 +13,7 @@ from assay.core.reference import Witness
 from assay.core.result import Result, VerifyResult
 from assay.core.result_parts import facts_of
 from assay.errors import HarnessError, UnknownName
+from assay.judge.availability_text import reason_text
 from assay.judge.refused_inputs import is_refused, takes
 from assay.pipeline.job_graph import Stage, result_of
 from assay.pipeline.services import Services
@@ -70,7 +71,7 @@ class RefusedInputs:
         except (UnknownName, HarnessError) as error:
             return replace(blank, detail=str(error))
         if not (here := self.services.available(flow)).available:
-            return replace(blank, detail=here.reason.rstrip("."), install=here.install)
+            return replace(blank, detail=reason_text(here), install=here.install)
         limits = replace(job.limits, timeout_s=min(job.limits.timeout_s, LONGEST_S))
         case = replace(job.case, contract=replace(job.case.contract, precision=flow.precision))
         question = replace(job, case=case, flow=flow, tolerance_dir="", limits=limits, save_inputs="", save_outputs="")

@@ -11,6 +11,7 @@ from assay.core.flow import Flow
 from assay.core.job_base import FlowJob, Job
 from assay.core.outcome import Cause, Outcome
 from assay.core.result import Result
+from assay.judge.availability_text import missing_text
 from assay.pipeline.services import Services
 from assay.plugins import transforms_available
 
@@ -23,9 +24,7 @@ def unavailable(jobs: Sequence[Job], services: Services) -> list[Result]:
         if (key := _needed(flow)) not in known:
             parts = (services.available(flow), *(() if flow.environment else transforms_available(flow)))
             here = next((one for one in parts if not one.available), parts[0])
-            how = f"; to install it: {here.install}" if here.install else ""
-            text = "" if here.available else f"{here.reason.rstrip('.')}{how}"
-            known[key] = text, Cause.NOT_INSTALLED if here.install else Cause.MISSING_LIBRARY
+            known[key] = missing_text(here), Cause.NOT_INSTALLED if here.install else Cause.MISSING_LIBRARY
     return [
         msgspec.structs.replace(
             empty_result(job, Outcome.UNAVAILABLE),

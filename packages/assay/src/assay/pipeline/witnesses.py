@@ -27,6 +27,7 @@ from assay.core.reference import Witness
 from assay.core.result import ChangeResult, PerNodeResult, Result
 from assay.core.result_parts import ComparedResult, LossResult, facts_of
 from assay.errors import HarnessError, UnknownName
+from assay.judge.availability_text import reason_text
 from assay.judge.losses import is_vouched, measured_by, witness_needed
 from assay.judge.witnesses import (
     EVALUATOR,
@@ -158,7 +159,7 @@ class Witnessed:
         except (UnknownName, HarnessError) as error:
             return replace(blank, detail=str(error))
         here = self.services.available(flow)
-        return None if here.available else replace(blank, detail=here.reason.rstrip("."), install=here.install)
+        return None if here.available else replace(blank, detail=reason_text(here), install=here.install)
 
     async def _testimony(self, job: Job, name: str, result: ComparedResult, asked: _Asked) -> Witness:
         """What the flow of that name says to the reference."""

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from assay.core.flow import Option
+from assay.core.note import Note
 
 Tensor = np.ndarray[Any, Any]
 Tensors = Mapping[str, Tensor]
@@ -32,9 +33,10 @@ class OptionSpec(msgspec.Struct, frozen=True):
 
 
 class Availability(msgspec.Struct, frozen=True):
-    """Whether a backend can run here. `install` is the command that would make it available."""
+    """Whether a backend can run here. `install` is the command that would make it available. `reason` are words of a plug-in, or a note,
+    whose sentence the driver makes."""
 
     available: bool
     version: str = ""
-    reason: str = ""
+    reason: str | Note = ""
     install: str = ""

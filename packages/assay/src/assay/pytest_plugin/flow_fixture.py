@@ -12,6 +12,7 @@ import pytest
 from assay import plugins
 from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError
+from assay.judge.availability_text import missing_text
 from assay.models.module_export import export_module
 from assay.pipeline.open_run import Checked
 
@@ -27,7 +28,7 @@ class FlowUnderTest:
         """Why the flow cannot run here, and the command that would change it; "" where it can."""
         flow = plugins.find_flow(self.name)
         here = plugins.load(plugins.BACKENDS, flow.backend)().availability()
-        return "" if here.available else f"{here.reason}; to install it: {here.install}"
+        return missing_text(here)
 
     def check(
         self,

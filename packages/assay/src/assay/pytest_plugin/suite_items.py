@@ -28,6 +28,7 @@ from assay.core.policy import Policy
 from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.errors import UsageError
+from assay.judge.availability_text import missing_text
 from assay.judge.verdicts import judge
 from assay.options.arguments import arguments_of
 from assay.options.run import RunOptions
@@ -177,7 +178,7 @@ class _Runner:
     def _missing(self, flow: Flow) -> str:
         if flow.backend not in self._unavailable:
             here = plugins.load(plugins.BACKENDS, flow.backend)().availability()
-            self._unavailable[flow.backend] = "" if here.available else f"{here.reason}; to install it: {here.install}"
+            self._unavailable[flow.backend] = missing_text(here)
         return self._unavailable[flow.backend]
 
     def _start(self, first: SuiteItem) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import tempfile
@@ -14,9 +13,10 @@ import numpy as np
 
 from assay.core.flow import Flow
 from assay.errors import AssayError, InvalidModel, Lowering, NotRunnable, Unavailable, Unsupported, UsageError
+from assay.judge.availability_text import missing_text
 from assay.models.conversion import convert_to
 from assay.models.telemetry import GUARD, forbid_telemetry
-from assay.ports import Backend, BuiltForSizes, Engine, Tensor, has_integers, is_dynamic
+from assay.ports import Availability, Backend, BuiltForSizes, Engine, Tensor, has_integers, is_dynamic
 from assay.testing.ability_checks import check_backend_abilities, check_engine_abilities, check_start, identical
 from assay.testing.tiny_models import (
     BATCH,
@@ -73,13 +73,13 @@ def _check_names(backend: Backend) -> None:
 
 
 _PROBE = """
-import importlib, json, sys
+import importlib, msgspec, sys
 import assay.core.dtype, assay.errors, assay.ports
 usual = {name.partition(".")[0] for name in sys.modules}
 backend = getattr(importlib.import_module(sys.argv[1]), sys.argv[2])()
 found = backend.availability()
 packages = {name.partition(".")[0] for name in sys.modules} - usual - sys.stdlib_module_names
-print(json.dumps([found.available, found.reason, found.install, sorted(packages - {sys.argv[1].partition(".")[0]})]))
+print(msgspec.json.encode((found, sorted(packages - {sys.argv[1].partition(".")[0]}))).decode())
 """
 
 
@@ -89,8 +89,8 @@ def _check_availability(backend: Backend) -> None:
     command = [sys.executable, "-c", GUARD + _PROBE, kind.__module__, kind.__qualname__]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{backend.name} cannot be imported and asked whether it is available: {done.stderr}"
-    available, reason, install, packages = json.loads(done.stdout.splitlines()[-1])
-    assert available, f"{backend.name} is not available here: {reason} {install}"
+    here, packages = msgspec.json.decode(done.stdout.splitlines()[-1], type=tuple[Availability, list[str]])
+    assert here.available, f"{backend.name} is not available here: {missing_text(here)}"
     names = ", ".join(packages)
     assert not packages, f"{backend.name} imports {names} before prepare(); the driver must not carry it."
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from assay.core.dtype import is_floating
 from assay.errors import AssayError, Lowering, UsageError
+from assay.judge.availability_text import missing_text
 from assay.models.files import file_digest
 from assay.models.telemetry import GUARD, forbid_telemetry
-from assay.ports import PartlyCalibrated, Tensor, Tensors, Transform, needs_samples
+from assay.ports import Availability, PartlyCalibrated, Tensor, Tensors, Transform, needs_samples
 from assay.testing.tiny_models import INPUT, tiny_expected, tiny_model
 
 LEAST_SQNR_DB = {"": 100.0, "float16": 50.0, "bfloat16": 30.0, "int8": 20.0}
@@ -61,13 +62,13 @@ def _check_names(transform: Transform) -> None:
 
 
 _PROBE = """
-import importlib, json, sys
+import importlib, msgspec, sys
 import assay.core.dtype, assay.errors, assay.ports
 usual = {name.partition(".")[0] for name in sys.modules}
 transform = getattr(importlib.import_module(sys.argv[1]), sys.argv[2])()
 found = transform.availability()
 packages = {name.partition(".")[0] for name in sys.modules} - usual - sys.stdlib_module_names
-print(json.dumps([found.available, found.reason, found.install, sorted(packages - {sys.argv[1].partition(".")[0]})]))
+print(msgspec.json.encode((found, sorted(packages - {sys.argv[1].partition(".")[0]}))).decode())
 """
 
 
@@ -77,8 +78,8 @@ def _check_availability(transform: Transform) -> None:
     command = [sys.executable, "-c", GUARD + _PROBE, kind.__module__, kind.__qualname__]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{transform.name} cannot be imported and asked whether it is available: {done.stderr}"
-    available, reason, install, packages = json.loads(done.stdout.splitlines()[-1])
-    assert available, f"{transform.name} is not available here: {reason} {install}"
+    here, packages = msgspec.json.decode(done.stdout.splitlines()[-1], type=tuple[Availability, list[str]])
+    assert here.available, f"{transform.name} is not available here: {missing_text(here)}"
     names = ", ".join(packages)
     assert not packages, f"{transform.name} imports {names} before prepare(); the driver must not carry it."
 

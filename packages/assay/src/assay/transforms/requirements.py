@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.metadata
 
+from assay.core.note import noted
+from assay.core.refusals.availability_codes import AvailabilityCode
 from assay.ports import Availability
 
 
@@ -14,7 +16,6 @@ def requirements(*distributions: str, extra: str) -> Availability:
         try:
             versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
-            return Availability(
-                available=False, reason=f"{name} is not installed.", install=f"pip install 'assay[{extra}]'"
-            )
+            reason = noted(AvailabilityCode.LIBRARY_NOT_INSTALLED, library=name)
+            return Availability(available=False, reason=reason, install=f"pip install 'assay[{extra}]'")
     return Availability(available=True, version=f"{distributions[0]} {versions[distributions[0]]}")

@@ -5,38 +5,41 @@ from __future__ import annotations
 import functools
 import importlib.util
 import json
-import signal
 import subprocess
 import sys
+from typing import Any
 
-import msgspec
+from assay.core.note import Note, noted
+from assay.core.refusals.availability_codes import AvailabilityCode
+from assay.ports import Availability
 
 _SECONDS = 60
+_LIBRARY = "tensorrt"
+_DRIVER_FILE = "libcuda.so.1"
+_INSTALL = "pip install tensorrt"
 
-_DRIVER = """
-import ctypes
+_DRIVER = f"""
+import ctypes, json
 
 def driver():
     try:
-        library = ctypes.CDLL("libcuda.so.1")
+        library = ctypes.CDLL("{_DRIVER_FILE}")
     except OSError:
-        return "the driver library libcuda.so.1 is not here"
+        return ["{AvailabilityCode.DRIVER_LIBRARY_MISSING}"]
     library.cuGetErrorString.argtypes = [ctypes.c_int, ctypes.POINTER(ctypes.c_char_p)]
     words, count = ctypes.c_char_p(), ctypes.c_int()
     code = library.cuInit(0) or library.cuDeviceGetCount(ctypes.byref(count))
     if code:
         library.cuGetErrorString(code, ctypes.byref(words))
-        return (words.value or b"unknown error").decode() + " (" + str(code) + ")"
-    return "" if count.value else "the driver counts no device"
+        return ["{AvailabilityCode.DRIVER_SAYS}", (words.value or b"unknown error").decode(), code]
+    return [] if count.value else ["{AvailabilityCode.DRIVER_COUNTS_NONE}"]
 """
 
 _CHILD = (
     _DRIVER
     + """
-import json
-
-def say(step, text=""):
-    print(json.dumps([step, text]), flush=True)
+def say(step, said=""):
+    print(json.dumps([step, said]), flush=True)
 
 say("import")
 import tensorrt
@@ -52,63 +55,82 @@ say("done", "" if runtime is not None and builder is not None else "null")
 )
 
 
-class Availability(msgspec.Struct, frozen=True):
-    """`version` is "" where tensorrt could not be imported."""
-
-    available: bool
-    version: str = ""
-    reason: str = ""
-
-
 @functools.cache
 def availability() -> Availability:
     """Asked once in a process; costs a fresh interpreter and the import of tensorrt."""
-    if importlib.util.find_spec("tensorrt") is None:
-        return Availability(available=False, reason="tensorrt is not installed.")
+    if importlib.util.find_spec(_LIBRARY) is None:
+        missing = noted(AvailabilityCode.LIBRARY_NOT_INSTALLED, library=_LIBRARY)
+        return Availability(available=False, reason=missing, install=_INSTALL)
     try:
         done = subprocess.run(
             [sys.executable, "-P", "-c", _CHILD], capture_output=True, text=True, timeout=_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        return Availability(available=False, reason=f"tensorrt did not answer within {_SECONDS} s of being asked.")
+        silent = noted(AvailabilityCode.NOT_ANSWERED, library=_LIBRARY, seconds=_SECONDS)
+        return Availability(available=False, reason=silent, install=_INSTALL)
     return read_availability(done.stdout, done.stderr, done.returncode)
 
 
 @functools.cache
-def device_missing() -> str:
-    """Why the driver shows no device, "" where it shows one: asked in a process, so that CUDA never begins in this one."""
+def device_missing() -> Note | None:
+    """Why the driver shows no device, None where it shows one: asked in a process, so that CUDA never begins in this one."""
     try:
         done = subprocess.run(
-            [sys.executable, "-P", "-c", _DRIVER + "print(driver())"],
+            [sys.executable, "-P", "-c", _DRIVER + "print(json.dumps(driver()))"],
             capture_output=True, text=True, timeout=_SECONDS, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        return f"the driver did not answer within {_SECONDS} s"
-    return done.stdout.strip() if done.returncode == 0 else f"asking the driver ended by {_death(done.returncode)}"
+        return noted(AvailabilityCode.DRIVER_NOT_ANSWERED, seconds=_SECONDS)
+    if done.returncode != 0:
+        return noted(AvailabilityCode.DRIVER_PROCESS_ENDED, ended=_ended_by(done.returncode))
+    return _driver_note(json.loads(done.stdout))
 
 
 def read_availability(output: str, errors: str, code: int) -> Availability:
     """What the crumbs of the child say, however it ended. A driver without a device weighs more than how tensorrt takes it."""
-    steps: dict[str, str] = {}
+    steps: dict[str, Any] = {}
     for line in output.splitlines():
         if line.startswith("["):
-            step, text = json.loads(line)
-            steps[step] = text
+            step, said = json.loads(line)
+            steps[step] = said
     version = steps.get("version", "")
     last = next(reversed(steps), "start")
-    said = " ".join(errors.split())[-300:]
+    error, ended = " ".join(errors.split())[-300:], _ended_by(code)
     if not version:
-        return Availability(available=False, reason=f"tensorrt cannot be imported: {said or _death(code)}")
-    if steps.get("driver"):
-        how = "" if code == 0 else f"; tensorrt's {last} then ended by {_death(code)}"
-        return Availability(available=False, version=version, reason=f"no CUDA device: {steps['driver']}{how}.")
+        reason = noted(AvailabilityCode.NOT_IMPORTED, library=_LIBRARY, error=error or ended)
+        return Availability(available=False, reason=reason, install=_INSTALL)
+    if (driver := _driver_note(steps.get("driver", []))) is not None:
+        reason = noted(AvailabilityCode.NO_CUDA_DEVICE, driver=driver)
+        if code != 0:
+            reason = noted(
+                AvailabilityCode.NO_CUDA_DEVICE_AND_ENDED, driver=driver, library=_LIBRARY, step=last, ended=ended
+            )
+        return Availability(available=False, version=version, reason=reason)
     if code != 0 or steps.get("done") != "":
-        reason = f"no CUDA device that tensorrt {version} can use: its {last} ended by {_death(code)}. {said}".strip()
+        reason = noted(
+            AvailabilityCode.CUDA_DEVICE_NOT_USED,
+            library=_LIBRARY,
+            version=version,
+            step=last,
+            ended=ended,
+            error=error,
+        )
         return Availability(available=False, version=version, reason=reason)
     return Availability(available=True, version=version)
 
 
-def _death(code: int) -> str:
-    if code < 0:
-        return signal.Signals(-code).name
-    return "null" if code == 0 else f"exit code {code}"
+def _driver_note(said: list[Any]) -> Note | None:
+    """Of what `driver` of the child gave: the code, and the driver's own words with its number."""
+    match said:
+        case []:
+            return None
+        case [AvailabilityCode.DRIVER_SAYS, error, code]:
+            return noted(AvailabilityCode.DRIVER_SAYS, error=error, code=code)
+        case [AvailabilityCode.DRIVER_COUNTS_NONE]:
+            return noted(AvailabilityCode.DRIVER_COUNTS_NONE)
+        case _:
+            return noted(AvailabilityCode.DRIVER_LIBRARY_MISSING, file=_DRIVER_FILE)
+
+
+def _ended_by(code: int) -> Note:
+    return noted(AvailabilityCode.ENDED_BY, status=code)

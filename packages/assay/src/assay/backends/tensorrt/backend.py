@@ -25,7 +25,6 @@ from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import Unavailable, UsageError
 from assay.ports import Availability, OptionSpec
 
-_INSTALL = "pip install tensorrt"
 _PROMISED = {FP32: "float32", TF32: "tf32", FP16: "float16", BF16: "bfloat16", INT8: "int8", FP8: "float8_e4m3fn"}
 TYPES = frozenset(("bool", "float16", "float32", "bfloat16", "float8_e4m3fn", "int8", "int32", "int64", "uint8"))
 OPTIONS = (
@@ -72,9 +71,7 @@ class TensorRT:
         """tensorrt is imported in a process of its own only: without a device it may die there."""
         from assay.backends.tensorrt.availability import availability
 
-        found = availability()
-        install = "" if found.available or found.version else _INSTALL
-        return Availability(found.available, found.version, found.reason, install)
+        return availability()
 
     def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
         """Those of its logger."""

@@ -22,8 +22,9 @@ from assay.backends.tensorrt.warnings import PREFIX, read_warnings
 from assay.core.flow import Flow, sizes_to_build
 from assay.core.native_warning import NativeWarning
 from assay.core.note import noted
+from assay.core.refusals.availability_codes import AvailabilityCode
 from assay.core.refusals.backend_codes import BackendCode
-from assay.errors import AssayError, InvalidModel, Lowering, Unavailable
+from assay.errors import InvalidModel, Lowering, Unavailable
 from assay.ports import Availability, NativeText
 
 
@@ -43,10 +44,10 @@ class Trtexec:
         try:
             found = find()
         except Unavailable as error:
-            return Availability(available=False, reason=AssayError.words(error.note) if error.note else "")
+            return Availability(available=False, reason=error.reason)
         missing = device_missing()
-        reason = f"no CUDA device: {missing}." if missing else ""
-        return Availability(not missing, found.version_text, reason)
+        reason = "" if missing is None else noted(AvailabilityCode.NO_CUDA_DEVICE, driver=missing)
+        return Availability(missing is None, found.version_text, reason)
 
     def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
         """Those of trtexec."""

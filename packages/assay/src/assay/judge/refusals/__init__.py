@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assay.judge.refusals.availability_text import AVAILABILITY
 from assay.judge.refusals.backend_text import BACKENDS
 from assay.judge.refusals.conversion_text import CONVERSION
 from assay.judge.refusals.data_text import DATA
@@ -14,5 +15,15 @@ from assay.judge.refusals.usage_text import USAGE
 from assay.judge.refusals.worker_text import WORKER
 
 REFUSAL_TEXTS: dict[str, str] = (
-    WORKER | CONVERSION | TRANSFORMS | MODELS | DATA | GOLDENS | BACKENDS | ENDPOINTS | USAGE | TASK_METRICS
+    WORKER
+    | CONVERSION
+    | TRANSFORMS
+    | MODELS
+    | DATA
+    | GOLDENS
+    | AVAILABILITY
+    | BACKENDS
+    | ENDPOINTS
+    | USAGE
+    | TASK_METRICS
 )
