@@ -135,7 +135,7 @@ NOTES: dict[str, str] = {
     NoteCode.TRACE_FAILED: "no trace: the profile failed with {exception}: {error}",
     NoteCode.OPERATORS_NOT_TIMED: "no times of operators: the profile failed with {exception}: {error}",
     NoteCode.LIBRARY_SAID: "{text}",
-    NoteCode.PROCESS_CHANGED: ("the backend left its process changed: {what}. No other job was given to that process"),
+    NoteCode.PROCESS_CHANGED: ("the job left its process changed: {what}. No other job was given to that process"),
     NoteCode.MESSAGES_IGNORED: (
         "{messages} on the worker's connection did not come from it or answered nothing: ignored"
     ),
