@@ -18,6 +18,7 @@ from assay.transforms.onnx_files import refused
 pytestmark = pytest.mark.filterwarnings("ignore")
 Apply = Callable[..., Path]
 INTEGERS = "g (int64[n] x) => (int64[n] y) { y = Add(x, x) }"
+SIZES = "g (float[1, 4] x) => (int64[2] y) { y = Shape(x) }"
 SHAPES = "g (float[n, 4] x) => (int64[2] y) { y = Shape(x) }"
 PRODUCT = (
     "g (float[n, 4] x) => (float[n, 4] y) <float[4, 4] w = {1,2,3,4, 5,6,7,8, 9,8,7,6, 5,4,3,2}> { y = MatMul(x, w) }"
@@ -46,6 +47,7 @@ def apply(tmp_path: Path) -> Apply:
         ("fp16", INTEGERS, "fp16 finds no float32 input or weight to convert"),
         ("int8-qdq", SHAPES, "int8-qdq finds nothing to quantize in this model (it has Shape)"),
         ("int8-dynamic", SHAPES, "int8-dynamic finds nothing to quantize in this model (it has Shape)"),
+        ("int8-qdq", SIZES, "int8-qdq finds nothing to quantize: no operator is left of this model"),
     ],
 )
 def test_nothing_to_do_is_no_success(apply: Apply, name: str, text: str, told: str) -> None:

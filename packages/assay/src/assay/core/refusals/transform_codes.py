@@ -21,6 +21,7 @@ class TransformCode(enum.StrEnum):
     OPSET_TOO_NEW = "opset_too_new"
     NOTHING_TO_CONVERT = "nothing_to_convert"
     NOTHING_TO_QUANTIZE = "nothing_to_quantize"
+    NO_OPERATOR_LEFT = "no_operator_left"
     QUANTIZED_ALREADY = "quantized_already"
     WEIGHT_COMPUTED = "weight_computed"
     SAMPLE_LACKS_INPUT = "sample_lacks_input"
