@@ -56,6 +56,12 @@ def test_nothing_to_do_is_no_success(apply: Apply, name: str, text: str, told: s
     assert told in str(caught.value)
 
 
+def test_the_model_that_calibrates_says_nothing(apply: Apply, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(Unsupported):
+        apply("int8-qdq", SHAPES)
+    assert "initializer" not in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["int8-qdq", "int8-nncf", "int8-dynamic"])
 def test_an_old_opset_is_not_lifted_without_a_word(apply: Apply, name: str) -> None:
     with pytest.raises(

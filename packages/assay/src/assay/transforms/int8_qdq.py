@@ -18,6 +18,7 @@ from assay.transforms.onnxruntime_quantization import (
     require_quantized,
     require_samples,
     require_sound,
+    silent_calibration,
 )
 from assay.transforms.requirements import requirements
 
@@ -65,7 +66,7 @@ class Int8Qdq:
         ready = prepared(model, folder, self.name)
         written = folder / WRITTEN
         try:
-            with quiet():
+            with quiet(), silent_calibration():
                 quantize_static(
                     str(ready),
                     str(written),

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 BIASED = ("Conv", "ConvTranspose", "Gemm")
 """Operators whose third input is a bias."""
 _WHOLE = "whole.onnx"
+_WARNINGS, _ERRORS_ALONE = 2, 3
+"""Of ONNX Runtime's log; the first is its default."""
 QUANTIZED = ("QuantizeLinear", "DynamicQuantizeLinear", "DynamicQuantizeLSTM", "MatMulNBits")
 
 
@@ -170,6 +172,19 @@ class Reader:
         """The next sample, None after the last."""
         sample = next(self._samples, None)
         return None if sample is None else dict(sample)
+
+
+@contextmanager
+def silent_calibration() -> Iterator[None]:
+    """Without what the engine says of the model that the quantizer makes to calibrate with: it drops initializers there whose names are
+    drawn (ONNX Runtime 1.31.1), which are none of the user's model."""
+    import onnxruntime
+
+    onnxruntime.set_default_logger_severity(_ERRORS_ALONE)
+    try:
+        yield
+    finally:
+        onnxruntime.set_default_logger_severity(_WARNINGS)
 
 
 @contextmanager
