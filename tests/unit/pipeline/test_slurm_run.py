@@ -144,7 +144,7 @@ def test_a_task_gets_the_models_counts_and_locks_of_the_driver(tmp_path: Path) -
     options = replace(OPTIONS, workers=3, command=f"assay run mined:{named},b.onnx --flow f --workers 3 --save x")
     script = command._script(options, folder, 2, models)
     assert f" run mined:{models[named]},b.onnx --flow f --shard " in script
-    assert "--alerts off --workers 3\n" in script
+    assert "--alerts off --on here --workers 3\n" in script, "assay.toml may say slurm to the tasks, too"
     assert '--workers "${SLURM_CPUS_ON_NODE:-0}"' in command._script(replace(options, workers=0), folder, 2, models)
 
 

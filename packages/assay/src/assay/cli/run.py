@@ -17,9 +17,10 @@ from assay.options.run import RunOptions
 
 @from_options(RunOptions)
 def run(given: Mapping[str, Any]) -> None:
+    from assay.commands.place import place_of
     from assay.launch.prefork import Preforked
 
-    starts = given["only_kind"] == "verify" and not given["on"]
+    starts = given["only_kind"] == "verify" and not place_of(given["on"])
     hint = "with --unrecorded nothing is kept of it: run it again" if given["unrecorded"] else RESUMABLE
     with Preforked(given["flows"] or () if starts else ()) as ahead, progress_bar(hint) as progress:
         # Not before: what this imports takes as long as what the workers import.

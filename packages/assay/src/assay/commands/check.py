@@ -13,6 +13,7 @@ from assay.commands.caches import enforce_cache_limit_after_check
 from assay.commands.check_request import read_config, request_of
 from assay.commands.composition import open_services, recycle_of
 from assay.commands.own_data import near_place
+from assay.commands.place import place_of
 from assay.commands.reporting import destinations
 from assay.launch.idle import IdleWorkers
 from assay.options.arguments import values_from_python
@@ -64,8 +65,9 @@ def run_check(options: CheckOptions, progress: Progress = SILENT, idle: IdleWork
     rules = rules_for(options.alerts, config)
     history = options.history or (near_place(config.history) if config else DEFAULT_HISTORY)
     recycle = recycle_of(options)
+    place = place_of(options.on, config)
     with open_services(
-        history, workers=options.workers, recycle=recycle, progress=progress, config=config, idle=idle, on=options.on
+        history, workers=options.workers, recycle=recycle, progress=progress, config=config, idle=idle, on=place
     ) as services:
         if options.compare_run:
             request = replace(request, baseline=services.store.run(options.compare_run).id)
@@ -83,7 +85,8 @@ def prepared(options: CheckOptions, progress: Progress) -> Iterator[tuple[Reques
     request = request_of(options, config)
     history = options.history or (near_place(config.history) if config else DEFAULT_HISTORY)
     recycle = recycle_of(options)
+    place = place_of("", config) if config else ""
     with open_services(
-        history, workers=options.workers, recycle=recycle, progress=progress, config=config, on=options.on
+        history, workers=options.workers, recycle=recycle, progress=progress, config=config, on=place
     ) as services:
         yield request, services

@@ -60,8 +60,8 @@ def open_services(
     environments; without it, ./assay.toml does. Their locks lie in `locks`, by default the history's folder. With
     `recorded`, for commands that read, a folder without a history is refused instead of made, and one that nobody may write to is only
     read. Workers started `ahead` are the first that verify; those that are `idle`, of a command that began with them, are used first.
-    `on` names the machines where jobs run ("": where `config` says, else here); workers there are prepared for `flows`. Of what is
-    `unrecorded` nothing is kept but files in the folder."""
+    `on` names the machines where jobs run ("": this one); workers there are prepared for `flows`. Of what is `unrecorded` nothing is
+    kept but files in the folder."""
     from assay.commands.environments import open_environments
     from assay.launch.gpus import gpus
     from assay.stores.journal import Journal, journal_held, read_journal
@@ -72,9 +72,9 @@ def open_services(
         _make(folder)
     environments = open_environments(locks or folder, config)
     with ExitStack() as opened:
-        place, asked = on or (config.on if config else ""), (workers, recycle, environments.interpreter, progress.at)
+        asked = (workers, recycle, environments.interpreter, progress.at)
         # First: other machines get ready while this one opens its history.
-        pool, alone = opened.enter_context(_there(place, *asked, flows) if place else _here(*asked, ahead, idle))
+        pool, alone = opened.enter_context(_there(on, *asked, flows) if on else _here(*asked, ahead, idle))
         store, files = opened.enter_context(_nothing(folder) if unrecorded else _kept(history, folder, config, reads))
         yield Services(
             folder=folder,
@@ -145,11 +145,11 @@ def launchers_of(place: str) -> Callable[..., AbstractContextManager[tuple[Launc
     known = [one for one in plugins.names(LAUNCHERS) if one not in HERE]
     if name == "slurm":
         raise UsageError(
-            "--on slurm shares out the cases of suites: it goes with `assay run`; give --on ray, or leave it out"
+            "slurm shares out the cases of suites, as `assay run` does; give --on ray, or --on here to run jobs on this machine"
         )
     if name not in known:
         raise UsageError(
-            f'nothing runs jobs on "{place}": give --on {", ".join(known)}, or leave it out to run them here'
+            f'nothing runs jobs on "{place}": give --on {", ".join(known)}, or --on here to run them on this machine'
         )
     found: Callable[..., AbstractContextManager[tuple[Launcher, Launcher]]] = plugins.load(LAUNCHERS, name)
     return found

@@ -14,6 +14,7 @@ from assay.commands.alerting import rules_for, with_alerts
 from assay.commands.backend_options import with_options
 from assay.commands.caches import enforce_cache_limit
 from assay.commands.composition import open_services, recycle_of
+from assay.commands.place import place_of
 from assay.commands.reporting import destinations, try_to_write
 from assay.commands.slurm import is_slurm, run_on_slurm
 from assay.commands.sources import MINED, NamedModels
@@ -43,8 +44,9 @@ def run_suites(options: RunOptions, progress: Progress = SILENT, ahead: Preforke
     """The whole of `assay run`, its printing apart. Raises UsageError, NotWritable, BrokenFlow, FewerCases."""
     if options.save:
         try_to_write(options.save)
-    if is_slurm(options.on):
-        return run_on_slurm(options, _request(options), progress)
+    place = _place(options)
+    if is_slurm(place):
+        return run_on_slurm(options, _request(options), progress, place)
     if options.unrecorded and not options.save:
         raise UsageError("--unrecorded keeps the results in a file alone: say in which with --save FILE")
     reports = destinations(options.reports)
@@ -56,7 +58,7 @@ def run_suites(options: RunOptions, progress: Progress = SILENT, ahead: Preforke
         recycle=recycle_of(options, RECYCLE),
         progress=progress,
         ahead=ahead,
-        on=options.on,
+        on=place,
         unrecorded=options.unrecorded,
         flows=options.flows if request.measuring is None else (),
     ) as services:
@@ -72,6 +74,13 @@ def run_suites(options: RunOptions, progress: Progress = SILENT, ahead: Preforke
     for destination in reports:
         destination.write(checked)
     return checked
+
+
+def _place(options: RunOptions) -> str:
+    """A part of a suite, as repro lines and shards are, is not shared out because assay.toml says so of the whole."""
+    place = place_of(options.on)
+    is_part = options.only or options.shares or options.shard != "1/1"
+    return "" if is_part and is_slurm(place) and not options.on else place
 
 
 def find_suites(

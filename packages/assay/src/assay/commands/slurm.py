@@ -22,6 +22,7 @@ from assay.errors import EnvironmentFailed, SlurmUnreachable, UsageError, Worker
 from assay.launch.slurm import SlurmArray
 from assay.models.named_sources import as_written
 from assay.options.arguments import without
+from assay.options.groups import HERE
 from assay.options.run import RunOptions
 from assay.pipeline.merge import Whole, merge, save_run, saved_run, without_shard
 from assay.pipeline.open_run import Checked
@@ -59,9 +60,9 @@ def is_slurm(place: str) -> bool:
     return place.partition("://")[0] == NAME
 
 
-def run_on_slurm(options: RunOptions, request: SuiteRequest, progress: Progress) -> Checked:
-    """As `run_suites`, with the models that `request` found. Raises UsageError for what Slurm refuses, FewerCases before anything is
-    submitted, WorkerFailed where no shard has results."""
+def run_on_slurm(options: RunOptions, request: SuiteRequest, progress: Progress, place: str) -> Checked:
+    """As `run_suites`, with the models that `request` found. `place` is slurm or slurm://PARTITION. Raises UsageError for what Slurm
+    refuses, FewerCases before anything is submitted, WorkerFailed where no shard has results."""
     _refuse(options)
     wanted = destinations(options.reports)
     rules = rules_for(options.alerts, None)
@@ -74,7 +75,7 @@ def run_on_slurm(options: RunOptions, request: SuiteRequest, progress: Progress)
         _lock(request, services)
         copy_histories(services.folder, folder, total)
         models = copy_models(request.sources, folder)
-        array = SlurmArray(folder, options.on.partition("://")[2], options.workers)
+        array = SlurmArray(folder, place.partition("://")[2], options.workers)
         with _ended(array):
             files = _run(array, _script(options, folder, total, models), folder, total, progress)
         if not files:
@@ -96,7 +97,7 @@ def _refuse(options: RunOptions) -> None:
         raise UsageError("--on slurm records the whole run, and its shards record nothing: leave --unrecorded out")
     if options.only_kind == "measure":
         raise UsageError(
-            "--on slurm verifies only: times of several nodes are not those of one machine; measure without it, on a node of your own"
+            "--on slurm verifies only: times of several nodes are not those of one machine; measure with --on here, on a node of your own"
         )
     if not is_run(options.command):
         raise UsageError("--on slurm repeats the command line of `assay run` on the nodes: call that")
@@ -156,7 +157,7 @@ def _script(options: RunOptions, folder: Path, total: int, models: Mapping[str, 
 n=$SLURM_ARRAY_TASK_ID
 rm -f {here}/$n.part
 {shlex.quote(sys.executable)} -m assay {shlex.join(words)} --shard "$n/{total}" --shares {here}/shares.json \\
-  --history {here}/history-$n --save {here}/$n.part --unrecorded --alerts off --workers {workers}
+  --history {here}/history-$n --save {here}/$n.part --unrecorded --alerts off --on {HERE} --workers {workers}
 code=$?
 [ -f {here}/$n.part ] || exit $code
 mv {here}/$n.part {here}/$n.run

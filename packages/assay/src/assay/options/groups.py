@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 DEFAULT_HISTORY = ".assay"
 DEFAULT_CONFIG = "assay.toml"
 """What `assay check` reads where it is given no model."""
+HERE = "here"
+"""How --on names this machine, where assay.toml names another."""
 REPORTS = "html, json, junit, markdown, csv, per-node, terminal, github, gitlab; of suites suite-csv, suite-markdown, matrix, operators"
 """Ours, for the help: a plug-in may bring others."""
 
@@ -185,7 +187,7 @@ class PlaceOptions:
 
     on: str = option(
         "",
-        "Where jobs run: ray, ray://HOST:PORT of the head, slurm or slurm://PARTITION [this machine].",
+        "Where jobs run: ray, ray://HOST:PORT of the head, slurm, slurm://PARTITION or here [as assay.toml says, else here].",
         metavar="ENGINE",
         toml="launch.on",
         once=True,

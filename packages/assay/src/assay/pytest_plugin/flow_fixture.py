@@ -49,6 +49,7 @@ class FlowUnderTest:
         """
         from assay.commands.check import run_check
         from assay.options.check import CheckOptions
+        from assay.options.groups import HERE
 
         arrays = _arrays(inputs)
         path = Path(model) if isinstance(model, str | Path) else self._exported(model, arrays)
@@ -64,6 +65,7 @@ class FlowUnderTest:
                 atol=atol,
                 seed=seed,
                 samples=samples,
+                on=HERE,
                 history=str(self._folder / "history"),
             )
         )
