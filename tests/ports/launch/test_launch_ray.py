@@ -255,6 +255,18 @@ def test_a_node_joins_the_run_when_other_work_has_left_it(nodes: RayNodes) -> No
         assert not cluster.coming
 
 
+def test_what_a_killed_driver_left_is_removed_and_what_another_waits_for_is_not(tmp_path: Path) -> None:
+    from assay.launch.ray.starting import START_S, TOKEN, touch_token
+
+    dead, other, own = (tmp_path / f"{TOKEN}{name}" for name in ("dead", "other", "own"))
+    dead.touch()
+    other.touch()
+    os.utime(dead, (0, os.stat(other).st_mtime - 3 * START_S))
+    os.utime(other, (0, os.stat(other).st_mtime - START_S))
+    touch_token(own)
+    assert sorted(tmp_path.iterdir()) == [other, own]
+
+
 def test_where_no_node_greets_it_is_said(nodes: RayNodes, monkeypatch: pytest.MonkeyPatch) -> None:
     from assay.launch.ray import starting
     from assay.launch.ray.cluster import RayCluster

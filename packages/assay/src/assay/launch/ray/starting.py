@@ -22,6 +22,7 @@ from assay.launch.ray.packets import Greeting, Settings
 
 START_S = 300.0
 """For an agent: a node that other work has taken is not waited for longer."""
+TOKEN = ".assay-ray-"
 NOTE_S = 10.0
 """After it, a node that has not greeted is named: the others are at work."""
 
@@ -42,7 +43,7 @@ class StartingAgents:
     which is the present one. Raises OSError where nobody may write there."""
 
     def __init__(self, settings: Settings) -> None:
-        folder, name = Path.cwd(), f".assay-ray-{uuid.uuid4().hex}"
+        folder, name = Path.cwd(), f"{TOKEN}{uuid.uuid4().hex}"
         self._token = folder / name
         self._said = msgspec.msgpack.encode(msgspec.structs.replace(settings, folder=str(folder), token=name))
         self._asked: dict[Any, _Asked] = {}
@@ -62,7 +63,7 @@ class StartingAgents:
 
     def start(self, have_one: Iterable[str] = ()) -> None:
         """On all nodes that live, but for these and those where one is starting."""
-        self._token.touch()
+        touch_token(self._token)
         served = {*have_one, *(one.ray_id for one in self._asked.values())}
         bare = [one for one in ray.nodes() if one["Alive"] and one["NodeID"] not in served]
         for found in bare:
@@ -143,6 +144,16 @@ class StartingAgents:
         for ref, one in late.items():
             del self._asked[ref]
             ray.kill(one.actor)
+
+
+def touch_token(token: Path) -> None:
+    """Those beside it that nobody can wait for any more are of drivers that were killed: they are removed."""
+    token.touch()
+    now = token.stat().st_mtime  # of the disk's own clock
+    for other in token.parent.glob(f"{TOKEN}*"):
+        with contextlib.suppress(OSError):
+            if now - other.stat().st_mtime > 2 * START_S:
+                other.unlink()
 
 
 def _say_left_out(problems: list[str]) -> None:
