@@ -63,7 +63,7 @@ from assay_zoo.artifacts.code_scan import reaches
 )
 def test_what_another_file_can_change_or_give(code: str, what: str) -> None:
     found = reaches(code)
-    assert any(what in told for _, told in found)
+    assert any(what in one.what for one in found)
     assert found[-1][0] == len(code.splitlines())
 
 
@@ -86,7 +86,7 @@ def test_several_files_that_only_compute(code: str) -> None:
 def test_a_package_that_the_zoo_allows_is_no_other_file() -> None:
     code = "import torch, click as c\nf(torch)\nc.SIZE = 1\nimport torch.nn\ntorch.nn.size = 2"
     assert reaches(code, ("torch", "click")) == []
-    assert [line for line, _ in reaches(code)] == [2, 3, 5]
+    assert [one.line for one in reaches(code)] == [2, 3, 5]
 
 
 _A_CALL = "def f{0}(x):\n    key = 'a'\n    return getattr(x, key)\n"

@@ -143,7 +143,7 @@ from assay_zoo.artifacts.code_scan import reaches
 )
 def test_what_code_reaches_for(code: str, what: str) -> None:
     found = reaches(code)
-    assert any(what in told for _, told in found)
+    assert any(what in one.what for one in found)
     assert found[-1][0] == len(code.splitlines())
 
 

@@ -171,10 +171,10 @@ def test_files_that_only_compute_together(files: dict[str, str]) -> None:
 
 def test_more_than_can_be_read_is_told_where_it_is_met() -> None:
     many = "import math\n" + "".join(f"f = math.a{at}\n" for at in range(300)) + "print(1)\nf(2)"
-    told = [(line, what) for line, what in reaches(many) if "more than can be read: f stands for" in what]
+    told = [(line, what) for line, what, _ in reaches(many) if "more than can be read: f stands for" in what]
     assert [line for line, _ in told] == [2], told
     found = reaches("".join(f"import json as n{at}\n" for at in range(6000)))
-    assert [what for _, what in found] == ["more than can be read: over 5000 names of modules and tables"]
+    assert [one.what for one in found] == ["more than can be read: over 5000 names of modules and tables"]
 
 
 def test_files_that_have_all_names_of_one_another_are_read_in_little_time() -> None:

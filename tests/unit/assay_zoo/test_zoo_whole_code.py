@@ -1,6 +1,7 @@
-"""All code of a submission as its author writes it: what passes, and what hides a way out in two to ten lines.
+"""All code of a submission as its author writes it: what passes, what a person is asked about, and what hides a way out in two to ten
+lines.
 
-`code/good.txt` and `code/bad.txt` hold many submissions: a line `=== NAME/PATH`, then the file. A notebook is written as its cells.
+`code/good.txt`, `code/asked.txt` and `code/bad.txt` hold many submissions: a line `=== NAME/PATH`, then the file. A notebook is written as its cells.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def _notebook(code: str) -> str:
     return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1)
 
 
-def _told(files: dict[str, str], folder: Path) -> list[str]:
+def _told(files: dict[str, str], folder: Path) -> list[tuple[bool, str]]:
+    """Whether it is certain, and the sentence."""
     items = {}
     for number, (path, code) in enumerate(files.items()):
         (folder / str(number)).write_text(_notebook(code) if path.endswith(".ipynb") else code, encoding="utf-8")
@@ -45,12 +47,17 @@ def _told(files: dict[str, str], folder: Path) -> list[str]:
     names.write_bytes(msgspec.json.encode({path: inspect_part({"kind": NAMES, **one}) for path, one in items.items()}))
     more = {"kind": "source", "packages": PACKAGES, "names": str(names)}
     read = [inspect_part({**more, **one}) for one in items.values()]
-    return [told["sentence"] for one in read for told in (*one["reaches"], *one["troubles"])]
+    return [(told["certain"], told["sentence"]) for one in read for told in (*one["reaches"], *one["troubles"])]
 
 
 @pytest.mark.parametrize("files", [pytest.param(files, id=name) for name, files in _submissions("good.txt")])
 def test_code_as_authors_write_it(files: dict[str, str], tmp_path: Path) -> None:
     assert _told(files, tmp_path) == []
+
+
+@pytest.mark.parametrize("files", [pytest.param(files, id=name) for name, files in _submissions("asked.txt")])
+def test_code_that_nobody_can_judge_by_reading_it_alone(files: dict[str, str], tmp_path: Path) -> None:
+    assert {certain for certain, _ in _told(files, tmp_path)} == {False}
 
 
 @pytest.mark.parametrize("files", [pytest.param(files, id=name) for name, files in _submissions("bad.txt")])

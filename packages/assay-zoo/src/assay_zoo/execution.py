@@ -17,6 +17,8 @@ from assay_zoo.submission import SubmissionContext
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^']{1,100})'")
 _OF_RUNTIME = re.compile(r"ONNXRuntimeError|onnxruntime")
 """In an exception of the runtime about the model."""
+_NAMED = 5
+"""Files that a sentence names."""
 _LONGEST = 300
 """Characters of a third party's words in a sentence of ours."""
 
@@ -67,6 +69,10 @@ def _outcome(
 ) -> tuple[CheckOutcome, str]:
     if ended.ending is Ending.INFRASTRUCTURE:
         return CheckOutcome.INFRASTRUCTURE, ended.sentence
+    if report is not None and report.written:
+        files = ", ".join(map(_plain, report.written[:_NAMED]))
+        text = f"{notebook} writes code ({files}): a submission runs as it was handed in"
+        return CheckOutcome.FAILED, text
     if report is not None and trouble is None and ended.ending is Ending.OK:
         return CheckOutcome.PASSED, "; ".join((f"{len(report.printed)} cells were executed", *ended.notes))
     if report is None or trouble is None:

@@ -7,11 +7,14 @@ one: what the submission brought under that name is removed before. Exit code 3:
 
 from __future__ import annotations
 
+import hashlib
+import os
 import shutil
 import signal
 import stat
 import sys
 from collections.abc import Sequence
+from importlib.machinery import BYTECODE_SUFFIXES, SOURCE_SUFFIXES
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,8 @@ LINKED_BYTES = 64 * 1024 * 1024
 """Larger files of a submission are linked to instead of copied: the copy lies in memory."""
 TEXT = 32 * 1024
 """Characters kept of what one cell printed: the last."""
+_CODE = (*SOURCE_SUFFIXES, *BYTECODE_SUFFIXES, ".so", ".pth", ".ipynb")
+_MOST_WRITTEN = 20
 _ANY_TIME_S = 1_000_000
 """For the kernel to start: the sandbox ends what takes too long, and knows how much of it others had the cores."""
 
@@ -34,11 +39,29 @@ def main() -> int:
     _copy(submission, place)
     if wanted:
         (place / wanted).unlink(missing_ok=True)
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # so that Python itself writes no code
+    before = _code(place)
     report = _execute(place / notebook, out)
+    if written := sorted(path for path, data in _code(place).items() if before.get(path) != data):
+        report = _written(msgspec.structs.replace(report, written=tuple(written[:_MOST_WRITTEN])), out)
     found = place / wanted
     if wanted and found.is_file() and not found.is_symlink() and found.stat().st_size <= METRIC_BYTES:
         shutil.copyfile(found, out / METRIC)
     return 3 if report.trouble else 0
+
+
+def _code(place: Path) -> dict[str, str]:
+    """Every file that Python would run, by its path, with its digest."""
+    files = (one for one in place.rglob("*") if one.suffix in _CODE)
+    plain = (one for one in files if one.is_symlink() or one.is_file())
+    return {str(one.relative_to(place)): _digest(one) for one in plain}
+
+
+def _digest(path: Path) -> str:
+    if path.is_symlink():
+        return f"to {path.readlink()}"
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _execute(path: Path, out: Path) -> Report:

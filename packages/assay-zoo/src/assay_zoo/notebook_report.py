@@ -34,10 +34,12 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """Cells that were executed, in their order; `trouble` None where all of them were."""
+    """Cells that were executed, in their order; `trouble` None where all of them were. `written` are files of code that are no longer
+    as they were handed in, or are new."""
 
     printed: tuple[Printed, ...] = ()
     trouble: Trouble | None = None
+    written: tuple[str, ...] = ()
 
 
 def read_report(folder: Path) -> Report | None:

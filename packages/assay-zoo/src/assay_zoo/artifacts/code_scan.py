@@ -36,9 +36,18 @@ from assay_zoo.artifacts.environment import set_for_programs
 from assay_zoo.artifacts.followed_names import MOST_PATHS
 from assay_zoo.artifacts.known_modules import HARMLESS, module_told
 from assay_zoo.artifacts.other_files import MOST_NAMES, OtherFiles, alone, file_names
-from assay_zoo.artifacts.outside_paths import divides_root, joined_text, levels_above, outside_arguments, outside_text
+from assay_zoo.artifacts.outside_paths import (
+    divides_root,
+    levels_above,
+    made_text,
+    module_text,
+    outside_arguments,
+    outside_text,
+)
 from assay_zoo.artifacts.partial_texts import UNKNOWN, Name, added, sums
+from assay_zoo.artifacts.reached import Reached, Unread, reached
 from assay_zoo.artifacts.source_file import SourceFile, root_of
+from assay_zoo.artifacts.written_code import written_code
 from assay_zoo.policy import ZooPolicy
 
 _GIVING = ("attrgetter", "methodcaller", "import_module")
@@ -53,8 +62,8 @@ _RUNNING = ("timeit.timeit", "timeit.repeat", "timeit.Timer", "cProfile.run", "n
 """These run texts or data that they are given."""
 
 
-def reaches(text: str, packages: Collection[str] = PACKAGES, others: OtherFiles | None = None) -> list[tuple[int, str]]:
-    """(line, what it reaches for), once for each, sorted. Text that is no Python has none: another check says so. A module that is
+def reaches(text: str, packages: Collection[str] = PACKAGES, others: OtherFiles | None = None) -> list[Reached]:
+    """Once for each, sorted. Text that is no Python has none: another check says so. A module that is
     neither of Python nor of `packages` is another file of the submission; without `others` nothing is known of those."""
     try:
         tree = ast.parse(text)
@@ -63,10 +72,10 @@ def reaches(text: str, packages: Collection[str] = PACKAGES, others: OtherFiles 
     others = others or alone(tree)
     own = file_names(tree, others.path)
     if own.too_many():
-        return [(1, f"more than can be read: over {MOST_NAMES} names of modules and tables")]
-    found = dict.fromkeys(_Scan(tree, own, packages, others).found())
-    seen = {line for line, _ in found}
-    found.update(dict.fromkeys(one for one in dangerous_calls(text) if one[0] not in seen))
+        return [reached(1, Unread(f"more than can be read: over {MOST_NAMES} names of modules and tables"))]
+    found = dict.fromkeys(reached(*one) for one in _Scan(tree, own, packages, others).found())
+    seen = {one.line for one in found if one.certain}
+    found.update(dict.fromkeys(reached(*one) for one in dangerous_calls(text) if one[0] not in seen))
     return sorted(found)
 
 
@@ -77,7 +86,7 @@ class _Scan(SourceFile):
         of: dict[type, Callable[..., Iterator[str]]] = {
             ast.Import: self._imported, ast.ImportFrom: self._imported, ast.Attribute: self._attribute, ast.Name: self._name,
             ast.Constant: self._constant, ast.Call: self._call, ast.BinOp: self._joined, ast.MatchClass: self._matched,
-            ast.Subscript: self._subscript, ast.ClassDef: self._class,
+            ast.Subscript: self._subscript, ast.ClassDef: self._class, ast.JoinedStr: self._made,
         }  # fmt: skip
         for node in self._nodes:
             if levels_above(node) > len(PurePosixPath(self._path).parts):
@@ -90,7 +99,7 @@ class _Scan(SourceFile):
         for name in self._bound.too_many:
             yield (
                 lines.get(name, 1),
-                f"more than can be read: {name} stands for more than {MOST_PATHS} names of modules",
+                Unread(f"more than can be read: {name} stands for more than {MOST_PATHS} names of modules"),
             )
 
     def _imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
@@ -98,7 +107,7 @@ class _Scan(SourceFile):
         for one in node.names:
             path = f"{imported_from(node)}.{one.name}" if isinstance(node, ast.ImportFrom) else one.name
             if one.asname not in (None, one.name) and (path in GUARDED or one.name in _GIVING):
-                yield f"{path} under a name that another file can import"
+                yield Unread(f"{path} under a name that another file can import")
         if isinstance(node, ast.ImportFrom):
             module = imported_from(node)
             if module in GUARDED and "*" in names:
@@ -119,13 +128,13 @@ class _Scan(SourceFile):
                 continue  # a variable that is set for a library reads nothing
             yield from reached_by(module, node.attr)
             if not isinstance(node.ctx, ast.Load) and self._is_other_file(module):
-                yield f"what a name of another file stands for ({module}.{node.attr})"
+                yield Unread(f"what a name of another file stands for ({module}.{node.attr})")
         if modules and isinstance(node.ctx, ast.Load):
             yield from self._value(node)
         if node.attr in ("format", "format_map"):
             yield from self._format(node.value)
         if node.attr in _GIVING and id(node) not in self._called:
-            yield f"what is named while it runs ({node.attr})"
+            yield Unread(f"what is named while it runs ({node.attr})")
 
     def _name(self, node: ast.Name) -> Iterator[str]:
         given = self._given(node)
@@ -140,14 +149,14 @@ class _Scan(SourceFile):
         elif node.id in HIDDEN or node.id == "get_ipython":
             yield f"the insides of Python or IPython ({node.id})"
         if id(node) not in self._called and said & set(_BY_NAME):
-            yield f"what is named while it runs ({node.id})"
+            yield Unread(f"what is named while it runs ({node.id})")
         for path in paths:
             if id(node) not in self._asked and (
                 path in GUARDED
                 or isinstance(in_python(path, HARMLESS), ModuleType)
                 or (self._is_other_file(path) and id(node) not in self._called and id(node) not in self._only_told)
             ):
-                yield f"{path} under a name that is made while it runs"
+                yield Unread(f"{path} under a name that is made while it runs")
             elif path in _RUNNING:
                 yield from self._value(node)
 
@@ -156,18 +165,18 @@ class _Scan(SourceFile):
         for path in self._bound.of(node):
             if path in _RUNNING and id(node) not in self._kept:
                 what = "stored as data" if path in LOADERS else "made while it runs"
-                yield f"code that is {what} ({path} as a value: call it)"
+                yield Unread(f"code that is {what} ({path} as a value: call it)")
             elif id(node) not in self._kept | self._only_told and self._is_module(path):
-                yield f"{path} under a name that is made while it runs"
+                yield Unread(f"{path} under a name that is made while it runs")
 
     def _class(self, node: ast.ClassDef) -> Iterator[str]:
         for one in statements_in(node):
             if isinstance(one, ast.Import | ast.ImportFrom):
-                yield f"{ast.unparse(one)} in a class, whose names are not followed"
+                yield Unread(f"{ast.unparse(one)} in a class, whose names are not followed")
 
     def _constant(self, node: ast.Constant) -> Iterator[str]:
         if id(node) not in self._words and isinstance(node.value, str):
-            yield from reached_by_format(node.value)
+            yield from (*reached_by_format(node.value), *module_text(node.value))
         if id(node) not in self._words and outside_text(node):
             yield f"files outside of the submission ({outside_text(node)[:60]!r})"
 
@@ -177,13 +186,15 @@ class _Scan(SourceFile):
             isinstance(node, ast.Call) and self._names[0].is_imported(root_of(node.func)) and self._bound.of(node.func)
         )
         if not known and not all(map(self._classes.has, registered(node))):
-            yield "code that is made while it runs (singledispatch reads annotations: name a class there, or write register(CLASS))"
+            yield Unread(
+                "code that is made while it runs (singledispatch reads annotations: name a class there, or write register(CLASS))"
+            )
         if isinstance(node, ast.Constant):
             said = {str(node.value)}
         else:
             said = set(node.kwd_attrs) if isinstance(node, ast.MatchClass) else {last_name(node)}
         if said & set(REGISTERING) and id(node) not in self._called | self._decorating:
-            yield "code that is made while it runs (register of singledispatch as a value: call it)"
+            yield Unread("code that is made while it runs (register of singledispatch as a value: call it)")
 
     @cached_property
     def _classes(self) -> Classes:
@@ -196,9 +207,12 @@ class _Scan(SourceFile):
         if isinstance(node.op, ast.Add) and id(node) not in self._added:
             self._added |= {id(one) for one in sums(node)}
             yield from self._format(node)
-        told = joined_text(node) or ("/" if divides_root(node, self._bound) else "")
-        if told:
-            yield f"files outside of the submission ({told[:60]!r})"
+            yield from self._made(node)
+        if divides_root(node, self._bound):
+            yield "files outside of the submission ('/')"
+
+    def _made(self, node: ast.expr) -> Iterator[str]:
+        yield from made_text(node, self._names_in(self._scopes.around(node)))
 
     def _matched(self, node: ast.MatchClass) -> Iterator[str]:
         yield from (what for name in node.kwd_attrs for what in reached_by("object", name))
@@ -215,11 +229,11 @@ class _Scan(SourceFile):
             yield f"the insides of Python or IPython ({node.slice.value})"
 
     def _call(self, node: ast.Call) -> Iterator[str]:
-        yield from self._value(node)
+        yield from (*self._value(node), *self._made(node))
         plain = node.func.id if isinstance(node.func, ast.Name) else ""
         if plain in ("setattr", "delattr") and node.args:
             for changed in filter(self._is_other_file, self._bound.of(node.args[0])):
-                yield f"what a name of another file stands for ({changed})"
+                yield Unread(f"what a name of another file stands for ({changed})")
         for path in self._bound.of(node.func) or (last_name(node.func),):
             yield from self._called_as(node, path, plain)
 
@@ -232,15 +246,19 @@ class _Scan(SourceFile):
             yield from self._by_name(node, name)
         if path in ("timeit.timeit", "timeit.repeat", "timeit.Timer"):
             asked = [*node.args[:2], *(one.value for one in node.keywords if one.arg in ("stmt", "setup", None))]
-            if not all(map(self._is_function, asked)):
-                yield f"code that is made while it runs ({name})"
+            for one in asked:
+                if not self._is_function(one):
+                    what = f"code that is made while it runs ({name})"
+                    yield what if isinstance(one, ast.Constant) else Unread(what)
         if name == "run" and len(node.args) == 1 and self._profiles:
             yield "code that is made while it runs (run of cProfile)"
         top, *parts = path.split(".")
         if top in self._packages and any(one.startswith("_") and not one.endswith("__") for one in parts):
             yield f"the insides of a package ({path})"
-        told = outside_arguments(node, name, self._bound)
-        yield from (f"files outside of the submission ({one[:60]!r})" for one in told)
+        place = self._names_in(self._scopes.around(node))
+        for told in outside_arguments(node, name, self._bound, place):
+            yield told if isinstance(told, Unread) else f"files outside of the submission ({told[:60]!r})"
+        yield from written_code(node, path, place)
         if name in ("home", "expanduser", "expandvars"):
             yield f"files outside of the submission ({name})"
         yield from code_by_arguments(node, name, path)
@@ -268,8 +286,8 @@ class _Scan(SourceFile):
         if text is not None:
             yield from (what for part in text.split(".") for what in reached_by(base, part))
         elif name != "getattr" or (may_reach(base, one) and not told):
-            yield f"what is named while it runs ({name} of {_UNWRITTEN})"
+            yield Unread(f"what is named while it runs ({name} of {_UNWRITTEN})")
         if not (isinstance(written, ast.Constant) or told) and (
             self._is_asked_plainly(base) or self._gives_module(base, one)
         ):
-            yield f"what is named while it runs (a module, or a table of another file, of {base})"
+            yield Unread(f"what is named while it runs (a module, or a table of another file, of {base})")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+
+from assay_zoo.artifacts.reached import Unread
 
 _PICKLED = {
     "numpy.load": 2, "numpy.lib.npyio.load": 2, "numpy.lib._npyio_impl.load": 2, "numpy.lib.format.read_array": 1,
@@ -15,15 +18,22 @@ LOADERS = tuple(one for one in _PICKLED if not one.endswith("NpzFile"))
 _EVALUATING = ("inspect.signature", "inspect.get_annotations", "inspect.Signature.from_callable")
 
 
+_CALLING = re.compile(r"@\w+\s*\.[\w\s.]*\(|__\w+__")
+"""In a text that pandas evaluates: a call of what the caller has."""
+
+
 def code_by_arguments(call: ast.Call, name: str, path: str) -> Iterator[str]:
     """`name` is what is called, `path` where it comes from, if that is known."""
     words = {one.arg: one.value for one in call.keywords}
-    placed = path in _PICKLED and any(not _is_false(one) for one in call.args[_PICKLED[path] :][:1])
+    given = [words.get("allow_pickle"), *(call.args[_PICKLED[path] :][:1] if path in _PICKLED else ())]
     unread = (name == "load" and None in words) or (path in _PICKLED and _starred(call))
-    if _may_be_true(words, "allow_pickle") or placed or unread:
-        yield "code that is stored as data (allow_pickle)"
-    if _may_be_true(words, "eval_str") or (path in _EVALUATING and None in words):
-        yield "code that is made while it runs (eval_str)"
+    yield from _where_true("code that is stored as data (allow_pickle)", given, unread=unread)
+    if name in ("eval", "query") and any(
+        _CALLING.search(str(one.value)) for one in call.args[:1] if isinstance(one, ast.Constant)
+    ):
+        yield Unread(f"code in a text ({name})")
+    unread = path in _EVALUATING and None in words
+    yield from _where_true("code that is made while it runs (eval_str)", [words.get("eval_str")], unread=unread)
 
 
 def mapped(call: ast.Call) -> ast.expr | None:
@@ -31,13 +41,14 @@ def mapped(call: ast.Call) -> ast.expr | None:
     return call.args[0] if len(call.args) == 2 and not _starred(call) else None
 
 
-def _may_be_true(words: dict[str | None, ast.expr], key: str) -> bool:
-    return key in words and not _is_false(words[key])
+def _where_true(what: str, given: Sequence[ast.expr | None], *, unread: bool) -> Iterator[str]:
+    """`what` where one of the values is true, or may be."""
+    asked = [one for one in given if one is not None]
+    if any(isinstance(one, ast.Constant) and one.value for one in asked):
+        yield what
+    elif unread or not all(isinstance(one, ast.Constant) for one in asked):
+        yield Unread(what)
 
 
 def _starred(call: ast.Call) -> bool:
     return any(isinstance(one, ast.Starred) for one in call.args)
-
-
-def _is_false(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is False

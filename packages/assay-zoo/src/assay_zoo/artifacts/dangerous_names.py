@@ -12,6 +12,7 @@ from types import FunctionType, ModuleType
 from assay_zoo.artifacts.code_names import in_python
 from assay_zoo.artifacts.known_modules import HARMLESS, module_told
 from assay_zoo.artifacts.partial_texts import Name, pattern_of
+from assay_zoo.artifacts.reached import Unread
 
 _OF_OS = {
     "pardir": "files outside of the submission",
@@ -86,7 +87,7 @@ def reached_by(module: str, name: str) -> Iterator[str]:
     elif name == "test" and module.partition(".")[0] in ("numpy", "scipy"):
         yield f"code that is made while it runs ({module}.test runs pytest, by its arguments on any text)"
     elif name == "register" and hasattr(in_python(module, HARMLESS), "dispatch"):
-        yield f"code that is made while it runs ({module}.register reads annotations)"
+        yield Unread(f"code that is made while it runs ({module}.register reads annotations)")
     elif name in _NATIVE:
         yield f"other processes or native code ({name})"
     elif name.lstrip("_") in _THROUGH and f"{module}.{name}" not in ("os.posix",):
@@ -133,13 +134,20 @@ def reached_by_format(text: str) -> Iterator[str]:
     for field in _FIELD.findall(text):
         for name in field.replace("]", "").replace("[", ".").split(".")[1:]:
             if "\0" in name:
-                yield f"what is named while it runs (a text that is put together, with {{{field.partition(chr(0))[0]}...}} in it)"
+                yield Unread(
+                    f"what is named while it runs (a text that is put together, with {{{field.partition(chr(0))[0]}...}} in it)"
+                )
             elif name in HIDDEN or name in _DUNDERS:
                 yield f"the insides of Python or IPython ({name})"
 
 
 def reached_by_import(name: str) -> Iterator[str]:
     if not name:
-        yield "a module whose name is made while it runs (import_module)"
+        yield Unread("a module whose name is made while it runs (import_module)")
     elif module_told(name)[1] or name in GUARDED:
-        yield f"{module_told(name)[1] or 'a module under a name that is made while it runs'} (import of {name})"
+        what = module_told(name)[1]
+        yield (
+            f"{what} (import of {name})"
+            if what
+            else Unread(f"a module under a name that is made while it runs (import of {name})")
+        )

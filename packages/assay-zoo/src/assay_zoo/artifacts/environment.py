@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from assay_zoo.artifacts.code_names import last_name
+from assay_zoo.artifacts.reached import Unread
 from assay_zoo.artifacts.written_names import WrittenNames
 
 _PROGRAMS = re.compile(r".*(?:PAGER|BROWSER|EDITOR|BREAKPOINT)")
@@ -31,4 +32,5 @@ def set_for_programs(names: Sequence[ast.expr | None], written: WrittenNames) ->
     for node in names:
         for one in written.of(node) if node is not None else [(None,)]:
             if None in one or _PROGRAMS.fullmatch("".join(part or "" for part in one)):
-                yield f"other processes (a variable that may name a program: {''.join(part or '...' for part in one)})"
+                what = f"other processes (a variable that may name a program: {''.join(part or '...' for part in one)})"
+                yield Unread(what) if None in one else what

@@ -8,15 +8,20 @@ from assay_zoo.check import Check, CheckOutcome
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """`sentence` says all of it; `line` counts from 1, 0 for none."""
+    """`sentence` says all of it; `line` counts from 1, 0 for none. What is not `certain` is for a person to decide."""
 
     sentence: str
     path: str = ""
     line: int = 0
+    certain: bool = True
 
 
 def failed(name: str, one: Finding) -> Check:
     return _check(name, one, CheckOutcome.FAILED)
+
+
+def as_certain(name: str, one: Finding) -> Check:
+    return failed(name, one) if one.certain else undecided(name, one)
 
 
 def undecided(name: str, one: Finding) -> Check:

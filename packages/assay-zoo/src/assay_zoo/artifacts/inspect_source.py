@@ -18,13 +18,14 @@ from assay_zoo.artifacts.license import says_license
 from assay_zoo.artifacts.notebook_content import functions_of, keys_of, names_of, numbers_of, statements_of, texts_of
 from assay_zoo.artifacts.other_files import FileNames, OtherFiles, file_names, other_files
 from assay_zoo.artifacts.published import inspect_published
+from assay_zoo.artifacts.reached import Reached
 from assay_zoo.artifacts.sources import Import, SourceText
 from assay_zoo.artifacts.text_encoding import encoding_trouble
 from assay_zoo.metadata import Metadata
 from assay_zoo.notebook_report import CellLines
 from assay_zoo.readme import differences, missing_sections
 
-_Scan = Callable[[str], list[tuple[int, str]]]
+_Scan = Callable[[str], list[Reached]]
 TARGET = "assay_zoo.artifacts.inspect_source:inspect_part"
 NAMES = "names"
 README = "readme-fields"
@@ -105,9 +106,15 @@ def _script(path: str, text: str, scan: _Scan) -> SourceText:
 
 def _reaches(path: str, text: str, scan: _Scan, where: Sequence[int] = ()) -> Iterator[Finding]:
     """`where` are the lines of a notebook's file, for each line of its code."""
-    for line, what in scan(text):
-        sentence = f"{path} reaches for {what}: code of a submission reads its own files and computes, nothing else"
-        yield Finding(sentence=sentence, path=path, line=where[line - 1] if 0 < line <= len(where) else line)
+    for line, what, certain in scan(text):
+        if certain:
+            sentence = f"{path} reaches for {what}: code of a submission reads its own files and computes, nothing else"
+        else:
+            sentence = (
+                f"{path} may reach for {what}: what that is cannot be read from the code, so a person has to look"
+            )
+        at = where[line - 1] if 0 < line <= len(where) else line
+        yield Finding(sentence=sentence, path=path, line=at, certain=certain)
 
 
 def _alike(path: str, tree: ast.AST, where: Sequence[int] = ()) -> Iterator[Finding]:

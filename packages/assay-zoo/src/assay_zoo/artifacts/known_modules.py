@@ -31,6 +31,7 @@ _READERS = (
     "onnxruntime.transformers.models",
 )  # fmt: skip
 """What they are given may be an address."""
+_FRAMES = tuple(f"IPython.display.{one}" for one in ("IFrame", "YouTubeVideo", "VimeoVideo", "ScribdDocument"))
 _PROCESS = (
     "subprocess", "multiprocessing", "pty", "ctypes", "cffi", "signal", "runpy", "code", "resource", "numpy.distutils", "numpy.f2py",
     "PIL.ImageShow", "PIL.ImageGrab", "torch.multiprocessing", "torch.distributed", "torch.utils.cpp_extension",
@@ -45,7 +46,8 @@ _MODULES = {
     **dict.fromkeys(_PROCESS, "other processes or native code"),
     **dict.fromkeys(_CODE, "code that is stored as data"),
     **dict.fromkeys(("getpass", "pwd", "keyring", "netrc"), "accounts and passwords"),
-    **dict.fromkeys(("logging.handlers", *_READERS), "the network"),
+    "IPython.display.Javascript": "the browser of who runs it",
+    **dict.fromkeys(("logging.handlers", *_READERS, *_FRAMES), "the network"),
     **dict.fromkeys(
         ("concurrent.futures.process", "concurrent.futures.ProcessPoolExecutor", "concurrent.interpreters"),
         "other processes",

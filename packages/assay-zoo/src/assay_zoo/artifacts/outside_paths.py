@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 from assay_zoo.artifacts.code_names import last_name
 from assay_zoo.artifacts.followed_names import FollowedNames
+from assay_zoo.artifacts.reached import Unread
+from assay_zoo.artifacts.written_names import WrittenNames
 
 _OUTSIDE = re.compile(
     r"/(?:etc|root|home|proc|sys|dev|var|usr|opt|mnt|run|tmp|bin|boot|srv)(?:/|$)|~[\w.-]*/|(?s:.*[/\\])?\.\.(?:[/\\]|$)|[A-Za-z]:\\"
@@ -23,6 +25,28 @@ _FETCHING = re.compile(r"(?:u?open|load|read|parse|fetch|download|retrieve|imrea
 _NAMED = ("file", "path", "filename", "fname", "filepath_or_buffer", "top", "src", "dst", "pathname")
 _SAME = ("resolve", "absolute", "abspath", "realpath", "Path", "PurePath", "str", "fspath", "dirname")
 """These give the path that they are given, or the folder that it is in."""
+_DECODING = (
+    "b64decode", "urlsafe_b64decode", "standard_b64decode", "b32decode", "b16decode", "b85decode", "a85decode", "decodebytes", "a2b_base64",
+    "unhexlify", "a2b_hex", "fromhex", "decompress", "chr", "translate",
+)  # fmt: skip
+_OF_TEXTS = (
+    "decode",
+    "encode",
+    "join",
+    "format",
+    "str",
+    "bytes",
+    "strip",
+    "replace",
+    "lower",
+    "list",
+    "tuple",
+    "reversed",
+    "map",
+    "Path",
+)
+_DEEP = 20
+_BACKENDS = ("matplotlib.use", "matplotlib.pyplot.switch_backend", "matplotlib.pyplot.matplotlib.use")
 _SEPARATORS = ("os.sep", "os.path.sep", "os.altsep", "posixpath.sep")
 
 
@@ -33,11 +57,18 @@ def outside_text(node: ast.Constant) -> str:
     return text if _OUTSIDE.match(plain) and not _TENSOR.fullmatch(plain) else ""
 
 
-def outside_arguments(call: ast.Call, name: str, bound: FollowedNames) -> Iterator[str]:
+def outside_arguments(call: ast.Call, name: str, bound: FollowedNames, place: WrittenNames) -> Iterator[str]:
     """What a call that opens or builds a path begins at the root with, and addresses that it reads."""
     if _FETCHING.fullmatch(name) and not any(one.startswith("urllib.parse.") for one in bound.of(call.func)):
-        starts = [_start(one, bound) for one in (*call.args, *(key.value for key in call.keywords))]
-        yield from (one for one in starts if _ADDRESS.match(one))
+        for one in (*call.args, *(key.value for key in call.keywords)):
+            texts = [(_start(one, bound),), *place.of(one)]
+            yield from dict.fromkeys(text[0] for text in texts if text[0] and _ADDRESS.match(text[0]))
+            if any("://" in (part or "") for text in texts for part in text[1:]) or (
+                name != "loads" and _is_decoded(one, place, _DEEP)
+            ):
+                yield Unread("an address or a path that is made while it runs")
+    if set(bound.of(call.func)) & set(_BACKENDS) and any(None in one for each in call.args for one in place.of(each)):
+        yield Unread("a backend of matplotlib, which may be a module, whose name is made while it runs")
     joins = name == "join" and len(call.args) > 1
     if joins or name in _READING:
         for one in (*call.args, *(key.value for key in call.keywords if key.arg in _NAMED)):
@@ -45,6 +76,45 @@ def outside_arguments(call: ast.Call, name: str, bound: FollowedNames) -> Iterat
             plain = isinstance(one, ast.Constant) and outside_text(one)
             if start.startswith("/") and not plain:  # that one is found as a text
                 yield start
+
+
+def _is_decoded(node: ast.expr, place: WrittenNames, deep: int) -> bool:
+    """Whether a text comes out of what no reader sees: numbers, base64, packed data."""
+    if not deep:
+        return False
+    if isinstance(node, ast.Call):
+        name = last_name(node.func)
+        given = [*node.args[:1], *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
+        return name in _DECODING or (name in _OF_TEXTS and any(_is_decoded(one, place, deep - 1) for one in given))
+    if isinstance(node, ast.BinOp):
+        return any(_is_decoded(one, place, deep - 1) for one in (node.left, node.right))
+    if isinstance(node, ast.Name):
+        return any(_is_decoded(one, place, deep - 1) for one in place.values_of(node.id))
+    parts = (
+        node.values if isinstance(node, ast.JoinedStr) else node.elts if isinstance(node, ast.List | ast.Tuple) else ()
+    )
+    if isinstance(node, ast.FormattedValue | ast.Subscript):
+        parts = [node.value]
+    if isinstance(node, ast.GeneratorExp | ast.ListComp):
+        parts = [node.elt]
+    return any(_is_decoded(one, place, deep - 1) for one in parts)
+
+
+def made_text(node: ast.expr, place: WrittenNames) -> Iterator[str]:
+    """What the texts reach for that an expression puts together of some that reach for nothing."""
+    parts = [one for one in ast.walk(node) if isinstance(one, ast.Constant)]
+    starts = [one[0] for one in place.of(node) if one[0]]
+    if not any(map(outside_text, parts)):
+        yield from (
+            f"files outside of the submission ({one[:60]!r})" for one in starts if outside_text(ast.Constant(one))
+        )
+    yield from (what for one in starts for what in module_text(one))
+
+
+def module_text(text: str) -> Iterator[str]:
+    """By which matplotlib imports a module."""
+    if text.strip().lower().startswith("module://"):
+        yield f"code from elsewhere ({text[:60]!r})"
 
 
 def levels_above(node: ast.AST) -> int:
@@ -68,15 +138,6 @@ def levels_above(node: ast.AST) -> int:
 def divides_root(node: ast.BinOp, bound: FollowedNames) -> bool:
     """Whether it is `path / "/"`: it begins at the root again."""
     return isinstance(node.op, ast.Div) and _start(node.right, bound) == "/"
-
-
-def joined_text(node: ast.BinOp) -> str:
-    """The path outside that texts are put together to, where none of them is one."""
-    if not isinstance(node.op, ast.Add):
-        return ""
-    text = _start(node, FollowedNames({}))
-    parts = [one for one in ast.walk(node) if isinstance(one, ast.Constant)]
-    return text if outside_text(ast.Constant(text)) and not any(map(outside_text, parts)) else ""
 
 
 def _text(node: ast.AST) -> str:

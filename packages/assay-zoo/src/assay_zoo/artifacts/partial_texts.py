@@ -47,6 +47,50 @@ def before(signs: str, names: Sequence[Name]) -> list[Name]:
     return found
 
 
+_METHODS = (
+    "lower",
+    "upper",
+    "casefold",
+    "swapcase",
+    "strip",
+    "lstrip",
+    "rstrip",
+    "replace",
+    "removeprefix",
+    "removesuffix",
+)
+
+
+def by_method(method: str, texts: Sequence[Name], arguments: Sequence[Sequence[Name]]) -> list[Name]:
+    """What a method of texts gives, where all of it is written."""
+    if method not in _METHODS or len(arguments) > 2:
+        return UNKNOWN
+    found: list[Name] = []
+    for whole in product(texts, *arguments):
+        plain = [one[0] for one in whole if len(one) == 1 and one[0] is not None]
+        if len(plain) < len(whole) or len(found) == MOST:
+            return UNKNOWN
+        found.append((_called(method, plain),))
+    return found
+
+
+def _called(method: str, texts: Sequence[str]) -> str | None:
+    try:
+        answer = getattr(texts[0], method)(*texts[1:])
+    except TypeError:
+        return None
+    return answer if len(answer) <= _LONGEST else None
+
+
+def sliced(texts: Sequence[Name], part: ast.Slice) -> list[Name]:
+    """As in `text[::-1]`."""
+    try:
+        cut = slice(*(None if one is None else ast.literal_eval(one) for one in (part.lower, part.upper, part.step)))
+        return [(one[0][cut],) if len(one) == 1 and one[0] is not None else (None,) for one in texts]
+    except (ValueError, TypeError):
+        return UNKNOWN
+
+
 def sums(node: ast.expr) -> list[ast.BinOp]:
     """`a + b + c`, and `a + b` in it."""
     found: list[ast.BinOp] = []

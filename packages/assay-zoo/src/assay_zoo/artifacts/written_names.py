@@ -9,15 +9,15 @@ import ast
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 
-from assay_zoo.artifacts.partial_texts import MOST, UNKNOWN, Name, before, joined
+from assay_zoo.artifacts.partial_texts import MOST, UNKNOWN, Name, added, before, by_method, joined, sliced
 from assay_zoo.artifacts.scopes import LOOPS, bound_here
 
 _READING = ("len", "sorted", "list", "tuple", "set", "frozenset", "enumerate", "zip", "reversed", "print")
 _ONE_OF = ("min", "max")
 """Of one argument they give an element of it, of more one of these."""
 _LOOKING = ("get", "index", "count")
+# What these give leads to the dict itself, so that it may only be read.
 _VIEWS = ("items", "keys", "values")
-"""What these give leads to the dict itself, so that it may only be read."""
 _COPIES = ("sorted", "list", "tuple", "set", "frozenset", "reversed")
 _Source = tuple[ast.expr, int | None, bool]
 """An expression; the place in a tuple, None for all of it; whether it is each of its elements."""
@@ -68,6 +68,9 @@ class WrittenNames:
         """Every name that is given a value somewhere here."""
         return set(self._bound)
 
+    def values_of(self, name: str) -> list[ast.expr]:  # as all_of, in the function whose own name it is, or the file
+        return self._owner(name).all_of(name)
+
     def times_bound(self, name: str) -> int:
         return self._bound[name]
 
@@ -80,7 +83,7 @@ class WrittenNames:
         return name in self._exposed
 
     def is_changed(self, name: str) -> bool:
-        """Whether it is, and may be of another file."""
+        """And it may be of another file."""
         return name in self._exposed and (self._everything or self._imported[name] > 0)
 
     def is_imported(self, name: str) -> bool:
@@ -108,7 +111,7 @@ class WrittenNames:
         elif isinstance(node, ast.FormattedValue):
             found = self.of(node.value) if node.format_spec is None and node.conversion == -1 else UNKNOWN
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            found = joined([self.of(node.left), self.of(node.right)])
+            found = joined([self.of(one) for one in added(node)])
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
             found = before("%", self.of(node.left))
         elif isinstance(node, ast.IfExp):
@@ -116,7 +119,8 @@ class WrittenNames:
         elif isinstance(node, ast.Attribute):
             found = self._of_field(node) or [one for each in self._elsewhere(node) for one in self.of(each)] or UNKNOWN
         elif isinstance(node, ast.Subscript):
-            found = self._values(node.value)
+            part = node.slice
+            found = sliced(self.of(node.value), part) if isinstance(part, ast.Slice) else self._values(node.value)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             found = self._of_method(node, node.func)
         return found
@@ -127,7 +131,12 @@ class WrittenNames:
         starred = any(isinstance(one, ast.Starred) for one in call.args)
         if method.attr == "get" and call.args and not starred and not call.keywords:
             return [*self._values(method.value), *(one for each in call.args[1:] for one in self.of(each))]
-        return UNKNOWN
+        if starred or call.keywords:
+            return UNKNOWN
+        if method.attr == "join" and len(call.args) == 1:
+            parts = self._elements(call.args[0]) if len(self._displays(call.args[0])) == 1 else []
+            return joined([self.of(each) for one in parts for each in (method.value, one)][1:]) if parts else UNKNOWN
+        return by_method(method.attr, self.of(method.value), [self.of(one) for one in call.args])
 
     def _of_field(self, node: ast.Attribute) -> list[Name]:
         """Of `field.name`, where `field` is one of those that `dataclasses.fields` gives."""
