@@ -63,6 +63,19 @@ def _(folder: Path) -> None:
     _validation(folder, "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)")
 
 
+@broken(
+    "notebook-writes-code",
+    "a notebook that writes over a script with what lies in its data",
+    "accuracy.validation",
+    costly=True,
+)
+def _(folder: Path) -> None:
+    (folder / "notes.json").write_text(json.dumps({"to": "postprocess.py", "text": "# nothing of it was read"}))
+    _validation(
+        folder, "import json\nnotes = json.load(open('notes.json'))\nopen(notes['to'], 'a').write(notes['text'])"
+    )
+
+
 @broken("notebook-never-ends", "a validation notebook that never ends", "accuracy.validation", zoo=SOON, costly=True)
 def _(folder: Path) -> None:
     _validation(folder, "while True:\n    pass")

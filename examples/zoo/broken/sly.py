@@ -49,6 +49,9 @@ for name, code in {
     "native-by-numpy": "import numpy as np\nRUN = lambda: np.ctypeslib.load_library('x', '.')",
     "native-by-runtime": "import onnxruntime\nRUN = lambda: onnxruntime.SessionOptions().register_custom_ops_library('x')",
     "code-from-a-file": "from importlib.machinery import SourceFileLoader\nRUN = lambda: SourceFileLoader('x', 'y').load_module()",
+    "own-code-written": "from pathlib import Path\nRUN = lambda text: Path(__file__).write_text(text)",
+    "backend-that-is-a-module": "import matplotlib\nSHOW = lambda: matplotlib.use('module:' + '//preprocess')",
+    "address-in-parts": "PARTS = ('https:', '', 'example.org', 'x.csv')\nREAD = lambda: np.genfromtxt('/'.join(PARTS))",
     "frames": "import inspect\nSEEN = lambda: inspect.currentframe().f_back.f_globals",
 }.items():
 
@@ -56,6 +59,18 @@ for name, code in {
         replace(folder / "preprocess.py", "import numpy as np\n", f"import numpy as np\n\n{code}\n")
 
     broken(name, f"preprocess.py says {code.splitlines()[-1]!r}", "artifacts.scan", near=True)(_reaches)
+
+
+for name, what, code in (
+    ("name-from-a-file", "getattr is given a name that lies in a file", "NAMED = lambda path: getattr(np, open(path).read())"),
+    ("backend-from-a-file", "a backend of matplotlib that lies in a file",
+     "import matplotlib\nSHOW = lambda path: matplotlib.use(open(path).read())"),
+):  # fmt: skip
+
+    def _asks(folder: Path, code: str = code) -> None:
+        replace(folder / "preprocess.py", "import numpy as np\n", f"import numpy as np\n\n{code}\n")
+
+    broken(name, what, "artifacts.scan", answer="needs a person", near=True)(_asks)
 
 
 @broken("module-handed-on", "a second script hands a module on under a name of its own", "artifacts.scan", near=True)

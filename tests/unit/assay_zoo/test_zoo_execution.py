@@ -13,7 +13,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from assay.core.sandbox import Ending, Sandboxed, SandboxLimits
 from assay_zoo.check import CheckOutcome
 from assay_zoo.execution import execute
-from assay_zoo.notebook import _execute
+from assay_zoo.notebook import _execute, code_files
 from assay_zoo.notebook_report import REPORT, Report, Trouble, read_report
 from assay_zoo.policy import ZooPolicy
 from assay_zoo.submission import SubmissionContext
@@ -77,3 +77,24 @@ def test_a_kernel_that_the_sandbox_ends_before_it_is_up_is_told(
     assert report is not None
     assert report.trouble is not None
     assert report.trouble.kind == "start"
+
+
+def test_code_that_a_notebook_writes_is_found_whoever_names_the_file(tmp_path: Path) -> None:
+    for name in ("same.py", "other.py", "gone.py", "notes.txt"):
+        (tmp_path / name).write_text("x = 1")
+    before = code_files(tmp_path)
+    for name in ("other.py", "notes.txt", "new.so", "more.ipynb"):
+        (tmp_path / name).write_text("x = 2")
+    (tmp_path / "gone.py").unlink()
+    (tmp_path / "linked.py").symlink_to("notes.txt")
+    after = code_files(tmp_path)
+    changed = {path for path, data in after.items() if before.get(path) != data}
+    assert changed == {"other.py", "new.so", "more.ipynb", "linked.py"}
+
+
+def test_a_notebook_that_writes_code_is_declined_and_says_which(tmp_path: Path) -> None:
+    place = SubmissionContext(folder=tmp_path, root=tmp_path, policy=ZooPolicy(name="zoo"), metadata=None)
+    report = Report(written=("postprocess.py",))
+    ended = execute("accuracy.validation", "v.ipynb", "", place, _Ran("", report), tmp_path / "out")  # type: ignore[arg-type]
+    assert ended.check.outcome is CheckOutcome.FAILED
+    assert "postprocess.py" in ended.check.sentence

@@ -1,7 +1,7 @@
-"""All code of a submission as its author writes it: what passes, what a person is asked about, and what hides a way out in two to ten
-lines.
+"""All code of a submission as its author writes it: what passes, what a person is asked about, what hides a way out in a few lines.
 
-`code/good.txt`, `code/asked.txt` and `code/bad.txt` hold many submissions: a line `=== NAME/PATH`, then the file. A notebook is written as its cells.
+`code/good.txt`, `code/asked.txt` and `code/bad.txt` hold many submissions: a line `=== NAME/PATH`, then the file. A notebook is
+written as its cells.
 """
 
 from __future__ import annotations

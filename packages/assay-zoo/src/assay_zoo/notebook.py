@@ -40,9 +40,9 @@ def main() -> int:
     if wanted:
         (place / wanted).unlink(missing_ok=True)
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # so that Python itself writes no code
-    before = _code(place)
+    before = code_files(place)
     report = _execute(place / notebook, out)
-    if written := sorted(path for path, data in _code(place).items() if before.get(path) != data):
+    if written := sorted(path for path, data in code_files(place).items() if before.get(path) != data):
         report = _written(msgspec.structs.replace(report, written=tuple(written[:_MOST_WRITTEN])), out)
     found = place / wanted
     if wanted and found.is_file() and not found.is_symlink() and found.stat().st_size <= METRIC_BYTES:
@@ -50,7 +50,7 @@ def main() -> int:
     return 3 if report.trouble else 0
 
 
-def _code(place: Path) -> dict[str, str]:
+def code_files(place: Path) -> dict[str, str]:
     """Every file that Python would run, by its path, with its digest."""
     files = (one for one in place.rglob("*") if one.suffix in _CODE)
     plain = (one for one in files if one.is_symlink() or one.is_file())

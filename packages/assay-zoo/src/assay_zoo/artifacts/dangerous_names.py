@@ -65,6 +65,11 @@ _NATIVE = (
 _OF_MODULES = ("__dict__", "__setattr__", "__delattr__")
 
 
+def is_hidden(name: str) -> bool:
+    """Whether it leads from any value to Python's insides."""
+    return name in HIDDEN or name in _DUNDERS
+
+
 def _of_os(name: str) -> str:
     return _OF_OS.get(name, "other processes" if name.startswith(("exec", "spawn")) else "")
 
@@ -75,8 +80,7 @@ def reached_by(module: str, name: str) -> Iterator[str]:
     if what:
         yield f"{what} (os.{name})"
     if (
-        name in HIDDEN
-        or name in _DUNDERS
+        is_hidden(name)
         or f"{module}.{name}" == "string.Formatter"
         or (name in _INSIDES and module in GUARDED)
         or (name in _OF_MODULES and module)
@@ -137,7 +141,7 @@ def reached_by_format(text: str) -> Iterator[str]:
                 yield Unread(
                     f"what is named while it runs (a text that is put together, with {{{field.partition(chr(0))[0]}...}} in it)"
                 )
-            elif name in HIDDEN or name in _DUNDERS:
+            elif is_hidden(name):
                 yield f"the insides of Python or IPython ({name})"
 
 

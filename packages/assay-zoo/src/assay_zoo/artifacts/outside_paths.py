@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from assay_zoo.artifacts.code_names import last_name
+from assay_zoo.artifacts.dangerous_names import is_hidden
 from assay_zoo.artifacts.followed_names import FollowedNames
 from assay_zoo.artifacts.reached import Unread
 from assay_zoo.artifacts.written_names import WrittenNames
@@ -109,6 +110,9 @@ def made_text(node: ast.expr, place: WrittenNames) -> Iterator[str]:
             f"files outside of the submission ({one[:60]!r})" for one in starts if outside_text(ast.Constant(one))
         )
     yield from (what for one in starts for what in module_text(one))
+    if len(parts) > 1 and not any(is_hidden(_text(one)) for one in parts):
+        whole = [one[0] for one in place.of(node) if len(one) == 1 and one[0] and is_hidden(one[0])]
+        yield from (f"the insides of Python or IPython ({one}, put together)" for one in whole)
 
 
 def module_text(text: str) -> Iterator[str]:
