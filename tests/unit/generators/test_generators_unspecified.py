@@ -18,6 +18,7 @@ def _found(operator: str, reads: dict[str, Any], given: Any, **attributes: Any) 
     return unspecified(model, {**reads, "y": given})
 
 
+_TRANSPOSED = {"x": np.zeros((1, 1, 3)), "w": np.zeros((1, 1, 2))}
 _KEYS = {"a": np.asarray([1.0, 1.0]), "k": np.int64([1])}
 
 
@@ -49,6 +50,15 @@ def _int8(*numbers: int) -> Any:
             Unspecified.DILATED_SAME,
         ),
         ("MaxPool", {"a": np.zeros(1)}, np.zeros(1), {"auto_pad": "SAME_UPPER", "dilations": [1]}, None),
+        (
+            "ConvTranspose",
+            _TRANSPOSED,
+            np.zeros(9),
+            {"auto_pad": "SAME_UPPER", "strides": [3]},
+            Unspecified.NEGATIVE_SAME,
+        ),
+        ("ConvTranspose", _TRANSPOSED, np.zeros(9), {"auto_pad": "SAME_LOWER", "strides": [3], "dilations": [2]}, None),
+        ("ConvTranspose", _TRANSPOSED, np.zeros(8), {"strides": [3]}, None),
         ("DynamicQuantizeLinear", {"a": np.float32([-1.0, 254.0])}, np.uint8([0, 255]), {}, None),
         ("DynamicQuantizeLinear", {"a": np.float32([-0.5, 254.5])}, np.uint8([0, 255]), {}, Unspecified.ROUNDED_STEP),
         ("RNN", {"a": np.zeros(1)}, np.zeros(1), {"activations": ["Affine"]}, Unspecified.ACTIVATION_NUMBERS),

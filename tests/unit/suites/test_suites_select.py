@@ -38,6 +38,12 @@ def test_only_takes_the_case_of_one_job_whatever_else_is_asked() -> None:
     assert select(CASES, wanted, only="onnx-node/test_conv|flow|verify") == [CASES[2]]
 
 
+@pytest.mark.parametrize("only", ["test_conv", "test_conv|flow|verify", "onnx-node/test_convv|flow|verify"])
+def test_a_job_that_there_is_not_is_named_as_only_takes_it(only: str) -> None:
+    with pytest.raises(NothingSelected, match=r"CASE\|FLOW\|KIND, the nearest CASE is 'onnx-node/test_conv'; --filter"):
+        select(CASES, Selection(), only=only)
+
+
 @pytest.mark.parametrize(
     ("wanted", "told"),
     [

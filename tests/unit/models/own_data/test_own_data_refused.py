@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,20 @@ BAD: dict[str, tuple[str, Callable[[Path], Any], Model, str, str]] = {
     "objects": (
         "a.npy",
         lambda path: np.save(path, np.array([{}], object), allow_pickle=True),
+        ONE,
+        "",
+        "{p} holds Python objects, which run code when they are read; save arrays of numbers or text",
+    ),
+    "a text that is called an archive": (
+        "a.npz",
+        lambda path: path.write_text("0.5 0.25"),
+        ONE,
+        "",
+        "{p} is no file of numpy: it begins with '0.5 0.25'; save arrays with numpy.save or numpy.savez",
+    ),
+    "a pickle": (
+        "a.npy",
+        lambda path: path.write_bytes(pickle.dumps([0.5])),
         ONE,
         "",
         "{p} holds Python objects, which run code when they are read; save arrays of numbers or text",

@@ -44,7 +44,7 @@ def shipped_environments() -> dict[str, EnvironmentSpec]:
 def check_environment(name: str, known: dict[str, EnvironmentSpec]) -> None:
     """Raises UnknownName with the nearest."""
     if name and name not in known:
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+        near = difflib.get_close_matches(name, known, n=1)
         hint = (
             f"perhaps you mean {near[0]!r}" if near else f"write [environments.{name}] requires = [...] in assay.toml"
         )

@@ -25,6 +25,7 @@ class FindingCode(enum.StrEnum):
     DTYPE = "dtype"
     COMPLEX_AS_PAIRS = "complex_as_pairs"
     SHAPE = "shape"
+    DECLARED_SHAPE = "declared_shape"
     INCOMPARABLE = "incomparable"
     TEXTS = "texts"
     COLLAPSED = "collapsed"

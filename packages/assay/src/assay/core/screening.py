@@ -52,6 +52,7 @@ class Unspecified(enum.StrEnum):
     BODY_DIFFERS = "body_differs"
     SAMPLED_MAXIMUM = "sampled_maximum"
     DILATED_SAME = "dilated_same"
+    NEGATIVE_SAME = "negative_same"
     EQUAL_MAXIMA = "equal_maxima"
 
 

@@ -33,6 +33,7 @@ SILENT_STANDARD = {
     Unspecified.ACTIVATION_NUMBERS: "an activation of a recurrent layer has no number of its own, or which one of the list is not said",
     Unspecified.BODY_DIFFERS: "Attention: of scores before the softcap the text says one thing, and the function body another",
     Unspecified.DILATED_SAME: "pools: SAME pads a dilated window by its reach in the text, and by its width in onnx's own evaluation",
+    Unspecified.NEGATIVE_SAME: "ConvTranspose: SAME is negative where a stride is wider than the kernel: text and shape inference differ",
     Unspecified.SAMPLED_MAXIMUM: "RoiAlign, max: whether samples are compared, or the weighted elements around them, is not said",
     Unspecified.EQUAL_MAXIMA: "MaxPool: of equal maxima of one window nothing says whose place is given",
     Unspecified.ROUNDED_STEP: "a quotient lies on the edge between two steps of the grid, and no type of the division is named",

@@ -11,6 +11,7 @@ from onnx import helper
 from assay.core.screening import Unspecified
 from assay.generators.pool_places import equal_maxima
 from assay.generators.resize_places import fractional_length, rounding_decides
+from assay.numerics.shapes.windows import is_negative_same
 from assay.ports import Tensor
 
 _SUMS = frozenset((
@@ -75,6 +76,8 @@ def _of_node(node: Any, values: Mapping[str, Tensor], computed: Collection[str])
         yield Unspecified.ROUNDED_STEP
     if node.op_type in _POOLS and _word(node, "auto_pad").startswith("SAME") and _is_dilated(node):
         yield Unspecified.DILATED_SAME
+    if node.op_type == "ConvTranspose" and len(reads) > 1 and is_negative_same(reads[1].shape[2:], _attributes(node)):
+        yield Unspecified.NEGATIVE_SAME
     if node.op_type == "RoiAlign" and _word(node, "mode") == "max":
         yield Unspecified.SAMPLED_MAXIMUM
     if node.op_type in ("RNN", "GRU", "LSTM") and _activations_share_numbers(node):
@@ -98,6 +101,11 @@ def _is_dilated(node: Any) -> bool:
 def _number(node: Any, name: str, default: float = 0) -> float:
     """An attribute of one number."""
     return next((float(helper.get_attribute_value(one)) for one in node.attribute if one.name == name), default)
+
+
+def _attributes(node: Any) -> dict[str, Any]:
+    given = {one.name: helper.get_attribute_value(one) for one in node.attribute}
+    return {name: value.decode() if isinstance(value, bytes) else value for name, value in given.items()}
 
 
 def _word(node: Any, name: str) -> str:

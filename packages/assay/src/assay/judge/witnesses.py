@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 
-from assay.core.finding import Finding
+from assay.core.finding import Finding, FindingCode
 from assay.core.outcome import Outcome
 from assay.core.reference import Reference, ReferenceKind, Witness
 from assay.core.result import PerNodeResult, Result, VerifyResult
@@ -28,6 +28,8 @@ DOUBTFUL = frozenset(
 )
 """Kinds of findings where the reference may be what is wrong. All others (an output that is missing, another type than the model
 declares) are seen without it."""
+CERTAIN = frozenset({FindingCode.DECLARED_SHAPE})
+"""Of those kinds, what the model says by itself: the file and the reference are two."""
 EVALUATOR = "reference"
 """The library that answers where no golden does: at other sizes than those of the samples."""
 
@@ -58,7 +60,7 @@ def doubt_of(result: Result) -> Doubt:
     reference = result.reference
     findings = findings_of(result)
     if findings:
-        if any(one.kind not in DOUBTFUL for one in findings):
+        if any(one.kind not in DOUBTFUL or one.code in CERTAIN for one in findings):
             return Doubt.NONE
         beyond = _beyond_the_golden(result, findings)
         return Doubt.REFERENCE if reference.kind is ReferenceKind.ORACLE or beyond else Doubt.NONE

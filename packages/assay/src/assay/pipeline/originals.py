@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path
 
 import msgspec
@@ -17,11 +18,15 @@ from assay.core.job import AnyJob, ChangeJob, ToleranceJob
 from assay.core.job_base import InputsJob, Job
 from assay.core.model import Model, TensorSpec
 from assay.core.result import Result
+from assay.models.code_digest import rooms_digest
 from assay.models.golden_samples import model_name
 from assay.models.goldens import read_lock
 from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.name_mapping import map_names
 from assay.pipeline.services import Services
+
+ANSWERING = ("core/input_plan.py", "models/input_plan", "models/random_inputs.py", "worker/inputs", "numerics")
+"""What of this package draws the inputs of a case and computes its reference answers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,5 +161,6 @@ def original_folder(case: Case, recorded: Path) -> str:
 
 
 def oracle_digest(case: Case, inputs: Inputs) -> str:
-    """Identity of the reference answers of a case."""
-    return value_digest((case.model.digest, inputs, *identity(case), "6"))[:32]
+    """Identity of the reference answers of a case: what another rule would draw, or another oracle answer, is made anew."""
+    made_by = (rooms_digest(*ANSWERING), metadata.version("onnx"))
+    return value_digest((case.model.digest, inputs, *identity(case), *made_by))[:32]

@@ -42,8 +42,15 @@ def select(cases: Sequence[Case], wanted: Selection, *, only: str = "") -> list[
     if not cases:
         raise NothingSelected("the suites have no case at all: nothing would run")
     if only:
-        kept = [case for case in cases if case.name == only.rsplit("|", 2)[0]]
-        return kept or _nothing(f"--only {only!r}", only.rsplit("|", 2)[0], cases)
+        name = only.rsplit("|", 2)[0]
+        kept = [case for case in cases if case.name == name]
+        if not kept:
+            near = _near(name, [case.name for case in cases], 0.0)
+            raise NothingSelected(
+                f"--only {only!r} is no job of {len(cases)} cases: it takes CASE|FLOW|KIND, the nearest CASE is {near!r}; "
+                f"--filter takes names and globs"
+            )
+        return kept
     kept = list(cases)
     if wanted.filters:
         kept = [case for case in kept if any(_named(case.name, glob) for glob in wanted.filters)]
@@ -79,6 +86,12 @@ def _dtypes(case: Case) -> set[str]:
 
 def _nothing(what: str, text: str, cases: Sequence[Case]) -> list[Case]:
     names = [case.name.partition("/")[2] for case in cases]
-    near = difflib.get_close_matches(text.rpartition("/")[2].strip("*"), names, n=1, cutoff=0.3)
-    hint = f"; the nearest name is {near[0]!r}" if near else ""
+    near = _near(text.rpartition("/")[2].strip("*"), names, 0.3)
+    hint = f"; the nearest name is {near!r}" if near else ""
     raise NothingSelected(f"{what} matches none of {len(cases)} cases{hint}")
+
+
+def _near(name: str, names: Sequence[str], cutoff: float) -> str:
+    """ "" where none is."""
+    ending = [one for one in names if one.endswith(f"/{name}")]
+    return next(iter(ending or difflib.get_close_matches(name, names, n=1, cutoff=cutoff)), "")

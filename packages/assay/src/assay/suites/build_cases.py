@@ -16,9 +16,9 @@ from assay.core.case import Case
 from assay.core.model import Model
 from assay.errors import UsageError
 from assay.models.cache_eviction import used_now
+from assay.models.code_digest import code_digest
 from assay.models.input_plan.symbols import symbols
 from assay.suites.cache import DONE, cache_folder
-from assay.suites.code import code_digest
 from assay.suites.maker_pool import Maker, start_makers
 from assay.suites.torch_case import MakeAnswer, MakeRequest, TorchCase, key_of, listed
 

@@ -15,9 +15,9 @@ from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.errors import HarnessError, UsageError
+from assay.models.code_digest import code_digest
 from assay.models.sources import is_program
 from assay.suites.cache import INDEX, cache_folder, read_index, write_index
-from assay.suites.code import code_digest
 from assay.suites.subprocess_run import IMPORT_LIMIT_S, alone, describe_exit, run_in_subprocess
 
 MAKER = "assay.suites.build_folder"

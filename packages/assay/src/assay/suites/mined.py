@@ -12,9 +12,9 @@ from assay.core.case import Case
 from assay.core.digest import value_digest
 from assay.core.limits import Limits
 from assay.errors import HarnessError, UsageError
+from assay.models.code_digest import code_digest
 from assay.models.sources import is_factory
 from assay.suites.cache import INDEX, cache_folder, read_index
-from assay.suites.code import code_digest
 from assay.suites.subprocess_run import describe_exit, run_in_subprocess
 
 LEFT_OUT = "left-out.txt"

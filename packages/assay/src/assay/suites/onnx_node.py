@@ -7,8 +7,8 @@ from importlib import metadata
 
 from assay.core.case import Case
 from assay.core.digest import value_digest
+from assay.models.code_digest import code_digest
 from assay.suites.cache import INDEX, cache_folder
-from assay.suites.code import code_digest
 from assay.suites.subprocess_run import cases_made_once
 
 MAKER = "assay.suites.build_onnx_node"

@@ -24,6 +24,7 @@ class ConversionCode(enum.StrEnum):
     IN_NODE = "in_node"
     ACTIVATION = "activation"
     AUTO_PAD = "auto_pad"
+    NEGATIVE_SAME = "negative_same"
     COMPLEX_AXIS = "complex_axis"
     COORDINATES = "coordinates"
     MODE = "mode"

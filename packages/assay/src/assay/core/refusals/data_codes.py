@@ -27,6 +27,7 @@ class DataCode(enum.StrEnum):
     FUNCTION_NO_MODULE = "function_no_module"
     # files of arrays
     ARRAYS_PICKLED = "arrays_pickled"
+    ARRAYS_OTHER = "arrays_other"
     ARRAYS_DAMAGED = "arrays_damaged"
     POLYGRAPHY_FORM = "polygraphy_form"
     POLYGRAPHY_NO_JSON = "polygraphy_no_json"

@@ -21,6 +21,10 @@ CONVERSION: dict[str, str] = {
     ConversionCode.IN_NODE: "{operator} ({node}): {error}",
     ConversionCode.ACTIVATION: "activation {activation!r} is not known",
     ConversionCode.AUTO_PAD: "auto_pad {padding!r} is not known",
+    ConversionCode.NEGATIVE_SAME: (
+        "{padding} with a stride wider than the kernel asks for negative padding, which the standard leaves open (its text and onnx's "
+        "shape inference give other lengths); give pads and output_padding"
+    ),
     ConversionCode.COMPLEX_AXIS: "the axis is that of real and imaginary parts",
     ConversionCode.COORDINATES: "coordinate transformation {transformation!r} is not known",
     ConversionCode.MODE: "mode {mode!r} is not known",

@@ -45,6 +45,7 @@ DATA: dict[str, str] = {
     DataCode.ARRAYS_PICKLED: (
         "{file} holds Python objects, which run code when they are read; save arrays of numbers or text"
     ),
+    DataCode.ARRAYS_OTHER: "{file} is no file of numpy: it begins with {start}; save arrays with numpy.save or numpy.savez",
     DataCode.ARRAYS_DAMAGED: "{file} is no whole file of numpy ({error}); save it again with numpy.save or numpy.savez",
     DataCode.POLYGRAPHY_FORM: f"{{file}} is not {_POLYGRAPHY}",
     DataCode.POLYGRAPHY_NO_JSON: f"{{file}} is no JSON ({{error}}); give {_POLYGRAPHY}",

@@ -17,6 +17,9 @@ from assay.models.tensors import TensorFile
 SUFFIXES = (".npy", ".npz", ".safetensors")
 _ALONE = ("arr_0",)
 """What numpy calls the array of a savez that was given no name."""
+_KNOWN = (b"\x93NUMPY", b"PK", b"\x80")
+"""How arrays, archives of them and pickles begin."""
+_SHOWN = 12
 
 
 def read_arrays(path: Path) -> Raw:
@@ -31,6 +34,8 @@ def read_arrays(path: Path) -> Raw:
         with loaded:
             found = {name: loaded[name] for name in loaded.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
+        if (start := _start(path)) is not None:
+            raise BadGolden(noted(DataCode.ARRAYS_OTHER, file=str(path), start=start)) from None
         if "pickle" in str(error):
             raise BadGolden(noted(DataCode.ARRAYS_PICKLED, file=str(path))) from None
         told = " ".join(str(error).split()) or type(error).__name__
@@ -38,3 +43,13 @@ def read_arrays(path: Path) -> Raw:
     if len(found) == 1 and next(iter(found)) in _ALONE:
         found = {SINGLE: found.popitem()[1]}
     return Raw(str(path), found)
+
+
+def _start(path: Path) -> str | None:
+    """How a file begins that is neither numpy's nor a pickle, which numpy takes every other file for; None for one that may be."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(_SHOWN)
+    except OSError:
+        return None
+    return repr(start)[1:] if start and not start.startswith(_KNOWN) else None

@@ -26,6 +26,7 @@ from assay.numerics.attributes import auto_pad_of, stated
 from assay.numerics.oracle.chunked import AT_ONCE, in_chunks
 from assay.numerics.oracle.parallel import in_threads
 from assay.numerics.oracle.windows import Block, Window, window_of
+from assay.numerics.shapes.windows import is_negative_same
 from assay.ports import Tensor
 
 _FAST = ("float32", "float64")
@@ -62,7 +63,7 @@ class ConvTranspose(_ConvTranspose):
             or x.ndim < 3
             or x.shape[1] != w.shape[0]
             or w.shape[0] % groups
-            or _oversteps(w.shape[2:], attributes)
+            or is_negative_same(w.shape[2:], attributes)
         ):
             return _own(super()._run(x, w, b, **attributes))
         size, kernel = x.shape[2:], w.shape[2:]
@@ -239,14 +240,6 @@ class LpPool(OpRun):
         for _, where in window.positions():
             total += powers[where]
         return ((total ** (1 / order)).astype(x.dtype),)
-
-
-def _oversteps(kernel: Sequence[int], attributes: Mapping[str, Any]) -> bool:
-    """SAME padding of a transposed convolution with strides larger than its kernel: the padding of the standard's formula is negative,
-    so onnx.reference has the word."""
-    same = (attributes.get("auto_pad") or "").startswith("SAME")
-    strides = stated(attributes, "strides", [1] * len(kernel))
-    return same and any(stride > size for stride, size in zip(strides, kernel, strict=True))
 
 
 def _own(result: Any) -> tuple[Tensor, ...]:

@@ -169,13 +169,14 @@ def classified(x: Tensor, attributes: Mapping[str, Any], classes: int) -> tuple[
     found = votes(x, attributes, "class", classes)
     base, kind = _numbers(attributes, "base_values"), attributes.get("post_transform")
     scores = found.total + base if base.size == classes else found.total
-    if classes > 2 and len(set(attributes["class_ids"])) < classes:
-        raise NotComputed(class_labels=classes, classes_of_leaves=len(set(attributes["class_ids"])))
-    if classes > 2:
+    named = set(attributes["class_ids"])
+    if classes > 2 and len(named) < classes:
+        raise NotComputed(class_labels=classes, classes_of_leaves=len(named))
+    if classes > 2 or (named == {0, 1} and not base.size):
+        # "The top class". ONNX Runtime 1.31.1 answers the second of two wherever its score is above zero.
         return scores.argmax(axis=1), transformed(scores, kind)
-    if set(attributes["class_ids"]) != {0} or base.size > 1:
-        # ONNX Runtime 1.31.1 answers the second of two classes wherever its score is above zero.
-        raise NotComputed(class_labels=classes, class_ids=sorted(set(attributes["class_ids"])), base_values=base.size)
+    if named != {0} or base.size > 1:
+        raise NotComputed(class_labels=classes, class_ids=sorted(named), base_values=base.size)
     voted = scores[:, 0] + (base[0] if base.size else 0.0)
     positive = bool((_numbers(attributes, "class_weights") >= 0).all())
     chosen = (voted > (0.5 if positive else 0.0)).astype(np.int64)

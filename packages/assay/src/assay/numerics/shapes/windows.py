@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil, floor
+from typing import Any
 
 from assay.core.constraint import ConstraintCode
 from assay.numerics.attributes import stated
@@ -36,3 +37,15 @@ def slide(node: Node, spatial: Dims, kernel: Sequence[int | None], scope: Walk) 
         if size + padding < reach:
             raise Conflict(ConstraintCode.WINDOW, (size, reach - padding), window=reach, size=size, padding=padding)
     return dims
+
+
+def is_negative_same(kernel: Sequence[int], attributes: Mapping[str, Any]) -> bool:
+    """Whether SAME asks a transposed convolution for negative padding: a stride wider than what one element reaches. The text of
+    ConvTranspose gives a length that onnx's shape inference does not give, and no side on which nothing is added."""
+    ones = [1] * len(kernel)
+    strides, dilations = stated(attributes, "strides", ones), stated(attributes, "dilations", ones)
+    extra = stated(attributes, "output_padding", [0] * len(kernel))
+    return stated(attributes, "auto_pad", "NOTSET").startswith("SAME") and any(
+        (size - 1) * dilation + 1 + more < stride
+        for size, dilation, more, stride in zip(kernel, dilations, extra, strides, strict=True)
+    )

@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from assay.core.note import noted
 from assay.core.refusals.conversion_codes import ConversionCode
+from assay.numerics.shapes.windows import is_negative_same
 from assay.onnx_to_torch.nodes import Node
 from assay.onnx_to_torch.registry import operator
 
@@ -61,6 +62,8 @@ def conv_transpose(node: Node, x: Tensor, weight: Tensor, bias: Tensor | None = 
         wanted = wanted[-rank:]
     elif auto in ("SAME_UPPER", "SAME_LOWER"):
         wanted = [n * s for n, s in zip(x.shape[2:], strides, strict=True)]
+        if is_negative_same(kernel, node.attributes):
+            raise node.unsupported(noted(ConversionCode.NEGATIVE_SAME, padding=auto))
     if wanted is not None:
         totals = [size - one for size, one in zip(full, wanted, strict=True)]
         small = [one // 2 for one in totals]

@@ -78,11 +78,8 @@ def _resized(
     if wanted is None:
         if factors is None:
             raise node.unsupported(noted(ConversionCode.NO_SCALES_NO_SIZES))
-        crop = node.get("coordinate_transformation_mode") == "tf_crop_and_resize" and region is not None
-        wanted = [
-            _floor(x.shape[axis] * factor * (region[i + len(axes)] - region[i] if crop and region is not None else 1))
-            for i, (axis, factor) in enumerate(zip(axes, factors, strict=True))
-        ]
+        # The text takes the length of the region into it; onnx's shape inference and every implementation do not.
+        wanted = [_floor(x.shape[axis] * factor) for axis, factor in zip(axes, factors, strict=True)]
     else:
         factors = [None] * len(axes) if factors is None else factors
     own = _by_torch(node, x, axes, factors, wanted)

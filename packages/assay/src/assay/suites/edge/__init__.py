@@ -8,8 +8,8 @@ from importlib import metadata
 
 from assay.core.case import Case
 from assay.core.digest import value_digest
+from assay.models.code_digest import code_digest
 from assay.suites.cache import INDEX, cache_folder
-from assay.suites.code import code_digest
 from assay.suites.edge import error_cases, numbers, values
 from assay.suites.edge.declare import Edge
 from assay.suites.subprocess_run import cases_made_once

@@ -9,8 +9,8 @@ from functools import cache
 import msgspec
 
 from assay.core.case import Case
+from assay.models.code_digest import code_digest
 from assay.suites.build_cases import build_cases
-from assay.suites.code import code_digest
 from assay.suites.torch_case import Attribute, RandomArg, TorchCase, listed
 
 _IMAGE = (RandomArg("x", "float32", (1, 3, 32, 32)),)

@@ -17,7 +17,6 @@ from typing import NoReturn
 
 import msgspec
 
-import assay
 from assay import plugins
 from assay.core.digest import sha256_bytes, value_digest
 from assay.core.engine_info import EngineInfo
@@ -26,6 +25,7 @@ from assay.core.note import Note, NoteCode, NoteWarning, noted
 from assay.core.outcome import Stage
 from assay.errors import Lowering, Undelegated, Unsupported
 from assay.models.artifacts import Artifacts, CachedArtifact, CachedFailure, artifacts_folder
+from assay.models.code_digest import rooms_digest
 from assay.models.companion_goldens import lock_of_companion
 from assay.models.conversion import format_of
 from assay.models.files import file_digest
@@ -41,9 +41,7 @@ OWN_CODE = (
     "backends",
     "transforms",
     "models",
-    "worker/lower.py",
-    "worker/apply_transforms.py",
-    "worker/model_format.py",
+    "worker/engine",
 )
 """What of this package takes part in lowering."""
 VARIABLES = (
@@ -228,7 +226,7 @@ def environment_key() -> str:
     variables = {
         name: value for name, value in os.environ.items() if name.startswith(VARIABLES) and name not in _FOLDERS
     }
-    return value_digest((sys.version, platform.machine(), _processor(), installed, variables, _own_code()))
+    return value_digest((sys.version, platform.machine(), _processor(), installed, variables, rooms_digest(*OWN_CODE)))
 
 
 def _processor() -> str:
@@ -239,16 +237,6 @@ def _processor() -> str:
         return platform.processor()
     wanted = ("model name", "flags", "Features", "CPU part")
     return sha256_bytes("\n".join(sorted({line for line in lines if line.startswith(wanted)})).encode())
-
-
-def _own_code() -> list[tuple[str, str]]:
-    root = Path(next(iter(assay.__path__)))
-    files = [
-        path
-        for name in OWN_CODE
-        for path in ([root / name] if name.endswith(".py") else sorted((root / name).rglob("*.py")))
-    ]
-    return [(str(path.relative_to(root)), file_digest(path)) for path in files if path.is_file()]
 
 
 def _state(*paths: str) -> tuple[int, int]:

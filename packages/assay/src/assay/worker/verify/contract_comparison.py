@@ -20,6 +20,7 @@ from assay.numerics.tolerance.drawn_comparison import drawn_parts
 from assay.numerics.tolerance.tolerance_tables import DERIVED
 from assay.worker.engine.model_format import to_onnx
 from assay.worker.engine.transformed_model import TransformedModel
+from assay.worker.verify.declared_shapes import against_declarations
 from assay.worker.verify.metric_plugins import with_metrics
 from assay.worker.verify.reference_comparison import Compared, Samples
 
@@ -31,7 +32,8 @@ def compare_outputs(
     declared = types_due(job, rewritten, names, actual)
     drawn = drawn_parts(names, judging.drawn)
     known = [{name: array for name, array in sample.items() if name not in drawn} for sample in expected]
-    return with_metrics(judging.compare(actual, expected, declared), actual, known, contract_of(job))
+    compared = against_declarations(judging.compare(actual, expected, declared), job.case.model)
+    return with_metrics(compared, actual, known, contract_of(job))
 
 
 def types_due(job: VerifyJob, rewritten: TransformedModel, names: Iterable[str], actual: Samples) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Which code of ours makes a case: its digest is part of the case's key, so that what another code would make is made again."""
+"""Which code of ours makes what is kept: its digest is part of the key, so that what another code would make is made again."""
 
 from __future__ import annotations
 
@@ -41,3 +41,20 @@ def _imported(source: bytes) -> Iterator[str]:
         yield name
         for word in _NAME.findall(several or one):
             yield f"{name}.{word.decode()}"
+
+
+@cache
+def rooms_digest(*rooms: str) -> str:
+    """Of every module in these folders of the package, and of these files. Raises FileNotFoundError for one that is not there: a room
+    that moved would no longer count."""
+    root = Path(__file__).parents[1]
+    files = sorted(path for room in rooms for path in _modules(root / room))
+    parts = (part for path in files for part in (str(path.relative_to(root)).encode(), path.read_bytes()))
+    return sha256_bytes(b"\0".join(parts))
+
+
+def _modules(place: Path) -> list[Path]:
+    found = [place] if place.is_file() else list(place.rglob("*.py"))
+    if not found:
+        raise FileNotFoundError(place)
+    return found

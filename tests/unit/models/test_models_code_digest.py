@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from assay.suites import code
-from assay.suites.code import code_digest
+from assay.core.case import Case
+from assay.core.model import Model
+from assay.models import code_digest as module
+from assay.models.code_digest import code_digest, rooms_digest
+from assay.pipeline.originals import ANSWERING
+from assay.pipeline.plan import reference_dir
 
 SOURCES = {
     "suites/maker.py": "from assay.suites import random_tensors, names\nfrom assay.models.far import (\n    thing,\n    other as it,\n)\n",
@@ -24,7 +29,7 @@ def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in SOURCES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    monkeypatch.setattr(code, "__file__", str(tmp_path / "suites" / "code.py"))
+    monkeypatch.setattr(module, "__file__", str(tmp_path / "models" / "code_digest.py"))
     return tmp_path
 
 
@@ -60,3 +65,46 @@ def test_a_table_of_operators_does_not_make_its_cases() -> None:
     assert tables
     maker = Path(str(operators.__file__)).parents[1] / "build_torch.py"
     assert not re.search(r"suites\.operators", maker.read_text())
+
+
+def _rooms(*rooms: str) -> str:
+    rooms_digest.cache_clear()
+    try:
+        return rooms_digest(*rooms)
+    finally:
+        rooms_digest.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"), [("models/far/__init__.py", True), ("core/deep.py", True), ("suites/maker.py", False)]
+)
+def test_an_edit_in_a_room_is_another_code(services: Path, name: str, changes: bool) -> None:
+    before = _rooms("models", "core/deep.py")
+    with (services / name).open("a") as file:
+        file.write("more = 1\n")
+    assert (_rooms("models", "core/deep.py") != before) is changes
+
+
+def test_a_room_that_is_not_there_is_no_empty_one(services: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        _rooms("models", "worker/lower.py")
+
+
+def test_answers_that_another_rule_of_the_inputs_would_give_are_kept_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Path(module.__file__).parents[1]
+    for room in ANSWERING:
+        copy = shutil.copytree if (real / room).is_dir() else shutil.copy
+        (tmp_path / room).parent.mkdir(parents=True, exist_ok=True)
+        copy(real / room, tmp_path / room)
+    monkeypatch.setattr(module, "__file__", str(tmp_path / "models" / "code_digest.py"))
+    case = Case("one", Model("one", "onnx", "one.onnx", "0", (), ()))
+    found = []
+    for _ in range(2):
+        rooms_digest.cache_clear()
+        found.append(reference_dir(case, tmp_path))
+        with (tmp_path / "models/input_plan/number_ranges.py").open("a") as file:
+            file.write("more = 1\n")
+    rooms_digest.cache_clear()
+    assert found[0] != found[1]

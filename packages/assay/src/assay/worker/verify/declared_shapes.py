@@ -1,0 +1,48 @@
+"""A shape that is neither what the reference gives nor what the model declares: the file says so itself, and no witness is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from assay.core.comparison import Comparison
+from assay.core.finding import Finding, FindingCode
+from assay.core.model import Model
+from assay.worker.verify.reference_comparison import Compared
+
+Declared = Mapping[str, tuple[int | str, ...]]
+
+
+def against_declarations(compared: Compared, model: Model) -> Compared:
+    """The same findings; those of shapes that contradict the declaration say so. A model that contradicts itself declares nothing."""
+    declared = {one.name: one.shape for one in model.outputs if one.shape != ("...",)}
+    if model.contradictions:
+        return compared
+    comparisons, findings = compared
+    return tuple(_comparison(one, declared) for one in comparisons), _all(findings, declared)
+
+
+def _comparison(one: Comparison, declared: Declared) -> Comparison:
+    evidence = one.evidence
+    if evidence is not None:
+        evidence = replace(evidence, findings=_all(evidence.findings, declared))
+    return replace(one, findings=_all(one.findings, declared), evidence=evidence)
+
+
+def _all(findings: Sequence[Finding], declared: Declared) -> tuple[Finding, ...]:
+    return tuple(replace(one, code=FindingCode.DECLARED_SHAPE) if _broken(one, declared) else one for one in findings)
+
+
+def _broken(one: Finding, declared: Declared) -> bool:
+    if one.code is not FindingCode.SHAPE or one.output not in declared:
+        return False
+    shape = declared[one.output]
+    return _fits(one.facts["due"], shape) and not _fits(one.facts["seen"], shape)
+
+
+def _fits(sizes: Any, declared: Sequence[int | str]) -> bool:
+    return len(sizes) == len(declared) and all(
+        isinstance(wanted, str) or size == wanted for size, wanted in zip(sizes, declared, strict=True)
+    )
