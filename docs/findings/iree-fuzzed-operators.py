@@ -8,8 +8,11 @@ Expected, by the standard:
 * Abs-13 of uint8: the number itself. Got: 1 of 255, as of a signed byte.
 * AveragePool-19 with ceil_mode and count_include_pad: only padding counts, not what lies beyond it: (3 + 4 + 5) / 3. Got: a fourth of the sum.
 * SpaceToDepth-28 with mode CRD: channel c * b * b + i * b + j. Got: that of mode DCR.
+* MaxPool-12: the places of the maxima count through the whole tensor. Got: through each channel of each sample anew.
+* SplitToSequence-11 with one size for each part: a sequence of so many. Got: a sequence of one.
 
-Found by the cases of other backends in the suite `regressions`.
+Found by the cases of other backends in the suite `regressions`; the last two by `assay fuzz --flow iree-llvm-cpu --seed 28101` (generators
+qdq-graphs and random-graphs).
 """
 
 from __future__ import annotations
@@ -97,6 +100,17 @@ found = {
     "SpaceToDepth, CRD": (
         answer("(float[1,2,2,2] x) => (float[1,8,1,1] y) { y = SpaceToDepth <blocksize = 2, mode = \"CRD\"> (x) }", 28, channels),
         channels,
+    ),
+    "MaxPool, places": (
+        answer("(float[1,2,2,2] x) => (int64[1,2,1,1] i) { y, i = MaxPool <kernel_shape = [2,2]> (x) }", 12, channels),
+        np.float32([3, 7]),
+    ),
+    "SplitToSequence by sizes": (
+        answer(
+            "(float[7,1] x) => (int64 n) <int64[2] sizes = {3,4}> { s = SplitToSequence (x, sizes)  n = SequenceLength (s) }",
+            11, np.ones((7, 1), np.float32),
+        ),
+        np.asarray(2),
     ),
 }  # fmt: skip
 wrong = 0

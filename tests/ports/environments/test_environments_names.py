@@ -67,6 +67,7 @@ def test_the_first_use_resolves_and_builds_and_the_second_does_neither(tmp_path:
     assert version == "1.0"
     assert Path(prefix).parent == tmp_path / "cache"
     assert installer.asked == [("tiny==1.0",)]
+    assert found.environ({})["NPY_PROMOTION_STATE"] == "weak"
 
 
 def test_the_drivers_own_needs_nothing(tmp_path: Path, installer: _Recording) -> None:

@@ -65,7 +65,8 @@ class OnnxRuntimeEngine:
         self._last: Tensors = {}
 
     def run(self, tensors: Tensors) -> dict[str, Tensor]:
-        """Text comes back as object arrays, as ONNX Runtime gives it."""
+        """Text comes back as object arrays, as ONNX Runtime gives it. An output that it gives nothing for is not among them: 1.15 folds
+        what has no elements to nothing."""
         self._last = tensors
         if self._nested:
             found = self._run_nested(self._session, tensors)
@@ -75,7 +76,7 @@ class OnnxRuntimeEngine:
         values = _run(self._session, tensors, plain=self._plain)
         if self._profiling:
             self._profiling, self._events = False, end_profile(self._session)
-        return dict(zip(self._outputs, values, strict=True))
+        return {name: value for name, value in zip(self._outputs, values, strict=True) if value is not None}
 
     def bind(self, tensors: Tensors) -> Callable[[], object]:
         """By ONNX Runtime's I/O binding: inputs stay where they are, outputs in memory that it holds."""

@@ -13,7 +13,8 @@ from assay.backends.availability import installed
 from assay.backends.check_inputs import check_inputs
 from assay.backends.errors import openvino_failure, unusable_artifact
 from assay.backends.openvino_counters import counted_calls, counting, operator_medians, timed_nodes
-from assay.backends.openvino_defaults import DEFAULTS_OFF, GROUP_SIZE, numeric_defaults, turned_off
+from assay.backends.openvino_defaults import DEFAULTS_OFF, GROUP_SIZE, NONE, numeric_defaults, turned_off
+from assay.backends.openvino_older import exported, of_release
 from assay.backends.openvino_passes import after_each_pass
 from assay.backends.openvino_runtime_graph import DEVICE, NAMES, numbers_in_bytes, placements
 from assay.backends.openvino_warnings import read_warnings
@@ -79,7 +80,7 @@ class OpenVINO:
         Flow(
             name="openvino-f32",
             backend="openvino",
-            options={GROUP_SIZE: 0},
+            options={GROUP_SIZE: NONE},
             allowances=("double-in-float32", _TIES),
         ),
         # As it is deployed by whoever pins the precision and nothing else.
@@ -140,7 +141,7 @@ class OpenVINO:
         try:
             read = core.read_model(str(model))
             declared = msgspec.structs.replace(declared_names(model), numbers_in_bytes=numbers_in_bytes(read))
-            return OpenVINOEngine(core.compile_model(read, DEVICE, config), options, declared)
+            return OpenVINOEngine(core.compile_model(read, DEVICE, of_release(core, config)), options, declared)
         except RuntimeError as error:
             raise openvino_failure(str(error)) from error
 
@@ -153,7 +154,7 @@ class OpenVINO:
         try:
             blob = (folder / _ARTIFACT).read_bytes()
             declared = msgspec.json.decode((folder / _DECLARED).read_bytes(), type=Declared)
-            compiled = openvino.Core().import_model(blob, DEVICE, config)
+            compiled = (core := openvino.Core()).import_model(blob, DEVICE, of_release(core, config))
         except (OSError, msgspec.DecodeError, RuntimeError) as error:
             raise unusable_artifact("openvino", error) from error
         try:
@@ -202,7 +203,7 @@ class OpenVINOEngine:
 
     def save(self, folder: Path) -> None:
         """The compiled model as one file; it belongs to this version of openvino and this kind of processor."""
-        (folder / _ARTIFACT).write_bytes(self._compiled.export_model().getvalue())
+        (folder / _ARTIFACT).write_bytes(exported(self._compiled))
         (folder / _DECLARED).write_bytes(msgspec.json.encode(self._declared))
 
     def operator_times(self, tensors: Tensors) -> tuple[OperatorTime, ...]:

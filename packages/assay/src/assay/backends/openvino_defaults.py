@@ -11,7 +11,7 @@ from assay.ports import OptionSpec
 
 GROUP_SIZE = "DYNAMIC_QUANTIZATION_GROUP_SIZE"
 CACHE = "KV_CACHE_PRECISION"
-_AS_CHOSEN = -1
+_AS_CHOSEN, NONE = -1, 0
 _CACHES = {"": "", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "uint8": "u8"}
 _COARSE = ("bf16", "f16")
 _ATTENTION = frozenset({"ScaledDotProductAttention", "ScaledAttn", "PagedAttention", "PagedAttentionExtension"})

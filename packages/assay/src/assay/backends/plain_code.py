@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from assay.backends.openvino_defaults import GROUP_SIZE, NONE
+
 _OPENVINO = """def run(model, inputs):
     try:
         from openvino import Core
     except ImportError:  # before 2023.1
         from openvino.runtime import Core
     core = Core()
-    compiled = core.compile_model(core.read_model(model.SerializeToString()), "CPU", {config})
+    config = {config}
+{older}    compiled = core.compile_model(core.read_model(model.SerializeToString()), "CPU", config)
 {again}    given = compiled([inputs[one.name] for one in model.graph.input])
     return {{one.name: given[port] for one, port in zip(model.graph.output, compiled.outputs)}}
+"""
+
+_AGAIN = """    kept = compiled.export_model()  # bytes in 2023.1, and a buffer later
+    compiled = core.import_model(kept if isinstance(kept, bytes) else kept.getvalue(), "CPU", config)
+"""
+
+_OLDER = """    if "{name}" not in core.get_property("CPU", "SUPPORTED_PROPERTIES"):
+        del config["{name}"]  # this release does no such thing
 """
 
 _IREE = """def run(model, inputs):
@@ -62,8 +73,9 @@ def tvm_code(cpu: str, disabled: list[str], *, optimize: bool) -> str:
 def openvino_code(config: Mapping[str, str | int], *, saved: bool = False) -> str:
     """With these properties, as texts: before 2025 a number of Python is refused for some. `saved`: by way of the file that is deployed."""
     said = {name: str(value) for name, value in config.items()}
-    again = f'    compiled = core.import_model(compiled.export_model().getvalue(), "CPU", {said})\n' if saved else ""
-    return _OPENVINO.format(config=said, again=again)
+    again = _AGAIN if saved else ""
+    older = _OLDER.format(name=GROUP_SIZE) if said.get(GROUP_SIZE) == str(NONE) else ""
+    return _OPENVINO.format(config=said, again=again, older=older)
 
 
 def iree_code(target: str, driver: str, flags: tuple[str, ...]) -> str:

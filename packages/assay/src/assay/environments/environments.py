@@ -185,6 +185,7 @@ class Environments:
         return Interpreter(
             str(place / "bin" / "python"),
             {
+                "NPY_PROMOTION_STATE": "weak",  # numpy 1 gives the types of numpy 2: one float32 and 1.0 are a float32
                 "PATH": f"{place / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}",
                 "PYTHONHOME": None,
                 "PYTHONNOUSERSITE": "1",

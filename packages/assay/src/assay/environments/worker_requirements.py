@@ -8,9 +8,9 @@ from importlib import metadata
 WORKER_NEEDS = ("ml-dtypes", "msgspec", "numpy", "onnx", "safetensors")
 """All that `assay.worker` and what it loads import from others. Small on purpose: it must fit beside any backend."""
 
-OLDER = {"ml-dtypes": "ml-dtypes>=0.5", "onnx": "onnx>=1.21"}
+OLDER = {"ml-dtypes": "ml-dtypes>=0.5", "numpy": "numpy>=1.26", "onnx": "onnx>=1.21"}
 """What a worker does with although the driver wants newer ones: libraries of flows hold them back (tosa-tools 2026.8 pins ml-dtypes
-0.5.3, and newer releases of onnx ask for more of it)."""
+0.5.3, and newer releases of onnx ask for more of it; releases until the summer of 2024 run with numpy 1 alone)."""
 
 OLDEST_PYTHON = (3, 11)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 
@@ -17,13 +19,21 @@ def keep_case(case: GeneratedCase, folder: Path, name: CaseId | str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     model = folder / f"{name}.onnx"
     model.write_bytes(case.model)
-    np.savez(folder / f"{name}.npz", allow_pickle=False, **dict(case.inputs))
+    _keep(folder / f"{name}.npz", case.inputs)
     for place, other in enumerate(case.others, 1):
-        np.savez(folder / f"{name}.other-{place}.npz", allow_pickle=False, **dict(other))
+        _keep(folder / f"{name}.other-{place}.npz", other)
     uses = [*([Use.OTHER_SIZES] if case.others else []), *case.uses]
     if uses:
         (folder / f"{name}.uses").write_text("\n".join(uses) + "\n")
     return model
+
+
+def _keep(path: Path, arrays: Mapping[str, Tensor]) -> None:
+    """As `numpy.savez` does, for arrays of any name: its own words are no names there, and those of numpy 1 are fewer."""
+    with ZipFile(path, "w") as kept:
+        for name, array in arrays.items():
+            with kept.open(f"{name}.npy", "w", force_zip64=True) as one:
+                np.lib.format.write_array(one, np.asanyarray(array), allow_pickle=False)
 
 
 def read_case(place: Path) -> GeneratedCase:

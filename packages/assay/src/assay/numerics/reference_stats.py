@@ -54,9 +54,9 @@ def squares(values: np.ndarray[Any, np.dtype[np.float64]]) -> float:
     total = 0.0
     if whole:
         rows = values[:whole].reshape(-1, _ROW)
-        total = float(np.vecdot(rows, rows).sum())
+        total = float(_row_products(rows, rows).sum())
     if whole < values.size:
-        total += float(np.vecdot(values[whole:], values[whole:]))
+        total += float(values[whole:] @ values[whole:])
     return total
 
 
@@ -68,7 +68,7 @@ def squares_narrow(values: Narrow) -> float:
     whole = values.size - values.size % _SHORT_ROW
     if whole:
         rows = values[:whole].reshape(-1, _SHORT_ROW)
-        result = float(np.vecdot(rows, rows).sum(dtype=np.float64))
+        result = float(_row_products(rows, rows).sum(dtype=np.float64))
         if _MODEST[0] < result < _MODEST[1]:
             return result + squares(values[whole:].astype(np.float64))
     return squares(values.astype(np.float64))
@@ -78,10 +78,15 @@ def total(values: Narrow) -> float:
     """Sum of non-negative float32, in the same way."""
     whole = values.size - values.size % _SHORT_ROW
     if whole:
-        result = float(np.vecdot(values[:whole].reshape(-1, _SHORT_ROW), _ONES).sum(dtype=np.float64))
+        result = float(_row_products(values[:whole].reshape(-1, _SHORT_ROW), _ONES).sum(dtype=np.float64))
         if _MODEST[0] < result < _MODEST[1]:
             return result + float(values[whole:].sum(dtype=np.float64))
     return float(values.sum(dtype=np.float64))
+
+
+def _row_products(rows: Tensor, factors: Tensor) -> Tensor:
+    """As `numpy.vecdot`, which numpy 1 has not."""
+    return np.asarray(rows[:, None, :] @ factors[..., :, None])[:, 0, 0]
 
 
 def single(values: Tensor) -> Narrow:

@@ -1,0 +1,21 @@
+"""What releases of OpenVINO before those of today do otherwise, so that old and new run side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from assay.backends.openvino_defaults import GROUP_SIZE, NONE
+from assay.backends.openvino_runtime_graph import DEVICE
+
+
+def of_release(core: Any, config: Mapping[str, str | int]) -> dict[str, str | int]:
+    """Without what turns off a thing that this release does not do yet: it refuses the name (before 2024.1)."""
+    known = core.get_property(DEVICE, "SUPPORTED_PROPERTIES")
+    return {name: value for name, value in config.items() if name in known or (name, value) != (GROUP_SIZE, NONE)}
+
+
+def exported(compiled: Any) -> bytes:
+    """A compiled model as one file, which 2023.1 gives as it is and others in a buffer."""
+    given = compiled.export_model()
+    return given if isinstance(given, bytes) else bytes(given.getvalue())
