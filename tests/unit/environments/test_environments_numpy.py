@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import assay
 
-ADDED = frozenset(
-    "acos acosh asin asinh astype atan atan2 atanh bitwise_count bitwise_invert bitwise_left_shift bitwise_right_shift bool concat "
-    "cumulative_prod cumulative_sum isdtype long matrix_transpose matvec permute_dims pow strings trapezoid ulong unique_all "
-    "unique_counts unique_inverse unique_values unstack vecdot vecmat".split()
+ADDED = re.compile(
+    "acosh?|asinh?|atan[2h]?|astype|bitwise_(count|invert|left_shift|right_shift)|bool|concat|cumulative_(prod|sum)|isdtype|u?long|"
+    "matrix_transpose|matvec|permute_dims|pow|strings|trapezoid|unique_(all|counts|inverse|values)|unstack|vecdot|vecmat"
 )
 """Names of numpy 2.0 to 2.2 that 1.26 has not (`bool` is an error there)."""
 
 
 def test_workers_need_no_numpy_2() -> None:
     files = sorted(Path(assay.__file__).parent.rglob("*.py"))
-    found = [f"{file.name}: {name}" for file in files for name in _of_numpy(file) if name in ADDED]
+    found = [f"{file.name}: {name}" for file in files for name in _of_numpy(file) if ADDED.fullmatch(name)]
     assert len(files) > 500
     assert found == []
 

@@ -13,8 +13,8 @@ from assay.ports.generator import GeneratedCase
 
 
 def test_a_case_comes_back(tmp_path: Path) -> None:
-    """Inputs may have any name, also those of what writes arrays (`numpy.savez` takes `file` and `allow_pickle` for itself, and numpy 1 takes
-    the second for an array)."""
+    """Inputs may have any name, also those of what writes arrays: `numpy.savez` takes `file` and `allow_pickle` for itself, and numpy 1
+    takes the second for an array."""
     fed = {"file": np.float32([1, 2]), "allow_pickle": np.array(3), "a/b": np.zeros((0, 2), bool)}
     other = {name: array[:0] if array.ndim else array for name, array in fed.items()}
     case = GeneratedCase(b"model", fed, (other,), (Use.RELOADED,))
