@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection, Iterator
-from functools import cached_property
 from pathlib import PurePosixPath
 from types import ModuleType
 
@@ -31,7 +30,6 @@ from assay_zoo.artifacts.dangerous_names import (
     reached_by_import,
     reached_in_python,
 )
-from assay_zoo.artifacts.dispatch_annotations import REGISTERING, Classes, registered
 from assay_zoo.artifacts.environment import set_for_programs
 from assay_zoo.artifacts.followed_names import MOST_PATHS
 from assay_zoo.artifacts.known_modules import HARMLESS, module_told
@@ -46,7 +44,7 @@ from assay_zoo.artifacts.outside_paths import (
 )
 from assay_zoo.artifacts.partial_texts import UNKNOWN, Name, added, sums
 from assay_zoo.artifacts.reached import Reached, Unread, reached
-from assay_zoo.artifacts.source_file import SourceFile, root_of
+from assay_zoo.artifacts.source_file import SourceFile
 from assay_zoo.artifacts.written_code import written_code
 from assay_zoo.policy import ZooPolicy
 
@@ -55,7 +53,7 @@ _BY_NAME = ("getattr", "vars", *_GIVING)
 """These give what is asked of them by name, so they are called by their own."""
 _UNWRITTEN = (
     "a name that is written neither here nor in a table of another file, or in one that something else can change: write the names in a "
-    "tuple, in no class; of a dataclass take asdict, or the fields one by one"
+    "tuple, in no class; of a dataclass take asdict"
 )
 PACKAGES: tuple[str, ...] = ZooPolicy.model_fields["packages"].default
 _RUNNING = ("timeit.timeit", "timeit.repeat", "timeit.Timer", "cProfile.run", "numpy.testing", *LOADERS)
@@ -93,8 +91,6 @@ class _Scan(SourceFile):
                 yield getattr(node, "lineno", 0), "files outside of the submission (above the folder of the submission)"
             if type(node) in of:
                 yield from ((getattr(node, "lineno", 0), what) for what in of[type(node)](node))
-            if self._others.dispatches:
-                yield from ((getattr(node, "lineno", 0), what) for what in self._dispatched(node))
         lines = {one.id: one.lineno for one in reversed(self._nodes) if isinstance(one, ast.Name)}
         for name in self._bound.too_many:
             yield (
@@ -179,29 +175,6 @@ class _Scan(SourceFile):
             yield from (*reached_by_format(node.value), *module_text(node.value))
         if id(node) not in self._words and outside_text(node):
             yield f"files outside of the submission ({outside_text(node)[:60]!r})"
-
-    def _dispatched(self, node: ast.AST) -> Iterator[str]:
-        """What `singledispatch` would run: its annotations where they are texts."""
-        known = (
-            isinstance(node, ast.Call) and self._names[0].is_imported(root_of(node.func)) and self._bound.of(node.func)
-        )
-        if not known and not all(map(self._classes.has, registered(node))):
-            yield Unread(
-                "code that is made while it runs (singledispatch reads annotations: name a class there, or write register(CLASS))"
-            )
-        if isinstance(node, ast.Constant):
-            said = {str(node.value)}
-        else:
-            said = set(node.kwd_attrs) if isinstance(node, ast.MatchClass) else {last_name(node)}
-        if said & set(REGISTERING) and id(node) not in self._called | self._decorating:
-            yield Unread("code that is made while it runs (register of singledispatch as a value: call it)")
-
-    @cached_property
-    def _classes(self) -> Classes:
-        own = (one.name for one in self._nodes if isinstance(one, ast.ClassDef))
-        return Classes(
-            {one for one in own if self._names[0].times_bound(one) == 1}, self._names[0].binds, self._class_paths
-        )
 
     def _joined(self, node: ast.BinOp) -> Iterator[str]:
         if isinstance(node.op, ast.Add) and id(node) not in self._added:

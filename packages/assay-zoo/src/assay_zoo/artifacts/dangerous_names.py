@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import re
 import types
 from collections.abc import Iterator
@@ -54,6 +55,7 @@ _OF_TESTING = (
     "IS_64BIT", "HAS_REFCOUNT", "HAS_LAPACK64", "IS_MUSL", "NOGIL_BUILD", "verbose",
 )  # fmt: skip
 """Of numpy.testing, beside what compares; more of it runs texts and processes."""
+_DISPATCHING = (functools.singledispatch, functools.singledispatchmethod)
 _FIELD = re.compile(r"\{([^{}!:]*)")
 _NATIVE = (
     "register_custom_ops_library",
@@ -105,7 +107,11 @@ def reached_by(module: str, name: str) -> Iterator[str]:
 def reached_in_python(path: str) -> Iterator[str]:
     """What a name of a module of Python gives that is another module, a builtin, or comes from a module that does more."""
     value = in_python(path, HARMLESS)
-    if isinstance(value, ModuleType):
+    if value in _DISPATCHING:
+        yield Unread(
+            f"code that is made while it runs ({path} runs annotations that are texts: write a dict of functions by class)"
+        )
+    elif isinstance(value, ModuleType):
         name = value.__name__.lstrip("_")
         if module_told(path)[1]:
             yield f"{module_told(path)[1]} ({path})"

@@ -9,8 +9,6 @@ from pathlib import PurePosixPath
 import msgspec
 
 from assay_zoo.artifacts.code_names import imported_from, meanings, names_of_star
-from assay_zoo.artifacts.dataclass_fields import field_names, may_rename, words
-from assay_zoo.artifacts.dispatch_annotations import DISPATCHING
 from assay_zoo.artifacts.followed_names import MAIN, NamedFiles
 from assay_zoo.artifacts.known_modules import HARMLESS
 from assay_zoo.artifacts.scopes import bound_here
@@ -27,8 +25,7 @@ class FileNames(msgspec.Struct, frozen=True, kw_only=True):
     """Of one file. `hands_on` are its names that stand for something of another module, `stars` the files of which it has all names,
     `tables` its own lists, sets and dicts, `defines` what is a function or class, or of another file, as soon as it is imported,
     `written` the code of its texts and of its tables of texts, nothing for a name that is always of another file, `unread` its other
-    names, `changes` the names of modules with which it does more than to look at them, or may, `sets` those to which it gives a
-    value, `fields` those of its classes, and `renames` whether it may give a field another; `dispatches`: by annotations."""
+    names, `changes` the names of modules with which it does more than to look at them, or may."""
 
     hands_on: dict[str, list[str]] = {}
     stars: tuple[str, ...] = ()
@@ -37,14 +34,10 @@ class FileNames(msgspec.Struct, frozen=True, kw_only=True):
     written: dict[str, tuple[str, ...]] = {}
     unread: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
-    sets: tuple[str, ...] = ()
-    dispatches: bool = False
-    fields: tuple[str, ...] = ()
-    renames: bool = False
 
     def too_many(self) -> bool:
         handed = sum(map(len, self.hands_on.values()))
-        return max(handed, *map(len, (self.stars, self.tables, self.written, self.changes, self.fields))) > MOST_NAMES
+        return max(handed, *map(len, (self.stars, self.tables, self.written, self.changes))) > MOST_NAMES
 
 
 class OtherFiles:
@@ -56,8 +49,7 @@ class OtherFiles:
 
 
 class SubmissionFiles(NamedFiles):
-    """`modules` are the dotted names of all, `tables` the names of all lists, sets and dicts, `changed` those that may be changed, `fields`
-    the names that fields of dataclasses have; none where they may have others."""
+    """`modules` are the dotted names of all, `tables` the names of all lists, sets and dicts, `changed` those that may be changed."""
 
     def __init__(self, names: Mapping[str, FileNames]) -> None:
         super().__init__()
@@ -72,10 +64,6 @@ class SubmissionFiles(NamedFiles):
         self.tables = frozenset(table for one in names.values() for table in one.tables)
         self.changed = frozenset(name for one in names.values() for name in one.changes)
         self.mixed = "__path__" in self.changed
-        self.set = frozenset(name for one in names.values() for name in one.sets)
-        self.dispatches = any(one.dispatches for one in names.values())
-        renamed = any(one.renames for one in names.values())
-        self.fields = () if renamed else tuple(sorted({each for one in names.values() for each in one.fields}))
 
     def written_in(self, file: str, name: str) -> list[ast.expr] | None:
         """What a name of a file stands for, of what is written in that file itself; None where it may be anything."""
@@ -112,10 +100,6 @@ def file_names(tree: ast.AST, path: str = "") -> FileNames:
         written=written,
         unread=tuple(sorted(names.bound() - written.keys())),
         changes=tuple(sorted(one for one in changes if one.isidentifier() and len(one) <= _LONGEST)),
-        sets=tuple(sorted({name for one in nodes for name in _set_by(one)})),
-        dispatches=any(word in DISPATCHING for one in nodes for word in words(one)),
-        fields=tuple(sorted(set(field_names(nodes)))),
-        renames=may_rename(nodes),
     )
 
 
@@ -133,14 +117,6 @@ def _changed_by(node: ast.AST, names: WrittenNames, exported: set[int]) -> Itera
         yield from ("__path__",) if node.id == "__path__" or not isinstance(node.ctx, ast.Load) else ()
     elif isinstance(node, ast.Name) and names.is_changed(node.id):
         yield node.id
-
-
-def _set_by(node: ast.AST) -> Iterator[str]:
-    """Names of attributes, and `setattr`, which may give any a value."""
-    if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-        yield node.attr
-    elif isinstance(node, ast.Name) and node.id in ("setattr", "delattr"):
-        yield "setattr"
 
 
 def _exported(tree: ast.AST) -> set[int]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection
 from types import ModuleType
 
-from assay_zoo.artifacts.code_names import given_names, imported_by, in_python, last_name, names_of_star
+from assay_zoo.artifacts.code_names import given_names, imported_by, in_python, names_of_star
 from assay_zoo.artifacts.dangerous_arguments import LOADERS, mapped
 from assay_zoo.artifacts.environment import set_names
 from assay_zoo.artifacts.followed_names import FollowedNames
@@ -21,7 +21,7 @@ _ONLY_TOLD = ("print", "repr", "str", "type", "dir", "help", "id", "hasattr", "i
 
 _SHOWING = ("print", "repr", "str", "id")
 """Of these what only shows it."""
-_PLAINLY = ("dataclasses", "functools")
+_PLAINLY = ("functools",)
 """What is asked of these modules counts by its name."""
 
 
@@ -39,8 +39,6 @@ class SourceFile:
         self._written = {id(table): names for one in self._nodes for table, names in set_names(one, self._words)}
         calls = [one for one in self._nodes if isinstance(one, ast.Call)]
         self._called = {id(one.func) for one in calls}
-        functions = [one for one in self._nodes if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
-        self._decorating = {id(each) for one in functions for each in one.decorator_list}
         self._modules = {each.name for one in self._nodes if isinstance(one, ast.Import) for each in one.names}
         self._modules |= {imported_by(one) for one in calls if "importlib.import_module" in self._bound.of(one.func)}
         self._asked = {id(one.value) for one in self._nodes if isinstance(one, ast.Attribute)}
@@ -74,13 +72,6 @@ class SourceFile:
         """Whether it calls one of these of Python's own."""
         return isinstance(call.func, ast.Name) and call.func.id in names and not self._names[0].binds(call.func.id)
 
-    def _class_paths(self, node: ast.AST) -> list[str]:
-        """All that a name may be, where it is of Python, of a package, or defined in another file, and nobody gives it a value."""
-        found = self._bound.of(node)
-        sure = all(not is_elsewhere(one, self._packages) or self._bound.is_defined(one) for one in found)
-        given = {last_name(node), "setattr"} & self._others.set
-        return list(found) if sure and not given and self._names[0].is_imported(root_of(node)) else []
-
     def _is_asked_plainly(self, base: str) -> bool:
         return getattr(in_python(base, HARMLESS), "__name__", "") in _PLAINLY
 
@@ -97,11 +88,6 @@ class SourceFile:
 
     def _elsewhere(self, node: ast.expr) -> list[ast.expr]:
         """What `WrittenNames` asks of other files."""
-        if isinstance(node, ast.Call):
-            asked = self._bound.of(node.func) == ("dataclasses.fields",) and self._names[0].is_imported(
-                root_of(node.func)
-            )
-            return [ast.Tuple([ast.Constant(one) for one in self._others.fields])] if asked else []
         found: list[ast.expr] = []
         for path in self._bound.of(node) if self._names[0].is_imported(root_of(node)) else ():
             if self._is_unread(path):

@@ -23,8 +23,7 @@ _Source = tuple[ast.expr, int | None, bool]
 """An expression; the place in a tuple, None for all of it; whether it is each of its elements."""
 _Display = ast.List | ast.Tuple | ast.Set | ast.Dict
 Elsewhere = Callable[[ast.expr], Sequence[ast.expr]]
-"""All texts and tables that a name of another file may stand for, and of a call of `dataclasses.fields` the names of fields as a
-tuple; nothing where something else may be."""
+"""All texts and tables that a name of another file may stand for; nothing where something else may be."""
 
 
 class WrittenNames:
@@ -117,7 +116,7 @@ class WrittenNames:
         elif isinstance(node, ast.IfExp):
             found = [*self.of(node.body), *self.of(node.orelse)]
         elif isinstance(node, ast.Attribute):
-            found = self._of_field(node) or [one for each in self._elsewhere(node) for one in self.of(each)] or UNKNOWN
+            found = [one for each in self._elsewhere(node) for one in self.of(each)] or UNKNOWN
         elif isinstance(node, ast.Subscript):
             part = node.slice
             found = sliced(self.of(node.value), part) if isinstance(part, ast.Slice) else self._values(node.value)
@@ -137,15 +136,6 @@ class WrittenNames:
             parts = self._elements(call.args[0]) if len(self._displays(call.args[0])) == 1 else []
             return joined([self.of(each) for one in parts for each in (method.value, one)][1:]) if parts else UNKNOWN
         return by_method(method.attr, self.of(method.value), [self.of(one) for one in call.args])
-
-    def _of_field(self, node: ast.Attribute) -> list[Name]:
-        """Of `field.name`, where `field` is one of those that `dataclasses.fields` gives."""
-        if node.attr != "name" or not isinstance(node.value, ast.Name):
-            return []
-        owner = self._owner(node.value.id)
-        given = owner._of(node.value.id)
-        calls = [value for value, at, each in given if each and at is None and isinstance(value, ast.Call)]
-        return [one for call in calls for one in owner._each(call)] if len(calls) == len(given) else []
 
     def _nowhere_else(self) -> set[str]:
         """Names that a file binds in this function alone: those of its comprehensions too."""
@@ -228,7 +218,7 @@ class WrittenNames:
             return [value]
         if isinstance(value, ast.Name):
             return self._owner(value.id)._displayed(value.id)
-        return _all_displays(self._elsewhere(value)) if isinstance(value, ast.Attribute | ast.Call) else []
+        return _all_displays(self._elsewhere(value)) if isinstance(value, ast.Attribute) else []
 
     def _displayed(self, name: str) -> list[_Display]:
         """What a name of this place stands for, where nothing can change it: other files can change what a file has."""
