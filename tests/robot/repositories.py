@@ -17,10 +17,10 @@ WHO = {
 }
 
 
-def git(folder: Path, *words: str, told: bytes | None = None) -> str:
+def git(folder: Path, *words: str, input_bytes: bytes | None = None) -> str:
     environment = {**os.environ, **WHO, "GIT_CONFIG_GLOBAL": "/dev/null"}
     ended = subprocess.run(
-        ["git", "-C", str(folder), *words], input=told, capture_output=True, env=environment, check=False
+        ["git", "-C", str(folder), *words], input=input_bytes, capture_output=True, env=environment, check=False
     )
     assert ended.returncode == 0, ended.stderr.decode()
     return ended.stdout.decode().strip()
@@ -38,7 +38,9 @@ def put(repository: Path, ref: str, files: Mapping[str, str | bytes], *, base: b
     """A commit with these files, on top of main, as `ref`."""
     lines = []
     for path, data in files.items():
-        blob = git(repository, "hash-object", "-w", "--stdin", told=data.encode() if isinstance(data, str) else data)
+        blob = git(
+            repository, "hash-object", "-w", "--stdin", input_bytes=data.encode() if isinstance(data, str) else data
+        )
         lines.append(f"100644 {blob}\t{path}")
     return put_entries(repository, ref, lines, base=base)
 
@@ -48,15 +50,15 @@ def put_entries(repository: Path, ref: str, lines: list[str], *, base: bool = Tr
     index = repository / f"index-{ref.replace('/', '-')}"
     environment = {**os.environ, **WHO, "GIT_INDEX_FILE": str(index)}
 
-    def run(*words: str, told: bytes | None = None) -> str:
+    def run(*words: str, input_bytes: bytes | None = None) -> str:
         ended = subprocess.run(
-            ["git", "-C", str(repository), *words], input=told, capture_output=True, env=environment, check=False
+            ["git", "-C", str(repository), *words], input=input_bytes, capture_output=True, env=environment, check=False
         )
         assert ended.returncode == 0, ended.stderr.decode()
         return ended.stdout.decode().strip()
 
     run("read-tree", "main" if base else "--empty")
-    run("update-index", "--index-info", told="".join(f"{line}\n" for line in lines).encode())
+    run("update-index", "--index-info", input_bytes="".join(f"{line}\n" for line in lines).encode())
     return commit_tree(repository, ref, run("write-tree"), base=base)
 
 
@@ -70,8 +72,8 @@ def commit_tree(repository: Path, ref: str, tree: str, *, base: bool = True) -> 
 def tree_of(repository: Path, *entries: tuple[str, str, str]) -> str:
     """A tree object as it is told, with none of git's own checks: (mode, name, object)."""
     body = b"".join(f"{mode} {name}\0".encode() + bytes.fromhex(blob) for mode, name, blob in entries)
-    return git(repository, "hash-object", "-t", "tree", "-w", "--literally", "--stdin", told=body)
+    return git(repository, "hash-object", "-t", "tree", "-w", "--literally", "--stdin", input_bytes=body)
 
 
 def blob_of(repository: Path, data: bytes) -> str:
-    return git(repository, "hash-object", "-w", "--stdin", told=data)
+    return git(repository, "hash-object", "-w", "--stdin", input_bytes=data)

@@ -33,6 +33,8 @@ NAMES = {
 
 VARIABLES = {"house", "_house", "duel", "fight", "yardstick", "yardsticks", "kill_rates", "ratchet", "misuses"}
 """Of parameters, attributes and locals."""
+LOCALS = {"told"}
+"""Of parameters and locals: they say nothing of what they hold."""
 
 
 def test_no_file_is_called_by_a_word_that_was_replaced() -> None:
@@ -49,11 +51,18 @@ def _top_level(source: str) -> list[str]:
 
 def _variables(source: str) -> set[str]:
     """Those of parameters, attributes and locals."""
-    if not re.search(rf"\b({'|'.join(VARIABLES)})\b", source):
+    if not re.search(rf"\b({'|'.join(VARIABLES | LOCALS)})\b", source):
         return set()
     nodes = list(ast.walk(ast.parse(source)))
+    classes = (node for node in nodes if isinstance(node, ast.ClassDef))
+    fields = {id(part.target) for node in classes for part in node.body if isinstance(part, ast.AnnAssign)}
     return {
         name for node in nodes for field in ("id", "arg", "attr") if (name := getattr(node, field, "")) in VARIABLES
+    } | {
+        name
+        for node in nodes
+        if isinstance(node, ast.arg) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+        if (name := getattr(node, "id", "") or getattr(node, "arg", "")) in LOCALS and id(node) not in fields
     }
 
 
@@ -78,6 +87,8 @@ def test_no_parameter_attribute_or_local_is_a_word_that_was_replaced() -> None:
 def test_such_a_name_is_found() -> None:
     assert _top_level("class House:\n    pass\n\n\nasync def fight() -> None: ...") == ["House", "fight"]
     assert _variables("def f(house, x):\n    x.duel = yardstick = 1") == {"house", "duel", "yardstick"}
+    assert _variables("def f(told): ...") == _variables("def f():\n    told = 1") == {"told"}
+    assert not _variables("class Alert:\n    told: int\n\ndef f(one):\n    return one.told")
     assert not _top_level('"""A House."""')
     assert not _variables('"""In the house."""')
 

@@ -101,7 +101,9 @@ def test_a_git_that_wants_more_than_it_may_have_is_stopped(zoo: Path) -> None:
     with pytest.raises(GitTooLarge, match="has more than 1000 bytes to say"):
         Git(zoo, output_bytes=1000).run("cat-file", "blob", wanted)
     with pytest.raises(GitFailed, match=r"git cat-file did not end within 0.2 s"):
-        Git(zoo).run("cat-file", "--batch-command", "--buffer", told=b"contents HEAD\n" * 2_000_000, timeout_s=0.2)
+        Git(zoo).run(
+            "cat-file", "--batch-command", "--buffer", input_bytes=b"contents HEAD\n" * 2_000_000, timeout_s=0.2
+        )
 
 
 UNDER = """
@@ -113,7 +115,7 @@ resource.setrlimit(what, (int(sys.argv[2]), int(sys.argv[2])))
 git = Git(Path(sys.argv[3]))
 print(git.text("rev-parse", "HEAD"))
 try:
-    git.run("hash-object", "-w", "--stdin", told=os.urandom(99_950) if sys.argv[1] == "RLIMIT_FSIZE" else b"x")
+    git.run("hash-object", "-w", "--stdin", input_bytes=os.urandom(99_950) if sys.argv[1] == "RLIMIT_FSIZE" else b"x")
     git.run("cat-file", "blob", sys.argv[4])
 except GitFailed as error:
     print(type(error).__name__, error)

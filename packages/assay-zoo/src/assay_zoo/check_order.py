@@ -36,16 +36,16 @@ def waits_for(group: str, before: Sequence[Check], metadata: Metadata | None = N
 def _files_of(metadata: Metadata | None) -> dict[str, str]:
     """What each group opens, by path."""
     fields = Metadata.model_fields
-    told = {
+    paths = {
         key: getattr(metadata, key) if metadata else fields[key].default for key in ("model", "inference", "validation")
     }
     scripts = {
         getattr(metadata, key) if metadata else fields[key].default for key in ("preprocessing", "postprocessing")
     }
     return {
-        told["model"]: "model",
-        told["inference"]: NOTEBOOKS,
-        told["validation"]: NOTEBOOKS,
+        paths["model"]: "model",
+        paths["inference"]: NOTEBOOKS,
+        paths["validation"]: NOTEBOOKS,
         **dict.fromkeys(scripts, NOTEBOOKS),
     }
 

@@ -90,15 +90,16 @@ def conflicts(
 ) -> Iterator[tuple[str, str]]:
     """Why this version cannot be served without a person: the name of a check, and the sentence in which it says the same."""
     entry = models.get(name, Entry(current=""))
-    yield from (("artifacts.name", told) for told in confusable(name, models))
-    if told := not_newer(entry, version.version):
-        yield "artifacts.metadata", f"{METADATA} says {told}"
+    yield from (("artifacts.name", problem) for problem in confusable(name, models))
+    if problem := not_newer(entry, version.version):
+        yield "artifacts.metadata", f"{METADATA} says {problem}"
     yield from (
-        ("artifacts.copy", told) for told in copies_of(name, models, version.closure, version.weights, version.largest)
+        ("artifacts.copy", problem)
+        for problem in copies_of(name, models, version.closure, version.weights, version.largest)
     )
     owners = owners_of(name, entry, listed)
-    if entry.versions and version.author and (told := not_the_owner(name, owners, version.author)):
-        yield "artifacts.owner", told
+    if entry.versions and version.author and (problem := not_the_owner(name, owners, version.author)):
+        yield "artifacts.owner", problem
 
 
 def ordered(version: str) -> tuple[int, ...]:

@@ -61,7 +61,7 @@ def inspection_text(inspection: Inspection, *, folder: str, width: int, colour: 
         checks = [one for one in inspection.checks if one.group == group]
         if checks:
             _group(console, group, checks, folder)
-    decision_lines(console, inspection, told=inspection.checks)
+    decision_lines(console, inspection, shown=inspection.checks)
     written = console.file
     assert isinstance(written, io.StringIO)
     return "\n".join(line.rstrip() for line in written.getvalue().splitlines()) + "\n"
@@ -99,10 +99,10 @@ def _group(console: Console, group: str, checks: Sequence[Check], folder: str) -
     for one in checks:
         mark, style = _MARKS[one.outcome]
         place = _place(one, folder) if one.outcome is not CheckOutcome.PASSED else ""
-        told = Text(one_line(one.sentence), style="dim" if one.outcome is CheckOutcome.SKIPPED else "")
+        sentence = Text(one_line(one.sentence), style="dim" if one.outcome is CheckOutcome.SKIPPED else "")
         if place and not wide:
-            told.append(f"\n{place}", style="dim")
-        cells = [Text(f"  {mark}", style=style), Text(one.name.partition(".")[2]), told]
+            sentence.append(f"\n{place}", style="dim")
+        cells = [Text(f"  {mark}", style=style), Text(one.name.partition(".")[2]), sentence]
         table.add_row(*cells, *([Text(place, style="dim")] if wide else []))
     console.print(table)
 
@@ -122,16 +122,16 @@ def _place(check: Check, folder: str) -> str:
     return one_line(f"{folder}/{check.path}{line}")
 
 
-def decision_lines(console: Console, inspection: Inspection, told: Sequence[Check] = ()) -> None:
+def decision_lines(console: Console, inspection: Inspection, shown: Sequence[Check] = ()) -> None:
     """The answer, each reason on a line of its own, and what it means to the shell: last, where people look. Of checks that were
-    `told` above only the names."""
+    `shown` above only the names."""
     from rich.padding import Padding
     from rich.text import Text
 
     answer = inspection.decision.answer
     console.print()
     console.print(Text(answer.value, style=_ANSWERS[answer]))
-    above = {f"{one.name}: {one.sentence}": one.name for one in told}
+    above = {f"{one.name}: {one.sentence}": one.name for one in shown}
     reasons = [reason for reason in inspection.decision.reasons if reason not in above]
     if names := Counter(above[reason] for reason in inspection.decision.reasons if reason in above):
         reasons = [", ".join(f"{name} ({count})" if count > 1 else name for name, count in names.items()), *reasons]

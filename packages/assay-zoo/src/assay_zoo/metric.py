@@ -47,19 +47,19 @@ def read_metric(read: str, report: Report, output: Path) -> Found:
 def _printed(name: str, cells: tuple[Printed, ...]) -> Found:
     """The line `NAME = 0.97`, which may stand in several cells only with one value."""
     line = re.compile(rf"^\s*{re.escape(name)}\s*[=:]\s*(\S+)\s*$", re.MULTILINE)
-    told = [(cell, text) for cell in cells for text in line.findall(cell.text)]
-    for cell, text in told:
+    printed = [(cell, text) for cell in cells for text in line.findall(cell.text)]
+    for cell, text in printed:
         if not re.fullmatch(_NUMBER, text, re.IGNORECASE):
             return Found(
                 sentence=f"cell {cell.cell} prints {name} = {text[:_SHOWN]!r}, which is no number", line=cell.line
             )
-    values = {float(text) for _, text in told}
-    if not told:
+    values = {float(text) for _, text in printed}
+    if not printed:
         return Found(sentence=f"no cell printed a line '{name} = NUMBER' while it was executed")
     if len(values) > 1:
-        each = ", ".join(f"{text} in cell {cell.cell}" for cell, text in told[:4])
-        return Found(sentence=f"{name} is printed with different values: {each}", line=told[-1][0].line)
-    return Found(value=values.pop(), line=told[-1][0].line)
+        each = ", ".join(f"{text} in cell {cell.cell}" for cell, text in printed[:4])
+        return Found(sentence=f"{name} is printed with different values: {each}", line=printed[-1][0].line)
+    return Found(value=values.pop(), line=printed[-1][0].line)
 
 
 def _in_file(path: str, key: str, output: Path) -> Found:

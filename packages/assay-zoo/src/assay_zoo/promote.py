@@ -193,19 +193,19 @@ def _refusal(root: Path, name: str, manifest: Manifest, version: Version, reason
     """Why this one cannot come after what the zoo has by now, "" where it can. The checks asked the same, of the zoo as it was
     then. What a waiver of zoo.toml says of this very sentence is waived here, too."""
     entry = manifest.models.get(name, Entry(current=""))
-    if told := other_contents(entry, version.version, version.digest):
-        return f"{name} is {told}"
+    if problem := other_contents(entry, version.version, version.digest):
+        return f"{name} is {problem}"
     if reason:
         return ""
     policy, today = read_policy(root), datetime.now(UTC).date()
-    told = "; ".join(
+    problem = "; ".join(
         f"{check}: {sentence}"
         for check, sentence in conflicts(name, manifest.models, version, policy.owners)
         if not waives(policy.waivers, name, check, sentence, today)
     )
-    if not told:
+    if not problem:
         return ""
-    return f"{name} {version.version} needs a person, who says with --reason why it is served: {told}"
+    return f"{name} {version.version} needs a person, who says with --reason why it is served: {problem}"
 
 
 def _withdrawals(known: Version) -> tuple[Withdrawal, ...]:

@@ -115,15 +115,15 @@ def differences(text: str, metadata: Metadata) -> list[Difference]:
     """Everything in which the README is not what is written from the metadata, in the order of the sections."""
     title, *wanted = (_trimmed(part) for part in _parts(metadata))
     first, *blocks = _placed(text)
-    told = (
+    problems = (
         []
         if _trimmed(first.text) == title
         else [Difference(1, f"does not begin with the title alone, {title.strip()!r}")]
     )
-    told += missing_sections(text)
+    problems += missing_sections(text)
     for name, section in zip(TITLES, wanted, strict=True):
         here = [(one.line, _trimmed(one.text)) for one in blocks if one.heading == name.casefold()]
-        told += [
+        problems += [
             Difference(
                 line,
                 f"does not say in section {name!r} what metadata.toml says: `assay zoo readme --overwrite` writes it",
@@ -131,10 +131,10 @@ def differences(text: str, metadata: Metadata) -> list[Difference]:
             for line, block in here
             if block != section
         ]
-        told += [
+        problems += [
             Difference(line, f"has section {name!r} a second time") for line, block in here[1:] if block == section
         ]
-    return told
+    return problems
 
 
 def missing_sections(text: str) -> list[Difference]:

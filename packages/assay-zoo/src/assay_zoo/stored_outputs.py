@@ -58,11 +58,13 @@ def outputs_check(reports: dict[str, Report]) -> Check:
             )
     if wrong:
         more = f"; and {len(wrong) - 1} more cells" if len(wrong) > 1 else ""
-        path, line, told = wrong[0]
-        told = f"{told}{more}: execute the notebook and store what it gives"
-        return Check(name=NAME, outcome=CheckOutcome.FAILED, sentence=told, path=path, line=line, executed=len(kept))
-    told = f"the stored outputs of {len(kept)} cells are those of the execution"
-    return Check(name=NAME, outcome=CheckOutcome.PASSED, sentence=told, executed=len(kept))
+        path, line, sentence = wrong[0]
+        sentence = f"{sentence}{more}: execute the notebook and store what it gives"
+        return Check(
+            name=NAME, outcome=CheckOutcome.FAILED, sentence=sentence, path=path, line=line, executed=len(kept)
+        )
+    sentence = f"the stored outputs of {len(kept)} cells are those of the execution"
+    return Check(name=NAME, outcome=CheckOutcome.PASSED, sentence=sentence, executed=len(kept))
 
 
 def difference(stored: str, printed: str) -> tuple[str, str] | None:

@@ -38,9 +38,9 @@ def apply_waivers(
     """The same checks; a failure, or a question to a person, that a waiver in force speaks of becomes WAIVED. What a waiver did not do is
     told: that it expired, at the finding it was for; that nothing matched it, as a check of its own."""
     own = [one for one in waivers if one.model == model and one.check.partition(".")[0] == group]
-    told = [_waived(check, own, today) for check in checks]
+    waived = [_waived(check, own, today) for check in checks]
     idle = [one for one in own if not any(_speaks_of(one, check) for check in checks)]
-    return told + [_unmatched(one, group) for one in idle]
+    return waived + [_unmatched(one, group) for one in idle]
 
 
 def _waived(check: Check, waivers: Sequence[Waiver], today: date) -> Check:

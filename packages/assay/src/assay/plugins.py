@@ -103,12 +103,12 @@ def availability(name: str) -> Availability:
 
 def transforms_available(flow: Flow) -> list[Availability]:
     """One for each of its transforms, in this interpreter."""
-    return [load(TRANSFORMS, told.partition(":")[0])().availability() for told in flow.transforms]
+    return [load(TRANSFORMS, spec.partition(":")[0])().availability() for spec in flow.transforms]
 
 
-def is_calibrated(told: str) -> bool:
+def is_calibrated(spec: str) -> bool:
     """Whether a transform, as a flow tells it, needs samples. Raises as `load`."""
-    name, _, argument = told.partition(":")
+    name, _, argument = spec.partition(":")
     transform: Transform = load(TRANSFORMS, name)()
     return needs_samples(transform, argument)
 
@@ -172,7 +172,7 @@ def with_transforms(flow: Flow, transforms: Sequence[str]) -> Flow:
         return check_flow(flow)
     base, environment = split_flow(flow.name)
     name = "+".join([base, *added]) + (f"{SEPARATOR}{environment}" if environment else "")
-    deciding = {told for told, _ in _deciding(msgspec.structs.replace(flow, transforms=(*flow.transforms, *added)))}
+    deciding = {spec for spec, _ in _deciding(msgspec.structs.replace(flow, transforms=(*flow.transforms, *added)))}
     place = next((at for at, one in enumerate(flow.transforms) if one in deciding), len(flow.transforms))
     plain = [one for one in added if one not in deciding] if place < len(flow.transforms) else []
     rest = [one for one in added if one not in plain]
@@ -202,28 +202,28 @@ def contradiction(flow: Flow) -> str:
     if not deciding:
         return ""
     backend: Backend = load(BACKENDS, flow.backend)()
-    for told, transform in deciding:
+    for spec, transform in deciding:
         if transform.accepts != backend.accepts:
             return (
-                f"flow {flow.name!r}: transform {told} rewrites {transform.accepts} models and backend {flow.backend} "
+                f"flow {flow.name!r}: transform {spec} rewrites {transform.accepts} models and backend {flow.backend} "
                 f"reads {backend.accepts} models; choose a transform of that form"
             )
     if len(deciding) > 1:
-        both = " and ".join(told for told, _ in deciding)
+        both = " and ".join(spec for spec, _ in deciding)
         return f"flow {flow.name!r}: transforms {both} both decide the precision; keep one of them"
     asked = flow.options.get("precision", "")
-    for told, transform in deciding:
+    for spec, transform in deciding:
         if asked in UNIT_ROUNDOFF and asked not in ("float32", transform.precision):
-            return f"flow {flow.name!r}: option precision={asked} and transform {told} contradict each other; keep one of them"
+            return f"flow {flow.name!r}: option precision={asked} and transform {spec} contradict each other; keep one of them"
     return ""
 
 
 def _deciding(flow: Flow) -> list[tuple[str, Transform]]:
     """Its transforms that decide the precision, as told and as they are."""
     named: list[tuple[str, Transform]] = [
-        (told, load(TRANSFORMS, told.partition(":")[0])()) for told in flow.transforms
+        (spec, load(TRANSFORMS, spec.partition(":")[0])()) for spec in flow.transforms
     ]
-    return [(told, transform) for told, transform in named if transform.precision]
+    return [(spec, transform) for spec, transform in named if transform.precision]
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> Note:

@@ -229,8 +229,8 @@ class _Scan(SourceFile):
         if top in self._packages and any(one.startswith("_") and not one.endswith("__") for one in parts):
             yield f"the insides of a package ({path})"
         place = self._names_in(self._scopes.around(node))
-        for told in outside_arguments(node, name, self._bound, place):
-            yield told if isinstance(told, Unread) else f"files outside of the submission ({told[:60]!r})"
+        for outside in outside_arguments(node, name, self._bound, place):
+            yield outside if isinstance(outside, Unread) else f"files outside of the submission ({outside[:60]!r})"
         yield from written_code(node, path, place)
         if name in ("home", "expanduser", "expandvars"):
             yield f"files outside of the submission ({name})"
@@ -251,16 +251,16 @@ class _Scan(SourceFile):
         for base in bases:
             for written in names:
                 for one in place.of(written):
-                    yield from self._named(base, name, written, one, told=id(node) in self._shown)
+                    yield from self._named(base, name, written, one, is_discarded=id(node) in self._shown)
 
-    def _named(self, base: str, name: str, written: ast.expr, one: Name, *, told: bool) -> Iterator[str]:
-        """`told`: what it gives goes nowhere."""
+    def _named(self, base: str, name: str, written: ast.expr, one: Name, *, is_discarded: bool) -> Iterator[str]:
+        """`is_discarded`: what it gives goes nowhere."""
         text = one[0] if len(one) == 1 else None
         if text is not None:
             yield from (what for part in text.split(".") for what in reached_by(base, part))
-        elif name != "getattr" or (may_reach(base, one) and not told):
+        elif name != "getattr" or (may_reach(base, one) and not is_discarded):
             yield Unread(f"what is named while it runs ({name} of {_UNWRITTEN})")
-        if not (isinstance(written, ast.Constant) or told) and (
+        if not (isinstance(written, ast.Constant) or is_discarded) and (
             self._is_asked_plainly(base) or self._gives_module(base, one)
         ):
             yield Unread(f"what is named while it runs (a module, or a table of another file, of {base})")

@@ -64,8 +64,8 @@ def _owner(place: SubmissionContext, served: Entry | None) -> Check:
     name = place.metadata.name if place.metadata else place.name
     if not place.author:
         return skipped("owner", "who submits it is not known here; the robot and the workflow know it")
-    if told := not_the_owner(name, owners_of(name, served, place.policy.owners), place.author):
-        return undecided("owner", Finding(sentence=told))
+    if problem := not_the_owner(name, owners_of(name, served, place.policy.owners), place.author):
+        return undecided("owner", Finding(sentence=problem))
     return passed("owner", f"{place.author} is an owner of {name}")
 
 
@@ -81,6 +81,6 @@ def _copies(place: SubmissionContext, name: str, models: dict[str, Entry]) -> It
         yield undecided("copy", Finding(sentence=f"whether it is a copy of another model is not known: {error}"))
         return
     found = list(copies_of(name, models, facts.closure, facts.weights, facts.largest))
-    yield from (undecided("copy", Finding(sentence=told)) for told in found)
+    yield from (undecided("copy", Finding(sentence=sentence)) for sentence in found)
     if not found:
         yield passed("copy", "no other model of the zoo has these weights")

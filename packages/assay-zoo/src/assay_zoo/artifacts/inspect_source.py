@@ -70,9 +70,9 @@ def inspect_source(item: dict[str, Any]) -> Any:
     text = data.decode("utf-8-sig", "replace")
     if item["kind"] == README:
         claims = item["metadata"]
-        told = differences(text, Metadata.model_validate(claims)) if claims else missing_sections(text)
+        problems = differences(text, Metadata.model_validate(claims)) if claims else missing_sections(text)
         return msgspec.to_builtins(
-            [Finding(sentence=f"{path} {one.sentence}", path=path, line=one.line) for one in told]
+            [Finding(sentence=f"{path} {one.sentence}", path=path, line=one.line) for one in problems]
         )
     others = _other_files(item["names"])[path] if "names" in item else None
     scan = partial(reaches, packages=item.get("packages", PACKAGES), others=others)

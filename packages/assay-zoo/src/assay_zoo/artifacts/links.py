@@ -54,12 +54,12 @@ def check_links(
     folder: Path, links: Iterable[tuple[int, str]], metadata: Metadata | None, *, network: bool, ask: Ask | None = None
 ) -> Iterator[Check]:
     """`links` are the readme's. Addresses are asked for only where `network` says so."""
-    told = list(links)
-    missing = [(line, one) for line, one in told if not _there(folder, one)]
+    listed = list(links)
+    missing = [(line, one) for line, one in listed if not _there(folder, one)]
     for line, one in missing:
         sentence = f"README.md leads to {one[:100]!r}, and no such file is in the submission"
         yield failed("links", Finding(sentence=sentence, path="README.md", line=line))
-    pages = {one: ("README.md", line) for line, one in told if one.startswith(("http://", "https://"))}
+    pages = {one: ("README.md", line) for line, one in listed if one.startswith(("http://", "https://"))}
     said = [metadata.source, *metadata.references, metadata.dataset.source] if metadata else []
     pages |= {one: (METADATA, 0) for text in said for one in _PAGE.findall(text) if one not in pages}
     if pages and not network:
@@ -68,7 +68,9 @@ def check_links(
     found = list(_asked(dict(list(pages.items())[:MOST]), ask or address_trouble))
     yield from found
     if not missing and not found:
-        yield passed("links", f"every link leads somewhere (links of the readme: {len(told)}, addresses: {len(pages)})")
+        yield passed(
+            "links", f"every link leads somewhere (links of the readme: {len(listed)}, addresses: {len(pages)})"
+        )
 
 
 def _asked(pages: dict[str, tuple[str, int]], ask: Ask) -> Iterator[Check]:

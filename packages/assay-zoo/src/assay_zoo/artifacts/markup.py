@@ -51,11 +51,11 @@ def active_markdown(text: str) -> list[tuple[int, str]]:
         line = token.map[0] + 1 if token.map else 0
         for one in [token, *(token.children or [])]:
             if one.type in ("html_block", "html_inline"):
-                found += [(line + more, told) for more, told in active_html(one.content)]
+                found += [(line + more, problem) for more, problem in active_html(one.content)]
             for name in ("href", "src"):
-                if told := _address(str(one.attrs.get(name, ""))):
-                    found.append((line, told))
-        found += [(line, told) for told in _misleading(token.children or [])]
+                if problem := _address(str(one.attrs.get(name, ""))):
+                    found.append((line, problem))
+        found += [(line, problem) for problem in _misleading(token.children or [])]
     return list(dict.fromkeys(found))
 
 
@@ -113,15 +113,15 @@ class _Reader(html.parser.HTMLParser):
         harmless = tag in nh3.ALLOWED_TAGS or tag in (*_SHOWING, *_DRAWING) or tag.startswith(("rdf:", "cc:", "dc:"))
         if not harmless:
             self.found.append((line, f"<{tag[:20]}>"))
-        self.found += [(line, told) for told in _attributes(tag, attrs)]
+        self.found += [(line, problem) for problem in _attributes(tag, attrs)]
 
 
 def _attributes(tag: str, attrs: list[tuple[str, str | None]]) -> Iterator[str]:
     for name, value in attrs:
         if name.startswith("on"):
             yield f"{name[:20]} of <{tag[:20]}>"
-        elif name in _ADDRESSES and (told := _address(value or "")):
-            yield told
+        elif name in _ADDRESSES and (address := _address(value or "")):
+            yield address
         elif name == "style" and any(word in (value or "").lower() for word in _LOADING):
             yield f"a style of <{tag[:20]}> that loads something"
 

@@ -48,9 +48,9 @@ def read_metadata_text(folder: Path) -> MetadataText:
     try:
         return MetadataText(read(path))
     except BadPolicy as error:
-        where, _, told = str(error).removeprefix(str(path)).partition(": ")
+        where, _, trouble = str(error).removeprefix(str(path)).partition(": ")
         digits = where.removeprefix(", line ")
-        return MetadataText(trouble=told, line=int(digits) if digits.isdecimal() else 0)
+        return MetadataText(trouble=trouble, line=int(digits) if digits.isdecimal() else 0)
 
 
 def metadata_findings(place: SubmissionContext, text: MetadataText) -> Iterator[Finding]:
@@ -77,8 +77,8 @@ def _meaning(place: SubmissionContext, metadata: Metadata, text: MetadataText) -
         near = nearest(metadata.scenario, scenarios) or known
         yield at(f"names the scenario {metadata.scenario!r}, which this zoo does not have{near}", "scenario")
     elif (scenario := scenarios[metadata.scenario]).metric != metadata.accuracy.metric:
-        told = f"claims {metadata.accuracy.metric!r}, and scenario {scenario.name!r} asks for {scenario.metric!r}"
-        yield at(f"{told}: claim that", "accuracy", "metric")
+        claim = f"claims {metadata.accuracy.metric!r}, and scenario {scenario.name!r} asks for {scenario.metric!r}"
+        yield at(f"{claim}: claim that", "accuracy", "metric")
     else:
         yield from _claim(scenario, metadata.accuracy, at)
     for key in ("model", "preprocessing", "postprocessing", "inference", "validation"):
@@ -117,5 +117,5 @@ def _version(place: SubmissionContext, metadata: Metadata, line: int) -> Iterato
     if entry is None or place.intake is None:
         return
     version = metadata.version
-    if told := not_newer(entry, version) or other_contents(entry, version, place.intake.digest):
-        yield Finding(sentence=f"{METADATA} says {told}", path=METADATA, line=line)
+    if problem := not_newer(entry, version) or other_contents(entry, version, place.intake.digest):
+        yield Finding(sentence=f"{METADATA} says {problem}", path=METADATA, line=line)

@@ -57,9 +57,9 @@ def check_published(
             checks.append(Check(name="artifacts.markup", outcome=CheckOutcome.INFRASTRUCTURE, sentence=answer.sentence))
         else:
             checks.append(undecided("markup", Finding(path=path, sentence=f"{path} cannot be read: {answer.sentence}")))
-    for name, told in _HOLDS.items():
+    for name, sentence in _HOLDS.items():
         lost = any(one.name == f"artifacts.{name}" for one in checks)
-        checks += [failed(name, one) for one in found[name]] or ([] if lost else [passed(name, told)])
+        checks += [failed(name, one) for one in found[name]] or ([] if lost else [passed(name, sentence)])
     if not (place.folder / "README.md").is_file():
         return [*checks, skipped("links", "there is no README.md")]
     return [*checks, *check_links(place.folder, links, place.metadata, network=place.policy.network)]

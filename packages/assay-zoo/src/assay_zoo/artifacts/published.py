@@ -48,7 +48,7 @@ def inspect_published(item: dict[str, Any]) -> Any:
             requirements=tuple(asked_for_in(text, item["packages"])),
         )
     elif kind == "markup":
-        found = Published(active=tuple((line + 1, told) for line, told in active_html(text)))
+        found = Published(active=tuple((line + 1, problem) for line, problem in active_html(text)))
     elif kind == "notebook":
         found = Published(active=tuple(_in_notebook(text)))
     elif kind == "requirements":
@@ -63,8 +63,8 @@ def _asked_for(item: dict[str, Any], data: bytes) -> Iterator[tuple[int, str]]:
     if INSTALLERS.match(Path(item["path"]).name):
         yield 0, NOT_READ
         return
-    if told := encoding_trouble(data):
-        yield 1, told
+    if problem := encoding_trouble(data):
+        yield 1, problem
     yield from requirement_problems(data.decode("utf-8-sig", "replace"), item["packages"])
 
 
@@ -81,7 +81,7 @@ def _in_notebook(text: str) -> Iterator[tuple[int, str]]:
         if not isinstance(cell, dict):
             continue
         if cell.get("cell_type") in ("markdown", "raw"):
-            yield from ((0, told) for _, told in active_markdown(_joined(cell.get("source", ""))))
+            yield from ((0, problem) for _, problem in active_markdown(_joined(cell.get("source", ""))))
         shown = [*_tables(cell.get("attachments")), *(one.get("data") for one in _tables(cell.get("outputs")))]
         for data in shown:
             for kind, value in data.items() if isinstance(data, dict) else []:
@@ -91,9 +91,9 @@ def _in_notebook(text: str) -> Iterator[tuple[int, str]]:
 def _shown(kind: str, value: object) -> Iterator[tuple[int, str]]:
     """One form of what a cell shows: text and pictures of points do nothing."""
     if kind in ("text/html", "image/svg+xml"):
-        yield from ((0, told) for _, told in active_html(_joined(value)))
+        yield from ((0, problem) for _, problem in active_html(_joined(value)))
     elif kind == "text/markdown":
-        yield from ((0, told) for _, told in active_markdown(_joined(value)))
+        yield from ((0, problem) for _, problem in active_markdown(_joined(value)))
     elif kind not in _IDLE:
         yield 0, f"a stored output of the kind {kind[:40]}"
 

@@ -48,7 +48,7 @@ def asked_for_in(text: str, packages: Sequence[str]) -> Iterator[tuple[int, str]
         line = token.map[0] + 1 if token.map else 0
         for one in [token, *(token.children or [])]:
             for asked in installed_by(_code_of(one.type, one.content)):
-                yield from ((line, told) for _, told in requirement_problems("\n".join(asked), packages))
+                yield from ((line, problem) for _, problem in requirement_problems("\n".join(asked), packages))
 
 
 def _code_of(kind: str, content: str) -> str:

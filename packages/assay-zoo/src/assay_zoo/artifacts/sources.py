@@ -49,12 +49,12 @@ def source_findings(read: Mapping[str, SourceText], place: SubmissionContext) ->
     yield from _hiding(place)
     for path, source in read.items():
         yield from source.troubles
-        told: set[str] = set()
+        reported: set[str] = set()
         for one in source.imports:
             name = one.module if one.module.startswith(".") else one.module.partition(".")[0]
-            if name in told or _answered(one.module, path, place):
+            if name in reported or _answered(one.module, path, place):
                 continue
-            told.add(name)
+            reported.add(name)
             yield Finding(sentence=_sentence(path, one.module, name, place), path=path, line=one.line)
 
 

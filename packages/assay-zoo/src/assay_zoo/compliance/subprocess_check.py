@@ -64,11 +64,11 @@ def _heard(step: str, answer: Looked, limits: ChildLimits, found: ChildReport) -
         found.findings.append(died)
         found.unseen = sentence(died)
         return False
-    told = msgspec.convert(answer.value, Stepped)
-    found.counts = told.counts
-    found.findings += [one for one in told.findings if one not in found.findings]
-    puzzle = f"the step {step!r} does not know what to make of this model ({told.puzzle}); a person must look"
-    if told.puzzle and puzzle not in found.puzzles:
+    stepped = msgspec.convert(answer.value, Stepped)
+    found.counts = stepped.counts
+    found.findings += [one for one in stepped.findings if one not in found.findings]
+    puzzle = f"the step {step!r} does not know what to make of this model ({stepped.puzzle}); a person must look"
+    if stepped.puzzle and puzzle not in found.puzzles:
         found.puzzles.append(puzzle)
     return True
 

@@ -21,7 +21,7 @@ _MAGIC = {
 
 def archive_problems(item: Item, head: bytes) -> list[Finding]:
     """Why an archive is not taken; empty for arrays of numbers, and for what is none."""
-    kind = next((told for magic, told in _MAGIC.items() if head.startswith(magic)), "")
+    kind = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), "")
     kind = kind or ("tar" if head[257:262] == b"ustar" else "")
     if kind == "zip" and item.suffix == ".npz":
         try:

@@ -54,7 +54,7 @@ def check_files(place: SubmissionContext, tools: SubmissionServices) -> list[Che
     opened = [(entry, found) for entry, answer in looked for found in _found(answer)]
     needed = {found.needs for _, found in opened}
     checks = [_intake_check(one, one.path in needed) for one in taken.entries if one.problem]
-    checks += [_failed("names", told, path) for path, told in name_problems(one.path for one in taken.entries)]
+    checks += [_failed("names", sentence, path) for path, sentence in name_problems(one.path for one in taken.entries)]
     refused = {one.path for one in taken.entries if one.problem}  # what they miss is told there, with the reason
     checks += [_opened_check(entry, one) for entry, one in opened if one.needs not in refused]
     checks += [_unread(entry, answer) for entry, answer in looked if answer.ending is Ending.ERROR]
@@ -64,8 +64,8 @@ def check_files(place: SubmissionContext, tools: SubmissionServices) -> list[Che
     words = {"files": len(taken.taken), "bytes": size}
     failed = {one.name for one in checks}
     checks += [
-        Check(name=f"files.{name}", outcome=CheckOutcome.PASSED, sentence=told.format(**words), executed=1)
-        for name, told in _HOLDS.items()
+        Check(name=f"files.{name}", outcome=CheckOutcome.PASSED, sentence=sentence.format(**words), executed=1)
+        for name, sentence in _HOLDS.items()
         if f"files.{name}" not in failed
     ]
     seconds = time.perf_counter() - begin
@@ -100,8 +100,8 @@ def _found(answer: Looked) -> list[Finding]:
 def _intake_check(entry: Entry, of_model: bool) -> Check:
     """`of_model`: without this file no backend opens the model."""
     assert entry.problem is not None
-    name, told = _REFUSED[entry.problem]
-    failed = _failed(name, f"{entry.path} {told} (it {entry.detail})", entry.path)
+    name, refusal = _REFUSED[entry.problem]
+    failed = _failed(name, f"{entry.path} {refusal} (it {entry.detail})", entry.path)
     return msgspec.structs.replace(failed, stops=of_model)
 
 

@@ -32,8 +32,8 @@ def problems(item: Item) -> list[Finding]:
     with item.file.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     for look in (program_problem, pickle_problem):
-        if told := look(item, head):
-            return [told]
+        if problem := look(item, head):
+            return [problem]
     turned = text_problem(item)
     found = archive_problems(item, head) or claim_problems(item, head)
     return [*found, *([turned] if turned else []), *secrets_in(item)]

@@ -23,8 +23,8 @@ def name_problems(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
         if path.endswith(_RUN) and not path.isascii():
             yield path, f"{path} has letters beyond ASCII, which are easily taken for others: rename it"
         for part in path.split("/"):
-            if told := _problem(part):
-                yield path, f"{path} {told}"
+            if problem := _problem(part):
+                yield path, f"{path} {problem}"
                 break
 
 

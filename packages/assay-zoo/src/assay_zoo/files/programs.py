@@ -35,7 +35,7 @@ _SUFFIXES = (".so", ".dll", ".dylib", ".exe", ".pyc", ".pyd", ".whl", ".egg", ".
 
 def program_problem(item: Item, head: bytes) -> Finding | None:
     """By the first bytes, whatever the file is called; by name for what has no mark of its own."""
-    kind = next((told for magic, told in _MAGIC.items() if head.startswith(magic)), "")
+    kind = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), "")
     if not kind and head.startswith(b"MZ") and b"PE\0\0" in head[:4096]:
         kind = "a Windows program or library"
     if not kind and item.suffix in _SUFFIXES:

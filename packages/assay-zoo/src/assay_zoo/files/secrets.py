@@ -45,8 +45,8 @@ def _words_of(item: Item) -> str:
         file.seek(max(len(first), size - _LONGEST_BYTES))
         last = file.read()
     words = [*reversed(_WORDS.findall(last)), *reversed(_WORDS.findall(first))]
-    told = [one for one in dict.fromkeys(words) if re.search(rb"[0-9]", one) or b"BEGIN" in one]
-    return b"\n".join(told[:_WORDS_MOST]).decode("ascii")
+    candidates = [one for one in dict.fromkeys(words) if re.search(rb"[0-9]", one) or b"BEGIN" in one]
+    return b"\n".join(candidates[:_WORDS_MOST]).decode("ascii")
 
 
 def _scan(text: str) -> list[Finding]:

@@ -101,8 +101,8 @@ def after_decision(
     for one in news:
         if one.alert.is_muted(at):
             continue
-        told = message(one.alert, one.kind, _facts(one, whole, page, history), "zoo")
-        by_id[one.alert.id] = as_told(with_message(by_id[one.alert.id], one.kind, told, rules, at), one)
+        text = message(one.alert, one.kind, _facts(one, whole, page, history), "zoo")
+        by_id[one.alert.id] = as_told(with_message(by_id[one.alert.id], one.kind, text, rules, at), one)
     return kept(list(by_id.values()), at)
 
 

@@ -62,8 +62,8 @@ def _entries(git: Git, commit: str, paths: Sequence[str]) -> Iterator[_Entry]:
     listed = git.run("ls-tree", "-r", "-z", "-l", "--full-tree", commit, "--", *paths)
     for line in listed.split(b"\0"):
         if line:
-            told, _, path = line.partition(b"\t")
-            mode, _, blob, size = told.decode().split()
+            entry, _, path = line.partition(b"\t")
+            mode, _, blob, size = entry.decode().split()
             yield _Entry(mode, blob, int(size) if size.isdigit() else 0, path)
 
 

@@ -76,7 +76,7 @@ class Git:
     def run(
         self,
         *words: str,
-        told: bytes | None = None,
+        input_bytes: bytes | None = None,
         remote: bool = False,
         timeout_s: float = 300.0,
         variables: Mapping[str, str] | None = None,
@@ -84,7 +84,7 @@ class Git:
         """Standard output. Raises GitFailed."""
         try:
             code, output, errors = self._bounded(
-                words, told, {**self._environment(remote), **(variables or {})}, timeout_s
+                words, input_bytes, {**self._environment(remote), **(variables or {})}, timeout_s
             )
         except subprocess.TimeoutExpired:
             raise GitFailed(f"git {words[0]} did not end within {timeout_s:g} s") from None
@@ -106,11 +106,11 @@ class Git:
         return output
 
     def _bounded(
-        self, words: Sequence[str], told: bytes | None, variables: Mapping[str, str], timeout_s: float
+        self, words: Sequence[str], input_bytes: bytes | None, variables: Mapping[str, str], timeout_s: float
     ) -> tuple[int, bytes, bytes]:
         """Exit code, output and errors, of each no more than is needed to see that it is too much."""
         with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:
-            given.write(told or b"")
+            given.write(input_bytes or b"")
             given.seek(0)
             with subprocess.Popen(
                 self._command(words), stdin=given, stdout=subprocess.PIPE, stderr=errors, env=variables,
@@ -214,9 +214,9 @@ def _allowed(what: int, most: int) -> int:
     return most if hard == resource.RLIM_INFINITY else min(most, hard)
 
 
-def _too_large(told: str, here: bool) -> GitFailed:
+def _too_large(reason: str, here: bool) -> GitFailed:
     """`here`: by a limit of this machine, and no commit is to blame."""
-    return GitFailed(f"{told}: raise the hard limit of this machine (ulimit -H)") if here else GitTooLarge(told)
+    return GitFailed(f"{reason}: raise the hard limit of this machine (ulimit -H)") if here else GitTooLarge(reason)
 
 
 def basic_authorization(address: str, user: str, token: str) -> dict[str, str]:

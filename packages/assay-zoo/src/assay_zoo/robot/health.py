@@ -26,11 +26,11 @@ class Health:
 
     def ready(self) -> dict[str, str]:
         """What is not ready, each with its reason; empty where all is."""
-        told = {"database": self._database(), "repository": self._repository_state()}
+        states = {"database": self._database(), "repository": self._repository_state()}
         if self._demand:
             here = self._sandbox.available()
-            told["sandbox"] = missing_text(here)
-        return {name: reason for name, reason in told.items() if reason}
+            states["sandbox"] = missing_text(here)
+        return {name: reason for name, reason in states.items() if reason}
 
     def _database(self) -> str:
         try:

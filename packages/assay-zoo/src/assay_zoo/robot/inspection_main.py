@@ -55,8 +55,8 @@ def main() -> int:
     return 0
 
 
-def _say(**told: object) -> None:
-    print(json.dumps(told), flush=True)
+def _say(**message: object) -> None:
+    print(json.dumps(message), flush=True)
 
 
 def _end_with_the_robot() -> None:

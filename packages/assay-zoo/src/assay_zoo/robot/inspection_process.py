@@ -204,14 +204,14 @@ def _kill(child: subprocess.Popen[bytes]) -> None:
 
 
 def _why(child: subprocess.Popen[bytes], watch: _Watch, errors: Path) -> str:
-    told = watch.sentence()
+    watched = watch.sentence()
     if child.returncode == 0 or watch.failed:
-        return told
+        return watched
     with errors.open("rb") as file:
         file.seek(max(0, errors.stat().st_size - _STDERR_BYTES))
         words = file.read().decode("utf-8", "replace").split("\n")
     last = next((line.strip() for line in reversed(words) if line.strip()), "")
-    return f"{told}: {last}" if last else told
+    return f"{watched}: {last}" if last else watched
 
 
 def _signal(number: int) -> str:

@@ -67,8 +67,10 @@ class Mirror:
 
     def listed(self, pattern: str) -> dict[str, str]:
         """Branches of the remote by name, each with its commit. Raises GitFailed."""
-        told = self._git.run("ls-remote", "--heads", self._address, f"refs/heads/{pattern}", remote=True, timeout_s=60)
-        pairs = (line.split("\t") for line in told.decode("utf-8", "replace").splitlines())
+        listed = self._git.run(
+            "ls-remote", "--heads", self._address, f"refs/heads/{pattern}", remote=True, timeout_s=60
+        )
+        pairs = (line.split("\t") for line in listed.decode("utf-8", "replace").splitlines())
         return {ref.removeprefix("refs/heads/"): sha for sha, ref in pairs}
 
     def fetch_base(self) -> str:
@@ -229,14 +231,14 @@ class Mirror:
             lines += [
                 f"100644 {self._blob(data)}\t".encode() + os.fsencode(path) for path, data in change.files.items()
             ]
-            self._git.run("update-index", "-z", "--index-info", told=b"\0".join([*lines, b""]), variables=index)
+            self._git.run("update-index", "-z", "--index-info", input_bytes=b"\0".join([*lines, b""]), variables=index)
             return self._git.run("write-tree", variables=index).decode().strip()
 
     def _blob(self, data: bytes | Path) -> str:
         # --no-filters: an attribute file among the data must not change what is stored.
         if isinstance(data, Path):
             return self._git.text("hash-object", "-w", "--no-filters", "--", str(data))
-        return self._git.run("hash-object", "-w", "--no-filters", "--stdin", told=data).decode().strip()
+        return self._git.run("hash-object", "-w", "--no-filters", "--stdin", input_bytes=data).decode().strip()
 
     def _commit(self, tree: str, parents: list[str], message: str) -> str:
         who = {
@@ -246,7 +248,7 @@ class Mirror:
             "GIT_COMMITTER_EMAIL": self._email,
         }
         words = ["commit-tree", tree, *(word for parent in parents for word in ("-p", parent))]
-        return self._git.run(*words, told=message.encode(), variables=who).decode().strip()
+        return self._git.run(*words, input_bytes=message.encode(), variables=who).decode().strip()
 
     def _has(self, sha: str) -> bool:
         try:

@@ -128,9 +128,9 @@ def submissions_query() -> Select[Any]:
     """Every submission beside its newest job, newest first."""
     rounds = jobs.alias("rounds")
     newest = select(func.max(rounds.c.id)).where(rounds.c.submission_id == submissions.c.id).scalar_subquery()
-    told = (jobs.c.attempts, jobs.c.round, jobs.c.queued_at, jobs.c.started_at, jobs.c.ended_at.label("decided_at"))
+    columns = (jobs.c.attempts, jobs.c.round, jobs.c.queued_at, jobs.c.started_at, jobs.c.ended_at.label("decided_at"))
     return (
-        select(submissions, *told)
+        select(submissions, *columns)
         .select_from(submissions)
         .join(jobs, jobs.c.id == newest)
         .order_by(submissions.c.id.desc())

@@ -43,9 +43,9 @@ def hides_places(config: RobotConfig) -> Hides:
     return hides_folders([*own, *programs, tempfile.gettempdir(), Path.home(), Path.cwd()])
 
 
-def redact(told: Told, hides: Hides) -> Told:
+def redact(record: Told, hides: Hides) -> Told:
     """The same rows, with every text in them without such names."""
-    return msgspec.convert(_each(msgspec.to_builtins(told), hides), type(told))
+    return msgspec.convert(_each(msgspec.to_builtins(record), hides), type(record))
 
 
 def _each(value: object, hides: Hides) -> object:

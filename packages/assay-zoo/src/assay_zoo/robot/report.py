@@ -73,7 +73,7 @@ def summary(whole: Whole) -> str:
 def as_json(whole: Whole, page: str) -> bytes:
     """For a machine: everything that the comment says."""
     one, decided = whole.submission, whole.decision
-    told: dict[str, Any] = {
+    record: dict[str, Any] = {
         "name": one.name,
         "sha": one.sha,
         "branch": one.branch,
@@ -87,7 +87,7 @@ def as_json(whole: Whole, page: str) -> bytes:
         "trouble": one.trouble,
         "page": page,
     }
-    return msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n"
 
 
 def _head(whole: Whole) -> list[str]:

@@ -25,7 +25,7 @@ class Forge(Protocol):
         """The id that a replay repeats; "" where there is none, and then the delivery is refused."""
         ...
 
-    def hint(self, headers: Mapping[str, str], told: Mapping[str, Any]) -> Hint | None:
+    def hint(self, headers: Mapping[str, str], payload: Mapping[str, Any]) -> Hint | None:
         """None for an event that changes nothing for the robot."""
         ...
 
@@ -34,10 +34,12 @@ class Github:
     """X-Hub-Signature-256 over the raw body, as GitHub documents it in "Validating webhook deliveries"."""
 
     def authentic(self, headers: Mapping[str, str], body: bytes, secrets: Sequence[Secret]) -> bool:
-        told = headers.get("x-hub-signature-256", "").encode()
+        signature = headers.get("x-hub-signature-256", "").encode()
         # Every secret is tried, so that the time does not tell which of them is in use.
         fits = [
-            hmac.compare_digest(b"sha256=" + hmac.new(_bytes(one), body, hashlib.sha256).hexdigest().encode(), told)
+            hmac.compare_digest(
+                b"sha256=" + hmac.new(_bytes(one), body, hashlib.sha256).hexdigest().encode(), signature
+            )
             for one in secrets
         ]
         return any(fits)
@@ -45,12 +47,12 @@ class Github:
     def delivery(self, headers: Mapping[str, str], _: bytes) -> str:
         return headers.get("x-github-delivery", "")
 
-    def hint(self, headers: Mapping[str, str], told: Mapping[str, Any]) -> Hint | None:
+    def hint(self, headers: Mapping[str, str], payload: Mapping[str, Any]) -> Hint | None:
         event = headers.get("x-github-event", "")
         if event in ("pull_request", "pull_request_review"):
-            return _numbered(told.get("pull_request"), "number")
+            return _numbered(payload.get("pull_request"), "number")
         if event in ("check_run", "check_suite"):
-            return _again(told.get(event)) if told.get("action") == "rerequested" else None
+            return _again(payload.get(event)) if payload.get("action") == "rerequested" else None
         return Hint() if event == "push" else None
 
 
@@ -58,19 +60,19 @@ class Gitlab:
     """X-Gitlab-Token is the secret itself; the delivery is named by Idempotency-Key, before GitLab 17.4 by the event."""
 
     def authentic(self, headers: Mapping[str, str], _: bytes, secrets: Sequence[Secret]) -> bool:
-        told = hashlib.sha256(headers.get("x-gitlab-token", "").encode()).digest()
+        token_digest = hashlib.sha256(headers.get("x-gitlab-token", "").encode()).digest()
         # Digests are compared: compare_digest tells the length of what it is given.
-        fits = [hmac.compare_digest(hashlib.sha256(_bytes(one)).digest(), told) for one in secrets]
+        fits = [hmac.compare_digest(hashlib.sha256(_bytes(one)).digest(), token_digest) for one in secrets]
         return any(fits)
 
     def delivery(self, headers: Mapping[str, str], body: bytes) -> str:
         named = headers.get("idempotency-key") or headers.get("x-gitlab-event-uuid")
         return named or hashlib.sha256(body).hexdigest()
 
-    def hint(self, headers: Mapping[str, str], told: Mapping[str, Any]) -> Hint | None:
+    def hint(self, headers: Mapping[str, str], payload: Mapping[str, Any]) -> Hint | None:
         event = headers.get("x-gitlab-event", "")
         if event == "Merge Request Hook":
-            return _numbered(told.get("object_attributes"), "iid")
+            return _numbered(payload.get("object_attributes"), "iid")
         return Hint() if event == "Push Hook" else None
 
 
@@ -84,8 +86,8 @@ def _numbered(table: object, key: str) -> Hint | None:
 
 def _again(run: object) -> Hint | None:
     """ "Re-run" of one check, whose external id begins with our number of the submission, or of all checks of a commit."""
-    told = run if isinstance(run, dict) else {}
-    sha, number = str(told.get("head_sha", "")), str(told.get("external_id", "")).partition(".")[0]
+    table = run if isinstance(run, dict) else {}
+    sha, number = str(table.get("head_sha", "")), str(table.get("external_id", "")).partition(".")[0]
     if not _SHA.fullmatch(sha):
         return None
     return Hint(sha=sha, number=int(number) if _NUMBER.fullmatch(number) else 0)

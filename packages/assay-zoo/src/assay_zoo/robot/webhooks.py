@@ -44,10 +44,10 @@ class Webhooks:
         forge = FORGES[name]
 
         async def receive(request: Request) -> Response:
-            status, told = await self._receive(request, forge)
+            status, message = await self._receive(request, forge)
             # A connection whose body was not read to its end cannot be used again.
             headers = {"connection": "close"} if status in (408, 413, 415) else {}
-            return JSONResponse({"message": told}, status, headers=headers)
+            return JSONResponse({"message": message}, status, headers=headers)
 
         return [Route(f"/hooks/{name}", receive, methods=["POST"])]
 
@@ -71,10 +71,10 @@ class Webhooks:
         delivery = forge.delivery(headers, body)
         if not delivery or len(delivery) > _ID_MOST or not delivery.isprintable():
             return 400, "the delivery has no usable id"
-        told = _parsed(body)
-        if told is None:
+        payload = _parsed(body)
+        if payload is None:
             return 400, "the body is no JSON object"
-        hint = forge.hint(headers, told)
+        hint = forge.hint(headers, payload)
         if hint is None:
             return 202, "nothing to do for this event"
         digest = hashlib.sha256(body).hexdigest()
@@ -90,8 +90,8 @@ class Webhooks:
 
     async def _body(self, request: Request, most: int, seconds: float) -> bytes | None:
         """None where it is larger than `most`. Raises TimeoutError."""
-        told = request.headers.get("content-length", "")
-        declared = int(told) if told.isdigit() else most
+        length = request.headers.get("content-length", "")
+        declared = int(length) if length.isdigit() else most
         if declared > most:
             return None
         if declared <= _SMALL_BYTES:
@@ -115,7 +115,7 @@ async def _read(request: Request, most: int) -> bytes | None:
 
 def _parsed(body: bytes) -> dict[str, Any] | None:
     try:
-        told = json.loads(body)
+        payload = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    return told if isinstance(told, dict) else None
+    return payload if isinstance(payload, dict) else None

@@ -106,7 +106,7 @@ def _settle(store: KeepsAlerts, got: dict[tuple[str, Waiting], str], now: dateti
     def settle(alerts: list[Alert]) -> Sequence[Alert]:
         after = []
         for alert in alerts:
-            waiting, told = [], alert.told
+            waiting, delivered = [], alert.told
             for one in alert.waiting:
                 why = got.get((alert.id, one))
                 if why is None:
@@ -114,8 +114,8 @@ def _settle(store: KeepsAlerts, got: dict[tuple[str, Waiting], str], now: dateti
                 elif why:
                     waiting.append(replace(one, error=why, claimed_until=0.0))
                 elif alert.kind is AlertKind.FOUND:
-                    told = tuple(alert.jobs)
-            after.append(replace(alert, waiting=tuple(waiting), told=told))
+                    delivered = tuple(alert.jobs)
+            after.append(replace(alert, waiting=tuple(waiting), told=delivered))
         return kept(after, now.astimezone(UTC).isoformat(timespec="seconds"))
 
     store.change_alerts(settle)

@@ -111,8 +111,8 @@ def _joined(known: Alert | None, group: Sequence[RedJob], run: str, now: str, ta
         )
     again = known.last_run == run
     jobs = known.jobs | {one.key: known.jobs.get(one.key, 0) + (0 if again else 1) for one in group}
-    told = () if known.closed_at else known.told
-    return replace(known, jobs=jobs, last_run=run, last_at=now, closed_at="", told=told)
+    delivered = () if known.closed_at else known.told
+    return replace(known, jobs=jobs, last_run=run, last_at=now, closed_at="", told=delivered)
 
 
 def _identity(first: RedJob, taken: AbstractSet[str]) -> str:

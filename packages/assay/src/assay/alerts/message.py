@@ -68,10 +68,10 @@ def _without_passwords(text: str) -> str:
 
 
 def _text(title: str, first: str, lines: list[tuple[str, str]], commands: list[tuple[str, str]], link: str) -> str:
-    told = [*textwrap.wrap(title, WIDTH), first, ""]
+    paragraphs = [*textwrap.wrap(title, WIDTH), first, ""]
     margin = max((len(name) for name, _ in lines), default=0) + 2
     for name, text in lines:
-        told += textwrap.wrap(
+        paragraphs += textwrap.wrap(
             text,
             WIDTH,
             initial_indent=f"{name:<{margin}}",
@@ -81,10 +81,10 @@ def _text(title: str, first: str, lines: list[tuple[str, str]], commands: list[t
         )
     for name, command in commands:
         # A command is copied: it stands on a line of its own, whatever its length.
-        told += ["", f"{name}:", f"  {command}"]
+        paragraphs += ["", f"{name}:", f"  {command}"]
     if link:
-        told += ["", f"Report: {link}"]
-    return "\n".join(told) + "\n"
+        paragraphs += ["", f"Report: {link}"]
+    return "\n".join(paragraphs) + "\n"
 
 
 def _script_text(script: str) -> str:

@@ -116,8 +116,8 @@ def openvino_failure(text: str) -> Failure:
 
 def unusable_artifact(backend: str, error: Exception) -> InvalidModel:
     """A saved engine that was cut, changed, or built by another version or for another kind of processor."""
-    told = _one_line(_OV_PLACES.sub("", str(error)), 300).rstrip(".")
-    return InvalidModel(noted(BackendCode.ENGINE_NOT_LOADED, library=backend, error=told))
+    short_text = _one_line(_OV_PLACES.sub("", str(error)), 300).rstrip(".")
+    return InvalidModel(noted(BackendCode.ENGINE_NOT_LOADED, library=backend, error=short_text))
 
 
 def checker_failure(text: str) -> Failure:

@@ -185,14 +185,14 @@ def _engine(artifact: bytes, options: dict[str, Option]) -> DecodingEngine:
         with torch.inference_mode():
             return np.asarray(call(ids)[0, : len(text)].to(torch.float64).numpy()).copy()
 
-    def told() -> EngineInfo:
+    def describe() -> EngineInfo:
         said = {name: str(value) for name, value in options.items()}
         return EngineInfo(backend_version=str(torch.__version__), precision=str(options["dtype"]), options=said)
 
     def keep(folder: Path) -> None:
         (folder / _ARTIFACT).write_bytes(artifact)
 
-    return DecodingEngine(_Rereading(logits), {"draws": 0, **options}, keep=keep, told=told)
+    return DecodingEngine(_Rereading(logits), {"draws": 0, **options}, keep=keep, describe=describe)
 
 
 class _Rereading:

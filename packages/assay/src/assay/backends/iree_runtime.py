@@ -53,8 +53,8 @@ def open_device(driver: str, threads: int) -> Any:
 def features_of(module: bytes) -> frozenset[str]:
     """What the code of a module for the CPU needs of a processor, as LLVM names it. The module says so (3.13) in the words with
     which it would refuse a missing device; empty where it does not."""
-    told = re.findall(rb'cpu_features = "([^"]*)"', module)
-    return frozenset(one[1:].decode() for line in told for one in line.split(b",") if one.startswith(b"+"))
+    feature_lists = re.findall(rb'cpu_features = "([^"]*)"', module)
+    return frozenset(one[1:].decode() for line in feature_lists for one in line.split(b",") if one.startswith(b"+"))
 
 
 def to_device(device: Any, array: Tensor) -> Any:

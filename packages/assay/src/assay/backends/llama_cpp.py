@@ -109,8 +109,8 @@ def _opened(checkpoint: Checkpoint, options: dict[str, Option]) -> DecodingEngin
     sequences = Sequences(settings)
     kept = Checkpoint(str(path.resolve()), found)
 
-    def told() -> EngineInfo:
+    def describe() -> EngineInfo:
         said = {name: str(value) for name, value in options.items()}
         return EngineInfo(backend_version=str(llama_cpp.__version__), options=said | {"weights": sequences.described})
 
-    return DecodingEngine(sequences, options, keep=kept.save, told=told)
+    return DecodingEngine(sequences, options, keep=kept.save, describe=describe)

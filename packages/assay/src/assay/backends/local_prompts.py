@@ -99,8 +99,8 @@ class LocalService:
         raise UsageError(noted(BackendCode.NUMBERS_ALONE))
 
     def _completion(self, found: Decoded, length: int, *, shown: bool) -> Completion:
-        told = found.tops if found.logits is None else (_top(row, self._most) for row in found.logits)
-        tops = tuple(told) if shown else ()
+        rows_of_tops = found.tops if found.logits is None else (_top(row, self._most) for row in found.logits)
+        tops = tuple(rows_of_tops) if shown else ()
         text = " ".join(map(str, found.ids))
         finish = "stop" if found.over else "length"
         return Completion(text, found.ids, tops, finish, length, len(found.ids))
@@ -127,7 +127,7 @@ def shared(row: Prompt, held: Prompt) -> int:
 
 
 class DecodingEngine:
-    """What `assay.worker.service` asks of a library: `keep` writes the artifact into a folder, `told` says what the engine is."""
+    """What `assay.worker.service` asks of a library: `keep` writes the artifact into a folder, `describe` says what the engine is."""
 
     def __init__(
         self,
@@ -135,12 +135,12 @@ class DecodingEngine:
         settings: Mapping[str, Option],
         *,
         keep: Callable[[Path], None],
-        told: Callable[[], EngineInfo],
+        describe: Callable[[], EngineInfo],
     ) -> None:
         self.settings = {"chat_template": "", **settings}
         self.tokenizer: Any = None
         self.service = LocalService(decoder, int(settings["logprobs"]))
-        self._keep, self._told = keep, told
+        self._keep, self._describe = keep, describe
 
     def run(self, tensors: Tensors) -> dict[str, Tensor]:
         """The token behind each row of `input_ids`, all rows as one batch: what is timed. Raises UsageError without that input."""
@@ -162,4 +162,4 @@ class DecodingEngine:
 
     def facts(self) -> EngineInfo:
         """What it says of itself."""
-        return self._told()
+        return self._describe()

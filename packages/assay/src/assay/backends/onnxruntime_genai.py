@@ -124,13 +124,13 @@ def _engine(model: bytes, config: dict[str, Any], options: dict[str, Option]) ->
         (folder / _MODEL).write_bytes(model)
         (folder / _CONFIG).write_text(json.dumps(config, indent=1), "utf-8")
 
-    def told() -> EngineInfo:
+    def describe() -> EngineInfo:
         import onnxruntime_genai
 
         said = {name: str(value) for name, value in options.items()}
         return EngineInfo(backend_version=str(onnxruntime_genai.__version__), options=said)
 
-    return DecodingEngine(_Generators(model, config), options, keep=keep, told=told)
+    return DecodingEngine(_Generators(model, config), options, keep=keep, describe=describe)
 
 
 class _Generators:

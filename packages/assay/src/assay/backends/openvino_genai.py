@@ -109,13 +109,13 @@ def _engine(files: dict[str, bytes], options: dict[str, Option]) -> DecodingEngi
         for name, content in files.items():
             (folder / name).write_bytes(content)
 
-    def told() -> EngineInfo:
+    def describe() -> EngineInfo:
         import openvino_genai
 
         said = {name: str(value) for name, value in options.items()}
         return EngineInfo(backend_version=str(openvino_genai.__version__), options=said)
 
-    return DecodingEngine(_Pipeline(files, options), options, keep=keep, told=told)
+    return DecodingEngine(_Pipeline(files, options), options, keep=keep, describe=describe)
 
 
 class _Pipeline:

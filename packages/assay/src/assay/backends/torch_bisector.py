@@ -24,10 +24,10 @@ def first_steps(most: int | None, names: list[str]) -> Iterator[None]:
     from torch._inductor import config as inductor
     from torch._inductor.compiler_bisector import CompilerBisector
 
-    def disable(backend: str, subsystem: str, told: Callable[[], str] | None = None) -> bool:
+    def disable(backend: str, subsystem: str, describe_pass: Callable[[], str] | None = None) -> bool:
         if backend != "inductor" or subsystem not in SWITCHED:
             return False
-        name = told() if told is not None else ""
+        name = describe_pass() if describe_pass is not None else ""
         names.append(f"{subsystem.rstrip('s').replace('_', ' ')} {name}".strip())
         return most is not None and len(names) > most
 

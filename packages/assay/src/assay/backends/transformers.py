@@ -79,7 +79,7 @@ def _opened(checkpoint: Checkpoint, options: dict[str, Option]) -> DecodingEngin
     if options["compiled"]:
         model.forward = torch.compile(model.forward, dynamic=True)
 
-    def told() -> EngineInfo:
+    def describe() -> EngineInfo:
         said = {name: str(value) for name, value in options.items()}
         return EngineInfo(
             backend_version=str(transformers.__version__),
@@ -87,7 +87,7 @@ def _opened(checkpoint: Checkpoint, options: dict[str, Option]) -> DecodingEngin
             options=said,
         )
 
-    return DecodingEngine(_Generation(model), options, keep=found.save, told=told)
+    return DecodingEngine(_Generation(model), options, keep=found.save, describe=describe)
 
 
 class _Generation:

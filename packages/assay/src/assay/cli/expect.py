@@ -90,11 +90,11 @@ def _results(runs: Sequence[str], history: str) -> list[Result]:
     from assay.errors import each
     from assay.pipeline.merge import saved_run
 
-    def of_run(told: str) -> tuple[Result, ...]:
-        if Path(told).is_file():
-            return saved_run(Path(told))[1]
+    def of_run(run_or_file: str) -> tuple[Result, ...]:
+        if Path(run_or_file).is_file():
+            return saved_run(Path(run_or_file))[1]
         with open_services(history, recorded=True) as services:
-            return tuple(services.store.results(services.store.run(told).id))
+            return tuple(services.store.results(services.store.run(run_or_file).id))
 
     found = [one for results in each(runs, of_run) for one in results if isinstance(one, VerifyResult)]
     return list({one.job_key: one for one in found}.values())

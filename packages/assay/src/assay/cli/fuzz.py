@@ -58,9 +58,9 @@ def send(
     from assay.commands.fuzz_alerts import send_causes
 
     place = corpus_of(corpus, history)
-    told = send_causes(read_session(place), place, history, config)
-    print("\n".join(told.lines) or "no new cause is to be sent")
-    if not told.arrived:
+    sent = send_causes(read_session(place), place, history, config)
+    print("\n".join(sent.lines) or "no new cause is to be sent")
+    if not sent.arrived:
         raise typer.Exit(1)
 
 

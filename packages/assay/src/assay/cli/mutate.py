@@ -29,12 +29,12 @@ def mutate(given: Mapping[str, Any]) -> None:
 
     options = read_options(MutateCommand, given, command=command_line(sys.argv[1:], MutateCommand))
     with progress_bar() as progress:
-        told, advice = run_mutate(options, progress)
-    print("\n".join([*lines(told, options.killed), *advice]))
+        mutated, advice = run_mutate(options, progress)
+    print("\n".join([*lines(mutated, options.killed), *advice]))
     for _, path in options.reports:
         print(f"report: {path}")
-    print(f"run {told.checked.run.id}")
-    print(verdict(told))
-    for line in told.checked.alerts:
+    print(f"run {mutated.checked.run.id}")
+    print(verdict(mutated))
+    for line in mutated.checked.alerts:
         print(line, file=sys.stderr)
-    raise typer.Exit(told.checked.judgement.exit_code)
+    raise typer.Exit(mutated.checked.judgement.exit_code)

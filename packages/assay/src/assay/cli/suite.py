@@ -29,10 +29,10 @@ def list_suites() -> None:
     from assay import plugins
     from assay.commands.run import GROUP
 
-    told = {name: _about(name) for name in plugins.names(GROUP)} | _ALSO
-    indent = max(map(len, told)) + 2
+    texts = {name: _about(name) for name in plugins.names(GROUP)} | _ALSO
+    indent = max(map(len, texts)) + 2
     width = max(shutil.get_terminal_size((100, 24)).columns, indent + 20)
-    for name, about in told.items():
+    for name, about in texts.items():
         print(textwrap.fill(f"{name:<{indent}}{about}", width, subsequent_indent=" " * indent))
 
 

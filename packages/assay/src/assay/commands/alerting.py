@@ -87,10 +87,10 @@ def alert_lines(checked: Checked, services: Services, rules: AlertRules, *, show
     red, passed = _seen(checked, services, rules)
     for _ in range(TRIES):
         before = store.alerts()
-        told = _plan(before, red, passed, checked, services, rules)
+        plan = _plan(before, red, passed, checked, services, rules)
         if show:
-            return shown(told.messages)
-        if _put(store, before, told.alerts):
+            return shown(plan.messages)
+        if _put(store, before, plan.alerts):
             break
     services.progress.doing("sending alerts")
     return delivery_lines(deliver(store, rules, send, datetime.now(UTC)))

@@ -116,8 +116,8 @@ def _tried(model: Path, flows: Sequence[Flow], locks: Path, progress: Progress) 
             results = check(request, services).results
         except UsageError as error:
             return {flow.name: " ".join(str(error).split()) for flow in flows}
-    told = {one.flow: f"{one.outcome.value}: {' '.join(one.detail.split())[:160]}" for one in results}
-    return {one.flow: "" if one.outcome in RUNS and comparisons_of(one) else told[one.flow] for one in results}
+    endings = {one.flow: f"{one.outcome.value}: {' '.join(one.detail.split())[:160]}" for one in results}
+    return {one.flow: "" if one.outcome in RUNS and comparisons_of(one) else endings[one.flow] for one in results}
 
 
 def config_text(template: str, found: Proposal) -> str:

@@ -104,13 +104,13 @@ def state_of(flow: Flow, backend: Availability) -> Availability:
 def flow_table(groups: Sequence[Group], width: int) -> str:
     """No line is wider than `width`, as far as names and commands allow: those are never broken."""
     names = max((len(line.flow.name) for group in groups for line in group.lines), default=0)
-    told: list[str] = []
+    lines: list[str] = []
     for group in groups:
-        told += _group(group, names, width)
+        lines += _group(group, names, width)
     every = [line for group in groups for line in group.lines]
     for line in (_summary(every), *_advice(every)):
-        told += _wrapped(line, width, "")
-    return "\n".join(told) + "\n"
+        lines += _wrapped(line, width, "")
+    return "\n".join(lines) + "\n"
 
 
 def _summary(lines: Sequence[FlowLine]) -> str:

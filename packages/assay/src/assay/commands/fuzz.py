@@ -84,10 +84,10 @@ def run_fuzz(
         keep_known(corpus)
         fuzzing = Fuzzing(corpus, session, flows, services, tell, chosen, used_s)
         fuzzing.run(options.seconds, workers, options.cases)
-        told = tell_causes(session, corpus, services, rules, options.alerts)
+        alerted = tell_causes(session, corpus, services, rules, options.alerts)
     session.processor_s = used_s()
     corpus.write(session)
-    return Fuzzed(session, tuple(fuzzing.new), corpus.folder, told.lines)
+    return Fuzzed(session, tuple(fuzzing.new), corpus.folder, alerted.lines)
 
 
 def take_models(folder: Path, corpus: Corpus, session: Session) -> None:

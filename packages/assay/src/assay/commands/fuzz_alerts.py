@@ -62,10 +62,10 @@ def tell_causes(session: Session, corpus: Corpus, services: Services, rules: Ale
             return Told()
         fresh = _unknown(new, known)
         done = _sent([*_messages(fresh[:MOST], corpus)], store, rules, now)
-        told = {one.id for one in store.alerts() if one.told and not one.waiting}
+        delivered = {one.id for one in store.alerts() if one.told and not one.waiting}
     except HarnessError as error:
         return Told((f"alerts of new causes were not sent ({error})",), arrived=False)
-    session.alerted += [one.key for one in new if _id(one) in told]
+    session.alerted += [one.key for one in new if _id(one) in delivered]
     corpus.write(session)
     waiting = len(fresh) - MOST
     more = f"{waiting} more new causes are sent by the next call: {MOST} at once are enough to read"

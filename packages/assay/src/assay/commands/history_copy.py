@@ -34,5 +34,5 @@ def grant_roles(history: str, readers: tuple[str, ...], writers: tuple[str, ...]
         grant(store, readers=readers, writers=writers)
 
 
-def _location(told: str) -> str:
-    return told if "://" in told else str((Path(told) / "history.db").resolve())
+def _location(store_url: str) -> str:
+    return store_url if "://" in store_url else str((Path(store_url) / "history.db").resolve())

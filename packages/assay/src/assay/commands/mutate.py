@@ -57,13 +57,13 @@ def run_mutate(options: MutateOptions, progress: Progress = SILENT) -> tuple[Mut
     """
     wanted, rules = destinations(options.reports), rules_for(options.alerts, None)
     with (_of_suites if _are_suites(options) else _of_model)(options, progress) as place:
-        told = mutate(place.request, place.services, place.workspace)
-        checked = with_alerts(told.checked, place.services, rules, options.alerts)
-        told = dataclasses.replace(told, checked=checked)
-        advice = _advice(options, place, told)
+        mutated = mutate(place.request, place.services, place.workspace)
+        checked = with_alerts(mutated.checked, place.services, rules, options.alerts)
+        mutated = dataclasses.replace(mutated, checked=checked)
+        advice = _advice(options, place, mutated)
     for destination in wanted:
-        destination.write(told.checked)
-    return told, advice
+        destination.write(mutated.checked)
+    return mutated, advice
 
 
 def _are_suites(options: MutateOptions) -> bool:
@@ -162,8 +162,8 @@ def _request(
     )  # fmt: skip
 
 
-def _advice(options: MutateOptions, place: _Place, told: Mutated) -> list[str]:
-    killers = [why.killer for score in told.scores for why in score.survivors.values() if why.killer is not None]
+def _advice(options: MutateOptions, place: _Place, mutated: Mutated) -> list[str]:
+    killers = [why.killer for score in mutated.scores for why in score.survivors.values() if why.killer is not None]
     if not killers:
         return []
     found = f"inputs were found that kill {len(killers)} of the survivors"

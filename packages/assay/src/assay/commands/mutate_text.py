@@ -17,23 +17,23 @@ SHOWN, SHOWN_OF_SUITE = 60, 10
 """Lines of a kind at most: the log of the summary in the HTML and JSON reports has more."""
 
 
-def lines(told: Mutated, killed: bool = False) -> list[str]:
+def lines(mutated: Mutated, killed: bool = False) -> list[str]:
     """Flow by flow what was killed and what survived, then the kill rates side by side."""
-    if told.unsound:
+    if mutated.unsound:
         return ["the flow fails without any mutant, so no mutant was run: a gate that is always red catches nothing"]
-    several = len({one.case for score in told.scores for one in _mutants(score)}) > 1
-    text = [line for score in told.scores for line in _score(score, killed, several, named=len(told.scores) > 1)]
-    if several or len(told.scores) > 1:
-        text += [*shown(mutation_scores(told.checked.results)), ""]
-    return [*text, *(_rate(score, named=len(told.scores) > 1) for score in told.scores)]
+    several = len({one.case for score in mutated.scores for one in _mutants(score)}) > 1
+    text = [line for score in mutated.scores for line in _score(score, killed, several, named=len(mutated.scores) > 1)]
+    if several or len(mutated.scores) > 1:
+        text += [*shown(mutation_scores(mutated.checked.results)), ""]
+    return [*text, *(_rate(score, named=len(mutated.scores) > 1) for score in mutated.scores)]
 
 
-def verdict(told: Mutated) -> str:
+def verdict(mutated: Mutated) -> str:
     """What the policy says of it, in words about kill rates."""
-    judgement = told.checked.judgement
+    judgement = mutated.checked.judgement
     if judgement.exit_code:
         return judgement.run.reason
-    goals = len(told.checked.run.policy.goals)
+    goals = len(mutated.checked.run.policy.goals)
     if not goals:
         return "PASS: no policy demands a kill rate; mutation.kill-rate = { min = 0.95 } in a --policy file would"
     return f"PASS: {goals} demand{'s' if goals > 1 else ''} of the policy on kill rates met"

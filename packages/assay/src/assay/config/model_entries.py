@@ -90,13 +90,13 @@ def _entries(path: Path, one: ModelFile, found: list[Path]) -> list[ModelEntry]:
     # A value takes the place of a range of the same input.
     ranges = {name: bounds for name, bounds in said.input_ranges.items() if name not in said.input_values}
     inputs = inputs_of(dataclasses.replace(said, input_ranges=ranges), golden, given)
-    told: Any = one.tolerance
-    named = {} if isinstance(told, str) else one.tolerance
+    stated: Any = one.tolerance
+    named = {} if isinstance(stated, str) else one.tolerance
     contract = Contract(
         tolerances={output: Tolerance(limits.rtol, limits.atol) for output, limits in named.items()},
         task_metric=one.task_metric,
         task_metric_options=one.task_metric_options,
-        tolerance=told if isinstance(told, str) else Contract().tolerance,
+        tolerance=stated if isinstance(stated, str) else Contract().tolerance,
     )
     return [
         ModelEntry(

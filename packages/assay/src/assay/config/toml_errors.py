@@ -66,8 +66,8 @@ class TomlFile:
         try:
             schema.model_validate(self.data)
         except ValidationError as error:
-            told = [(self._line(place), f"{_dotted(place)!r} {what}") for place, what in _mistakes(error, schema)]
-            return sorted(dict.fromkeys(told))
+            mistakes = [(self._line(place), f"{_dotted(place)!r} {what}") for place, what in _mistakes(error, schema)]
+            return sorted(dict.fromkeys(mistakes))
         return []
 
     def line(self, *place: str | int) -> int:
@@ -81,8 +81,8 @@ class TomlFile:
         try:
             return schema.model_validate(self.data)
         except ValidationError as error:
-            told = [(self._line(place), self.sentence(place, what)) for place, what in _mistakes(error, schema)]
-            ordered = sorted(told, key=lambda pair: pair[0])
+            mistakes = [(self._line(place), self.sentence(place, what)) for place, what in _mistakes(error, schema)]
+            ordered = sorted(mistakes, key=lambda pair: pair[0])
             raise BadPolicy("\n".join(dict.fromkeys(sentence for _, sentence in ordered))) from None
 
     def _line(self, place: Place) -> int:
@@ -151,12 +151,12 @@ def _syntax(path: Path, text: str) -> str:
     return f"{path}, line {found[2]}: is not valid TOML at column {found[3]}: {found[1]}; correct the syntax"
 
 
-def _value(path: Path, text: str, told: str) -> str:
+def _value(path: Path, text: str, place: str) -> str:
     """Python reads no number of more digits than this; which of them it was, it does not say."""
     most = sys.get_int_max_str_digits()
     found = re.search(rf"[0-9][0-9_]{{{most},}}", text) if most else None
     if found is None:
-        return f"{path}: is not valid TOML: {told}; correct the value"
+        return f"{path}: is not valid TOML: {place}; correct the value"
     line, digits = text.count("\n", 0, found.start()) + 1, len(found[0].replace("_", ""))
     return f"{path}, line {line}: has a number of {digits} digits, and no more than {most} are read; correct the value"
 

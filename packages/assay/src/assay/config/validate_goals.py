@@ -21,10 +21,10 @@ def check_goals(goals: Sequence[Goal], cases: Sequence[Case]) -> None:
         if not outputs or "." not in metric or _listed(metric):
             continue
         if not any(metric.startswith(f"{name}.") for name in outputs):
-            told = metric.rpartition(".")[0]
-            near = difflib.get_close_matches(told, outputs, n=5, cutoff=0.0)
+            output = metric.rpartition(".")[0]
+            near = difflib.get_close_matches(output, outputs, n=5, cutoff=0.0)
             raise UsageError(
-                f"{goal.metric!r} is no metric that is ever recorded: no output is called {told!r} "
+                f"{goal.metric!r} is no metric that is ever recorded: no output is called {output!r} "
                 f"(there is {', '.join(near)})"
             )
 

@@ -237,7 +237,7 @@ def _probe(interpreter: Interpreter, backend: str) -> Availability:
         )
         return msgspec.json.decode(done.stdout, type=dict[str, Availability])[backend]
     except (OSError, subprocess.TimeoutExpired) as error:
-        told = str(error)
+        error_text = str(error)
     except (msgspec.MsgspecError, KeyError):
-        told = " ".join(done.stderr.decode(errors="replace").split()[-40:])
-    return Availability(available=False, reason=f"it cannot be asked for {backend}: {told}")
+        error_text = " ".join(done.stderr.decode(errors="replace").split()[-40:])
+    return Availability(available=False, reason=f"it cannot be asked for {backend}: {error_text}")

@@ -72,8 +72,8 @@ def reason(text: str, limit: int = 700) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     causes = [number for number, line in enumerate(lines) if line.startswith("cause:")]
     if causes:
-        told = " ".join(line.removeprefix("cause:").strip() for line in lines[causes[0] :])
+        reason_line = " ".join(line.removeprefix("cause:").strip() for line in lines[causes[0] :])
     else:
-        told = " ".join(line.removeprefix("error:").strip() for line in lines if not line.startswith("warning:"))
-    told = told.rstrip(".") or "no reason was given"
-    return told if len(told) <= limit else told[: limit - 1] + "…"
+        reason_line = " ".join(line.removeprefix("error:").strip() for line in lines if not line.startswith("warning:"))
+    reason_line = reason_line.rstrip(".") or "no reason was given"
+    return reason_line if len(reason_line) <= limit else reason_line[: limit - 1] + "…"

@@ -158,7 +158,7 @@ class Look:
         attributes = _attributes(suspect, operators)
         brought = tuple(name for cure in cause.cures[:1] for name in cure.names) if cause is not None else ()
         kind = _kind(suspect, cause)
-        told = detail or suspect.detail or (result.detail if result is not None else "")
+        bucket_detail = detail or suspect.detail or (result.detail if result is not None else "")
         return Bucket(
             key=bucket_key(flow.backend, kind, operators, attributes, brought, status)
             if kind != "failed"
@@ -181,7 +181,7 @@ class Look:
             dtypes=suspect.dtypes,
             versions=result.versions if result is not None else {},
             found_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            detail=told[:300],
+            detail=bucket_detail[:300],
             known=cause.known_as if cause is not None else "",
             ablated=suspect.ablated,
         )

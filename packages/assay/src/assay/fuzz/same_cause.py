@@ -189,9 +189,9 @@ def _leaves_wrong(name: str, other: Bucket) -> bool | None:
     """Whether the other is wrong still, once that is done to it; None where it was not tried."""
     if name.startswith("pass "):
         return None if not other.brought else True  # a shared one was looked for before
-    told = {_unsigned(one): right for one, right in other.ablated.items()}
-    if name in told:
-        return not told[name]
+    their_ablations = {_unsigned(one): right for one, right in other.ablated.items()}
+    if name in their_ablations:
+        return not their_ablations[name]
     operator, dot, attribute = name.partition(".")
     stated = {full.partition("=")[0] for full in other.attributes}
     if dot and attribute and f"{operator}.{attribute}" not in stated and not _is_input(operator, attribute):

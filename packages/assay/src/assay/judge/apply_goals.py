@@ -220,11 +220,11 @@ def _weighed(one: DraftVerdict, complaints: Sequence[Violation], kept: Sequence[
         count = len(kept)
         met = f"; {count} goal{'s' if count > 1 else ''} met" if kept and one.word is VerdictStatus.PASS else ""
         return replace(one, reason=one.reason + met)
-    told = sorted(complaints, key=lambda complaint: complaint.word is not VerdictStatus.FAIL)
+    failures_first = sorted(complaints, key=lambda complaint: complaint.word is not VerdictStatus.FAIL)
     failed_before = one.word in (VerdictStatus.FAIL, VerdictStatus.XPASS, VerdictStatus.INCONCLUSIVE)
-    reason = "; ".join([*([one.reason] if failed_before else []), *(complaint.text for complaint in told)])
-    first = told[0]
-    if beyond := refused(one, told):
+    reason = "; ".join([*([one.reason] if failed_before else []), *(complaint.text for complaint in failures_first)])
+    first = failures_first[0]
+    if beyond := refused(one, failures_first):
         reason = beyond
     if one.word in (VerdictStatus.FAIL, VerdictStatus.XPASS) or (
         one.word is VerdictStatus.INCONCLUSIVE and first.word is not VerdictStatus.FAIL

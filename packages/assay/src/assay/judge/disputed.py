@@ -32,8 +32,8 @@ def unsettled(result: Result) -> str:
     side, witness = side_of(result)
     if side is Side.REFERENCE or (side is Side.ENGINE and doubt is Doubt.ITSELF):
         return ""
-    told = _against_itself(result, side, witness) if doubt is Doubt.ITSELF else _disputed(result, side, witness)
-    return f"{told}{_parted(witness)}"
+    sentence = _against_itself(result, side, witness) if doubt is Doubt.ITSELF else _disputed(result, side, witness)
+    return f"{sentence}{_parted(witness)}"
 
 
 def to_decide(result: Result, asked: Asked | None) -> str:

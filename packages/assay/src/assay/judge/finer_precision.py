@@ -28,8 +28,8 @@ def find_higher_precision(asked: str, facts: EngineInfo, comparisons: Sequence[C
         return ""
     computing = computing_types(facts)
     has = {*computing, *(unsigned(kind) for kind, layers in facts.weights.items() if layers)}
-    told = has or ({unsigned(facts.precision)} if facts.precision else set())
-    if told and unsigned(asked) not in told and (computing or facts.weights or not facts.placements):
+    types = has or ({unsigned(facts.precision)} if facts.precision else set())
+    if types and unsigned(asked) not in types and (computing or facts.weights or not facts.placements):
         ran = ", ".join(f"{', '.join(sorted(names)[:3])} in {kind}" for kind, names in sorted(computing.items()))
         return f"nothing of this {asked} flow computes or is stored in {asked}: {ran or f'all is {facts.precision}'}"
     if computing or facts.weights or not facts.placements:

@@ -212,20 +212,20 @@ def _gpu(measurements: Sequence[Measurement]) -> Iterable[tuple[str, float]]:
     records = [one.gpu for one in measurements if one.gpu is not None]
     if not records:
         return
-    told = [one for one in records if not one.untold]
-    if told:
-        lost = sum(one.lost for one in told)
+    read_records = [one for one in records if not one.untold]
+    if read_records:
+        lost = sum(one.lost for one in read_records)
         kept = sum(len(one.wall_s) for one in measurements if one.gpu is not None and not one.gpu.untold)
         yield "gpu.discarded_share", lost / (lost + kept) if lost + kept else 0.0
     for name in ("sm_mhz", "memory_mhz"):
-        spans = [span for one in told if (span := getattr(one, name)) is not None]
+        spans = [span for one in read_records if (span := getattr(one, name)) is not None]
         if spans:
             yield f"gpu.{name}", float(min(low for low, _ in spans))
-    memory = max((one.memory_bytes for one in told), default=0)
+    memory = max((one.memory_bytes for one in read_records), default=0)
     if memory:
         yield "gpu.memory_bytes", float(memory)
     for name in ("sm_share", "memory_share"):
-        shares = [share for one in told if (share := getattr(one, name)) is not None]
+        shares = [share for one in read_records if (share := getattr(one, name)) is not None]
         if shares:
             yield f"gpu.{name}", summary.mean(shares)
 

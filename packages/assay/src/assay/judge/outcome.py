@@ -155,7 +155,7 @@ def _passed(opinion: DraftVerdict, policy: Policy, asked: Asked | None) -> Draft
             return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=nothing)
         case VerifyResult() | PerNodeResult() if (used := accuracy.worst_budget(result)) is not None:
             relaxed = "; recorded as mismatch, within this policy" if result.outcome is Outcome.MISMATCH else ""
-            who = f" against {told}" if (told := described(result.reference)) else ""
+            who = f" against {reference}" if (reference := described(result.reference)) else ""
             share = f"{quantity('budget_used', used)} of {policy.budget_max:.4g}"
             reason = f"budget used {share}{who}{vouched(result)}{_far(result)}{relaxed}{after}"
             return replace(opinion, reason=reason, metric="budget_used", observed=used, allowed=policy.budget_max)
@@ -183,8 +183,8 @@ def _measured(opinion: DraftVerdict, result: MeasureResult, asked: Asked | None,
     if median_ms is None:
         return replace(opinion, reason=f"ok{after}")
     batch = min(one.batch for one in result.measurements)
-    told = gpu_notes.gpu_notes(result)
-    reason = f"median {quantity('latency.median_ms', median_ms)} at batch {batch}{told}{after}"
+    gpu_text = gpu_notes.gpu_notes(result)
+    reason = f"median {quantity('latency.median_ms', median_ms)} at batch {batch}{gpu_text}{after}"
     return replace(opinion, reason=reason, metric="latency.median_ms", observed=median_ms)
 
 

@@ -70,24 +70,24 @@ def _strange(found: os.stat_result) -> str:
     return "a hard link" if found.st_nlink != 1 else ""
 
 
-def _enter(source: int, name: str, target: Path, told: str, budget: _Budget, depth: int) -> None:
-    for descriptor in _opened(source, name, os.O_DIRECTORY, told, budget):
+def _enter(source: int, name: str, target: Path, shown_path: str, budget: _Budget, depth: int) -> None:
+    for descriptor in _opened(source, name, os.O_DIRECTORY, shown_path, budget):
         target.mkdir()
-        _copy_folder(descriptor, target, f"{told}/", budget, depth - 1)
+        _copy_folder(descriptor, target, f"{shown_path}/", budget, depth - 1)
 
 
-def _copy_file(source: int, name: str, target: Path, told: str, budget: _Budget) -> None:
-    for descriptor in _opened(source, name, os.O_NONBLOCK, told, budget):
+def _copy_file(source: int, name: str, target: Path, shown_path: str, budget: _Budget) -> None:
+    for descriptor in _opened(source, name, os.O_NONBLOCK, shown_path, budget):
         with open(descriptor, "rb", 0, closefd=False) as reading, target.open("xb", 0) as writing:
             shutil.copyfileobj(reading, writing, 1 << 17)
 
 
-def _opened(source: int, name: str, flags: int, told: str, budget: _Budget) -> Iterator[int]:
+def _opened(source: int, name: str, flags: int, shown_path: str, budget: _Budget) -> Iterator[int]:
     """One descriptor, or none and a note."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | flags, dir_fd=source)
     except OSError as error:
-        budget.refuse(told, error.strerror or "cannot be read")
+        budget.refuse(shown_path, error.strerror or "cannot be read")
         return
     try:
         yield descriptor

@@ -286,8 +286,8 @@ class Supervisor:
             if kind.environment == environment:
                 self._drop(kind, text)
 
-    def _drop(self, kind: WorkerKey, told: str) -> None:
-        self._finished.extend(failed_result.no_environment(one.job, told) for one in self._waiting.drop(kind))
+    def _drop(self, kind: WorkerKey, reason: str) -> None:
+        self._finished.extend(failed_result.no_environment(one.job, reason) for one in self._waiting.drop(kind))
 
     def _settle(self, lane: Lane, result: Result, *, keep: bool) -> None:
         pending = lane.pending

@@ -83,8 +83,8 @@ def _is_product(convolution: Any) -> bool:
     )
 
 
-def _all(told: Any, value: int) -> bool:
-    return set(told if isinstance(told, list | tuple) else [told]) == {value}
+def _all(numbers: Any, value: int) -> bool:
+    return set(numbers if isinstance(numbers, list | tuple) else [numbers]) == {value}
 
 
 def _spelled(graph: Any, node: Any, chosen: Any, axes: tuple[int, ...]) -> Any:

@@ -282,10 +282,10 @@ def read_tensors(folder: Path, lock: GoldenLock) -> dict[str, dict[str, Array]]:
     tensors: dict[str, dict[str, Array]] = {role: {} for role in FILES}
     for file in lock.files:
         role = next(role for role, name in FILES.items() if name == file.path)
-        told = {tensor.name: (tensor.role, tensor.dtype, tensor.shape) for tensor in file.tensors}
+        listed = {tensor.name: (tensor.role, tensor.dtype, tensor.shape) for tensor in file.tensors}
         with TensorFile(folder / file.path) as opened:
             found = {name: (role, what.dtype, what.shape) for name, what in opened.tensors.items()}
-            tensors[role] = {name: opened.read(name) for name in told if name in found}
-        if told != found:
+            tensors[role] = {name: opened.read(name) for name in listed if name in found}
+        if listed != found:
             raise BadGolden(noted(GoldenCode.GOLDEN_OTHER_TENSORS, file=str(folder / file.path)))
     return tensors

@@ -25,8 +25,8 @@ def load_tolerance(job: ToleranceJob, contract: Contract) -> ToleranceComparator
         lambda: read_tolerance(Path(job.tolerance_dir)) if job.tolerance_dir else None,
         derived=bool(job.tolerance_dir),
     )
-    told = _next_best(job)
-    return replace(judging, notes=(*told, *judging.notes), translated=_own_double(job))
+    notes = _next_best(job)
+    return replace(judging, notes=(*notes, *judging.notes), translated=_own_double(job))
 
 
 def _own_double(job: ToleranceJob) -> bool:

@@ -13,7 +13,7 @@ _KEYS = ("input", "size", "layout", "colour", "fit", "scale", "mean", "std", "fi
 
 def read_picture(text: str) -> Picture:
     """`size=224x224,layout=NCHW,scale=1/255,mean=0.485:0.456:0.406,...`. Raises UsageError."""
-    told: dict[str, str] = {}
+    values: dict[str, str] = {}
     for part in filter(None, (one.strip() for one in text.split(","))):
         key, separator, value = part.partition("=")
         key, value = key.strip().replace("color", "colour"), value.strip()
@@ -21,17 +21,17 @@ def read_picture(text: str) -> Picture:
             near = nearest(key, _KEYS)
             hint = f"perhaps you mean {near}" if near else f"it has {', '.join(_KEYS)}"
             raise UsageError(f"image {text!r}: {part!r} is not KEY=VALUE of an image; {hint}")
-        told[key] = value
+        values[key] = value
     return Picture(
-        input=told.get("input", ""),
-        size=_size(told["size"]) if "size" in told else (),
-        layout=_one_of("layout", told.get("layout", "NCHW").upper(), LAYOUTS),
-        colour=_one_of("colour", told.get("colour", "rgb").lower(), COLOURS),
-        fit=_one_of("fit", told.get("fit", "stretch").lower(), FITS),
-        scale=_number("scale", told["scale"]) if "scale" in told else None,
-        mean=_numbers("mean", told.get("mean", "0")),
-        std=_deviations(told.get("std", "1")),
-        fill=int(_number("fill", told.get("fill", "0"))),
+        input=values.get("input", ""),
+        size=_size(values["size"]) if "size" in values else (),
+        layout=_one_of("layout", values.get("layout", "NCHW").upper(), LAYOUTS),
+        colour=_one_of("colour", values.get("colour", "rgb").lower(), COLOURS),
+        fit=_one_of("fit", values.get("fit", "stretch").lower(), FITS),
+        scale=_number("scale", values["scale"]) if "scale" in values else None,
+        mean=_numbers("mean", values.get("mean", "0")),
+        std=_deviations(values.get("std", "1")),
+        fill=int(_number("fill", values.get("fill", "0"))),
     )
 
 

@@ -16,11 +16,11 @@ PREVIOUS = "previous"
 """Instead of a run's name."""
 
 
-def against(told: str, checked: Checked, services: Services, *, past: bool = True) -> Checked:
+def against(run_id: str, checked: Checked, services: Services, *, past: bool = True) -> Checked:
     """The checked run with what changed since the run that is named, or since the `previous` one with the same cells. `past` as in
     `changes_between`. Raises RunNotFound, and UsageError where the two have no case on one flow in common."""
     new = checked.run
-    old = _previous(checked, services) if told == PREVIOUS else services.store.run(told)
+    old = _previous(checked, services) if run_id == PREVIOUS else services.store.run(run_id)
     if old.id == new.id:
         raise UsageError(f"run {new.id} is compared with itself: name another one, `assay runs` lists them")
     ours, theirs = _cells_of(new), _cells_of(old)

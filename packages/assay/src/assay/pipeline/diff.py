@@ -57,11 +57,11 @@ def diff(old_id: str, new_id: str, services: Services) -> RunDiff:
     return RunDiff(old, new, tuple(outcomes), tuple(changes))
 
 
-def _found(told: str, services: Services) -> tuple[str, Sequence[Result]]:
-    if Path(told).is_file():
-        run, results = saved_run(Path(told))
+def _found(run_or_file: str, services: Services) -> tuple[str, Sequence[Result]]:
+    if Path(run_or_file).is_file():
+        run, results = saved_run(Path(run_or_file))
         return run.id, results
-    run = services.store.run(told)
+    run = services.store.run(run_or_file)
     return run.id, services.store.results(run.id)
 
 

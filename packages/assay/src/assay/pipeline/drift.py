@@ -21,24 +21,24 @@ LOOKED_AT = 20
 def annotate_drift(judgement: RunVerdict, run: Run, results: Sequence[Result], services: Services) -> RunVerdict:
     """Passing verdicts with `changed: ...` where an error grew against the baseline run, or the latest run before this one
     that asked the same question (case, flow, model, inputs) of the same backend."""
-    told = {one.job_key: one for one in results if isinstance(one, VerifyResult) and one.comparisons}
-    former = _earlier(run, told, services) if told else ("", {})
+    compared = {one.job_key: one for one in results if isinstance(one, VerifyResult) and one.comparisons}
+    former = _earlier(run, compared, services) if compared else ("", {})
     if not former[1]:
         return judgement
     verdicts = tuple(
-        _described(verdict, told[verdict.job_key], former) if verdict.job_key in told else verdict
+        _described(verdict, compared[verdict.job_key], former) if verdict.job_key in compared else verdict
         for verdict in judgement.verdicts
     )
     return msgspec.structs.replace(judgement, verdicts=verdicts)
 
 
-def _earlier(run: Run, told: dict[str, VerifyResult], services: Services) -> tuple[str, dict[str, Result]]:
+def _earlier(run: Run, compared: dict[str, VerifyResult], services: Services) -> tuple[str, dict[str, Result]]:
     earlier = [run.baseline] if run.baseline else [one.id for one in services.store.runs(LOOKED_AT) if one.id < run.id]
     for identity in earlier:
         found = {
             result.job_key: result
-            for result in services.store.results(identity, told)
-            if result.job_digest == told[result.job_key].job_digest
+            for result in services.store.results(identity, compared)
+            if result.job_digest == compared[result.job_key].job_digest
         }
         if found:
             return identity, found

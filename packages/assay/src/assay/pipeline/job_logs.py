@@ -54,7 +54,11 @@ def _text(result: Result, run: Run) -> str:
         *(f"version   {name} {version}" for name, version in sorted(result.versions.items())),
         *(f"stage     {one.stage.value} {one.seconds:.3f} s" for one in result.stage_times),
         *(f"warning   {one}" for one in warnings_of(result)),
-        *([f"repeats   {told}"] if isinstance(result, VerifyResult) and (told := asked_again(result.repeats)) else []),
+        *(
+            [f"repeats   {repeats}"]
+            if isinstance(result, VerifyResult) and (repeats := asked_again(result.repeats))
+            else []
+        ),
         "",
         "What the job and its libraries wrote:",
         result.log.rstrip() or _NOTHING,

@@ -58,18 +58,18 @@ def map_names(new: Model, old: Model, inputs: Mapping[str, str], outputs: Mappin
 
 
 def _pairs(
-    role: str, new: Sequence[TensorSpec], old: Sequence[TensorSpec], told: Mapping[str, str]
+    role: str, new: Sequence[TensorSpec], old: Sequence[TensorSpec], stated: Mapping[str, str]
 ) -> tuple[dict[str, str], list[TensorSpec]]:
     """Pairs by option, then by name; and what is left of the original."""
-    for mine, theirs in told.items():
+    for mine, theirs in stated.items():
         _check_known(role, mine, new, "the new model")
         _check_known(role, theirs, old, "the reference")
-    twice = [name for name in told.values() if list(told.values()).count(name) > 1]
+    twice = [name for name in stated.values() if list(stated.values()).count(name) > 1]
     if twice:
         raise UsageError(f"--map-{role} gives the {role} {twice[0]!r} of the reference twice: map each one once")
-    free = {one.name for one in old} - set(told.values())
+    free = {one.name for one in old} - set(stated.values())
     same = {one.name: one.name for one in new if one.name in free}
-    pairs = {one.name: {**same, **told}[one.name] for one in new if one.name in same or one.name in told}
+    pairs = {one.name: {**same, **stated}[one.name] for one in new if one.name in same or one.name in stated}
     return pairs, [one for one in old if one.name not in pairs.values()]
 
 

@@ -24,8 +24,8 @@ MUTANT = "mutant:"
 def quantizing(job: Job) -> tuple[str, ...]:
     """The transforms of its flow up to the last that quantizes; none where an engine is judged by the answers of the model as it is."""
     transforms = job.flow.transforms if isinstance(job, FlowJob) else ()
-    last = max((place for place, told in enumerate(transforms, 1) if _quantizes(told)), default=0)
-    return tuple(told for told in transforms[:last] if not told.startswith(MUTANT))
+    last = max((place for place, spec in enumerate(transforms, 1) if _quantizes(spec)), default=0)
+    return tuple(spec for spec in transforms[:last] if not spec.startswith(MUTANT))
 
 
 def witness_flow(name: str, job: Job) -> Flow:
@@ -50,6 +50,6 @@ def is_witness(other: FlowJob, job: Job) -> bool:
     return bool(other.flow.transforms) or other.flow.precision in ("float32", "float64")
 
 
-def _quantizes(told: str) -> bool:
-    transform: Transform = load(TRANSFORMS, told.partition(":")[0])()
+def _quantizes(spec: str) -> bool:
+    transform: Transform = load(TRANSFORMS, spec.partition(":")[0])()
     return transform.precision.startswith(QUANTIZED)

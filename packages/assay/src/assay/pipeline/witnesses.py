@@ -144,8 +144,8 @@ class Witnessed:
                 break
             if name in asked.witnesses or library_of(name) == measured_by(result).library:
                 continue
-            told = self._unavailable(name)
-            asked.witnesses[name] = told or await loss_witness(
+            absent = self._unavailable(name)
+            asked.witnesses[name] = absent or await loss_witness(
                 find_flow(name), job, result, lambda one: self._run(one, asked, coarse)
             )
             result = replace(result, float_witnesses=tuple(asked.witnesses.values()))

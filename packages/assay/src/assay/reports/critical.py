@@ -27,12 +27,12 @@ class Critical(msgspec.Struct, frozen=True):
 
 def critical(found: Sequence[Row], changes: RunChanges | None = None) -> list[Critical]:
     """In the order of the rows; what several jobs of a row were warned of, once."""
-    told = []
+    warnings = []
     lost = {(one.case, one.flow): one.lost_fusion for one in changes.cells} if changes else {}
     for row in found:
         native = [one for entry in row.entries if entry.result for one in native_warnings_of(entry.result)]
         for text in critical_warnings(dict.fromkeys(native)):
-            told.append(Critical(one_line(row.case), one_line(row.flow), one_line(text)))
+            warnings.append(Critical(one_line(row.case), one_line(row.flow), one_line(text)))
         if (fusion := lost.get((row.case, row.flow))) is not None:
-            told.append(Critical(one_line(row.case), one_line(row.flow), one_line(describe_lost_fusion(fusion))))
-    return told
+            warnings.append(Critical(one_line(row.case), one_line(row.flow), one_line(describe_lost_fusion(fusion))))
+    return warnings

@@ -242,14 +242,14 @@ def _soak(result: Result) -> dict[str, object] | None:
     lines = [[name, text.size(read[-1]), [one / 1e6 for one in read]] for name, read in named if read]
     if not lines:
         return None
-    told = [["Most resident", text.size(memory.soak_peak_bytes)]]
-    told += [["Not in use, of what the allocator holds", f"{100 * share:.1f} %"] for _, share in fragmentation(memory)]
+    rows = [["Most resident", text.size(memory.soak_peak_bytes)]]
+    rows += [["Not in use, of what the allocator holds", f"{100 * share:.1f} %"] for _, share in fragmentation(memory)]
     batches = ", ".join(map(str, memory.soak_batches))
     return {
         "calls": list(memory.soak_calls),
         "batches": batches,
         "lines": lines,
-        "figures": [one for one in told if one[1]],
+        "figures": [one for one in rows if one[1]],
     }
 
 

@@ -21,9 +21,9 @@ PERCENTILES = (50.0, 90.0, 95.0, 99.0)
 def latency(taken: Measurement) -> dict[str, object]:
     """`points` are [sample number, milliseconds]; `lines` are [name, milliseconds, text]; `scale` as in `side_view`."""
     wall_s = [seconds for seconds in taken.wall_s if math.isfinite(seconds)]
-    told = {p: percentile(wall_s, p) for p in PERCENTILES}
+    percentiles = {p: percentile(wall_s, p) for p in PERCENTILES}
     figures = [["Samples", str(len(wall_s))]]
-    for p, value in told.items():
+    for p, value in percentiles.items():
         name = "Median" if p == 50.0 else f"p{p:g}"
         figures.append([name, text.milliseconds(value) if value is not None else f"needs {needed(p)} samples"])
     cpu = percentile(taken.cpu_s, 50.0)
@@ -31,8 +31,8 @@ def latency(taken: Measurement) -> dict[str, object]:
     device = percentile(taken.device_s, 50.0)
     figures += [["Device median", text.milliseconds(device)]] if device is not None else []
     figures += _gpu(taken.gpu) if taken.gpu is not None else []
-    if told[50.0]:
-        figures.append(["Throughput", f"{text.number(taken.batch / told[50.0])} samples/s"])
+    if percentiles[50.0]:
+        figures.append(["Throughput", f"{text.number(taken.batch / percentiles[50.0])} samples/s"])
     if wall_s:
         figures.append(["Fastest, slowest", f"{text.milliseconds(min(wall_s))}, {text.milliseconds(max(wall_s))}"])
     if taken.warmup_s:
@@ -48,7 +48,7 @@ def latency(taken: Measurement) -> dict[str, object]:
         "points": [[number, float(f"{seconds * 1e3:.5g}")] for number, seconds in points],
         "lines": [
             [name, value * 1e3, text.milliseconds(value)]
-            for name, value in (("median", told[50.0]), ("p90", told[90.0]))
+            for name, value in (("median", percentiles[50.0]), ("p90", percentiles[90.0]))
             if value is not None
         ],
     }

@@ -76,13 +76,13 @@ def _case(suite: ET.Element, run: Run, entry: Entry, change: Cell | None) -> Non
 
 def _properties(node: ET.Element, result: Result, change: Cell | None) -> None:
     """Before anything else in a test case: critical warnings, and what stands against the version before."""
-    told = [("critical warning", text) for text in critical_warnings(native_warnings_of(result))]
+    properties = [("critical warning", text) for text in critical_warnings(native_warnings_of(result))]
     if change is not None:
-        told += [("against", note) for note in change.notes]
-        told += [(f"against: {one.label}", _change_text(one)) for one in change.lines]
-    if told:
+        properties += [("against", note) for note in change.notes]
+        properties += [(f"against: {one.label}", _change_text(one)) for one in change.lines]
+    if properties:
         holder = ET.SubElement(node, "properties")
-        for name, value in told:
+        for name, value in properties:
             ET.SubElement(holder, "property", name=name, value=one_line(value))
 
 
@@ -100,7 +100,7 @@ def _story(run: Run, entry: Entry) -> str:
         lines += [f"outcome: {result.outcome.value} in {result.stage.value}"]
         lines += [result.detail] if result.detail else []
         compared = result if isinstance(result, ComparedResult) else None
-        lines += [f"reference: {told}"] if compared and (told := described(compared.reference)) else []
+        lines += [f"reference: {reference}"] if compared and (reference := described(compared.reference)) else []
         lines += [f"node: {result.node}"] if result.node else []
         lines += [f"log: {result.log_file}"] if result.log_file else []
         lines += [f"{one.output}: {one.kind}: {finding_text(one)}" for one in (compared.findings if compared else ())]

@@ -162,13 +162,13 @@ def _changed(line: Line) -> str:
 
 
 def _critical(found: Sequence[Row], changes: RunChanges | None) -> list[str]:
-    told = critical(found, changes)
-    names = [(escaped(one.case, 120), escaped(one.flow, 120), escaped(one.text)) for one in told[:FAILURES_SHOWN]]
-    lines = [f"### {TITLE}", ""] if told else []
+    warnings = critical(found, changes)
+    names = [(escaped(one.case, 120), escaped(one.flow, 120), escaped(one.text)) for one in warnings[:FAILURES_SHOWN]]
+    lines = [f"### {TITLE}", ""] if warnings else []
     lines += [f"- {case} · {flow}: {text}" for case, flow, text in names]
-    if len(told) > FAILURES_SHOWN:
-        lines += [f"- {len(told) - FAILURES_SHOWN} more are in the other reports."]
-    return [*lines, ""] if told else []
+    if len(warnings) > FAILURES_SHOWN:
+        lines += [f"- {len(warnings) - FAILURES_SHOWN} more are in the other reports."]
+    return [*lines, ""] if warnings else []
 
 
 def _speed_comparisons(found: Sequence[Row]) -> list[str]:

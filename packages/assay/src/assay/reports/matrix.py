@@ -82,21 +82,21 @@ def _cell(found: Sequence[Row]) -> str:
 
 def _missing(found: Sequence[Row]) -> list[str]:
     """Why a flow could not run on this machine, once for each reason."""
-    told = Counter(
+    reasons = Counter(
         f"{_text(row.flow)}: {_text(one.reason)}"
         for row in found
         for one in row.entries
         if one.result is not None and OUTCOMES[one.result.outcome].about == "machine"
     )
-    items = [f"<li>{said} ({_many(range(count), 'job')})</li>" for said, count in sorted(told.items())]
+    items = [f"<li>{said} ({_many(range(count), 'job')})</li>" for said, count in sorted(reasons.items())]
     return ["<h2>Not available here</h2>", "<ul>", *items, "</ul>"] if items else []
 
 
 def _what(row: Row) -> str:
     """The outcome that the gravest verdict is about, else the verdict."""
     outcomes = [one.result.outcome.value for one in row.entries if one.word == row.word and one.result is not None]
-    told = [outcome_words(one) for one in outcomes if one != "ok"]
-    return told[0] if told else row.word or "not run"
+    failures = [outcome_words(one) for one in outcomes if one != "ok"]
+    return failures[0] if failures else row.word or "not run"
 
 
 def _text(value: str) -> str:

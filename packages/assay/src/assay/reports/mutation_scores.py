@@ -79,8 +79,8 @@ def shown(found: Sequence[MutationScore]) -> list[str]:
     lines: list[str] = []
     for group in GROUPS:
         header, rows, closing = table(found, group)
-        told = [*(columns(header, rows) if rows else []), *([closing] if closing else [])]
-        lines += ["", *told] if told else []
+        group_lines = [*(columns(header, rows) if rows else []), *([closing] if closing else [])]
+        lines += ["", *group_lines] if group_lines else []
     return lines
 
 

@@ -159,11 +159,11 @@ def _threads(found: Sequence[Roofline], machine: Machine) -> Iterator[str]:
 def _scaling(one: Roofline, many: Roofline, threads: int) -> tuple[str, str, str, str]:
     """The peaks of so many threads, at the operator's intensity, over those of one."""
     faster = one.median_s / many.median_s
-    told = (f"× {faster:.2f}", f"{100 * faster / threads:.0f} %")
+    speedup = (f"× {faster:.2f}", f"{100 * faster / threads:.0f} %")
     if not one.roofline_share or not many.roofline_share:
-        return (*told, "", "")
+        return (*speedup, "", "")
     kept = many.roofline_share / one.roofline_share
-    return (*told, f"× {faster / kept:.2f}", f"{100 * kept:.0f} %")
+    return (*speedup, f"× {faster / kept:.2f}", f"{100 * kept:.0f} %")
 
 
 def _flows(found: Sequence[Roofline]) -> Iterator[str]:

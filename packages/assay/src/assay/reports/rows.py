@@ -114,8 +114,8 @@ class Row(msgspec.Struct, frozen=True):
     def reference(self) -> str:
         """Whose answers its outputs were compared with, in a few words; "" where nothing was compared."""
         results = [entry.result for entry in self.entries]
-        told = (described(one.reference) for one in results if isinstance(one, ComparedResult))
-        return ", ".join(dict.fromkeys(filter(None, told)))
+        references = (described(one.reference) for one in results if isinstance(one, ComparedResult))
+        return ", ".join(dict.fromkeys(filter(None, references)))
 
     @property
     def word(self) -> str:

@@ -158,28 +158,28 @@ def _more(inputs: Sequence[InputFacts]) -> str:
 
 def _remarks(console: Console, found: Sequence[Row]) -> None:
     """A pass may rest on less than it seems (another oracle, a branch that was never run): that is told, once."""
-    told = [
+    remarked = [
         (entry, notes_of(entry.result)[0])
         for row in found
         for entry in row.entries
         if entry.word == VerdictStatus.PASS.value and entry.result is not None and notes_of(entry.result)
     ]
-    if told:
-        entry, warning = told[0]
-        more = f" ({len(told)} passes have warnings: --report html=FILE shows all)" if len(told) > 1 else ""
+    if remarked:
+        entry, warning = remarked[0]
+        more = f" ({len(remarked)} passes have warnings: --report html=FILE shows all)" if len(remarked) > 1 else ""
         names = " | ".join(map(one_line, (*entry.names, entry.kind)))
         console.print()
         print_prose(console, f"warning: {names}: {one_line(warning)}{more}")
 
 
 def _critical(console: Console, found: Sequence[Row], judgement: RunVerdict) -> None:
-    told = critical(found, judgement.changes)
-    if told:
+    warnings = critical(found, judgement.changes)
+    if warnings:
         console.print(f"\n{TITLE}", style="bold")
-    for one in told[:CRITICAL_SHOWN]:
+    for one in warnings[:CRITICAL_SHOWN]:
         print_prose(console, f"  {one.case} | {one.flow}: {one.text}")
-    if len(told) > CRITICAL_SHOWN:
-        print_prose(console, f"  and {len(told) - CRITICAL_SHOWN} more: --report html=FILE shows all")
+    if len(warnings) > CRITICAL_SHOWN:
+        print_prose(console, f"  and {len(warnings) - CRITICAL_SHOWN} more: --report html=FILE shows all")
 
 
 def _changes(console: Console, judgement: RunVerdict) -> None:
@@ -204,18 +204,18 @@ def _changes(console: Console, judgement: RunVerdict) -> None:
 
 def _asked_rarely(console: Console, found: Sequence[Row]) -> None:
     """Passes of engines that were asked again less often than one bad call in 50 needs: by the one with the fewest calls."""
-    told = [
+    rarely_asked = [
         (entry.result.repeats.calls, entry)
         for row in found
         for entry in row.entries
         if entry.word == VerdictStatus.PASS.value and isinstance(entry.result, VerifyResult)
         if 0 < entry.result.repeats.calls < ENOUGH_CALLS
     ]
-    if not told:
+    if not rarely_asked:
         return
-    _, entry = min(told, key=lambda one: one[0])
+    _, entry = min(rarely_asked, key=lambda one: one[0])
     assert isinstance(entry.result, VerifyResult)
-    more = f" ({len(told)} passes were asked less than {ENOUGH_CALLS} times)" if len(told) > 1 else ""
+    more = f" ({len(rarely_asked)} passes were asked less than {ENOUGH_CALLS} times)" if len(rarely_asked) > 1 else ""
     names = " | ".join(map(one_line, (*entry.names, entry.kind)))
     console.print()
     print_prose(console, f"not seen: {names}: {asked_again(entry.result.repeats)}{more}")
@@ -227,10 +227,10 @@ def _speed_comparisons(console: Console, found: Sequence[Row]) -> None:
         for entry in row.entries:
             result = entry.result
             answers = result is not None and (bool(speeds_of(result)) or isinstance(result, ChangeResult))
-            told = answers or any(one.by_stated_limit for one in entry.verdicts)
-            if entry.word in QUIET and result is not None and (told or _has_tables(result)):
+            is_answer = answers or any(one.by_stated_limit for one in entry.verdicts)
+            if entry.word in QUIET and result is not None and (is_answer or _has_tables(result)):
                 console.print(f"\n{one_line(row.case)} | {one_line(row.flow)}", style="bold")
-                if told:
+                if is_answer:
                     print_prose(console, f"  {one_line(entry.reason)}")
                 _tables(console, result)
 
@@ -247,8 +247,8 @@ def _tables(console: Console, result: Result) -> None:
         print_plain(console, columns(header, lines))
         if any(line[-1] for line in lines):
             print_plain(console, [KNEE_MEANS])
-    if told := operators(result):
-        print_plain(console, columns(OPERATORS, told))
+    if operator_lines := operators(result):
+        print_plain(console, columns(OPERATORS, operator_lines))
     for title, head, lines in node_tables(result, names=console.width // 3):
         print_plain(console, ["", title, *columns(head, lines)])
 

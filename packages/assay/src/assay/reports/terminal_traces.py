@@ -31,5 +31,5 @@ def print_traces(console: Console, found: Sequence[Row]) -> None:
         print_prose(console, "\nTraces:")
     for path in kept:
         print_line(console, f"  {one_line(path)}")
-    for told in none:
-        print_prose(console, f"  {one_line(told)}")
+    for reason in none:
+        print_prose(console, f"  {one_line(reason)}")

@@ -31,12 +31,12 @@ def upgrades(found: Sequence[Row]) -> list[Upgrade]:
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in found:
         groups.setdefault((row.case, split_flow(row.flow)[0]), []).append(row)
-    told = []
+    pairs = []
     for (case, flow), rows in groups.items():
         versions = {row.flow: version_of(row) for row in rows}
         if len(set(versions.values()) - {""}) > 1:
-            told.append(Upgrade(case, flow, _lines(sorted(rows, key=lambda row: _order(versions[row.flow])))))
-    return told
+            pairs.append(Upgrade(case, flow, _lines(sorted(rows, key=lambda row: _order(versions[row.flow])))))
+    return pairs
 
 
 def version_of(row: Row) -> str:

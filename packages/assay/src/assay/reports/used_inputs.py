@@ -60,8 +60,8 @@ def _range(one: InputRange) -> str:
 
 def built_for(facts: EngineInfo) -> str:
     """`built for height=96, batch=1..32`: sizes of dynamic dimensions that are fixed in the engine. "" where none is."""
-    told = {name.partition(".")[2]: size for name, size in facts.options.items() if name.startswith(_SIZES)}
-    sizes = [f"{name}={_one(size)}" for name, size in told.items()]
+    by_name = {name.partition(".")[2]: size for name, size in facts.options.items() if name.startswith(_SIZES)}
+    sizes = [f"{name}={_one(size)}" for name, size in by_name.items()]
     return f"built for {', '.join(sizes)}" if sizes else ""
 
 

@@ -93,12 +93,12 @@ class Framing:
             if line < 0:
                 self._line += data[at:]
                 return len(self._line) > _MOST_HEAD_BYTES and self._wrong("a chunk whose size is no number")
-            told, self._line, at = (self._line + data[at:line]).strip(), b"", line + 1
+            size_line, self._line, at = (self._line + data[at:line]).strip(), b"", line + 1
             if self._last:
-                if not told:
+                if not size_line:
                     return self._wrong("it goes on behind its own end") if at < end else True
                 continue
-            size = told.partition(b";")[0].strip()
+            size = size_line.partition(b";")[0].strip()
             if _SIZE.fullmatch(size) is None:
                 return self._wrong("a chunk whose size is no number")
             self._last = int(size, 16) == 0

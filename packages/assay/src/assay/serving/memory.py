@@ -94,9 +94,9 @@ def watched_memory(running: Started, seconds: float, gauges: str = "") -> Iterat
     def read() -> None:
         below = descendants(pid) if pid else []
         size = tree_bytes(pid, below, MACHINE_BYTES) if pid else 0
-        told = read_gauges(gauges) if gauges else {}
-        if size or told:
-            found.found.append(Reading(time.monotonic() - began, size, parts_of([pid, *below]), told))
+        read_values = read_gauges(gauges) if gauges else {}
+        if size or read_values:
+            found.found.append(Reading(time.monotonic() - began, size, parts_of([pid, *below]), read_values))
 
     def watch() -> None:
         while not over.wait(every_s):

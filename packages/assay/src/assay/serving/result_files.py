@@ -30,18 +30,18 @@ def read_results(path: Path) -> LoadSummary:
         if not knows(value):
             continue
         try:
-            told = {name: float(number) for name, number in read(value).items() if number is not None}
+            figures = {name: float(number) for name, number in read(value).items() if number is not None}
         except KeyError as error:
             raise UsageError(f"{path} looks like a result of {tool}, and lacks {error}: another version?") from None
         except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
             raise UsageError(
                 f"{path} looks like a result of {tool}, and a figure in it cannot be read ({error}): damaged?"
             ) from None
-        odd = next((name for name, number in told.items() if number < 0.0), None)
+        odd = next((name for name, number in figures.items() if number < 0.0), None)
         if odd is not None:  # no figure of a load is
-            raise UsageError(f"{path} looks like a result of {tool}, and {odd} is {told[odd]:g}, below 0: damaged?")
-        metrics = {name: number for name, number in told.items() if math.isfinite(number)}
-        absent = ", ".join(sorted(told.keys() - metrics.keys()))
+            raise UsageError(f"{path} looks like a result of {tool}, and {odd} is {figures[odd]:g}, below 0: damaged?")
+        metrics = {name: number for name, number in figures.items() if math.isfinite(number)}
+        absent = ", ".join(sorted(figures.keys() - metrics.keys()))
         notes = (_NO_INTERVAL, note, f"no number in the file: {absent}" if absent else "")
         return LoadSummary(metrics, notes=tuple(filter(None, notes)), source=tool)
     raise UsageError(f"{path} is a result file of none of these: {', '.join(TOOLS)}")
@@ -203,8 +203,8 @@ def _loadgen(text: str) -> dict[str, float]:
     )
     tokens = ("Completed tokens per second", "Tokens per second")
     for name, known in (("throughput_per_s", rates), ("tokens_per_s", tokens)):
-        if (told := next((one for one in known if one in said), None)) is not None:
-            found[name] = float(said[told])
+        if (rate := next((one for one in known if one in said), None)) is not None:
+            found[name] = float(said[rate])
     for name, mean, percentile in _LOADGEN_TIMES:
         keys = {"mean": f"Mean {mean}"} | {f"p{p}": f"{p}.00 percentile {percentile}" for p in _PERCENTILES}
         found |= {f"{name}_{part}_ms": float(said[key]) / 1e6 for part, key in keys.items() if key in said}

@@ -180,9 +180,9 @@ def _close(connection: Connection, run: int, status: str, summary: dict[str, Any
     earlier = _STATUSES[: _STATUSES.index(status)] if status in _STATUSES else ()
     ahead = update(runs).where(runs.c.number == run, runs.c.status.in_(earlier)).values(status=status)
     gone_on = connection.execute(ahead).rowcount > 0
-    told = {name: summary[name] for name in ("word", "passed", "failed", "other")}
+    totals = {name: summary[name] for name in ("word", "passed", "failed", "other")}
     of_run = update(run_summary).where(run_summary.c.run == run, true() if gone_on else run_summary.c.word == "")
-    connection.execute(of_run.values(**told))
+    connection.execute(of_run.values(**totals))
     known = job_numbers(connection, words)
     said = [{"its": known[key], "said": word} for key, word in sorted(words.items()) if key in known]
     for table, job in ((results, results.c.job), (case_state, case_state.c.number)) if said else ():

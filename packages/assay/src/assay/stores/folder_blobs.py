@@ -119,7 +119,7 @@ def missing(digest: str, name: str) -> str:
 
 
 def _refused(name: str, error: OSError) -> str:
-    told = os.strerror(error.errno) if error.errno else str(error)
+    error_text = os.strerror(error.errno) if error.errno else str(error)
     if error.errno in _FULL:
-        return f"the store {name} cannot be written ({told}): free some space; nothing that was there is lost"
-    return f"the store {name} cannot be read or written ({told}): check `store` in assay.toml, and its rights"
+        return f"the store {name} cannot be written ({error_text}): free some space; nothing that was there is lost"
+    return f"the store {name} cannot be read or written ({error_text}): check `store` in assay.toml, and its rights"

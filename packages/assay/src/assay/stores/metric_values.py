@@ -91,8 +91,8 @@ def _constant(wanted: dict[bytes, bytes], value: Names | dict[str, str]) -> byte
 
 def _spread(result: Result) -> tuple[float, ...]:
     smallest = min(measurements_of(result), key=lambda one: one.batch, default=None)
-    told = [percentile(smallest.wall_s, at) for at in SPREAD] if smallest is not None else []
-    known = tuple(1e3 * value for value in told if value is not None)
+    spread = [percentile(smallest.wall_s, at) for at in SPREAD] if smallest is not None else []
+    known = tuple(1e3 * value for value in spread if value is not None)
     return known if len(known) == len(SPREAD) else ()
 
 

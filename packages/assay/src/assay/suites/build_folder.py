@@ -60,8 +60,8 @@ def _contract(path: Path, *, published: bool) -> Contract:
     if not published:
         return Contract()
     data = path.parent / "data.json"
-    told = json.loads(data.read_text()) if data.exists() else {}
-    tolerance = Tolerance(float(told.get("rtol", RTOL)), float(told.get("atol", ATOL)))
+    companion = json.loads(data.read_text()) if data.exists() else {}
+    tolerance = Tolerance(float(companion.get("rtol", RTOL)), float(companion.get("atol", ATOL)))
     return Contract(tolerances={"*": tolerance}, published=True)
 
 

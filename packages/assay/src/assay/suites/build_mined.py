@@ -43,13 +43,13 @@ class _Unknown(Exception):
 
 def main() -> None:
     index, seconds, paths = Path(sys.argv[1]), int(sys.argv[2]), [Path(word) for word in sys.argv[3:]]
-    told = os.dup(1)
+    answers = os.dup(1)
     os.dup2(2, 1)  # what a factory or a library prints is no name of a model
     uses: Counter[str] = Counter()
     first: dict[str, tuple[str, ModelProto]] = {}
     left: Counter[str] = Counter()
     for path in paths:
-        os.write(told, f"{path}\n".encode())
+        os.write(answers, f"{path}\n".encode())
         signal.alarm(seconds)
         model = _opened(path)
         for node in model.graph.node:
@@ -72,8 +72,8 @@ def _case(name: str, model: ModelProto, uses: int, folder: Path) -> Case:
     path = folder / "cases" / f"{name}.onnx"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(model.SerializeToString(deterministic=True))
-    told = open_model(path)
-    return Case(f"mined/{name}-x{uses}", msgspec.structs.replace(told, name=name), Inputs(samples=1), uses=uses)
+    opened = open_model(path)
+    return Case(f"mined/{name}-x{uses}", msgspec.structs.replace(opened, name=name), Inputs(samples=1), uses=uses)
 
 
 def _opened(path: Path) -> ModelProto:

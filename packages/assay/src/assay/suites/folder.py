@@ -97,7 +97,7 @@ class Folder:
             asked = [msgspec.json.encode((self._name(one), one, str(places[one]))) for one in waiting]
             done = run_in_subprocess(
                 MAKER, str(folder), str(math.ceil(self._limits.timeout_s)),
-                told=b"\n".join(asked), memory_bytes=self._limits.memory_bytes,
+                input_bytes=b"\n".join(asked), memory_bytes=self._limits.memory_bytes,
             )  # fmt: skip
             up, *answers = done.stdout.splitlines() or [b""]
             if up != UP:
@@ -111,8 +111,8 @@ class Folder:
 
     def _state(self) -> str:
         files = sorted(path for path in self._path.rglob("*") if path.is_file())
-        told = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
-        return value_digest((code_digest(MAKER), self.name, told))[:32]
+        states = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
+        return value_digest((code_digest(MAKER), self.name, states))[:32]
 
 
 def companion_file(path: Path) -> bool:

@@ -76,9 +76,9 @@ class Mined:
         return index
 
 
-def _models(told: str) -> tuple[Path, ...]:
+def _models(paths_text: str) -> tuple[Path, ...]:
     found: list[Path] = []
-    for word in told.split(","):
+    for word in paths_text.split(","):
         path = Path(word)
         if word and path.is_dir():
             found += sorted(one for suffix in SUFFIXES for one in path.rglob(f"*{suffix}"))
@@ -86,7 +86,7 @@ def _models(told: str) -> tuple[Path, ...]:
             found.append(path)
         elif word:
             raise UsageError(
-                f"mined:{told}: there is no model {word}; name ONNX files, .pt2 programs, folders of them, or package.module:factory"
+                f"mined:{paths_text}: there is no model {word}; name ONNX files, .pt2 programs, folders of them, or package.module:factory"
             )
     if not found:
         raise UsageError("nothing to mine: name models, for example assay run mined:model.onnx")
@@ -94,5 +94,5 @@ def _models(told: str) -> tuple[Path, ...]:
 
 
 def _state(path: Path) -> tuple[str, int, int]:
-    told = None if is_factory(path) else path.stat()
-    return str(path), told.st_size if told else 0, told.st_mtime_ns if told else 0
+    stat = None if is_factory(path) else path.stat()
+    return str(path), stat.st_size if stat else 0, stat.st_mtime_ns if stat else 0

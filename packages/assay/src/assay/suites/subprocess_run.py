@@ -32,11 +32,11 @@ LIMIT_S = 1200
 
 
 def run_in_subprocess(
-    maker: str, *arguments: str, told: bytes = b"", seconds: int = IMPORT_LIMIT_S, memory_bytes: int = 0
+    maker: str, *arguments: str, input_bytes: bytes = b"", seconds: int = IMPORT_LIMIT_S, memory_bytes: int = 0
 ) -> subprocess.CompletedProcess[bytes]:
-    """The module `maker`, with `told` as its input."""
+    """The module `maker`, with `input_bytes` as its input."""
     command = [sys.executable, "-P", "-c", START, str(seconds), str(memory_bytes), maker, *arguments]
-    return subprocess.run(command, input=told, capture_output=True, check=False)
+    return subprocess.run(command, input=input_bytes, capture_output=True, check=False)
 
 
 def cases_made_once(index: Path, maker: str, what: str) -> list[Case]:

@@ -37,11 +37,11 @@ def classification(
         "top5_agreement": _among_best(got, best, 5),
         "kl_divergence": _kl(_probabilities(wanted, softmax), _probabilities(got, softmax)),
     }
-    told = option(options, "label", "label")
-    truth = label(labels, told, len(got))
+    label_option = option(options, "label", "label")
+    truth = label(labels, label_option, len(got))
     if truth is not None:
-        truth = one_each(truth, told, len(got))
-        check_classes(truth, told, got.shape[1])
+        truth = one_each(truth, label_option, len(got))
+        check_classes(truth, label_option, got.shape[1])
         figures["top1_accuracy"] = _among_best(got, truth, 1)
         figures["top5_accuracy"] = _among_best(got, truth, 5)
         figures["expected_top1_accuracy"] = _among_best(wanted, truth, 1)

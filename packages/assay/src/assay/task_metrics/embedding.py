@@ -39,10 +39,10 @@ def embedding(
         "min_cosine_agreement": float(cosines.min()),
         "neighbour_agreement": _share(near, reference_near),
     }
-    told = option(options, "label", "label")
-    truth = label(labels, told, len(ours))
+    label_option = option(options, "label", "label")
+    truth = label(labels, label_option, len(ours))
     if truth is not None:
-        classes = one_each(truth, told, len(ours))
+        classes = one_each(truth, label_option, len(ours))
         figures["recall_at_1"] = _recall(near, classes)
         figures["expected_recall_at_1"] = _recall(reference_near, classes)
     return figures

@@ -46,10 +46,10 @@ def transcription(
     if truth is not None:
         if decoding == "ctc":
             check_classes(truth[truth != padding], told_by, np.shape(expected[0][name])[-1])
-        told = [tuple(int(one) for one in row if one != padding) for row in np.atleast_2d(truth)]
-        figures["word_error_rate"] = _rate(_words(got, separator), _words(told, separator))
-        figures["token_error_rate"] = _rate(_words(got, None), _words(told, None))
-        figures["expected_word_error_rate"] = _rate(_words(wanted, separator), _words(told, separator))
+        labelled = [tuple(int(one) for one in row if one != padding) for row in np.atleast_2d(truth)]
+        figures["word_error_rate"] = _rate(_words(got, separator), _words(labelled, separator))
+        figures["token_error_rate"] = _rate(_words(got, None), _words(labelled, None))
+        figures["expected_word_error_rate"] = _rate(_words(wanted, separator), _words(labelled, separator))
     return figures
 
 

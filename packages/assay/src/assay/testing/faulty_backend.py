@@ -73,8 +73,8 @@ class Faulty:
         fault = os.environ.get(_IMPORT_FAULT, "none")
         if fault not in ("none", *PROCESS_FAULTS):
             raise UsageError(f"{_IMPORT_FAULT} cannot be {fault!r}; use one of: {', '.join(PROCESS_FAULTS)}.")
-        told = {"fault": fault, "act": os.environ.get(IMPORT_ACT, ""), "stage": "import"}
-        Misbehaviour({**{spec.name: spec.default for spec in self.options}, **told}).at("import")
+        at_import = {"fault": fault, "act": os.environ.get(IMPORT_ACT, ""), "stage": "import"}
+        Misbehaviour({**{spec.name: spec.default for spec in self.options}, **at_import}).at("import")
 
     def lower(self, model: Path, flow: Flow) -> FaultyEngine:
         """The model is not opened for `identity`."""

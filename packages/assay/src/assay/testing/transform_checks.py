@@ -100,19 +100,19 @@ def _check_rewriting(
     _check_near(transform, text, written[0], image)
 
 
-def _check_near(transform: Transform, told: str, written: Path, image: Tensors) -> None:
+def _check_near(transform: Transform, text: str, written: Path, image: Tensors) -> None:
     from assay.worker.reference.reference_evaluation import QUANTIZED, evaluate
 
     (answers,) = evaluate(written, [_as_declared(written, image)], oracles=QUANTIZED)
     wanted = tiny_expected(image[INPUT])
-    assert list(answers) == list(wanted), f"{told}: outputs are {list(answers)}, the model's are {list(wanted)}."
+    assert list(answers) == list(wanted), f"{text}: outputs are {list(answers)}, the model's are {list(wanted)}."
     for name, expected in wanted.items():
         if expected.dtype.kind != "f":
             continue
         error = answers[name].astype(np.float64) - expected
         sqnr_db = 10 * np.log10(np.sum(expected.astype(np.float64) ** 2) / max(np.sum(error**2), 1e-300))
         least = LEAST_SQNR_DB.get(transform.precision, 10.0)
-        assert sqnr_db > least, f"{told}: output {name!r} is {sqnr_db:.1f} dB from the model's, less than {least:.0f}."
+        assert sqnr_db > least, f"{text}: output {name!r} is {sqnr_db:.1f} dB from the model's, less than {least:.0f}."
 
 
 def _as_declared(written: Path, image: Tensors) -> dict[str, Tensor]:

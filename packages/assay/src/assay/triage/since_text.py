@@ -42,12 +42,12 @@ def _course(history: History) -> str:
     if len(later) < 2:
         return f"{begin}; {later[0]} is right again" if later else begin
     words = ("right", "wrong again" if history.begins_wrong else "wrong")
-    told = [f"{words[at % 2]} from {name}" for at, name in enumerate(later)]
-    told[-1] = f"{words[(len(later) - 1) % 2]} since {later[-1]}"
+    turns = [f"{words[at % 2]} from {name}" for at, name in enumerate(later)]
+    turns[-1] = f"{words[(len(later) - 1) % 2]} since {later[-1]}"
     if not history.begins_wrong:
-        told[0], told[-1] = f"it was right again at {later[0]}", f"and {told[-1]}"
-    told[NAMED_TURNS:-1] = ["..."] if told[NAMED_TURNS:-1] else []
-    return f"{begin}{';' if history.begins_wrong else ','} {', '.join(told)}"
+        turns[0], turns[-1] = f"it was right again at {later[0]}", f"and {turns[-1]}"
+    turns[NAMED_TURNS:-1] = ["..."] if turns[NAMED_TURNS:-1] else []
+    return f"{begin}{';' if history.begins_wrong else ','} {', '.join(turns)}"
 
 
 def _always(history: History, tried: list[str]) -> str:

@@ -53,10 +53,10 @@ def cause_of_slowness(job: Job, result: Result, folder: Path) -> Cause | None:
         before, after = result.baseline_operator_times, result.operator_times
         changes = operator_regressions(before, after) if before else []
         lost = sum(one.seconds for one in after) - sum(one.seconds for one in before)
-        told = "; ".join(differences(result.baseline_facts, result.facts))
+        differing = "; ".join(differences(result.baseline_facts, result.facts))
     elif isinstance(result, MeasureResult):
         longest = sorted(result.operator_times, key=lambda one: -one.seconds)
-        changes, told = [Change(one.name, one.operator, None, one.seconds) for one in longest], ""
+        changes, differing = [Change(one.name, one.operator, None, one.seconds) for one in longest], ""
         lost = sum(one.seconds for one in longest)
     else:
         return None
@@ -81,6 +81,6 @@ def cause_of_slowness(job: Job, result: Result, folder: Path) -> Cause | None:
         nodes_of_model=job.case.model.nodes,
         explains=min(1.0, first.delta_s / lost) if lost > 0.0 else None,
         slower=tuple(slower),
-        detail=told,
+        detail=differing,
         folder=str(folder),
     )

@@ -102,12 +102,12 @@ def lines(cause: Cause) -> Iterator[str]:
     if cause.nodes and not cause.slower:
         yield f"  smallest: {len(cause.nodes)} of {cause.nodes_of_model} nodes, {size(cause)}"
     yield f"  brought by: {brought(cause)}"
-    if told := workaround(cause):
-        yield f"  workaround: {told}"
+    if line := workaround(cause):
+        yield f"  workaround: {line}"
     if cause.healing_taps:
         yield f"  right when one of these is an output: {', '.join(cause.healing_taps)}"
-    if told := since(cause.since):
-        yield f"  since: {told}"
+    if line := since(cause.since):
+        yield f"  since: {line}"
     if cause.script:
         yield f"  script: {cause.script}"
     for text in doubts(cause):
@@ -210,8 +210,8 @@ def _by_backend(cause: Cause) -> str:
         return "a kernel, not a pass: it is wrong at the lowest optimization level, too"
     if cause.where is Where.WHOLE:
         return "not known"
-    if told := "; ".join(filter(None, (_stage(cause.origin), _no_option(cause)))):
-        return told
+    if origin := "; ".join(filter(None, (_stage(cause.origin), _no_option(cause)))):
+        return origin
     if Doubt.OUT_OF_TIME in cause.doubts:
         return "not known: the time was over"
     return "not known: the backend has no passes or options that can be switched"
@@ -227,8 +227,8 @@ def _no_option(cause: Cause) -> str:
 
 
 def _after(cause: Cause) -> str:
-    told = _stage(cause.origin)
-    return f"; {told}" if told else ""
+    stage = _stage(cause.origin)
+    return f"; {stage}" if stage else ""
 
 
 def _stage(origin: Origin) -> str:

@@ -46,5 +46,5 @@ def strip(taken: dict[str, Any]) -> dict[str, Any]:
     dots = " ".join(
         f"M{round(number / count * (SAMPLES_WIDE - 12) + 6, 1)} {y(value)}h0" for number, value in taken["points"]
     )
-    lines = [(name, y(value), told) for name, value, told in taken["lines"]]
+    lines = [(name, y(value), text) for name, value, text in taken["lines"]]
     return {"dots": dots, "lines": lines, "wide": SAMPLES_WIDE, "high": SAMPLES_HIGH, "count": taken["count"]}

@@ -77,8 +77,8 @@ def _answer(driver: DriverConnection, job: Job, result: AnyResult, changed: tupl
     except Exception as error:  # noqa: BLE001  a backend's facts and figures may be anything
         ended = noted(NoteCode.RESULT_NOT_WRITTEN, error=_not_written(error))
         failed = empty_result(job, Outcome.ERROR)
-        told = msgspec.structs.replace(failed, stage=result.stage, cause=Cause.OTHER, ended=ended)
-        driver.send(Done(told, changed))
+        not_written = msgspec.structs.replace(failed, stage=result.stage, cause=Cause.OTHER, ended=ended)
+        driver.send(Done(not_written, changed))
 
 
 def _not_written(error: Exception) -> Note | str:

@@ -130,8 +130,8 @@ class ForgeHttp:
                     )
         finally:
             answer.close()
-        told = {name: value for name, value in answer.headers.items() if name not in _OF_TRANSFER}
-        return httpx.Response(answer.status_code, headers=told, content=bytes(read), request=asked)
+        headers = {name: value for name, value in answer.headers.items() if name not in _OF_TRANSFER}
+        return httpx.Response(answer.status_code, headers=headers, content=bytes(read), request=asked)
 
     def _here(self, address: str) -> str:
         """An address that the forge names, where it is the forge's own: a token goes nowhere else."""
@@ -153,9 +153,9 @@ class ForgeHttp:
     def _limited(self, answer: httpx.Response) -> float | None:
         if answer.status_code not in (403, 429):
             return None
-        told = answer.headers.get("retry-after", "")
-        if told.isdigit():
-            return float(told)
+        retry_after = answer.headers.get("retry-after", "")
+        if retry_after.isdigit():
+            return float(retry_after)
         reset = answer.headers.get("x-ratelimit-reset") or answer.headers.get("ratelimit-reset", "")
         left = answer.headers.get("x-ratelimit-remaining") or answer.headers.get("ratelimit-remaining", "")
         if reset.isdigit() and left == "0":
@@ -168,7 +168,7 @@ class ForgeHttp:
 def _said(answer: httpx.Response) -> str:
     """The forge's own words; never a header, never what was sent."""
     try:
-        told = answer.json()
+        content = answer.json()
     except ValueError:
         return sanitize(answer.text, 200)
-    return sanitize(str(told.get("message", told)) if isinstance(told, dict) else str(told), 200)
+    return sanitize(str(content.get("message", content)) if isinstance(content, dict) else str(content), 200)

@@ -25,9 +25,9 @@ def understood(method: Callable[Told, Answer]) -> Callable[Told, Answer]:
     """What a forge answers in another form than it documents (null, a page of HTML) is a failure of the forge, tried again later."""
 
     @functools.wraps(method)
-    def asked(*told: Told.args, **named: Told.kwargs) -> Answer:
+    def asked(*arguments: Told.args, **named: Told.kwargs) -> Answer:
         try:
-            return method(*told, **named)
+            return method(*arguments, **named)
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             what = f"{type(error).__name__}: {error}"[:200]
             raise SourceFailed(

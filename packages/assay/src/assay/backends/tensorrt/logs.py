@@ -160,8 +160,8 @@ def node_of(text: str) -> str:
 def remarks(lines: Sequence[Line]) -> tuple[str, ...]:
     """What a successful build said that a person should know: precision given up, integers narrowed, libraries mixed, layers that were
     not fused, fell back, or will be gone."""
-    told = (Kind.PRECISION, Kind.NARROWED, Kind.LIBRARY)
-    return tuple(dict.fromkeys(short(line.text) for line in lines if classify(line) in told or _is_remark(line)))
+    remarkable = (Kind.PRECISION, Kind.NARROWED, Kind.LIBRARY)
+    return tuple(dict.fromkeys(short(line.text) for line in lines if classify(line) in remarkable or _is_remark(line)))
 
 
 def _is_remark(line: Line) -> bool:

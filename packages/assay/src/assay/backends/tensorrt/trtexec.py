@@ -104,8 +104,8 @@ def run_command(
         command.append("--loadInputs=" + ",".join(f"{one.name}:{input_file(at)}" for at, one in enumerate(inputs)))
     dynamic = [spec.name for spec in inputs if not all(isinstance(size, int) for size in spec.shape)]
     if dynamic:
-        told = (f"{name}:{'x'.join(str(size) for size in shapes[name])}" for name in dynamic)
-        command.append("--shapes=" + ",".join(told))
+        shape_texts = (f"{name}:{'x'.join(str(size) for size in shapes[name])}" for name in dynamic)
+        command.append("--shapes=" + ",".join(shape_texts))
     if settings.version_compatible:
         command.append("--versionCompatible")
     return command

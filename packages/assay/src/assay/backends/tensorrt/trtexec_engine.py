@@ -65,12 +65,12 @@ class TrtexecEngine:
     def operator_times(self, tensors: Tensors) -> tuple[OperatorTime, ...]:
         """Of each layer, its median over the iterations of the profile."""
         layers = {one.name: one for one in parse_layers((self._folder / LAYERS).read_text()).layers}
-        told = ((one, layers.get(one.name)) for one in self._timed(tensors, 1)[1].layers)
+        timed_layers = ((one, layers.get(one.name)) for one in self._timed(tensors, 1)[1].layers)
         return tuple(
             OperatorTime(
                 one.name, layer.operator if layer else one.name, one.median_s, layer.precision if layer else ""
             )
-            for one, layer in told
+            for one, layer in timed_layers
         )
 
     def trace(self, tensors: Tensors, folder: Path) -> None:

@@ -44,17 +44,17 @@ def read_settings(kind: str, said: Mapping[str, Any]) -> GgufSettings:
     """Those of one architecture, with what may be left out filled in. Raises ValueError: what it cannot be."""
     own = {name.removeprefix(f"{kind}."): one for name, one in said.items() if name.startswith(f"{kind}.")}
     try:
-        told = msgspec.convert({_READ[name]: one for name, one in own.items() if name in _READ}, GgufSettings)
+        settings = msgspec.convert({_READ[name]: one for name, one in own.items() if name in _READ}, GgufSettings)
     except msgspec.ValidationError as error:
         raise ValueError(str(error)) from None
-    key_heads, head = told.key_heads or told.heads, told.head or told.width // told.heads
-    if not math.isfinite(told.base):
-        raise ValueError(f"rope.freq_base {told.base}")
-    if told.heads % key_heads or (not told.head and told.width % told.heads):
-        raise ValueError(f"{told.heads} heads for {key_heads} of keys and a width of {told.width}")
+    key_heads, head = settings.key_heads or settings.heads, settings.head or settings.width // settings.heads
+    if not math.isfinite(settings.base):
+        raise ValueError(f"rope.freq_base {settings.base}")
+    if settings.heads % key_heads or (not settings.head and settings.width % settings.heads):
+        raise ValueError(f"{settings.heads} heads for {key_heads} of keys and a width of {settings.width}")
     if head % 2:
         raise ValueError(f"a head of odd width ({head}), which cannot be turned by its position")
-    return msgspec.structs.replace(told, key_heads=key_heads, head=head)
+    return msgspec.structs.replace(settings, key_heads=key_heads, head=head)
 
 
 def otherwise(kind: str, said: Mapping[str, Any], head: int) -> Iterator[str]:

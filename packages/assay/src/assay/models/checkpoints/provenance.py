@@ -40,8 +40,8 @@ def checkpoint_digest(source: Path) -> str:
     if source.is_file():
         return file_digest(source)
     files = sorted((source / CONFIG, source / INDEX, source / _GENERATION, *source.glob("*.safetensors")))
-    told = [(one.name, file_digest(one)) for one in files if one.is_file()]
-    return hashlib.sha256(repr(told).encode()).hexdigest()
+    named_digests = [(one.name, file_digest(one)) for one in files if one.is_file()]
+    return hashlib.sha256(repr(named_digests).encode()).hexdigest()
 
 
 def write_provenance(proto: ModelProto, place: Path, kind: str, digest: str) -> None:

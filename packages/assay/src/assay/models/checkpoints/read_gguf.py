@@ -63,24 +63,33 @@ def read_gguf(path: Path) -> Decoder:
     if kind not in KNOWN:
         raise BadModel(f"{path} is a {kind}; {', '.join(KNOWN)} are read as they are")
     try:
-        told = read_settings(kind, said)
+        settings = read_settings(kind, said)
     except ValueError as error:
         raise BadModel(f"{path} lacks a setting, or it is none ({error}): give the file as it was written") from None
-    if odd := next(otherwise(kind, said, told.head), None):
+    if odd := next(otherwise(kind, said, settings.head), None):
         raise BadModel(f"{path} has {odd[:200]}, which is not read as it is: export the model to ONNX with its cache")
-    decoder = Decoder(path.stem, told.layers, told.heads, told.key_heads, told.head, told.epsilon, told.base, {})
-    _check_weights(path, reader, decoder, kind, told)
+    decoder = Decoder(
+        path.stem,
+        settings.layers,
+        settings.heads,
+        settings.key_heads,
+        settings.head,
+        settings.epsilon,
+        settings.base,
+        {},
+    )
+    _check_weights(path, reader, decoder, kind, settings)
     return _named(replace(decoder, weights=_stored(path, reader)), _TURNED.get(kind, ()))
 
 
-def _check_weights(path: Path, reader: Any, decoder: Decoder, kind: str, told: GgufSettings) -> None:
+def _check_weights(path: Path, reader: Any, decoder: Decoder, kind: str, settings: GgufSettings) -> None:
     """Names and shapes, before a weight is read. The shape of GGUF has the last dimension first."""
     stored = {one.name: tuple(int(size) for size in reversed(one.shape)) for one in reader.tensors}
     ours = {_ours(name): shape for name, shape in stored.items()}
-    vocabulary = told.vocabulary or (*ours.get(EMBEDDING, ()), 0)[0]
+    vocabulary = settings.vocabulary or (*ours.get(EMBEDDING, ()), 0)[0]
     biased = ATTENTION[:3] if kind == "qwen2" else ()
     parts = Parts(biased, (*ATTENTION, *GATED), norms=kind == "qwen3", tied=HEAD not in ours)
-    if wrong := misfit(ours, decoder, told.width, told.inner, vocabulary, parts):
+    if wrong := misfit(ours, decoder, settings.width, settings.inner, vocabulary, parts):
         raise BadModel(f"{path} {wrong}; give the file as it was written (names are those of transformers)")
     if graph_bytes(ours) > MOST_BYTES:
         raise BadModel(

@@ -107,8 +107,8 @@ def placed(text: str, path: Path, everything: Sequence[Scope] = ()) -> ModelFind
             if code == "unknown-operator" and (since := _since(values[1], int(values[0]), everything)):
                 code, values = "later-operator", [*values, str(since)]
             return ModelFinding(place, code, about, tuple(_written(code, values)))
-    told = flat(said).replace(f"{path.parent}/", "")[:_LONGEST]
-    return ModelFinding(_area(said, node is not None), "onnx-checker", about, (told,))
+    message = flat(said).replace(f"{path.parent}/", "")[:_LONGEST]
+    return ModelFinding(_area(said, node is not None), "onnx-checker", about, (message,))
 
 
 def _since(operator: str, version: int, everything: Sequence[Scope]) -> int:

@@ -19,7 +19,7 @@ def tell_defaults(model: ModelProto) -> bool:
     """In place, but for the bodies of functions; whether anything was written."""
     from onnx import AttributeProto
 
-    told = False
+    is_written = False
     for scope in scopes(model):
         for node in scope.graph.node if scope.function is None else ():
             schema: Any = schema_of(node, scope.opsets)  # its stub lacks has_function
@@ -29,5 +29,5 @@ def tell_defaults(model: ModelProto) -> bool:
             for name, attribute in schema.attributes.items():
                 if name not in named and attribute.default_value.type != AttributeProto.UNDEFINED:
                     node.attribute.append(attribute.default_value)
-                    told = True
-    return told
+                    is_written = True
+    return is_written

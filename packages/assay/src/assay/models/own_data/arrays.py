@@ -38,8 +38,8 @@ def read_arrays(path: Path) -> Raw:
             raise BadGolden(noted(DataCode.ARRAYS_OTHER, file=str(path), start=start)) from None
         if "pickle" in str(error):
             raise BadGolden(noted(DataCode.ARRAYS_PICKLED, file=str(path))) from None
-        told = " ".join(str(error).split()) or type(error).__name__
-        raise BadGolden(noted(DataCode.ARRAYS_DAMAGED, file=str(path), error=told)) from None
+        error_text = " ".join(str(error).split()) or type(error).__name__
+        raise BadGolden(noted(DataCode.ARRAYS_DAMAGED, file=str(path), error=error_text)) from None
     if len(found) == 1 and next(iter(found)) in _ALONE:
         found = {SINGLE: found.popitem()[1]}
     return Raw(str(path), found)

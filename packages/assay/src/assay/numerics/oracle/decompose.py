@@ -35,20 +35,20 @@ def _present(proto: ModelProto) -> set[str]:
 def _described(proto: ModelProto, operators: set[str]) -> ModelProto:
     """A copy in which these name their attributes, and stored numbers have a type beside the graph: what onnx 1.23 takes apart knows
     no default, and no type of an initializer."""
-    told = ModelProto()
-    told.CopyFrom(proto)
-    known = {one.name for one in (*told.graph.input, *told.graph.value_info)}
-    told.graph.value_info.extend(
+    copy = ModelProto()
+    copy.CopyFrom(proto)
+    known = {one.name for one in (*copy.graph.input, *copy.graph.value_info)}
+    copy.graph.value_info.extend(
         helper.make_tensor_value_info(one.name, one.data_type, one.dims)
-        for one in told.graph.initializer
+        for one in copy.graph.initializer
         if one.name not in known
     )
-    opset = next((one.version for one in told.opset_import if one.domain in ("", "ai.onnx")), 1)
-    for node in told.graph.node:
+    opset = next((one.version for one in copy.opset_import if one.domain in ("", "ai.onnx")), 1)
+    for node in copy.graph.node:
         if node.op_type in operators and node.domain in ("", "ai.onnx"):
             named = {one.name for one in node.attribute}
             schema = defs.get_schema(node.op_type, opset)
             for name, attribute in schema.attributes.items():
                 if name not in named and attribute.default_value.type != AttributeProto.UNDEFINED:
                     node.attribute.append(attribute.default_value)
-    return told
+    return copy

@@ -42,7 +42,7 @@ def make(asked: MakeRequest, folder: Path) -> None:
     torch.manual_seed(number_of(f"{asked.seed}/{case.name}"))
     module = build(case).eval()
     double = copy.deepcopy(module).double()
-    arrays, told = _drawn(asked, double, second)
+    arrays, backward = _drawn(asked, double, second)
     inputs = [as_tensor(one) for one in arrays.values()]
     own = joint(module, list(arrays), inputs, second=second)
     vectors = {
@@ -50,9 +50,9 @@ def make(asked: MakeRequest, folder: Path) -> None:
         for name, shape in own.given
     }
     fed = {**arrays, **vectors}
-    expected = told.function(*(_double(as_tensor(one)) for one in fed.values()))
+    expected = backward.function(*(_double(as_tensor(one)) for one in fed.values()))
     given = save_models(_traced(own, fed), folder, list(fed), list(own.outputs))
-    _write(given, folder, asked, fed, dict(zip(told.outputs, (one.numpy() for one in expected), strict=True)))
+    _write(given, folder, asked, fed, dict(zip(backward.outputs, (one.numpy() for one in expected), strict=True)))
 
 
 def _drawn(asked: MakeRequest, double: Any, second: bool) -> tuple[dict[str, np.ndarray[Any, Any]], Joint]:
@@ -62,29 +62,29 @@ def _drawn(asked: MakeRequest, double: Any, second: bool) -> tuple[dict[str, np.
         name = asked.case.name + (f"#{attempt}" if attempt else "")
         arrays = {one.name: random_tensors(one, seed=asked.seed, case=name) for one in asked.case.inputs}
         inputs = [_double(as_tensor(one)) for one in arrays.values()]
-        told = joint(double, list(arrays), inputs, second=second)
-        why = _checked(told, inputs, asked.seed, second)
+        backward = joint(double, list(arrays), inputs, second=second)
+        why = _checked(backward, inputs, asked.seed, second)
         if not why:
-            return arrays, told
+            return arrays, backward
     raise Contradicted(f"{why} (for each of {ATTEMPTS} draws)")
 
 
-def _checked(told: Joint, inputs: Sequence[Any], seed: int, second: bool) -> str:
+def _checked(backward: Joint, inputs: Sequence[Any], seed: int, second: bool) -> str:
     """Along DIRECTIONS by all inputs at once, and one by each parameter: outputs weighted at random as one number, or the
     first derivatives weighted at random."""
     import torch
 
     stream = torch.Generator().manual_seed(seed)
-    weights = [torch.randn(shape, generator=stream, dtype=torch.float64) for _, shape in told.given]
-    begin, count = told.values, len(told.by_inputs)
+    weights = [torch.randn(shape, generator=stream, dtype=torch.float64) for _, shape in backward.given]
+    begin, count = backward.values, len(backward.by_inputs)
     terms, pulled = (slice(begin, begin + count), weights[begin:]) if second else (slice(begin), weights)
 
     def number(own: Sequence[Any], moved: Mapping[str, Any]) -> float:
-        found = told.function(*own, *weights, moved=moved)[terms]
+        found = backward.function(*own, *weights, moved=moved)[terms]
         return float(sum((one * w).sum() for one, w in zip(found, pulled, strict=True)))
 
     def by_inputs(point: Sequence[Any]) -> float:
-        moved = dict(zip(told.by_inputs, point, strict=True))
+        moved = dict(zip(backward.by_inputs, point, strict=True))
         return number([moved.get(place, one) for place, one in enumerate(inputs)], {})
 
     def directions(point: Sequence[Any], how_many: int) -> list[list[Any]]:
@@ -93,11 +93,11 @@ def _checked(told: Joint, inputs: Sequence[Any], seed: int, second: bool) -> str
             for _ in range(how_many)
         ]
 
-    derivatives = told.function(*inputs, *weights)[begin + count if second else begin :]
-    point = [inputs[place] for place in told.by_inputs]
+    derivatives = backward.function(*inputs, *weights)[begin + count if second else begin :]
+    point = [inputs[place] for place in backward.by_inputs]
     if why := disagreement(by_inputs, derivatives[:count], point, directions(point, DIRECTIONS)):
         return why
-    learned = () if second else zip(told.by_parameters.items(), derivatives[count:], strict=True)
+    learned = () if second else zip(backward.by_parameters.items(), derivatives[count:], strict=True)
     for (name, value), derivative in learned:
 
         def by_parameter(point: Sequence[Any], name: str = name) -> float:

@@ -81,10 +81,12 @@ def joint(module: Any, names: Sequence[str], inputs: Sequence[Any], *, second: b
             )  # fmt: skip
         return tuple(one.detach() for one in (*found, *first, *twice))
 
-    told = [names[place] for place in by_inputs]
+    names_of_inputs = [names[place] for place in by_inputs]
     results = [f"out{place}" for place in range(len(outputs))]
-    results += [f"grad_{name}" for name in told] + [f"grad_{name.replace('.', '_')}" for name in by_parameters]
-    results += [f"second_{name}" for name in told] if second else []
+    results += [f"grad_{name}" for name in names_of_inputs] + [
+        f"grad_{name.replace('.', '_')}" for name in by_parameters
+    ]
+    results += [f"second_{name}" for name in names_of_inputs] if second else []
     learnable = {name: parameters[name] for name in by_parameters}
     return Joint(function, (*vectors, *others), tuple(results), tuple(by_inputs), learnable)
 
@@ -139,19 +141,19 @@ def disagreement(
     """
     for direction in directions:
         parts = [(one * along).sum() for one, along in zip(gradients, direction, strict=True)]
-        told = float(sum(parts))
+        derivative = float(sum(parts))
         scale = float(sum((one * along).abs().sum() for one, along in zip(gradients, direction, strict=True))) + 1e-3
 
         def at(step: float, along: Sequence[Any] = direction) -> float:
             return scalar([one + step * way for one, way in zip(point, along, strict=True)])
 
         central = (at(STEP) - at(-STEP)) / (2 * STEP)
-        near = central if abs(central - told) <= AGREE * scale else _five(at, 1e-4)
-        if not abs(near - told) <= AGREE * scale:
-            return f"the derivative along a direction is {told:.9g}, finite differences say {near:.9g}"
+        near = central if abs(central - derivative) <= AGREE * scale else _five(at, 1e-4)
+        if not abs(near - derivative) <= AGREE * scale:
+            return f"the derivative along a direction is {derivative:.9g}, finite differences say {near:.9g}"
         far = _five(at, MARGIN)
-        if not abs(far - told) <= 1e3 * AGREE * scale:
-            return f"a kink is within {MARGIN} of the inputs: {told:.9g} here, {far:.9g} around"
+        if not abs(far - derivative) <= 1e3 * AGREE * scale:
+            return f"a kink is within {MARGIN} of the inputs: {derivative:.9g} here, {far:.9g} around"
     return ""
 
 

@@ -28,26 +28,26 @@ another model, and the backend is judged by what that one says."""
 def apply_transforms(job: FlowInputsJob, model: Path, stages: Stages) -> TransformedModel:
     """`model` after the transforms of the flow, each given the form it reads. Raises what they raise, and UsageError for
     transforms that do not go together."""
-    if told := plugins.contradiction(job.flow):
+    if spec := plugins.contradiction(job.flow):
         with stages.enter(Stage.TRANSFORM):
-            raise UsageError(told)
+            raise UsageError(spec)
     applied: list[AppliedTransform] = []
     standard: Path | None = None
     changed = False
-    for told in job.flow.transforms:
-        name, _, argument = told.partition(":")
+    for spec in job.flow.transforms:
+        name, _, argument = spec.partition(":")
         with stages.enter(Stage.IMPORT):
             transform: Transform = plugins.load("assay.transforms", name)()
             transform.prepare()
         model, conversion = convert(model, transform.accepts, job, stages)
         applied.extend(conversion)
         with stages.enter(Stage.TRANSFORM):
-            calibration = calibration_split(job) if plugins.is_calibrated(told) else Calibration()
+            calibration = calibration_split(job) if plugins.is_calibrated(spec) else Calibration()
             folder = Path(tempfile.mkdtemp(prefix="transform-", dir=job.scratch or None))
             model = transform.apply(model, folder, argument, calibration.samples)
             applied.append(
                 AppliedTransform(
-                    transform=told,
+                    transform=spec,
                     version=transform.availability().version,
                     digest=file_digest(model),
                     samples=calibration.indices,

@@ -67,8 +67,8 @@ class NodeComparisons:
     def all(self) -> list[NodeProto]:
         """Those of which an answer was seen or due, in their order. What is computed from weights alone may be folded wrongly,
         too."""
-        told = {*self._feeds[0], *(value.name for value in self._model.graph.output)}
-        return [node for node in self._model.graph.node if told.intersection(node.output)]
+        seen = {*self._feeds[0], *(value.name for value in self._model.graph.output)}
+        return [node for node in self._model.graph.node if seen.intersection(node.output)]
 
     def judge(self, node: NodeProto) -> NodeValues | None:
         """None where it cannot be evaluated in float64, or what it reads or gives was not seen. An output of the model itself
@@ -129,8 +129,8 @@ class NodeComparisons:
         """What only moves or chooses numbers, in a coarse type: a tap may have been rounded where the kernel read what it was
         before, so the answer may lie two roundings away. No region explains more."""
         profile, names = self._profile([node], ())
-        if told := self._misshapen(names, profile, node):
-            return told
+        if misshapen := self._misshapen(names, profile, node):
+            return misshapen
         unit = self._arithmetic.storage
         worst, where = 0.0, names[0]
         for name in names:
@@ -228,8 +228,8 @@ class NodeComparisons:
             found = judge_outputs([{name: one[name] for name in names} for one in self._feeds], None, profile)
         except (Lowering, UsageError, KeyError, ValueError, TypeError):
             return None
-        if told := self._misshapen(self._sized(names, profile), profile, region[-1]):
-            return told
+        if misshapen := self._misshapen(self._sized(names, profile), profile, region[-1]):
+            return misshapen
         if lost := next((name for name in names if self._ranges(name, profile)), ""):
             beyond = Finding("values", lost, FindingCode.NODE_RANGE)
             return NodeValues(label(region[-1]), lost, math.inf, beyond, "range")

@@ -120,8 +120,8 @@ def _check_labels(contract: Contract, outputs: Samples, labels: Mapping[str, Ten
     """Before an engine is asked: raises UsageError where the task metric cannot be computed of the reference's own answers. Those of a
     runtime in its place may be what is wrong."""
     if contract.task_metric is not None and library == EVALUATOR:
-        told = outputs[: len(next(iter(labels.values())))] if labels else outputs
-        score(contract.task_metric, told, told, labels, contract.task_metric_options)
+        labelled = outputs[: len(next(iter(labels.values())))] if labels else outputs
+        score(contract.task_metric, labelled, labelled, labels, contract.task_metric_options)
 
 
 def _graph_of(model: Path, job: ReferenceJob) -> Path | None:

@@ -72,11 +72,11 @@ def _asked(
     findings = [] if local else [*text_rules(service, tokenizer, texts)]
     findings += seed_rules(service, oracle) if draws or not local else ()
     if tokenizer is not None:
-        told, asked = token_rules(service, oracle, tokenizer)
-        findings, places = findings + told, places + asked
+        new_findings, asked = token_rules(service, oracle, tokenizer)
+        findings, places = findings + new_findings, places + asked
         if engine.settings["chat_template"]:
-            told, asked = chat_rules(engine, service, oracle)
-            findings, places = findings + told, places + asked
+            new_findings, asked = chat_rules(engine, service, oracle)
+            findings, places = findings + new_findings, places + asked
     drawn, metrics = draw_rules(service, oracle, draws)
     places += repeated(service.records, oracle)
     return places, _distinct(findings + drawn + short_answers(service.records)), metrics

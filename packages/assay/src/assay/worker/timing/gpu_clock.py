@@ -24,13 +24,14 @@ def device_call(engine: Engine, feed: Mapping[str, Tensor]) -> Callable[[], floa
 def calls_of(engines: Sequence[Engine], feed: Mapping[str, Tensor], clock: str = "") -> tuple[tuple[Call, ...], str]:
     """A call of each engine, and the clock to compare them by: the device's where every one tells what its device spent, the
     caller's where only some do; else `clock`."""
-    told = [device_call(engine, feed) for engine in engines]
+    device_calls = [device_call(engine, feed) for engine in engines]
     calls = tuple(
-        bound_call(engine, feed) if one is None else _counted(one) for engine, one in zip(engines, told, strict=True)
+        bound_call(engine, feed) if one is None else _counted(one)
+        for engine, one in zip(engines, device_calls, strict=True)
     )
-    if all(one is not None for one in told):
+    if all(one is not None for one in device_calls):
         return calls, "device"
-    return calls, "caller" if any(one is not None for one in told) else clock
+    return calls, "caller" if any(one is not None for one in device_calls) else clock
 
 
 def _counted(call: Callable[[], float]) -> Call:

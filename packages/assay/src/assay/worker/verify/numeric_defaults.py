@@ -28,8 +28,8 @@ def tried(job: VerifyJob, facts: EngineInfo, is_right: Callable[[Engine], bool])
     if together and len(asked) > 1:
         alone = [one.name for one in asked[:MOST] if _cures(job, [one], is_right)]
         found.update((one.name, not alone or one.name in alone) for one in asked)
-    told = (msgspec.structs.replace(one, cures=found.get(one.name)) for one in facts.numeric_defaults)
-    return msgspec.structs.replace(facts, numeric_defaults=tuple(told))
+    with_cures = (msgspec.structs.replace(one, cures=found.get(one.name)) for one in facts.numeric_defaults)
+    return msgspec.structs.replace(facts, numeric_defaults=tuple(with_cures))
 
 
 def _cures(job: VerifyJob, defaults: Sequence[NumericDefault], is_right: Callable[[Engine], bool]) -> bool | None:

@@ -201,11 +201,11 @@ class NoiseSimulation(NoisyEvaluation):
     ) -> tuple[dict[str, Tensor], list[dict[str, Tensor]]]:
         """So many at once, and before them what they differ from. Raises Unlike or Diverged where they cannot be rows."""
         names = [*self.outputs, *self.taps]
-        told = evaluator is not self.wide and (
+        needs_quiet = evaluator is not self.wide and (
             not self._is_exact(recorder) or bool(self.feeding.untouched(evaluator, inputs, recorder, names))
         )
         found: list[dict[str, Tensor]] = []
-        quiet = int(told)
+        quiet = int(needs_quiet)
         moved = tips.moved() if tips is not None else []
         while draws or moved:
             part, draws = draws[: at_once - quiet], draws[at_once - quiet :]
@@ -221,7 +221,7 @@ class NoiseSimulation(NoisyEvaluation):
             quiet = 0
         if any(value.shape != sample.values[name].shape for one in found for name, value in one.items()):
             raise NotBatchable
-        if not told:
+        if not needs_quiet:
             return sample.values, found
         check_classes(found[0], sample.values)
         return found[0], found[1:]

@@ -103,13 +103,13 @@ def excused(
         for at in clashing[:SAMPLES]:
             ranged, faded = evaluate(inputs[at])
             for name in _clashes(actual[at], expected[at]):
-                told, right = np.asarray(actual[at][name]), np.asarray(expected[at][name], np.float64)
+                given, right = np.asarray(actual[at][name]), np.asarray(expected[at][name], np.float64)
                 limits, classes = (
-                    [one[name] for one in part if one[name].shape == told.shape] for part in (ranged, faded)
+                    [one[name] for one in part if one[name].shape == given.shape] for part in (ranged, faded)
                 )
-                same = _explained(told.astype(np.float64), limits, [*limits[1:], *classes])
+                same = _explained(given.astype(np.float64), limits, [*limits[1:], *classes])
                 with np.errstate(all="ignore"):
-                    answers[at][name] = np.where(same, right.astype(told.dtype), told)
+                    answers[at][name] = np.where(same, right.astype(given.dtype), given)
                 counts[name] = counts.get(name, 0) + int(same.sum())
     except Lowering:
         return [dict(sample) for sample in actual], {}

@@ -55,12 +55,12 @@ def underflown(
             if len(ranged) == 1:
                 continue
             for name, right in expected[at].items():
-                told = answers[at].get(name)
-                if told is None or np.asarray(told).dtype.kind not in "fV" or name not in ranged[0]:
+                given = answers[at].get(name)
+                if given is None or np.asarray(given).dtype.kind not in "fV" or name not in ranged[0]:
                     continue
-                limits = [one[name] for one in ranged if one[name].shape == told.shape]
+                limits = [one[name] for one in ranged if one[name].shape == given.shape]
                 if len(limits) == len(ranged):
-                    answers[at][name], count = _outside(told, np.asarray(right, np.float64), limits)
+                    answers[at][name], count = _outside(given, np.asarray(right, np.float64), limits)
                     counts[name] = counts.get(name, 0) + count
     except Lowering:
         return [dict(sample) for sample in actual], {}
@@ -98,12 +98,12 @@ def _flushed(value: Tensor) -> Tensor:
 
 def _outside(actual: Tensor, expected: Tensor, limits: Sequence[Tensor]) -> tuple[Tensor, int]:
     """What is expected, off by as much as `actual` lies outside of what is between the limits; and how many elements that moves."""
-    told = actual.astype(np.float64)
+    given = actual.astype(np.float64)
     finite = [np.where(np.isfinite(one), one, limits[0]) for one in limits]
     lowest, highest = np.minimum.reduce(finite), np.maximum.reduce(finite)
     with np.errstate(all="ignore"):
-        error = told - np.clip(told, lowest, highest)
+        error = given - np.clip(given, lowest, highest)
         moved = (
-            (lowest < highest) & np.isfinite(told) & np.isfinite(expected) & (np.abs(error) < np.abs(told - expected))
+            (lowest < highest) & np.isfinite(given) & np.isfinite(expected) & (np.abs(error) < np.abs(given - expected))
         )
-        return np.where(moved, expected + error, told).astype(actual.dtype), int(moved.sum())
+        return np.where(moved, expected + error, given).astype(actual.dtype), int(moved.sum())
