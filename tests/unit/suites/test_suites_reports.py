@@ -10,7 +10,7 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from assay.core.engine_info import EngineInfo
+from assay.core.engine_info import EngineInfo, Placement
 from assay.core.outcome import Outcome, Stage
 from assay.core.policy import Policy
 from assay.core.run import Run
@@ -144,3 +144,31 @@ def test_delegated_is_written_of_what_was_lowered_alone(
     assert row["Delegated"] == written
     if outcome is Outcome.TIMEOUT:
         assert row["Result Detail"] == "Fail (Other)", "a limit of time blames no stage"
+
+
+def _row(facts: EngineInfo) -> dict[str, str]:
+    result = replace(make_result("m", "f"), facts=facts)
+    judgement = judge([result], Policy(), planned=[result.job_key], today=datetime.date(2026, 11, 26))
+    text = SuiteCsv().render(Run("r", "2026-11-26T00:00:00+00:00", "assay run", ()), [result], judgement)
+    (row,) = csv.DictReader(io.StringIO(text))
+    return row
+
+
+def test_operators_are_named_where_they_ran() -> None:
+    placed = (
+        Placement("add", "XnnpackBackend", "float32", 2, "compute"),
+        Placement("permute", "XnnpackBackend", "float32", 1, "reformat"),
+        Placement("quantize", "XnnpackBackend", "int8", 1, "cast"),
+        Placement("add", "portable", "float32", 1, "compute"),
+        Placement("sort", "portable", "float32", 2, "compute"),
+        Placement("view", "portable", "float32", 1, "reformat"),
+    )
+    row = _row(EngineInfo(artifact_bytes=9, placements=placed, undelegated=("add", "sort", "sort"), delegated=3))
+    assert (row["Delegated Ops"], row["Undelegated Ops"]) == ("add: 2, permute: 1", "add: 1, sort: 2")
+    assert (row["Delegated Nodes"], row["Undelegated Nodes"]) == ("3", "3")
+    nothing = _row(
+        EngineInfo(artifact_bytes=9, placements=placed[3:], undelegated=("add", "sort", "sort"), delegated=0)
+    )
+    assert (nothing["Delegated Ops"], nothing["Delegated"]) == ("", "False")
+    whole = _row(EngineInfo(artifact_bytes=9, placements=placed[:2]))
+    assert (whole["Delegated Ops"], whole["Undelegated Ops"]) == ("add: 2, permute: 1", "")

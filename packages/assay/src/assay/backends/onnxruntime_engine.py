@@ -145,7 +145,9 @@ class OnnxRuntimeEngine:
             backend_version=onnxruntime.__version__,
             precision=coarsest(placements),
             placements=placements,
-            undelegated=tuple(sorted({one.operator for one in placements if one.device != PROVIDER})),
+            undelegated=tuple(
+                sorted(one.operator for one in placements for _ in range(one.count) if one.device != PROVIDER)
+            ),
             options=options,
             numeric_defaults=self._numeric_defaults(placements),
         )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 
-from assay.core.engine_info import EngineInfo
+from assay.core.engine_info import EngineInfo, Placement
 from assay.core.outcome import FAILS_BY_DEFAULT, Outcome, Stage
 from assay.core.result import Result
 from assay.core.result_parts import comparisons_of, facts_of
@@ -74,8 +75,6 @@ def _peer(entry: Entry) -> list[str]:
         return [*(guarded(one) for one in cells), *("" for _ in range(len(PEER) - len(cells)))]
     took = {one.stage: one.seconds for one in result.stage_times}
     facts, compared = facts_of(result), comparisons_of(result)
-    left = facts.undelegated
-    ops = ", ".join(f"{one.operator}: {one.count}" for one in facts.placements)
     delegated = facts.delegated
     lowered = is_lowered(result)
     cells += [
@@ -83,9 +82,9 @@ def _peer(entry: Entry) -> list[str]:
         _number(took.get(Stage.TRANSFORM)),
         _number(took.get(Stage.LOWER)),
         _number(None if not lowered else _delegated(facts)),
-        str(len(left)) if lowered else "",
-        ops,
-        ", ".join(left),
+        str(len(facts.undelegated)) if lowered else "",
+        _counted(_taken(facts)),
+        _counted(Counter(facts.undelegated)),
         _number(facts.artifact_bytes / 1000 if facts.artifact_bytes else None),
     ]
     for place in (0, 1):
@@ -105,6 +104,34 @@ def _delegated(facts: EngineInfo) -> int:
     if facts.delegated is not None:
         return facts.delegated
     return sum(one.count for one in facts.placements) - len(facts.undelegated)
+
+
+def _taken(facts: EngineInfo) -> Counter[str]:
+    """What a delegate runs: all but the steps of quantization, on each device but those where the undelegated ones are."""
+    delegates = facts.delegated is not None or facts.undelegated
+    left = Counter(facts.undelegated)
+    devices = defaultdict[str, list[Placement]](list)
+    for one in facts.placements:
+        devices[one.device].append(one)
+    taken = Counter[str]()
+    for placed in devices.values():
+        computed = _counts(one for one in placed if one.role not in ("cast", "reformat"))
+        if delegates and computed <= left:
+            left -= computed
+        else:
+            taken += _counts(one for one in placed if one.role != "cast")
+    return taken
+
+
+def _counts(placed: Iterable[Placement]) -> Counter[str]:
+    found = Counter[str]()
+    for one in placed:
+        found[one.operator] += one.count
+    return found
+
+
+def _counted(operators: Counter[str]) -> str:
+    return ", ".join(f"{name}: {count}" for name, count in sorted(operators.items()))
 
 
 def _detail(result: Result | None) -> str:
