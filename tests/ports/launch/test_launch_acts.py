@@ -91,8 +91,11 @@ def test_a_worker_that_was_killed_from_outside_costs_no_result(same: tuple[Model
     asked = [act_job(f"innocent-{n}", model, golden) for n in range(2)]
     killed: list[psutil.Process] = []
     helpers = {one.pid for one in psutil.Process().children()}
+    ends = 0
 
     def watch(job: Job, stage: Stage | None, *_: object) -> None:
+        nonlocal ends
+        ends += stage is None
         if not killed and stage is Stage.START:
             children = psutil.Process().children()
             below = [one for one in children if one.pid not in helpers and one.status() != psutil.STATUS_ZOMBIE]
@@ -104,6 +107,7 @@ def test_a_worker_that_was_killed_from_outside_costs_no_result(same: tuple[Model
     results = list(Pool(1, watch=watch).launch(JobList([one.job for one in asked])))
     assert len(killed) == 1
     assert [result.outcome for result in results] == [Outcome.OK] * 2
+    assert ends == len(asked) + 1, "a job that waits to be run again is not shown as if it ran"
 
 
 def test_a_worker_that_just_ends_while_it_is_given_a_job_is_waited_for(

@@ -261,8 +261,7 @@ class Supervisor:
 
     def _repeat(self, lane: Lane, pending: Pending) -> None:
         self._waiting.suspect(pending)
-        lane.pending = None
-        self._staff.retire(lane)
+        self._leave(lane, pending, done=0, keep=False)
 
     def _hand_back(self, lane: Lane) -> bool:
         """Whether the process died, stopped or went on with an earlier job, before it began this one: then this job is innocent."""
@@ -270,8 +269,7 @@ class Supervisor:
         if lane.pending is None or begun or not lane.process.jobs_done or lane.pending.sent_again:
             return False
         self._waiting.add(replace(lane.pending, sent_again=True), first=True)
-        lane.pending = None
-        self._staff.retire(lane)
+        self._leave(lane, lane.pending, done=0, keep=False)
         return True
 
     def _not_started(self, lane: Lane) -> None:
@@ -292,9 +290,11 @@ class Supervisor:
     def _settle(self, lane: Lane, result: Result, *, keep: bool) -> None:
         pending = lane.pending
         assert pending is not None
-        result = failed_result.completed(result, pending, lane.process.log(), lane.jobs_before)
-        self._progress(pending.job, None, self._done + 1, self._total, UNKNOWN)
+        self._finished.append(failed_result.completed(result, pending, lane.process.log(), lane.jobs_before))
+        self._leave(lane, pending, done=1, keep=keep and pending.crashed is None)
+
+    def _leave(self, lane: Lane, pending: Pending, *, done: int, keep: bool) -> None:
+        self._progress(pending.job, None, self._done + done, self._total, UNKNOWN)
         lane.pending = None
-        self._finished.append(result)
-        if not keep or pending.crashed is not None:
+        if not keep:
             self._staff.retire(lane)
