@@ -43,6 +43,17 @@ def test_kernels_that_fall_apart_are_lost_fusions_with_what_became_of_them() -> 
     assert describe_lost_fusion(lost) == "fusion lost for 3 nodes: 3 FusedConv became 3 Conv, 3 Relu"
 
 
+def test_fused_kernels_that_keep_the_name_of_their_first_operator() -> None:
+    """As ONNX Runtime's profile names them."""
+    before = (("Conv", "fused", 2), ("Conv", "compute", 1))
+    lost = lost_fusion(_facts(before), _facts((("Conv", "fused", 1), ("Conv", "compute", 2), ("Relu", "compute", 1))))
+    assert lost is not None
+    assert describe_lost_fusion(lost) == "fusion lost for 1 node: 1 fused Conv became 1 Conv, 1 Relu"
+    lost = lost_fusion(_facts(before), _facts((("Conv", "fused", 1), ("ConvActivation", "fused", 3), ("Conv", "compute", 1))))
+    assert lost is not None
+    assert describe_lost_fusion(lost) == "fusion lost for 1 node: 1 Conv not fused any more"
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [

@@ -48,6 +48,11 @@ def test_each_kind_of_slower_has_its_figure(seen: SpeedComparison, word: Verdict
     assert (told.word, told.metric) == (word, metric)
 
 
+@pytest.mark.parametrize("more", [{"cpu": 0.05}, {"wall": 0.6}])
+def test_a_longer_load_is_said_whatever_else_is_slower(more: dict[str, float]) -> None:
+    assert judge_comparison(_comparison(load=0.7, count=8, **more), RULE).text.endswith("; loads slower by 101 %, too")
+
+
 @pytest.mark.parametrize(
     ("seen", "sentence"),
     [

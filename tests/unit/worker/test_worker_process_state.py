@@ -107,6 +107,15 @@ def test_what_a_library_keeps_from_its_first_use_on_is_accepted_and_a_file_is_no
     assert done.stdout.decode().splitlines() == ["", "", "descriptors", "descriptors", "threads", "descriptors"]
 
 
+def test_the_clock_of_a_comparison_is_no_change_of_a_backend() -> None:
+    """It keeps a file open, and every comparison of speed was said to have changed its process."""
+    code = (
+        "from assay.worker.process_state import ProcessState; from assay.worker.timing.scheduler_clock import running_time\n"
+        "state = ProcessState(); running_time(); print(state.changed())"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"()\n"
+
+
 def test_signals_of_the_c_library_are_no_change_of_a_backend() -> None:
     """It catches them with the first thread, which a library may start late."""
     masks = b"\nSigBlk:\t0\nSigIgn:\t1001000\nSigCgt:\t"

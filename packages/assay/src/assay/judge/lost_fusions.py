@@ -18,8 +18,8 @@ def lost_fusion(before: EngineInfo, after: EngineInfo) -> LostFusion | None:
     old, new = _executed(before), _executed(after)
     if not old or not new or _total(new) <= _total(old):
         return None
-    gone = _fewer(before, after)
-    alone = {kind: count - old[kind] for kind, count in sorted(new.items()) if count > old[kind]}
+    gone = _more(before, after, fused=True)
+    alone = _more(after, before, fused=False)
     if gone:
         return LostFusion(gone, alone)
     fresh = {kind: count for kind, count in alone.items() if kind not in old}
@@ -27,11 +27,12 @@ def lost_fusion(before: EngineInfo, after: EngineInfo) -> LostFusion | None:
 
 
 def describe_lost_fusion(lost: LostFusion) -> str:
-    """`3 FusedConv became 3 Conv, 3 Relu`, or `3 BatchNormalization run by themselves`."""
+    """`3 FusedConv became 3 Conv, 3 Relu`; `1 fused Conv became 1 Conv, 1 Relu`, of a backend whose fused kernels keep the name of their
+    first operator; or `3 BatchNormalization not fused any more`."""
     alone = ", ".join(f"{count} {kind}" for kind, count in lost.alone.items())
-    gone = ", ".join(f"{count} {kind}" for kind, count in lost.gone.items())
+    gone = ", ".join(f"{count} {'fused ' if kind in lost.alone else ''}{kind}" for kind, count in lost.gone.items())
     nodes = "node" if lost.count == 1 else "nodes"
-    became = f"{gone} became {alone}" if gone else f"{alone} not fused any more"
+    became = f"{gone} became {alone}" if gone and alone else f"{gone or alone} not fused any more"
     return f"fusion lost for {lost.count} {nodes}: {became}"
 
 
@@ -39,9 +40,12 @@ def _executed(facts: EngineInfo) -> Counter[str]:
     return _counted(one for one in facts.placements if one.role not in _MOVING)
 
 
-def _fewer(before: EngineInfo, after: EngineInfo) -> dict[str, int]:
-    old, new = (_counted(one for one in facts.placements if one.role == "fused") for facts in (before, after))
-    return {kind: count - new[kind] for kind, count in sorted(old.items()) if count > new[kind]}
+def _more(these: EngineInfo, those: EngineInfo, *, fused: bool) -> dict[str, int]:
+    """Kernels that the first executes more of, by operator: among the fused ones, or among the others."""
+    more, fewer = (
+        _counted(one for one in facts.placements if one.role not in _MOVING and (one.role == "fused") == fused) for facts in (these, those)
+    )
+    return {kind: count - fewer[kind] for kind, count in sorted(more.items()) if count > fewer[kind]}
 
 
 def _counted(placements: Iterable[Placement]) -> Counter[str]:

@@ -111,16 +111,18 @@ def judge_comparison(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
     limit = 100.0 * rule.min_slowdown
     observed = percent(answer.mean) if math.isfinite(answer.mean) else None
     said = f"{_percent(answer.mean)} {_clock(seen)} against {seen.rival} ({_interval(answer)}; {_times(seen)}; {answer.launches} launches)"
+    loads = load_ratios(seen.launches)
+    load = percent(median(loads)) if significantly_above(loads, rule.load_min_slowdown, rule) else None
+    also = f"; loads slower by {load:.0f} %, too" if load is not None else ""
     if answer.word == "slower":
-        return SpeedDecision(VerdictStatus.FAIL, f"slower: {said}", "speed.slowdown_percent", observed, limit)
+        return SpeedDecision(VerdictStatus.FAIL, f"slower: {said}{also}", "speed.slowdown_percent", observed, limit)
     if significantly_above(walls := [one.wall for one in seen.launches], rule.wall_min_slowdown, rule):
         wall = percent(median(walls))
         text = f"slower by {wall:.0f} % on the wall clock, though not in {_clock(seen)}: it waits (lost threads, locks, files)"
         return SpeedDecision(
-            VerdictStatus.FAIL, f"{text}; {said}", "speed.wall_slowdown_percent", wall, 100.0 * rule.wall_min_slowdown
+            VerdictStatus.FAIL, f"{text}; {said}{also}", "speed.wall_slowdown_percent", wall, 100.0 * rule.wall_min_slowdown
         )
-    if significantly_above(loads := load_ratios(seen.launches), rule.load_min_slowdown, rule):
-        load = percent(median(loads))
+    if load is not None:
         text = f"loads slower by {load:.0f} %; {answer.word}: {said}"
         return SpeedDecision(
             VerdictStatus.FAIL, text, "speed.load_slowdown_percent", load, 100.0 * rule.load_min_slowdown

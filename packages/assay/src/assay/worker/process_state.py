@@ -43,6 +43,7 @@ from assay.worker.process_readings import (
     temporary,
     umask,
 )
+from assay.worker.timing.scheduler_clock import running_time
 
 _native_signal: Any = import_module("_signal")
 """Without the enumerations of `signal`, which take 15 µs for all signals."""
@@ -70,6 +71,7 @@ class ProcessState:
 
     def __init__(self) -> None:
         tempfile.gettempdir()  # chosen at its first use
+        running_time()  # keeps a file open from its first use on
         count_hooks()
         self._status, self._timers, self._oom = map(
             open_file, ("/proc/self/status", "/proc/self/timers", "/proc/self/oom_score_adj")
