@@ -71,6 +71,25 @@ def test_another_model_on_another_backend_is_another_cause() -> None:
     assert len(alerts) == 2
 
 
+def test_models_that_are_wrong_by_themselves_are_a_cause_each() -> None:
+    """No backend took part: the second hid behind the first, for `model-change` is what both were asked by."""
+    jobs = [red(f"{name}|model-change|change", backend="") for name in ("a", "b")]
+    alerts, news = update([], jobs, set(), "r1", NOW)
+    assert [[one.key for one in item.red] for item in news] == [["a|model-change|change"], ["b|model-change|change"]]
+    assert len(alerts) == 2
+    alerts, news = update([as_told(one, item) for one, item in zip(alerts, news, strict=True)], jobs, set(), "r2", NOW)
+    assert (len(alerts), news) == (2, [])
+
+
+def test_jobs_that_one_alert_knows_are_told_together() -> None:
+    """It has a job on either backend, by a model that is well again."""
+    alerts, _ = step([], [red("a|f|verify"), red("a|g|verify", backend="tvm")])
+    jobs = [red("b|f|verify"), red("c|g|verify", backend="tvm")]
+    (alert,), news = update(alerts, jobs, {"a|f|verify", "a|g|verify"}, "r2", NOW)
+    assert [(one.kind, [job.key for job in one.red]) for one in news] == [(AlertKind.CHANGE, ["b|f|verify", "c|g|verify"])]
+    assert alert.jobs == {"b|f|verify": 1, "c|g|verify": 1}
+
+
 def test_inconclusive_is_told_the_second_time_in_a_row() -> None:
     job = red("a|f|verify", AlertKind.INCONCLUSIVE)
     alerts, news = step([], [job])

@@ -43,8 +43,8 @@ def update(
     closed = [one for one in alerts if one.closed_at]
     news: list[News] = []
     replaced: list[str] = []
-    for group in causes(shown):
-        known = _known(open_, closed, group)
+    for group in _by_alert(causes(shown), [*open_, *closed]):
+        known = _known([*open_, *closed], group)
         before = _others(open_, known, group)
         after = _joined(known, group, run, now, {one.id for one in (*open_, *closed)})
         keys = {one.key for one in group}
@@ -88,11 +88,21 @@ def _shows(alerts: Sequence[Alert], red: RedJob) -> bool:
     return any(red.key in one.jobs and one.symptom == red.symptom for one in alerts if not one.closed_at)
 
 
-def _known(open_: Sequence[Alert], closed: Sequence[Alert], group: Sequence[RedJob]) -> Alert | None:
-    """The alert of this cause: one with the symptom that shares a model or a flow; a closed one while it is muted."""
+def _by_alert(groups: Sequence[list[RedJob]], alerts: Sequence[Alert]) -> list[list[RedJob]]:
+    """Those that one alert knows are one: its first job may be well, by which they belonged together."""
+    found: dict[str | int, list[RedJob]] = {}
+    for number, group in enumerate(groups):
+        known = _known(alerts, group)
+        found.setdefault(known.id if known else number, []).extend(group)
+    return list(found.values())
+
+
+def _known(alerts: Sequence[Alert], group: Sequence[RedJob]) -> Alert | None:
+    """The alert of this cause: one with the symptom that shares a model or a flow of a backend; of the open ones first, then of the closed,
+    which are muted."""
     keys = {one.key for one in group}
-    near = {one.case for one in group} | {f"|{one.flow}" for one in group}
-    for alert in [*open_, *closed]:
+    near = {one.case for one in group} | {f"|{one.flow}" for one in group if one.backend}
+    for alert in alerts:
         if (alert.symptom, alert.kind) != (group[0].symptom, group[0].kind):
             continue
         cells = [key.split("|") for key in (*alert.jobs, *alert.told)]
@@ -110,7 +120,7 @@ def _joined(known: Alert | None, group: Sequence[RedJob], run: str, now: str, ta
             _identity(group[0], taken), group[0].kind, group[0].symptom, headline(group), first, run, now, run, now
         )
     again = known.last_run == run
-    jobs = known.jobs | {one.key: known.jobs.get(one.key, 0) + (0 if again else 1) for one in group}
+    jobs = known.jobs | {one.key: known.jobs.get(one.key, 0) + 1 for one in group if not (again and one.key in known.jobs)}
     delivered = () if known.closed_at else known.told
     return replace(known, jobs=jobs, last_run=run, last_at=now, closed_at="", told=delivered)
 

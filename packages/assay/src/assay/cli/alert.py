@@ -56,7 +56,7 @@ def mute(
     reason: Annotated[str, typer.Option(help="Why it is muted; kept with it.")] = "",
     history: History = DEFAULT_HISTORY,
 ) -> None:
-    """Tell nothing of one alert until a date. Whether it blocks does not change."""
+    """Send nothing of one alert until a date. Whether it blocks does not change."""
     from assay.commands.alerts import mute_alert
 
     found = mute_alert(identity, _end(until, for_), reason, history)

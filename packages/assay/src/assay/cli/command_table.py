@@ -134,7 +134,7 @@ COMMANDS = (
     Command(
         "baseline",
         "assay.cli.baseline:app",
-        "Approved engines that later engines are compared with: set, list, remove.",
+        "Approved engines that later engines are compared with: set, list, approve, rollback, remove.",
     ),
     Command(
         "alert",
