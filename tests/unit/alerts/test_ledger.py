@@ -132,6 +132,14 @@ def test_a_muted_cause_stays_known_until_the_mute_ends() -> None:
     assert [one.kind for one in news] == [AlertKind.BLOCK], "when the mute ends it is told again"
 
 
+def test_after_a_mute_what_is_wrong_is_told_again_and_what_is_well_too() -> None:
+    (alert,), _ = step([], [red("a|f|verify")])
+    over = replace(alert, mute=Mute(NOW, "known", "ann"))
+    (after,), news = update([over], [red("a|f|verify")], set(), "r2", NOW)
+    assert ([one.kind for one in news], after.mute) == ([AlertKind.BLOCK], None)
+    assert step([over], passed=["a|f|verify"], run="r2")[1] == [(AlertKind.RECOVERY, 0)], "it was sent before the mute"
+
+
 def test_red_jobs_of_verdicts() -> None:
     job = make_job("net", "onnxruntime", "verify")
     nan = make_comparison(findings=(Finding("nan", "scores"),))

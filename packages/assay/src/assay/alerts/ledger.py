@@ -121,8 +121,16 @@ def _joined(known: Alert | None, group: Sequence[RedJob], run: str, now: str, ta
         )
     again = known.last_run == run
     jobs = known.jobs | {one.key: known.jobs.get(one.key, 0) + 1 for one in group if not (again and one.key in known.jobs)}
-    delivered = () if known.closed_at else known.told
-    return replace(known, jobs=jobs, last_run=run, last_at=now, closed_at="", told=delivered)
+    unmuted = known.mute is not None and not known.is_muted(now)  # what is still wrong at the end of a mute is told again
+    return replace(
+        known,
+        jobs=jobs,
+        last_run=run,
+        last_at=now,
+        closed_at="",
+        told=() if known.closed_at or unmuted else known.told,
+        mute=None if unmuted else known.mute,
+    )
 
 
 def _identity(first: RedJob, taken: AbstractSet[str]) -> str:

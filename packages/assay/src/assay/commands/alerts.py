@@ -37,16 +37,23 @@ def mute_alert(identity: str, until: datetime, reason: str, history: str, *, who
     if not now < until <= now + LONGEST_MUTE:
         raise UsageError(f"a mute must end in the future, within a year, not at {until:%Y-%m-%d %H:%M}")
     mute = Mute(until.astimezone(UTC).isoformat(timespec="seconds"), reason, who or getpass.getuser())
-    return _changed(identity, history, lambda alert: replace(alert, mute=mute, waiting=(), told=()))
+
+    def muted(alert: Alert) -> Alert:
+        # Who has the message is still to hear that it is well again, once the mute is over.
+        unknown = alert.waiting or alert.kind is AlertKind.FOUND
+        return replace(alert, mute=mute, waiting=(), told=() if unknown else alert.told)
+
+    return _changed(identity, history, muted)
 
 
 def unmute_alert(identity: str, history: str) -> Alert:
-    """Raises UsageError where it is not muted."""
+    """As if its end were now. Raises UsageError where it is not muted."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
 
     def unmuted(alert: Alert) -> Alert:
-        if alert.mute is None:
+        if alert.mute is None or not alert.is_muted(now):
             raise UsageError(f"alert {alert.id} is not muted")
-        return replace(alert, mute=None)
+        return replace(alert, mute=replace(alert.mute, until=now))
 
     return _changed(identity, history, unmuted)
 
