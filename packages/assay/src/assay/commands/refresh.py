@@ -28,14 +28,16 @@ def refresh_goldens(
     change: Path | None = None,
     progress: Progress = SILENT,
 ) -> tuple[list[str], bool]:
-    """Lines for the screen, and whether anything is stale. `folders` empty: all goldens that assay.toml names, and all baselines. With
-    `change` a text for review and a script are written there. Raises UsageError; NothingSelected where there is neither."""
+    """Lines for the screen, and whether anything is stale. `folders` empty: all goldens that assay.toml names, where it is
+    there, and all baselines. With `change` a text for review and a script are written there. Raises UsageError; NothingSelected where there is neither."""
     if oracle:
         plugins.find_flow(oracle)
     file = config or (Path(DEFAULT_CONFIG) if Path(DEFAULT_CONFIG).exists() else None)
     read = load_config(file) if file else None
-    if read is None and not folders:
-        raise UsageError("no golden named and no assay.toml here: name a golden folder, or write assay.toml")
+    if read is None and not folders and not (history or Path(DEFAULT_HISTORY).is_dir()):
+        raise UsageError(
+            f"no golden named, and neither assay.toml nor {DEFAULT_HISTORY} here: name a golden folder or a --history, or write assay.toml"
+        )
     models = {
         Path(one.inputs.golden).resolve(): near(one.path) for one in (read.models if read else ()) if one.inputs.golden
     }
@@ -51,8 +53,9 @@ def refresh_goldens(
             old, current = refresh.stale_baselines(days, now, services)
             stale, looked_at = stale + old, looked_at + current
             if not looked_at:
+                no_golden = f"no model of {file} has a golden" if file else "there is no assay.toml"
                 raise NothingSelected(
-                    f"there is nothing to look at: no model of {file} has a golden, and {services.folder} has no baseline; "
+                    f"there is nothing to look at: {no_golden}, and {services.folder} has no baseline; "
                     "name a golden, or approve an engine with `assay baseline set`"
                 )
     lines = refresh.as_lines(stale, looked_at)

@@ -230,10 +230,12 @@ def _trouble(artifact: Path, baseline: Baseline) -> str:
 
 
 def _no_earlier(case: str, flow: str, to: str, earlier: Sequence[Kept], services: Services) -> str:
+    if earlier and not to:
+        known = "; ".join(f"{one.id}: {one.trouble}" for one in earlier)
+        return f"no earlier engine of {case} on {flow} can be current again on this kind of machine: {known}"
     if earlier:
         known = ", ".join(one.id for one in earlier)
-        wanted = f"no earlier baseline {to!r}" if to else "no earlier baseline whose engine is whole"
-        return f"{wanted} of {case} on {flow} on this kind of machine: there are {known}"
+        return f"no earlier baseline {to!r} of {case} on {flow} on this kind of machine: there are {known}"
     cells = dict.fromkeys(f"{one.baseline.case} on {one.baseline.flow.name}" for one in kept_baselines(services))
     return f"no earlier baseline of {case!r} on {flow!r} on this kind of machine; baselines are kept of: {', '.join(cells) or 'nothing'}"
 

@@ -121,10 +121,7 @@ async def _propose(
     old = read_golden(folder)
     case = await _case(model, (flow,), limits, services)
     await _produce(case, staging, Inputs(golden=str(folder.absolute()), seed=lock.seed), flow, why, services, limits)
-    lines = diff_goldens(old, read_golden(staging))
-    if lock.model_digest != case.model.digest:
-        lines.insert(0, f"model: {lock.model_digest[:12]} -> {case.model.digest[:12]}")
-    return lines
+    return diff_goldens(old, read_golden(staging))
 
 
 async def _propose_short(
