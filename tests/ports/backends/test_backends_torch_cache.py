@@ -20,6 +20,14 @@ from assay.backends.torch_engine import _compiling
 with _compiling({"threads": 1, "emulate_precision_casts": False, "tf32": "default", "device": "cpu"}):
     print(float(torch.compile(lambda x: torch.sin(x) + 1)(torch.zeros(3)).sum()), own_folder())
 """
+_EXPORT = """
+import os, torch
+from assay.backends.torch_cache import VARIABLE, clean_folder, own_folder
+torch.export.export(torch.nn.ReLU(), (torch.zeros(3),))
+clean_folder()
+from torch._inductor import codecache
+print(own_folder(), os.environ[VARIABLE], codecache._HEADER_DIR, codecache._HEADER_LOCK_DIR)
+"""
 _HOLD = """
 import sys
 from assay.backends.torch_cache import own_folder
@@ -50,6 +58,14 @@ def test_half_a_library_is_compiled_again(tmp_path: Path) -> None:
     assert answer.startswith("3.0"), errors
     assert library.stat().st_size == whole
     assert not list(tmp_path.rglob("*_CxxBuild"))
+
+
+def test_a_worker_that_exported_first_keeps_what_it_compiles(tmp_path: Path) -> None:
+    """torch.export sets the variable to a temporary folder, and headers go there in any case: every job compiled them anew."""
+    said, errors = _python(_EXPORT, tmp_path).communicate()
+    own = tmp_path / "inductor" / "worker-0"
+    headers = own / "precompiled_headers"
+    assert said.split() == [str(own), str(own), str(headers), str(headers / "locks")], errors
 
 
 def test_what_is_finished_stays(tmp_path: Path) -> None:

@@ -17,13 +17,15 @@ from pathlib import Path
 from assay.models.files import user_cache
 
 VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
+_OF_TORCH = "torchinductor_"
+"""How the folder begins that it takes where nobody names one."""
 
 
 @functools.cache
 def own_folder() -> Path | None:
-    """The first folder that no living process has, for the life of this one; None where the variable names one already.
-    To be called before torch is imported: it sets the variable itself."""
-    if VARIABLE in os.environ:
+    """The first folder that no living process has, for the life of this one; None where the user's variable names one. torch itself sets
+    the variable, too, to a folder of the temporary files of the job that exported first."""
+    if VARIABLE in os.environ and not Path(os.environ[VARIABLE]).name.startswith(_OF_TORCH):
         return None
     for number in itertools.count():
         folder = user_cache() / "inductor" / f"worker-{number}"
@@ -44,8 +46,13 @@ def own_folder() -> Path | None:
 @functools.cache
 def clean_folder() -> None:
     """Once in a process, before it compiles anything."""
+    from torch._inductor import codecache
+
     if folder := own_folder():
         remove_unfinished(folder)
+        # torch 2.13 keeps its compiled headers beside the temporary files, whatever the variable says: each worker made them anew.
+        headers = folder / "precompiled_headers"
+        codecache._HEADER_DIR, codecache._HEADER_LOCK_DIR = str(headers), str(headers / "locks")
 
 
 def remove_unfinished(folder: Path) -> None:
