@@ -74,7 +74,9 @@ def test_a_schedule_that_finds_nothing_is_no_pass_and_an_engine_that_is_gone_is_
     assert run_assay("baseline", "set", "m.onnx", "--flow", "onnxruntime", "--reason", "first").returncode == 0
     Path("assay.toml").unlink()
     found = run_assay("golden", "refresh", "--check")
-    assert (found.returncode, found.stdout) == (0, "nothing is stale: 1 golden or baseline was looked at\n"), "the history alone"
+    assert (found.returncode, found.stdout) == (0, "nothing is stale: 1 golden or baseline was looked at\n"), (
+        "the history alone"
+    )
     (artifact,) = Path(".assay/baselines").glob("*/*/*/artifact")
     shutil.rmtree(artifact)
     found = run_assay("golden", "refresh", "--check")

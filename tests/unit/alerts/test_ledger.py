@@ -86,7 +86,9 @@ def test_jobs_that_one_alert_knows_are_told_together() -> None:
     alerts, _ = step([], [red("a|f|verify"), red("a|g|verify", backend="tvm")])
     jobs = [red("b|f|verify"), red("c|g|verify", backend="tvm")]
     (alert,), news = update(alerts, jobs, {"a|f|verify", "a|g|verify"}, "r2", NOW)
-    assert [(one.kind, [job.key for job in one.red]) for one in news] == [(AlertKind.CHANGE, ["b|f|verify", "c|g|verify"])]
+    assert [(one.kind, [job.key for job in one.red]) for one in news] == [
+        (AlertKind.CHANGE, ["b|f|verify", "c|g|verify"])
+    ]
     assert alert.jobs == {"b|f|verify": 1, "c|g|verify": 1}
 
 

@@ -49,7 +49,9 @@ def test_fused_kernels_that_keep_the_name_of_their_first_operator() -> None:
     lost = lost_fusion(_facts(before), _facts((("Conv", "fused", 1), ("Conv", "compute", 2), ("Relu", "compute", 1))))
     assert lost is not None
     assert describe_lost_fusion(lost) == "fusion lost for 1 node: 1 fused Conv became 1 Conv, 1 Relu"
-    lost = lost_fusion(_facts(before), _facts((("Conv", "fused", 1), ("ConvActivation", "fused", 3), ("Conv", "compute", 1))))
+    lost = lost_fusion(
+        _facts(before), _facts((("Conv", "fused", 1), ("ConvActivation", "fused", 3), ("Conv", "compute", 1)))
+    )
     assert lost is not None
     assert describe_lost_fusion(lost) == "fusion lost for 1 node: 1 Conv not fused any more"
 

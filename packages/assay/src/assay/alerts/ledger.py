@@ -120,8 +120,12 @@ def _joined(known: Alert | None, group: Sequence[RedJob], run: str, now: str, ta
             _identity(group[0], taken), group[0].kind, group[0].symptom, headline(group), first, run, now, run, now
         )
     again = known.last_run == run
-    jobs = known.jobs | {one.key: known.jobs.get(one.key, 0) + 1 for one in group if not (again and one.key in known.jobs)}
-    unmuted = known.mute is not None and not known.is_muted(now)  # what is still wrong at the end of a mute is told again
+    jobs = known.jobs | {
+        one.key: known.jobs.get(one.key, 0) + 1 for one in group if not (again and one.key in known.jobs)
+    }
+    unmuted = known.mute is not None and not known.is_muted(
+        now
+    )  # what is still wrong at the end of a mute is told again
     return replace(
         known,
         jobs=jobs,

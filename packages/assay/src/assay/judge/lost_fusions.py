@@ -43,7 +43,8 @@ def _executed(facts: EngineInfo) -> Counter[str]:
 def _more(these: EngineInfo, those: EngineInfo, *, fused: bool) -> dict[str, int]:
     """Kernels that the first executes more of, by operator: among the fused ones, or among the others."""
     more, fewer = (
-        _counted(one for one in facts.placements if one.role not in _MOVING and (one.role == "fused") == fused) for facts in (these, those)
+        _counted(one for one in facts.placements if one.role not in _MOVING and (one.role == "fused") == fused)
+        for facts in (these, those)
     )
     return {kind: count - fewer[kind] for kind, count in sorted(more.items()) if count > fewer[kind]}
 

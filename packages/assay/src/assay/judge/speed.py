@@ -120,7 +120,11 @@ def judge_comparison(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
         wall = percent(median(walls))
         text = f"slower by {wall:.0f} % on the wall clock, though not in {_clock(seen)}: it waits (lost threads, locks, files)"
         return SpeedDecision(
-            VerdictStatus.FAIL, f"{text}; {said}{also}", "speed.wall_slowdown_percent", wall, 100.0 * rule.wall_min_slowdown
+            VerdictStatus.FAIL,
+            f"{text}; {said}{also}",
+            "speed.wall_slowdown_percent",
+            wall,
+            100.0 * rule.wall_min_slowdown,
         )
     if load is not None:
         text = f"loads slower by {load:.0f} %; {answer.word}: {said}"
