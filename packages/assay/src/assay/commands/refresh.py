@@ -28,8 +28,8 @@ def refresh_goldens(
     change: Path | None = None,
     progress: Progress = SILENT,
 ) -> tuple[list[str], bool]:
-    """Lines for the screen, and whether anything is stale. `folders` empty: all goldens that assay.toml names, where it is
-    there, and all baselines. With `change` a text for review and a script are written there. Raises UsageError; NothingSelected where there is neither."""
+    """Lines for the screen, and whether anything is stale. `folders` empty: all goldens that assay.toml names, where it is there, and all
+    baselines. With `change` a text for review and a script are written there. Raises UsageError; NothingSelected where there is neither."""
     if oracle:
         plugins.find_flow(oracle)
     file = config or (Path(DEFAULT_CONFIG) if Path(DEFAULT_CONFIG).exists() else None)
