@@ -123,9 +123,8 @@ def _joined(known: Alert | None, group: Sequence[RedJob], run: str, now: str, ta
     jobs = known.jobs | {
         one.key: known.jobs.get(one.key, 0) + 1 for one in group if not (again and one.key in known.jobs)
     }
-    unmuted = known.mute is not None and not known.is_muted(
-        now
-    )  # what is still wrong at the end of a mute is told again
+    # What is still wrong at the end of a mute is news again.
+    unmuted = known.mute is not None and not known.is_muted(now)
     return replace(
         known,
         jobs=jobs,
