@@ -54,11 +54,11 @@ EACH = (
 )
 VALUES = {
     "sqlite": (
-        "INSERT INTO metric_values SELECT job, runs.number, names, versions, numbers FROM case_state CROSS JOIN runs "
+        "INSERT INTO metric_values SELECT job, runs.number, names, versions, numbers, more_numbers FROM case_state CROSS JOIN runs "
         f"JOIN pattern_values ON pattern_values.job = case_state.number AND pattern_values.run = {OLD} WHERE {NEW}"
     ),
     "postgresql": (
-        "INSERT INTO metric_values SELECT job, runs.number, names, versions, numbers FROM runs CROSS JOIN pattern_values "
+        "INSERT INTO metric_values SELECT job, runs.number, names, versions, numbers, more_numbers FROM runs CROSS JOIN pattern_values "
         f"WHERE run = {OLD} AND {NEW} ORDER BY runs.number"
     ),
 }
@@ -93,7 +93,7 @@ INDEXES = {
     "postgresql": (
         "CREATE INDEX ix_results_job_run ON results (job, run)",
         "ALTER TABLE results ADD CONSTRAINT uq_results_run_job UNIQUE (run, job)",
-        "ALTER TABLE metric_values ADD CONSTRAINT pk_metric_values PRIMARY KEY (job, run)",
+        "ALTER TABLE metric_values ADD CONSTRAINT pk_metric_values PRIMARY KEY (job, run) INCLUDE (names, versions, numbers)",
         *(
             f"SELECT setval('{name}_number_seq', (SELECT max(number) FROM {name}))"
             for name in ("runs", "results", "case_state", "constants")

@@ -128,7 +128,7 @@ def add_results(
 
 def _metrics_row(run: int, job: int, one: EncodedResult, constants: Mapping[bytes, int]) -> dict[str, Any]:
     numbers = {"names": constants[one.metrics.names], "versions": constants[one.metrics.versions]}
-    return {"job": job, "run": run, **numbers, "numbers": one.metrics.numbers}
+    return {"job": job, "run": run, **numbers, "numbers": one.metrics.numbers, "more_numbers": one.metrics.more_numbers}
 
 
 def job_numbers(connection: Connection, keys: Iterable[str]) -> dict[str, int]:

@@ -26,6 +26,9 @@ from assay.stores.tables import case_state, constants, metric_values, runs
 SPREAD = (10.0, 25.0, 75.0, 90.0)
 """Percentiles of the raw samples of the smallest batch, in ms, that stand behind the metrics where there are samples."""
 
+FIRST = 250
+"""Numbers of a result that its row in the index of PostgreSQL holds; those behind them are read where there are any."""
+
 
 class Names(msgspec.Struct, frozen=True):
     """What the numbers of a result are called, in their order; `spread` numbers follow that have no names."""
@@ -41,11 +44,12 @@ _ENCODER = msgspec.msgpack.Encoder(order="deterministic")
 
 
 class EncodedMetrics(msgspec.Struct, frozen=True):
-    """Of one result: `names` and `versions` are digests of constants."""
+    """Of one result: `names` and `versions` are digests of constants, `more_numbers` what comes behind the first."""
 
     names: bytes
     versions: bytes
     numbers: bytes
+    more_numbers: bytes | None
 
 
 def encode_metrics(result: Result, wanted: dict[bytes, bytes]) -> EncodedMetrics:
@@ -53,10 +57,12 @@ def encode_metrics(result: Result, wanted: dict[bytes, bytes]) -> EncodedMetrics
     named = metrics(result)
     spread = _spread(result)
     values = (*named.values(), *spread)
+    numbers = struct.pack(f"<{len(values)}d", *values)
     return EncodedMetrics(
         _constant(wanted, Names(tuple(named), stated_by(result), len(spread))),
         _constant(wanted, result.versions),
-        struct.pack(f"<{len(values)}d", *values),
+        numbers[: 8 * FIRST],
+        numbers[8 * FIRST :] or None,
     )
 
 
@@ -105,7 +111,7 @@ def metric_history(
     machine = (window.machine if window else "") or newest
     row, run = metric_values.c, runs.c
     query = (
-        select(run.id, run.started_at, run.commit, run.machine, row.job, row.names, row.versions, row.numbers)
+        select(run.id, run.started_at, run.commit, run.machine, row.job, row.run, row.names, row.versions, row.numbers)
         .join(runs, run.number == row.run)
         .where(row.job.in_(list(jobs)), *_inside(list(jobs), window, machine, machines))
     )
@@ -120,12 +126,10 @@ def metric_history(
             window=window,
         )
     rows = sorted(sorted(rows, key=lambda one: jobs[one.job]), key=lambda one: one.id, reverse=True)
-    names = {
-        number: _NAMES.decode(payload) for number, payload in _payloads(connection, {one.names for one in rows}).items()
-    }
+    names = _names(connection, rows)
     every = sorted({name for one in names.values() for name in one.names})
     metric = next((name for name in wanted if name in every), every[0] if every else "")
-    points = _points(rows, names, metric)
+    points = _points(rows, names, metric, _behind_first(connection, rows, names))
     used = {one.versions for one in points}
     return MetricHistory(
         metric,
@@ -194,7 +198,22 @@ def _inside(
     return [or_(*(run.number.in_(one.subquery().select()) for one in each))]
 
 
-def _points(rows: Sequence[Any], names: dict[int, Names], metric: str) -> list[MetricPoint]:
+def _behind_first(connection: Connection, rows: Sequence[Any], names: dict[int, Names]) -> dict[tuple[int, int], bytes]:
+    """The numbers of these rows that come behind the first, by job and run."""
+    row = metric_values.c
+    wide = [one for one in rows if len(names[one.names].names) + names[one.names].spread > FIRST]
+    query = select(row.job, row.run, row.more_numbers).where(row.job.in_({one.job for one in wide}))
+    return {
+        (one.job, one.run): one.more_numbers
+        for some in chunks(sorted({one.run for one in wide}))
+        for one in connection.execute(query.where(row.run.in_(some)))
+        if one.more_numbers
+    }
+
+
+def _points(
+    rows: Sequence[Any], names: dict[int, Names], metric: str, more: dict[tuple[int, int], bytes]
+) -> list[MetricPoint]:
     """Those that have the metric."""
     places = {
         number: (8 * one.names.index(metric) if metric in one.names else -1, len(one.names), one.spread)
@@ -204,12 +223,18 @@ def _points(rows: Sequence[Any], names: dict[int, Names], metric: str) -> list[M
     for one in rows:
         at, count, spread = places[one.names]
         if at >= 0:
-            value: float = struct.unpack_from("<d", one.numbers, at)[0]
-            behind = struct.unpack_from(f"<{spread}d", one.numbers, 8 * count) if spread else ()
+            numbers = one.numbers + more.get((one.job, one.run), b"")
+            value: float = struct.unpack_from("<d", numbers, at)[0]
+            behind = struct.unpack_from(f"<{spread}d", numbers, 8 * count) if spread else ()
             points.append(
                 MetricPoint(one.id, one.started_at, one.commit, one.machine, value, one.versions, tuple(behind))
             )
     return points
+
+
+def _names(connection: Connection, rows: Sequence[Any]) -> dict[int, Names]:
+    found = _payloads(connection, {one.names for one in rows})
+    return {number: _NAMES.decode(payload) for number, payload in found.items()}
 
 
 def _payloads(connection: Connection, numbers: set[int]) -> dict[int, bytes]:
@@ -229,17 +254,17 @@ def run_metrics(connection: Connection, run_ids: Sequence[str], cells: Collectio
     jobs = _jobs_of(connection, sorted(set(cells)))
     for some in chunks(list(run_ids)):
         query = (
-            select(runs.c.id, state.number, state.case, state.flow, row.names, row.numbers)
+            select(runs.c.id, state.case, state.flow, row.job, row.run, row.names, row.numbers)
             .join(case_state, state.number == row.job)
             .join(runs, runs.c.number == row.run)
             .where(row.job.in_(list(jobs)), runs.c.id.in_(some))
         )
-        rows = sorted(connection.execute(query).all(), key=lambda one: (one.id, jobs[one.number]))
-        names = {
-            number: _NAMES.decode(payload).names
-            for number, payload in _payloads(connection, {one.names for one in rows}).items()
-        }
-        found += [RunMetrics(one.id, one.case, one.flow, _named(names[one.names], one.numbers)) for one in rows]
+        rows = sorted(connection.execute(query).all(), key=lambda one: (one.id, jobs[one.job]))
+        names = _names(connection, rows)
+        more = _behind_first(connection, rows, names)
+        for one in rows:
+            numbers = one.numbers + more.get((one.job, one.run), b"")
+            found.append(RunMetrics(one.id, one.case, one.flow, _named(names[one.names].names, numbers)))
     return found
 
 

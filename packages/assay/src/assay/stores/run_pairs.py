@@ -20,10 +20,10 @@ _state, _before, _after = case_state.c, results.alias("before"), results.alias("
 
 def run_pair(connection: Connection, old: int, new: int) -> RunPair:
     """See `ports.Browsable.run_pair`. Of two runs with nothing in common every cell would be one that changed: none is read."""
-    common, before = (
-        int(connection.scalar(select(func.count()).select_from(one.subquery())) or 0)
-        for one in (_both(old, new), _of(old))
+    both, of_old = (
+        select(func.count()).select_from(one.subquery()).scalar_subquery() for one in (_both(old, new), _of(old))
     )
+    common, before = connection.execute(select(both, of_old)).one()
     if not common:
         return RunPair((), _cells(connection, old, new), 0)
     # Where the old run has no job of its own, none is gone, and every cell is one of the new run.
@@ -92,23 +92,18 @@ def _cells(connection: Connection, *some: int) -> int:
 def _pairs(connection: Connection, old: int, new: int, cells: Sequence[tuple[str, str]]) -> list[JobPair]:
     """All jobs of these cells, verifying before measuring."""
     found: list[JobPair] = []
-    order = _state.case, _state.flow, _state.kind.desc(), _state.number
+    sides = (_before.c.outcome, _before.c.word), (_after.c.outcome, _after.c.word)
+    named = (_state.job_key, _state.case, _state.flow)
+    query = (
+        select(*named, *(column.label(f"said{at}") for at, column in enumerate((*sides[0], *sides[1]))))
+        .outerjoin(_before, and_(_before.c.run == old, _before.c.job == _state.number))
+        .outerjoin(_after, and_(_after.c.run == new, _after.c.job == _state.number))
+        .order_by(_state.case, _state.flow, _state.kind.desc(), _state.number)
+    )
     for some in chunks(list(cells)):
-        query = select(_state.number, _state.job_key, _state.case, _state.flow).where(of_cells(some)).order_by(*order)
         wanted = set(some)
-        jobs = [row for row in connection.execute(query) if (row.case, row.flow) in wanted]
-        sides = [_said(connection, run, [job.number for job in jobs]) for run in (old, new)]
-        rows = [(job, sides[0].get(job.number), sides[1].get(job.number)) for job in jobs]
-        found += [
-            JobPair(job.job_key, job.case, job.flow, before, after) for job, before, after in rows if before or after
-        ]
+        for row in connection.execute(query.where(of_cells(some))):
+            before, after = (None if said[0] is None else said for said in (tuple(row[3:5]), tuple(row[5:7])))
+            if (row.case, row.flow) in wanted and (before or after):
+                found.append(JobPair(row.job_key, row.case, row.flow, before, after))
     return found
-
-
-def _said(connection: Connection, run: int, jobs: Sequence[int]) -> dict[int, tuple[str, str]]:
-    query = select(results.c.job, results.c.outcome, results.c.word).where(results.c.run == run)
-    return {
-        row.job: (row.outcome, row.word)
-        for some in chunks(jobs)
-        for row in connection.execute(query.where(results.c.job.in_(some)))
-    }

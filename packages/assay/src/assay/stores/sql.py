@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 from sqlalchemy.sql.selectable import Select
 
 from assay.core.alert import Alert
@@ -24,7 +25,7 @@ from assay.stores import browsing
 from assay.stores.annotations import add_annotation, read_annotations
 from assay.stores.encoded_result import encode
 from assay.stores.errors import translate_errors
-from assay.stores.ingest import add_results, add_run, job_numbers, judge_run
+from assay.stores.ingest import add_results, add_run, judge_run
 from assay.stores.kept_folders import change_folders, read_folders
 from assay.stores.lookup import exact_run, find_run
 from assay.stores.metric_values import constant_numbers
@@ -39,6 +40,7 @@ from assay.stores.tables import case_state, result_payloads, results, run_payloa
 _RUNS: msgspec.msgpack.Decoder[Run] = msgspec.msgpack.Decoder(Run)
 _JOBS: msgspec.msgpack.Decoder[tuple[AnyJob, ...]] = msgspec.msgpack.Decoder(tuple[AnyJob, ...])
 _ALERTS: msgspec.msgpack.Decoder[Alert] = msgspec.msgpack.Decoder(Alert)
+_HEADS = select(run_payloads.c.payload, runs.c.status).join(runs, runs.c.number == run_payloads.c.run)
 _RESULTS: msgspec.msgpack.Decoder[AnyResult] = msgspec.msgpack.Decoder(AnyResult)
 
 
@@ -112,8 +114,8 @@ class SqlStore(SqlBrowsing):
             if jobs is None:
                 rows = connection.execute(query.order_by(results.c.number)).all()
             else:
-                known = sorted(job_numbers(connection, jobs).values())
-                some = [query.where(results.c.job.in_(numbers)) for numbers in chunks(known)]
+                of_jobs = query.join(case_state, case_state.c.number == results.c.job)
+                some = [of_jobs.where(case_state.c.job_key.in_(keys)) for keys in chunks(sorted(set(jobs)))]
                 rows = sorted((row for one in some for row in connection.execute(one)), key=lambda row: row.number)
             return [unpack(row.payload, _RESULTS) for row in rows]
 
@@ -155,8 +157,8 @@ class SqlStore(SqlBrowsing):
     def run_facts(self, run_id: str) -> Run:
         """With its present status."""
         with self.reading() as connection:
-            number = find_run(connection, run_id, self.name)
-            return _head(connection, number)
+            row = connection.execute(_HEADS.where(runs.c.id == run_id)).first()
+            return _whole(row) if row else _head(connection, find_run(connection, run_id, self.name))
 
     def add_annotation(self, annotation: Annotation) -> None:
         """Annotations are not changed and not removed."""
@@ -215,8 +217,10 @@ class SqlStore(SqlBrowsing):
 
 def _head(connection: Connection, number: int) -> Run:
     """With its present status, without its jobs."""
-    query = select(run_payloads.c.payload, runs.c.status).join(runs, runs.c.number == run_payloads.c.run)
-    row = connection.execute(query.where(runs.c.number == number)).one()
+    return _whole(connection.execute(_HEADS.where(runs.c.number == number)).one())
+
+
+def _whole(row: Row[Any]) -> Run:
     return replace(unpack(row.payload, _RUNS), status=row.status)
 
 

@@ -21,7 +21,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMA = 5
+SCHEMA = 6
 """The version that this code reads and writes: the newest of `migrations/versions`. It stands for the form of what payloads hold, too."""
 
 FIRST_RELEASED = 5
@@ -136,13 +136,16 @@ metric_values = Table(
     Column("names", _Number, nullable=False),
     Column("versions", _Number, nullable=False),
     Column("numbers", LargeBinary, nullable=False),
-    PrimaryKeyConstraint("job", "run"),
+    Column("more_numbers", LargeBinary, nullable=True),
+    PrimaryKeyConstraint("job", "run", postgresql_include=["names", "versions", "numbers"]),
     sqlite_with_rowid=False,
+    postgresql_with={"autovacuum_vacuum_insert_scale_factor": 0, "autovacuum_vacuum_insert_threshold": 50_000},
 )
 """All metrics of a result, as float64 in the order of their `names`, a constant as its `versions`. Those of one job lie beside one another,
-so that on SQLite a trend of thousands of runs is one stretch of the file; PostgreSQL's index has the key alone, as a row of it holds 2,704
-bytes, and the metrics of a hundred outputs are more. Without foreign keys: each is written with the rows that it names, and four
-checks a row would be most of the work."""
+so that a trend of thousands of runs is one stretch of the file on SQLite, and of the key's index on PostgreSQL, whose table has them in
+the order of time. PostgreSQL reads an index alone only where the table was vacuumed: after so many rows, and not after a fifth of all.
+A row of an index holds 2,704 bytes: `numbers` are the first of them, `more_numbers` those that few results have. Without foreign keys:
+each is written with the rows that it names, and four checks a row would be most of the work."""
 
 result_codes = Table(
     "result_codes",
