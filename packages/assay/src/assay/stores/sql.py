@@ -220,7 +220,7 @@ def _head(connection: Connection, number: int) -> Run:
     return _whole(connection.execute(_HEADS.where(runs.c.number == number)).one())
 
 
-def _whole(row: Row[Any]) -> Run:
+def _whole(row: Row[Any, Any]) -> Run:
     return replace(unpack(row.payload, _RUNS), status=row.status)
 
 
