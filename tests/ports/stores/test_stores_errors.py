@@ -15,7 +15,7 @@ from sqlalchemy import Connection, event, select, text
 
 from assay.errors import AssayError, NewerHistory, RunNotFound, StoreError, StoreUnreachable
 from assay.stores.sql import SqlStore
-from assay.stores.tables import run_summary
+from assay.stores.tables import SCHEMA, run_summary
 from assay.testing.builders import make_result, make_run
 
 
@@ -55,7 +55,7 @@ def test_a_history_of_a_newer_version(location: str) -> None:
         connection.execute(text("UPDATE assay_schema SET version_num = '0007'"))
     store.close()
     assert _told(location, kind=NewerHistory) == (
-        f"{location} was written by a newer version of assay (schema 7, this one knows 5): "
+        f"{location} was written by a newer version of assay (schema 7, this one knows {SCHEMA}): "
         "upgrade assay or use another --history"
     )
 

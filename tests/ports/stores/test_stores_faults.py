@@ -16,6 +16,7 @@ from assay.pipeline import open_run as opening
 from assay.pipeline.open_run import open_run
 from assay.pipeline.resume import resume
 from assay.pipeline.services import Services
+from assay.stores import connect
 from assay.stores.copy_history import copy_history
 from assay.stores.sql import SqlStore
 from assay.testing.builders import make_job, make_result, make_run
@@ -41,6 +42,22 @@ def test_a_connection_that_is_lost_in_the_middle_is_made_again(cut: Cut, bytes_s
         store.record(RUN.id, many)
         assert store.results(RUN.id) == many
         assert store.runs()[0].recorded == 100
+
+
+def test_a_connection_that_was_closed_while_nobody_used_it_is_made_again(
+    cut: Cut, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(SqlStore(cut.address)) as store:
+        store.open_run(RUN)
+        for seconds, lost in ((0.0, False), (3600.0, True)):
+            monkeypatch.setattr(connect, "FRESH_S", seconds)
+            assert store.runs()
+            cut.off()
+            cut.on()
+            if lost:  # who reads meanwhile is told, and the next one is answered
+                with pytest.raises(StoreUnreachable):
+                    store.runs()
+            assert store.runs()[0].id == RUN.id
 
 
 def test_a_run_goes_on_while_no_server_answers(cut: Cut, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

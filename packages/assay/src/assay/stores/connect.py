@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, DisconnectionError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from assay.errors import StoreError
 from assay.stores.read_sqlite import READERS, read_sqlite
@@ -21,6 +22,9 @@ ALONE = {"assay_alone": True}
 
 _ONE_AT_A_TIME = 0x617373_6179
 """The advisory lock of PostgreSQL that the latter hold until their transaction ends ("assay")."""
+
+FRESH_S = 1.0
+"""A connection to PostgreSQL that was used so shortly ago is taken as alive."""
 
 _READER = "-c default_transaction_read_only=on -c max_parallel_workers_per_gather=0 -c jit=off"
 """Of who shows pages: a query of some milliseconds is over before another process, or a compiler, has begun to help."""
@@ -86,13 +90,15 @@ def _postgresql(location: str, busy_s: float, read_only: bool) -> tuple[Engine, 
     reads = {"options": _READER} if read_only else {}
     try:
         url = make_url(location).set(drivername="postgresql+psycopg")
-        engine = create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": 10, **reads}, **own)
+        engine = create_engine(url, connect_args={"connect_timeout": 10, **reads}, **own)
     except ArgumentError:
         raise StoreError(
             f'"{location}" is no address of a database: write postgresql+psycopg://user@host:5432/database'
         ) from None
     except ModuleNotFoundError:
         raise StoreError("a history on PostgreSQL needs its driver: pip install 'assay[postgresql]'") from None
+
+    _ask_where_idle(engine)
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
@@ -103,3 +109,22 @@ def _postgresql(location: str, busy_s: float, read_only: bool) -> tuple[Engine, 
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_ONE_AT_A_TIME})"))
 
     return engine, url.render_as_string(hide_password=True)
+
+
+def _ask_where_idle(engine: Engine) -> None:
+    """Whether the server still knows a connection that was not used for a while: to ask each time is a round trip for each of the ten
+    questions of a page."""
+
+    @event.listens_for(engine, "checkin")
+    def remember(_connection: object, record: ConnectionPoolEntry) -> None:
+        record.info["used"] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def ask(connection: Any, record: ConnectionPoolEntry, _proxy: object) -> None:
+        used = record.info.get("used")
+        if used is None or time.monotonic() - used < FRESH_S:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except engine.dialect.loaded_dbapi.Error as error:
+            raise DisconnectionError from error  # SQLAlchemy opens another

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 
 from sqlalchemy import Connection, select
@@ -31,6 +32,13 @@ def find_run(connection: Connection, asked: str, name: str) -> int:
         some = ", ".join(match.id for match in matches[:3])
         raise RunNotFound(f'more than one run in {name} begins with "{asked}" ({some}): give more of the id')
     raise RunNotFound(_nothing(connection, asked, name))
+
+
+def find_runs(connection: Connection, asked: Sequence[str], name: str) -> list[int]:
+    """Of each as `find_run`; whole ids in one statement."""
+    known = connection.execute(select(runs.c.id, runs.c.number).where(runs.c.id.in_(asked)))
+    numbers = {row.id: int(row.number) for row in known}
+    return [numbers.get(one) or find_run(connection, one, name) for one in asked]
 
 
 def exact_run(connection: Connection, run_id: str, name: str) -> int:

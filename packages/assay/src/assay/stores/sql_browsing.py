@@ -17,7 +17,7 @@ from assay.ports.browsing import (
     Standing,
 )
 from assay.stores import browsing, run_pairs
-from assay.stores.lookup import exact_run, find_run
+from assay.stores.lookup import exact_run, find_runs
 from assay.stores.metric_values import metric_history, run_metrics
 from assay.stores.sql_database import SqlDatabase
 
@@ -50,7 +50,7 @@ class SqlBrowsing(SqlDatabase):
     def run_pair(self, old: str, new: str) -> RunPair:
         """No payload is opened."""
         with self.reading() as connection:
-            before, after = (find_run(connection, one, self.name) for one in (old, new))
+            before, after = find_runs(connection, (old, new), self.name)
             return run_pairs.run_pair(connection, before, after)
 
     def same_cells(
@@ -58,7 +58,7 @@ class SqlBrowsing(SqlDatabase):
     ) -> Sequence[JobPair]:
         """No payload is opened."""
         with self.reading() as connection:
-            before, after = (find_run(connection, one, self.name) for one in (old, new))
+            before, after = find_runs(connection, (old, new), self.name)
             return run_pairs.same_cells(connection, before, after, changed, first, count)
 
     def previous_run(self, run_id: str) -> str:
