@@ -166,10 +166,11 @@ def matrix(
     found_cases, found_flows = names(_state.case, first_case, cases), names(_state.flow, first_flow, flows)
     shown_cases, shown_flows = found_cases[:cases], found_flows[:flows]
     here = [_state.case.in_(shown_cases), _state.flow.in_(shown_flows), *asked]
+    jobs = connection.execute(_jobs(number).where(*here)).all() if shown_cases and shown_flows else []
     return MatrixPage(
         tuple(shown_cases),
         tuple(shown_flows),
-        tuple(MatrixJob(*row) for row in connection.execute(_jobs(number).where(*here))),
+        tuple(MatrixJob(*row) for row in jobs),
         len(found_cases) > cases,
         len(found_flows) > flows,
     )

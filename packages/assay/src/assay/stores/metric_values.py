@@ -126,7 +126,8 @@ def metric_history(
             window=window,
         )
     rows = sorted(sorted(rows, key=lambda one: jobs[one.job]), key=lambda one: one.id, reverse=True)
-    names = _names(connection, rows)
+    payloads = _payloads(connection, {number for one in rows for number in (one.names, one.versions)})
+    names = {number: _NAMES.decode(payloads[number]) for number in sorted({one.names for one in rows})}
     every = sorted({name for one in names.values() for name in one.names})
     metric = next((name for name in wanted if name in every), every[0] if every else "")
     points = _points(rows, names, metric, _behind_first(connection, rows, names))
@@ -137,7 +138,7 @@ def metric_history(
         {name: about for one in names.values() for name, about in one.stated.items()},
         machine,
         tuple(points),
-        {number: _VERSIONS.decode(payload) for number, payload in _payloads(connection, used).items()},
+        {number: _VERSIONS.decode(payloads[number]) for number in sorted(used)},
         window is not None and machines.get(machine, 0) > window.runs,
         machines,
         window,
@@ -232,11 +233,6 @@ def _points(
     return points
 
 
-def _names(connection: Connection, rows: Sequence[Any]) -> dict[int, Names]:
-    found = _payloads(connection, {one.names for one in rows})
-    return {number: _NAMES.decode(payload) for number, payload in found.items()}
-
-
 def _payloads(connection: Connection, numbers: set[int]) -> dict[int, bytes]:
     return {
         row.number: row.payload
@@ -260,7 +256,8 @@ def run_metrics(connection: Connection, run_ids: Sequence[str], cells: Collectio
             .where(row.job.in_(list(jobs)), runs.c.id.in_(some))
         )
         rows = sorted(connection.execute(query).all(), key=lambda one: (one.id, jobs[one.job]))
-        names = _names(connection, rows)
+        payloads = _payloads(connection, {one.names for one in rows})
+        names = {number: _NAMES.decode(payload) for number, payload in payloads.items()}
         more = _behind_first(connection, rows, names)
         for one in rows:
             numbers = one.numbers + more.get((one.job, one.run), b"")

@@ -197,7 +197,7 @@ def _rows(found: Trend) -> list[tuple[object, ...]]:
 
 
 def _flows(site: Site, case: str) -> tuple[str, ...]:
-    return site.store.matrix(CellQuery(case=case, exact=True), 0, 1, 0, 50).flows
+    return site.store.matrix(CellQuery(case=case, exact=True), 0, 0, 0, 50).flows
 
 
 def _annotations(site: Site, case: str, flows: Iterable[str]) -> dict[tuple[str, str], list[Annotation]]:
