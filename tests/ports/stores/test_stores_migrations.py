@@ -2,78 +2,98 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Engine, inspect, text
+from msgspec import msgpack
+from msgspec.structs import replace
+from sqlalchemy import Connection, inspect, text
 
 from assay.core.result import AnyResult
 from assay.judge.metrics import metrics
 from assay.stores.connect import ALONE, connect
-from assay.stores.metric_values import FIRST
+from assay.stores.metric_values import FIRST, Names
 from assay.stores.schema import MIGRATIONS, _migrate
 from assay.stores.sql import SqlStore
 from assay.stores.tables import VERSION_TABLE, metadata
-from assay.testing.builders import make_comparison, make_result, make_run
+from assay.testing.builders import make_comparison, make_measurement, make_result, make_run
 
 RUNS = ("20260101", "20260102")
+Rows = list[dict[str, Any]]
 
 
-def _wide() -> AnyResult:
-    """With more metrics than a row of an index holds."""
-    return make_result(
-        "a",
-        comparisons=tuple(make_comparison(f"output{at}", metrics={"max_abs": 0.5 + at}) for at in range(FIRST + 50)),
-    )
+def _results() -> dict[str, AnyResult]:
+    """By case: with few metrics, with samples, and with more metrics than a row of PostgreSQL's index holds."""
+    outputs = tuple(make_comparison(f"output{at}", metrics={"max_abs": 0.5 + at}) for at in range(300))
+    return {
+        "a": make_result("a", comparisons=outputs),
+        "b": make_result("b"),
+        "c": make_result("c", kind="measure", measurements=(make_measurement(),)),
+    }
 
 
-def _made_by_schema_5(engine: Engine, source: SqlStore) -> None:
-    """With the rows of `source`, each as that schema had it."""
+def _as_schema_5(tables: dict[str, Rows]) -> None:
+    """All numbers of a result in one value, those without names at the end."""
+    numbers = {row["names"] for row in tables["metric_values"]}
+    names = {row["number"]: row for row in tables["constants"] if row["number"] in numbers}
+    spreads = {}
+    for number, row in names.items():
+        found = msgpack.decode(row["payload"], type=Names)
+        assert found.spread_first
+        spreads[number] = 8 * found.spread
+        row["payload"] = msgpack.encode(replace(found, spread_first=False))
+    for row in tables["metric_values"]:
+        whole, spread = row["numbers"] + (row.pop("more_numbers") or b""), spreads[row["names"]]
+        row["numbers"] = whole[spread:] + whole[:spread]
+
+
+def _make(connection: Connection, version: str) -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
-    with engine.execution_options(**ALONE).begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0005")
-        tables = [
-            (table, {one["name"] for one in inspect(connection).get_columns(table.name)})
-            for table in metadata.sorted_tables
-        ]
-        with source.reading() as there:
-            for table, columns in tables:
-                rows = [dict(row) for row in there.execute(table.select()).mappings()]
-                for row in rows:
-                    if "numbers" in row:
-                        row["numbers"] += row["more_numbers"] or b""
-                named = sorted(columns)
-                names = ", ".join(f'"{name}"' for name in named)
-                values = ", ".join(f":{name}" for name in named)
-                for row in rows:
-                    connection.execute(
-                        text(f"INSERT INTO {table.name} ({names}) VALUES ({values})"),
-                        {name: row[name] for name in named},
-                    )
+    config.attributes["connection"] = connection
+    command.upgrade(config, version)
+
+
+def _rows(source: SqlStore) -> Iterator[tuple[str, Rows]]:
+    with source.reading() as connection:
+        for table in metadata.sorted_tables:
+            yield table.name, [dict(row) for row in connection.execute(table.select()).mappings()]
 
 
 def test_a_history_of_schema_5_keeps_all_metrics(location: str, tmp_path: Path) -> None:
-    wide, narrow = _wide(), make_result("b")
-    assert len(metrics(wide)) > FIRST > len(metrics(narrow))
+    results = _results()
     with closing(SqlStore(str(tmp_path / "now.db"))) as source:
         for run in RUNS:
             source.open_run(make_run(run))
-            source.record(run, [wide, narrow])
-        engine, _ = connect(location, busy_s=5.0)
-        _made_by_schema_5(engine, source)
-        engine.dispose()
+            source.record(run, list(results.values()))
+        tables = dict(_rows(source))
+        expected = source.metric_history("c", "onnxruntime", ("latency.median_ms",)).points
+    _as_schema_5(tables)
+    engine, _ = connect(location, busy_s=5.0)
+    with engine.execution_options(**ALONE).begin() as connection:
+        _make(connection, "0005")
+        for table, rows in tables.items():
+            for row in rows:
+                names, values = (
+                    ", ".join(f"{sign}{name}{end}" for name in row) for sign, end in (('"', '"'), (":", ""))
+                )
+                connection.execute(text(f"INSERT INTO {table} ({names}) VALUES ({values})"), row)
+        assert "more_numbers" not in {one["name"] for one in inspect(connection).get_columns("metric_values")}
+    engine.dispose()
     with closing(SqlStore(location)) as store:
-        found = store.run_metrics(RUNS, [("a", "onnxruntime"), ("b", "onnxruntime")])
-        assert [one.metrics for one in found if one.case == "a"] == [metrics(wide)] * 2
-        assert [one.metrics for one in found if one.case == "b"] == [metrics(narrow)] * 2
-        last = list(metrics(wide))[-1]
-        assert [one.value for one in store.metric_history("a", "onnxruntime", (last,)).points] == [
-            metrics(wide)[last]
-        ] * 2
+        for case, result in results.items():
+            whole = metrics(result)
+            assert [one.metrics for one in store.run_metrics(RUNS, [(case, "onnxruntime")])] == [whole] * 2
+            for name in (next(iter(whole)), list(whole)[-1]):
+                points = store.metric_history(case, "onnxruntime", (name,)).points
+                assert [one.value for one in points] == [whole[name]] * 2
+        assert len(metrics(results["a"])) > 250 > FIRST
+        assert expected[0].spread_ms
+        assert store.metric_history("c", "onnxruntime", ("latency.median_ms",)).points == expected
 
 
 def test_on_postgresql_what_is_migrated_has_the_indexes_and_settings_of_what_is_made(postgresql: str) -> None:

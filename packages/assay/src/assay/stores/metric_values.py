@@ -26,16 +26,31 @@ from assay.stores.tables import case_state, constants, metric_values, runs
 SPREAD = (10.0, 25.0, 75.0, 90.0)
 """Percentiles of the raw samples of the smallest batch, in ms, that stand behind the metrics where there are samples."""
 
-FIRST = 250
-"""Numbers of a result that its row in the index of PostgreSQL holds; those behind them are read where there are any."""
+FIRST = 10
+"""Numbers of a result that lie in the key's index on PostgreSQL: its spread, and what trends are drawn of most."""
+USUAL = (
+    "latency.median_ms", "budget_used", "seconds", "throughput.per_s", "memory.run_peak_bytes", "artifact.bytes",
+)  # fmt: skip
 
 
 class Names(msgspec.Struct, frozen=True):
-    """What the numbers of a result are called, in their order; `spread` numbers follow that have no names."""
+    """What the numbers of a result are called, in their order; `spread` numbers that have no names follow, or come before them."""
 
     names: tuple[str, ...]
     stated: dict[str, StatedMetric] = {}
     spread: int = 0
+    spread_first: bool = False
+
+    def place(self, metric: str) -> int:
+        """Which of all the numbers it is; -1 where there is no such metric."""
+        if metric not in self.names:
+            return -1
+        return self.names.index(metric) + (self.spread if self.spread_first else 0)
+
+    @property
+    def spread_place(self) -> int:
+        """Of the first number that has no name."""
+        return 0 if self.spread_first else len(self.names)
 
 
 _NAMES = msgspec.msgpack.Decoder(Names)
@@ -55,11 +70,12 @@ class EncodedMetrics(msgspec.Struct, frozen=True):
 def encode_metrics(result: Result, wanted: dict[bytes, bytes]) -> EncodedMetrics:
     """The constants that they need go to `wanted`: payloads by digest."""
     named = metrics(result)
+    names = [*(one for one in USUAL if one in named), *(one for one in named if one not in USUAL)]
     spread = _spread(result)
-    values = (*named.values(), *spread)
+    values = (*spread, *(named[one] for one in names))
     numbers = struct.pack(f"<{len(values)}d", *values)
     return EncodedMetrics(
-        _constant(wanted, Names(tuple(named), stated_by(result), len(spread))),
+        _constant(wanted, Names(tuple(names), stated_by(result), len(spread), spread_first=True)),
         _constant(wanted, result.versions),
         numbers[: 8 * FIRST],
         numbers[8 * FIRST :] or None,
@@ -130,7 +146,7 @@ def metric_history(
     names = {number: _NAMES.decode(payloads[number]) for number in sorted({one.names for one in rows})}
     every = sorted({name for one in names.values() for name in one.names})
     metric = next((name for name in wanted if name in every), every[0] if every else "")
-    points = _points(rows, names, metric, _behind_first(connection, rows, names))
+    points = _points(connection, rows, names, metric)
     used = {one.versions for one in points}
     return MetricHistory(
         metric,
@@ -199,38 +215,31 @@ def _inside(
     return [or_(*(run.number.in_(one.subquery().select()) for one in each))]
 
 
-def _behind_first(connection: Connection, rows: Sequence[Any], names: dict[int, Names]) -> dict[tuple[int, int], bytes]:
-    """The numbers of these rows that come behind the first, by job and run."""
-    row = metric_values.c
-    wide = [one for one in rows if len(names[one.names].names) + names[one.names].spread > FIRST]
-    query = select(row.job, row.run, row.more_numbers).where(row.job.in_({one.job for one in wide}))
-    return {
-        (one.job, one.run): one.more_numbers
-        for some in chunks(sorted({one.run for one in wide}))
-        for one in connection.execute(query.where(row.run.in_(some)))
-        if one.more_numbers
-    }
-
-
-def _points(
-    rows: Sequence[Any], names: dict[int, Names], metric: str, more: dict[tuple[int, int], bytes]
-) -> list[MetricPoint]:
+def _points(connection: Connection, rows: Sequence[Any], names: dict[int, Names], metric: str) -> list[MetricPoint]:
     """Those that have the metric."""
-    places = {
-        number: (8 * one.names.index(metric) if metric in one.names else -1, len(one.names), one.spread)
-        for number, one in names.items()
-    }
+    places = {number: (one.place(metric), one.spread_place, one.spread) for number, one in names.items()}
+    having = [one for one in rows if places[one.names][0] >= 0]
+    ends = {number: max(at + 1, behind + spread) for number, (at, behind, spread) in places.items()}
     points = []
-    for one in rows:
-        at, count, spread = places[one.names]
-        if at >= 0:
-            numbers = one.numbers + more.get((one.job, one.run), b"")
-            value: float = struct.unpack_from("<d", numbers, at)[0]
-            behind = struct.unpack_from(f"<{spread}d", numbers, 8 * count) if spread else ()
-            points.append(
-                MetricPoint(one.id, one.started_at, one.commit, one.machine, value, one.versions, tuple(behind))
-            )
+    for one, numbers in zip(having, _numbers(connection, having, ends), strict=True):
+        at, behind, spread = places[one.names]
+        value: float = struct.unpack_from("<d", numbers, 8 * at)[0]
+        around = struct.unpack_from(f"<{spread}d", numbers, 8 * behind) if spread else ()
+        points.append(MetricPoint(one.id, one.started_at, one.commit, one.machine, value, one.versions, tuple(around)))
     return points
+
+
+def _numbers(connection: Connection, rows: Sequence[Any], ends: dict[int, int]) -> list[bytes]:
+    """The numbers of each row; `ends` says, for its names, how many are wanted: where those in the index are fewer, the others are read."""
+    row = metric_values.c
+    short = [one for one in rows if len(one.numbers) < 8 * ends[one.names]]
+    query = select(row.job, row.run, row.more_numbers).where(row.job.in_({one.job for one in short}))
+    more = {
+        (one.job, one.run): one.more_numbers
+        for some in chunks(sorted({one.run for one in short}))
+        for one in connection.execute(query.where(row.run.in_(some)))
+    }
+    return [one.numbers + (more.get((one.job, one.run)) or b"") for one in rows]
 
 
 def _payloads(connection: Connection, numbers: set[int]) -> dict[int, bytes]:
@@ -258,15 +267,15 @@ def run_metrics(connection: Connection, run_ids: Sequence[str], cells: Collectio
         rows = sorted(connection.execute(query).all(), key=lambda one: (one.id, jobs[one.job]))
         payloads = _payloads(connection, {one.names for one in rows})
         names = {number: _NAMES.decode(payload) for number, payload in payloads.items()}
-        more = _behind_first(connection, rows, names)
-        for one in rows:
-            numbers = one.numbers + more.get((one.job, one.run), b"")
-            found.append(RunMetrics(one.id, one.case, one.flow, _named(names[one.names].names, numbers)))
+        ends = {number: len(one.names) + one.spread for number, one in names.items()}
+        for one, numbers in zip(rows, _numbers(connection, rows, ends), strict=True):
+            found.append(RunMetrics(one.id, one.case, one.flow, _named(names[one.names], numbers)))
     return found
 
 
-def _named(names: Sequence[str], numbers: bytes) -> dict[str, float]:
-    return dict(zip(names, struct.unpack_from(f"<{len(names)}d", numbers), strict=True))
+def _named(names: Names, numbers: bytes) -> dict[str, float]:
+    first = 8 * names.spread if names.spread_first else 0
+    return dict(zip(names.names, struct.unpack_from(f"<{len(names.names)}d", numbers, first), strict=True))
 
 
 def _jobs_of(connection: Connection, cells: Sequence[tuple[str, str]]) -> dict[int, tuple[bool, int]]:

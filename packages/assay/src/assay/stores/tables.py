@@ -141,11 +141,12 @@ metric_values = Table(
     sqlite_with_rowid=False,
     postgresql_with={"autovacuum_vacuum_insert_scale_factor": 0, "autovacuum_vacuum_insert_threshold": 50_000},
 )
-"""All metrics of a result, as float64 in the order of their `names`, a constant as its `versions`. Those of one job lie beside one another,
-so that a trend of thousands of runs is one stretch of the file on SQLite, and of the key's index on PostgreSQL, whose table has them in
-the order of time. PostgreSQL reads an index alone only where the table was vacuumed: after so many rows, and not after a fifth of all.
-A row of an index holds 2,704 bytes: `numbers` are the first of them, `more_numbers` those that few results have. Without foreign keys:
-each is written with the rows that it names, and four checks a row would be most of the work."""
+"""All metrics of a result, as float64 in the order of their `names`, a constant as its `versions`. Those of one job lie beside one
+another, so that on SQLite a trend of thousands of runs is one stretch of the file. On PostgreSQL, whose table has them in the order of
+time, it is one of the key's index. That has the first numbers (`numbers`), not the others (`more_numbers`): a row of it holds 2,704
+bytes, and all would be a quarter more for the history. An index is read alone only where the table was vacuumed: after so many rows, and
+not after a fifth of all. Without foreign keys: each is written with the rows that it names, and four checks a row would be most of the
+work."""
 
 result_codes = Table(
     "result_codes",

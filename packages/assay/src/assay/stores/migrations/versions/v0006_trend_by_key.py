@@ -1,4 +1,4 @@
-"""The metrics of a result lie in the key's index on PostgreSQL; those behind the first 250 in a column of their own."""
+"""Metrics that trends are drawn of lie in the key's index on PostgreSQL, the others in a column of their own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _VACUUM = "SET (autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_ins
 
 
 def upgrade() -> None:
-    """Numbers are moved before the index is made: a row of it does not hold more."""
+    """What was recorded before stays in the index as far as a row of it holds it: 250 numbers."""
     op.add_column("metric_values", sa.Column("more_numbers", sa.LargeBinary(), nullable=True))
     op.execute(_MOVE)
     if op.get_bind().dialect.name == "postgresql":
