@@ -5,13 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from assay import plugins
 from assay.core.finding import Finding
+from assay.core.note import noted
 from assay.core.outcome import Outcome, Stage
+from assay.core.refusals.transform_codes import TransformCode
 from assay.core.result import Result
 from assay.errors import BadPolicy, FewerCases
 from assay.judge.expectations import matches
+from assay.judge.note_text import note_text
 from assay.pipeline.expect import ExpectedOutcome, expectations, normalize_message, read_expected, to_toml, updated
 from assay.pipeline.merge import without_shard
 from assay.pipeline.suite_counts import check_counts
@@ -113,6 +117,12 @@ def test_reasons_are_alike_for_cases_that_fail_alike() -> None:
     one = _result("a", "unsupported", detail="no kernel for Add(13) node 'n1' at /x/y.cc:12")
     two = _result("b", "unsupported", detail="no kernel for Add(14) node 'n2' at /x/z.cc:99")
     assert normalize_message(one) == normalize_message(two)
+    lacking = [
+        noted(TransformCode.NOTHING_TO_QUANTIZE, transform="int8-qdq", kinds=kinds) for kinds in ("Add, If", "Mod")
+    ]
+    three, four = (replace(_result("c", "unsupported", detail=note_text(one)), ended=one) for one in lacking)
+    assert normalize_message(three) == normalize_message(four)
+    assert "finds nothing to quantize in this model (it has …)" in normalize_message(three)
     finding = Finding("lowest_for_infinity", "y")
     wrong = make_result("s/c", outcome=Outcome.MISMATCH, comparisons=(), findings=(finding,))
     assert normalize_message(wrong) == "mismatch in lowest for infinity"

@@ -19,10 +19,14 @@ from assay.core.result import Result
 from assay.core.result_parts import ComparedResult, comparisons_of
 from assay.errors import each
 from assay.judge.expectations import is_of_version, matches
+from assay.judge.note_text import note_text
 from assay.judge.outcome_table import COMPARED
 
 SHIPPED = "shipped"
 """The name of the outcomes that come with Assay: of the releases that it was tested with."""
+
+LISTS = frozenset(("kinds", "names"))
+"""Facts of a refusal that list what the one model has."""
 
 
 class ExpectedOutcome(msgspec.Struct, frozen=True):
@@ -131,8 +135,14 @@ def updated(known: Sequence[ExpectedOutcome], results: Sequence[Result]) -> tupl
 
 
 def normalize_message(result: Result) -> str:
-    """What the flow said, without what differs from case to case (names, numbers, paths)."""
-    text = re.sub(r"/\S+|0x[0-9a-f]+", "…", result.detail or result.outcome.value)
+    """What the flow said, without what differs from case to case (names, numbers, paths, which operators a model has)."""
+    said = result.ended
+    if said is not None and result.detail == note_text(said):
+        said = msgspec.structs.replace(said, facts={**said.facts, **dict.fromkeys(LISTS & set(said.facts), "…")})
+        text = note_text(said)
+    else:
+        text = result.detail
+    text = re.sub(r"/\S+|0x[0-9a-f]+", "…", text or result.outcome.value)
     if result.outcome in COMPARED & set(FAILS_BY_DEFAULT):
         kinds = sorted({finding.kind for one in comparisons_of(result) for finding in one.findings})
         if not kinds and isinstance(result, ComparedResult):
