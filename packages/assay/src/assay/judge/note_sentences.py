@@ -153,7 +153,7 @@ NOTES: dict[str, str] = {
     NoteCode.TOOL_FAILED: "{program} {ending}{said}",
     NoteCode.REFUSED: "{error}",
     NoteCode.DISK_FULL: "the disk of {folder} is full ({left} bytes are left): free some space and check again",
-    NoteCode.NOTHING_DELEGATED: "nothing was delegated: all operators were left to another device{listed}",
+    NoteCode.NOTHING_DELEGATED: "nothing was delegated: {why}",
     NoteCode.WRONG_USE_REFUSED: "refused: {error}",
     NoteCode.WRONG_USE_ALLOWED: "answered, which is allowed here",
     NoteCode.MESSAGE_TOO_LARGE: "a message between driver and worker is {size_bytes:,} bytes long, and at most {most_bytes:,} are sent",

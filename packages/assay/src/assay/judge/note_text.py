@@ -120,7 +120,9 @@ _MADE: dict[enum.StrEnum, Callable[[Values], dict[str, object]]] = {
         "said": f": {of['line']}" if of["line"] else ", and wrote nothing",
     },
     NoteCode.NOTHING_DELEGATED: lambda of: {
-        "listed": f" ({', '.join(map(str, listed(of['operators'])))})" if of["operators"] else ""
+        "why": f"all operators were left to another device ({', '.join(map(str, listed(of['operators'])))})"
+        if of["operators"]
+        else "nothing that computes is left of the model, or the backend does not name it"
     },
     NoteCode.TOO_FEW_CORES: lambda of: {"usable": f"{of['cores']:g} core{'s' * (of['cores'] != 1)}"},
     NoteCode.NO_INPUTS: lambda of: {
