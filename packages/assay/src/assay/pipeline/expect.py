@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import msgspec
+from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field
 
 from assay.config.toml_errors import read
@@ -115,7 +116,7 @@ def updated(known: Sequence[ExpectedOutcome], results: Sequence[Result]) -> tupl
         cases = tuple(case for case in one.cases if _stays(case, one, by_case))
         explained |= {name for name, result in by_case.items() if _ends(result, one) and _any(name, cases)}
         if cases:
-            kept.append(msgspec.structs.replace(one, cases=cases))
+            kept.append(replace(one, cases=cases))
     new: dict[tuple[str, str, str], list[str]] = {}
     for result in results:
         if result.outcome.value in JUDGED and result.case not in explained:
@@ -123,7 +124,7 @@ def updated(known: Sequence[ExpectedOutcome], results: Sequence[Result]) -> tupl
                 result.case
             )
     grown = [
-        msgspec.structs.replace(one, cases=tuple(sorted({*one.cases, *new.pop(key)})))
+        replace(one, cases=tuple(sorted({*one.cases, *new.pop(key)})))
         if one.strict
         and not (one.issue or one.expires or one.versions)
         and (key := (one.outcome, one.stage, one.reason)) in new
@@ -137,11 +138,9 @@ def updated(known: Sequence[ExpectedOutcome], results: Sequence[Result]) -> tupl
 def normalize_message(result: Result) -> str:
     """What the flow said, without what differs from case to case (names, numbers, paths, which operators a model has)."""
     said = result.ended
-    if said is not None and result.detail == note_text(said):
-        said = msgspec.structs.replace(said, facts={**said.facts, **dict.fromkeys(LISTS & set(said.facts), "…")})
-        text = note_text(said)
-    else:
-        text = result.detail
+    text = result.detail
+    if said is not None and result.observed is None:
+        text = note_text(replace(said, facts={**said.facts, **dict.fromkeys(LISTS & set(said.facts), "…")}))
     text = re.sub(r"/\S+|0x[0-9a-f]+", "…", text or result.outcome.value)
     if result.outcome in COMPARED & set(FAILS_BY_DEFAULT):
         kinds = sorted({finding.kind for one in comparisons_of(result) for finding in one.findings})
