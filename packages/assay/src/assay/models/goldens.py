@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 import msgspec
+from msgspec import UNSET
 
 from assay.core.golden import WHOLE, GoldenFile, GoldenLock, GoldenTensor
 from assay.core.input_plan import InputPlan
@@ -135,10 +136,11 @@ def write_golden(
     library: str = "",
     kept: bool = True,
     refusals: str = "",
+    coarse: bool = False,
 ) -> GoldenLock:
     """Write or replace a golden; equal content gives equal bytes. Without any `outputs` these are inputs that are yet to be
     answered, which `read_inputs` reads. `state`, `sequences`, `kept` and
-    `refusals` are those of the lock.
+    `refusals` are those of the lock; `coarse`: the coarse types of the model were looked for, and are kept.
 
     Every file is written beside its place and flushed, then all are renamed, the lock last: after a power cut the
     folder holds the old golden, the new one, or one that `read_golden` refuses, never a mixture that passes. Two
@@ -163,6 +165,7 @@ def write_golden(
         library=library,
         kept=kept,
         refusals=refusals,
+        coarse=model.coarse if coarse else UNSET,
     )
     return write_contents(folder, lock, contents)
 

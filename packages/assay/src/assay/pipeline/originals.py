@@ -61,7 +61,8 @@ def _of_golden(lock: GoldenLock) -> Model:
         if all(one.name != name for one in specs[tensor.role]):
             shape = tensor.shape[1:] if sample is None else tuple("?" for _ in tensor.shape)
             specs[tensor.role].append(TensorSpec(name, tensor.dtype, shape))
-    return Model(lock.model_name, "", lock.model_digest, tuple(specs["input"]), tuple(specs["output"]))
+    coarse = () if lock.coarse is msgspec.UNSET else lock.coarse
+    return Model(lock.model_name, "", lock.model_digest, tuple(specs["input"]), tuple(specs["output"]), coarse=coarse)
 
 
 def _precision(new: Model, old: Model) -> str:

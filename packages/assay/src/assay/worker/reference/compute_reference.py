@@ -94,9 +94,13 @@ def compute_reference(job: ReferenceJob, stages: Stages) -> ReferenceResult:
             if dtype not in CONTAINERS
         }
         outputs = outputs if not job.reason else [_as_declared(one, declared, job.flow.name) for one in outputs]
+        model = job.case.model
+        if job.reason:
+            model = msgspec.structs.replace(model, coarse=coarse_types(Path(model.source)))
         write_golden(
             Path(job.reference_dir),
-            model=job.case.model,
+            model=model,
+            coarse=bool(job.reason),
             inputs=inputs,
             outputs=outputs,
             labels=source.labels,

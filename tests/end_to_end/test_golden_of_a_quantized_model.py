@@ -1,0 +1,51 @@
+"""A golden says in which types its model multiplies: what a quantized model answers otherwise than before is no cost of quantizing it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+import pytest
+
+import assay
+from assay.cli.main import main
+from assay.core.outcome import Outcome
+from assay.core.result import ChangeResult
+from assay.models.goldens import read_lock
+
+BODY = "p = MatMul (x, w) y = Add (p, b)"
+QUANTIZED = ("int8[3,2] q = {10, -20, 30, 40, -50, 60}, float s = {0.02}", f"w = DequantizeLinear (q, s) {BODY}")
+FLOAT = ("float[3,2] w = {0.2, -0.4, 0.6, 0.8, -1.0, 1.2}", BODY)
+
+
+def _model(path: Path, form: tuple[str, str], bias: float) -> Path:
+    weights, body = form
+    graph = f"g (float[N,3] x) => (float[N,2] y) <{weights}, float[2] b = {{0.25, {bias}}}> {{ {body} }}"
+    onnx.save(onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["": 17]> {graph}'), path)
+    return path
+
+
+def _change(folder: Path, old: tuple[str, str], bias: float) -> ChangeResult:
+    golden = folder / "golden"
+    source = _model(folder / "old.onnx", old, 0.5)
+    with pytest.raises(SystemExit) as ended:
+        main(["golden", "record", str(source), str(golden), "--reason", "test", "--history", str(folder / "h")])
+    assert ended.value.code == 0
+    assert read_lock(golden).coarse == (("int8",) if old == QUANTIZED else ())
+    new = _model(folder / "new.onnx", QUANTIZED, bias)
+    wanted = {"golden": golden, "golden_of_another_model": True, "flows": ["onnxruntime"], "measure": False}
+    found = assay.check(new, history=folder / "h", **wanted)
+    return next(one for one in found.results if isinstance(one, ChangeResult))
+
+
+@pytest.mark.parametrize(("bias", "outcome"), [(0.5, Outcome.OK), (0.0, Outcome.MISMATCH)])
+def test_a_quantized_model_is_held_to_the_answers_of_the_quantized_one(
+    tmp_path: Path, bias: float, outcome: Outcome
+) -> None:
+    change = _change(tmp_path, QUANTIZED, bias)
+    assert (change.outcome, bool(change.comparisons)) == (outcome, True)
+
+
+def test_against_the_answers_of_a_float_model_it_is_a_loss(tmp_path: Path) -> None:
+    change = _change(tmp_path, FLOAT, 0.0)
+    assert (change.outcome, change.comparisons, bool(change.against_float)) == (Outcome.OK, (), True)
