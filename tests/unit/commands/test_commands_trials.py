@@ -53,6 +53,14 @@ def test_a_flow_that_passes_at_fixed_sizes_only_is_ok_and_says_what_a_free_batch
     assert trial_of(_ended(Outcome.ERROR, "word " * 1000)).detail.endswith("word ...")
 
 
+@pytest.mark.heavy
+def test_a_quantizing_flow_is_tried_on_layers_that_it_quantizes(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    names = ("onnxruntime-int8-qdq-per-tensor", "onnxruntime-int8-qdq-per-channel", "onnxruntime-int8-dynamic")
+    found = try_flows([find_flow(name) for name in names], tmp_path)
+    assert {name: one.passed for name, one in found.items()} == dict.fromkeys(names, True)
+
+
 @pytest.mark.slow
 def test_the_trial_of_a_flow_that_fails_with_a_free_batch_is_repeated_with_fixed_sizes(tmp_path: Path) -> None:
     """The virtual machine of iree 3.13 asks for all memory for a convolution with a relu over a dynamic batch."""

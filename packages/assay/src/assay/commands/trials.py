@@ -4,6 +4,7 @@ fails with a free batch is tried once more with fixed sizes."""
 from __future__ import annotations
 
 import contextlib
+import enum
 import os
 import platform
 import tempfile
@@ -27,7 +28,7 @@ TRIAL_S = 120.0
 """Compilers take some seconds for a model of six operators; more than that is no answer."""
 LONGEST = 2000
 """Characters of a reason that are kept. The table shows fewer, and `assay doctor` tries again."""
-FORM = 2
+FORM = 3
 """Of what is kept; another number forgets all earlier trials."""
 
 
@@ -94,22 +95,41 @@ def _checked(flows: Sequence[Flow], locks: Path, progress: Progress, batch: int 
     from assay.commands.composition import open_services
     from assay.pipeline.check import check
     from assay.pipeline.request import ModelRequest, Request
-    from assay.testing.tiny_models import tiny_model
 
     with tempfile.TemporaryDirectory(prefix="assay-trial-", ignore_cleanup_errors=True) as name:
-        by_form: dict[bool, list[Flow]] = {}
+        by_form: dict[_Form, list[Flow]] = {}
         for flow in flows:
-            backend: Backend = plugins.load(plugins.BACKENDS, flow.backend)()
-            by_form.setdefault(has_integers(backend), []).append(flow)
+            by_form.setdefault(_form(flow), []).append(flow)
         models = tuple(
-            ModelRequest(
-                path=tiny_model(Path(name) / f"tiny{number}.onnx", integers=integers, batch=batch), flows=tuple(own)
-            )
-            for number, (integers, own) in enumerate(by_form.items())
+            ModelRequest(path=_tried_on(form, Path(name) / f"tiny{number}.onnx", batch), flows=tuple(own))
+            for number, (form, own) in enumerate(by_form.items())
         )
         with open_services(str(Path(name) / "history"), locks=locks, progress=progress) as services:
             request = Request(models=models, measuring=None, limits=Limits(TRIAL_S), command="assay flows")
             return check(request, services).results
+
+
+class _Form(enum.Enum):
+    """Which of the tiny models a flow is tried on."""
+
+    INTEGERS = enum.auto()
+    FLOATS = enum.auto()
+    LAYERS = enum.auto()
+
+
+def _form(flow: Flow) -> _Form:
+    backend: Backend = plugins.load(plugins.BACKENDS, flow.backend)()
+    if flow.precision.startswith("int"):
+        return _Form.LAYERS
+    return _Form.INTEGERS if has_integers(backend) else _Form.FLOATS
+
+
+def _tried_on(form: _Form, path: Path, batch: int | None) -> Path:
+    from assay.testing.tiny_models import layered_model, tiny_model
+
+    if form is _Form.LAYERS:
+        return layered_model(path, batch=batch)
+    return tiny_model(path, integers=form is _Form.INTEGERS, batch=batch)
 
 
 def trial_of(free: Result, fixed: Result | None = None) -> Trial:

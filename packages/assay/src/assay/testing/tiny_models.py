@@ -47,6 +47,31 @@ def tiny_model(path: Path, *, integers: bool = True, batch: int | None = None) -
     return _write(path, nodes, shapes, batch)
 
 
+def layered_model(path: Path, *, batch: int | None = None) -> Path:
+    """Two convolutions and two dense layers, each behind the other: what quantizers take, and kernels fuse, where `tiny_model` has one
+    of each between outputs."""
+    from onnx import TensorProto, helper
+
+    sizes: dict[str, tuple[int, ...]] = {
+        **{"w0": (8, 3, 3, 3), "b0": (8,), "w1": (8, 8, 3, 3), "b1": (8,)},
+        **{"d0": (32, 8), "e0": (32,), "d1": (5, 32), "e1": (5,)},
+    }
+    stream = np.random.default_rng(22)
+    weights = {name: stream.normal(size=shape).astype(np.float32) for name, shape in sizes.items()}
+    nodes = [
+        helper.make_node("Conv", [INPUT, "w0", "b0"], ["c0"], name="conv", pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["c0"], ["r0"], name="relu"),
+        helper.make_node("Conv", ["r0", "w1", "b1"], ["c1"], name="conv2", pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["c1"], ["r1"], name="relu2"),
+        helper.make_node("GlobalAveragePool", ["r1"], ["pooled"], name="pool"),
+        helper.make_node("Flatten", ["pooled"], ["flat"], name="flatten"),
+        helper.make_node("Gemm", ["flat", "d0", "e0"], ["h"], name="dense", transB=1),
+        helper.make_node("Relu", ["h"], ["hr"], name="relu3"),
+        helper.make_node("Gemm", ["hr", "d1", "e1"], ["scores"], name="dense2", transB=1),
+    ]
+    return _write(path, nodes, {"scores": (TensorProto.FLOAT, [batch or BATCH, 5])}, batch, weights)
+
+
 def tiny_expected(image: Tensor) -> dict[str, Tensor]:
     """The answers of `tiny_model`, computed by numpy in float64 and given in the declared types."""
     wide = np.pad(image.astype(np.float64), ((0, 0), (0, 0), (1, 1), (1, 1)))
@@ -81,6 +106,7 @@ def _write(
     nodes: list[NodeProto],
     outputs: dict[str, tuple[int, list[str | int]]],
     batch: int | None = None,
+    weights: dict[str, Tensor] | None = None,
 ) -> Path:
     import onnx
     from onnx import TensorProto, helper, numpy_helper
@@ -90,7 +116,10 @@ def _write(
         "tiny",
         [helper.make_tensor_value_info(INPUT, TensorProto.FLOAT, [batch or BATCH, 3, 8, 8])],
         [helper.make_tensor_value_info(name, kind, shape) for name, (kind, shape) in outputs.items()],
-        [numpy_helper.from_array(_WEIGHTS, "weights"), numpy_helper.from_array(_DENSE, "dense")],
+        [
+            numpy_helper.from_array(one, name)
+            for name, one in (weights or {"weights": _WEIGHTS, "dense": _DENSE}).items()
+        ],
     )
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
     return path
