@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import onnx
 import pytest
 
@@ -31,7 +32,7 @@ def _change(folder: Path, old: tuple[str, str], bias: float) -> ChangeResult:
     with pytest.raises(SystemExit) as ended:
         main(["golden", "record", str(source), str(golden), "--reason", "test", "--history", str(folder / "h")])
     assert ended.value.code == 0
-    assert read_lock(golden).coarse == (("int8",) if old == QUANTIZED else ())
+    assert read_lock(golden).coarse == (("int8",) if old == QUANTIZED else msgspec.UNSET)
     new = _model(folder / "new.onnx", QUANTIZED, bias)
     wanted = {"golden": golden, "golden_of_another_model": True, "flows": ["onnxruntime"], "measure": False}
     found = assay.check(new, history=folder / "h", **wanted)

@@ -136,11 +136,10 @@ def write_golden(
     library: str = "",
     kept: bool = True,
     refusals: str = "",
-    coarse: bool = False,
 ) -> GoldenLock:
     """Write or replace a golden; equal content gives equal bytes. Without any `outputs` these are inputs that are yet to be
     answered, which `read_inputs` reads. `state`, `sequences`, `kept` and
-    `refusals` are those of the lock; `coarse`: the coarse types of the model were looked for, and are kept.
+    `refusals` are those of the lock.
 
     Every file is written beside its place and flushed, then all are renamed, the lock last: after a power cut the
     folder holds the old golden, the new one, or one that `read_golden` refuses, never a mixture that passes. Two
@@ -165,7 +164,7 @@ def write_golden(
         library=library,
         kept=kept,
         refusals=refusals,
-        coarse=model.coarse if coarse else UNSET,
+        coarse=model.coarse or UNSET,
     )
     return write_contents(folder, lock, contents)
 

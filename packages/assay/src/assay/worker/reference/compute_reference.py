@@ -16,6 +16,7 @@ from assay.core.empty_result import empty_result
 from assay.core.golden import REFERENCE
 from assay.core.input_plan import InputPlan
 from assay.core.job import InspectJob, ReferenceJob
+from assay.core.model import Model
 from assay.core.note import NoteCode, noted
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import InspectResult, ReferenceResult
@@ -94,13 +95,9 @@ def compute_reference(job: ReferenceJob, stages: Stages) -> ReferenceResult:
             if dtype not in CONTAINERS
         }
         outputs = outputs if not job.reason else [_as_declared(one, declared, job.flow.name) for one in outputs]
-        model = job.case.model
-        if job.reason:
-            model = msgspec.structs.replace(model, coarse=coarse_types(Path(model.source)))
         write_golden(
             Path(job.reference_dir),
-            model=model,
-            coarse=bool(job.reason),
+            model=_described(job),
             inputs=inputs,
             outputs=outputs,
             labels=source.labels,
@@ -118,6 +115,12 @@ def compute_reference(job: ReferenceJob, stages: Stages) -> ReferenceResult:
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
     return msgspec.structs.replace(empty_result(job), facts=facts)
+
+
+def _described(job: ReferenceJob) -> Model:
+    """With its coarse types, where the answers are kept to be compared with another model's."""
+    model = job.case.model
+    return msgspec.structs.replace(model, coarse=coarse_types(Path(model.source))) if job.reason else model
 
 
 def _check_labels(contract: Contract, outputs: Samples, labels: Mapping[str, Tensor], library: str = EVALUATOR) -> None:
