@@ -13,9 +13,9 @@ SEVERAL_WORDS = re.compile(r"[A-Za-z]{2,}[,:;]? [A-Za-z]{2,}")
 ERRORS = {name for name, one in vars(assay.errors).items() if isinstance(one, type) and issubclass(one, AssayError)}
 
 
-def raised_words(source: str, of: Collection[str] = ()) -> Iterator[int]:
+def raised_words(source: str | ast.Module, of: Collection[str] = ()) -> Iterator[int]:
     """The lines where an error, or one of these, is raised or made with a text of several words, in place of a note."""
-    tree = ast.parse(source)
+    tree = ast.parse(source) if isinstance(source, str) else source
     raised = {id(node.exc) for node in ast.walk(tree) if isinstance(node, ast.Raise)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and (called(node) in of if of else id(node) in raised or called(node) in ERRORS):

@@ -27,6 +27,7 @@ PLAIN_DECORATORS = {
 class Module:
     """Its units, and what its names mean that others brought."""
 
+    tree: ast.Module = field(default_factory=lambda: ast.Module([], []))
     units: dict[str, list[ast.AST]] = field(default_factory=dict)
     imports: dict[str, tuple[str, str]] = field(default_factory=dict)
     classes: set[str] = field(default_factory=set)
@@ -52,8 +53,8 @@ class Sources:
         path = self.path(name)
         if path is None:
             return None
-        found = Module()
         tree = ast.parse(path.read_text(encoding="utf-8"))
+        found = Module(tree)
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
         for node in _statements(tree.body):
             if isinstance(node, ast.Import | ast.ImportFrom):
@@ -144,6 +145,10 @@ class Reached:
         """Of each module of which anything is reached."""
         found = ((module, self._sources.path(module)) for module in sorted(self._modules))
         return [(module, path) for module, path in found if path is not None]
+
+    def trees(self) -> dict[str, ast.Module]:
+        """Of the same modules: each is parsed once."""
+        return {module: self._of(module).tree for module, _ in self.files()}
 
     def runs(self, module: str, line: int) -> bool:
         """Whether that line is one of what is reached."""

@@ -38,12 +38,16 @@ def reached() -> Reached:
     return Reached(Sources(SOURCE, "assay"), [*(one for room in ROOTS for one in modules(room)), *plugins()])
 
 
-def test_no_function_that_a_worker_reaches_raises_a_sentence(reached: Reached) -> None:
+@pytest.fixture(scope="module")
+def trees(reached: Reached) -> dict[str, ast.Module]:
+    return {module: tree for module, tree in reached.trees().items() if not module.startswith(STRANGERS)}
+
+
+def test_no_function_that_a_worker_reaches_raises_a_sentence(reached: Reached, trees: dict[str, ast.Module]) -> None:
     found = [
-        f"{path}:{line}"
-        for module, path in reached.files()
-        if not module.startswith(STRANGERS)
-        for line in raised_words(path.read_text("utf-8"))
+        f"{module}:{line}"
+        for module, tree in trees.items()
+        for line in raised_words(tree)
         if reached.runs(module, line)
     ]
     assert not found, f"raise a note, and add its sentence to judge/refusals: {found}"
@@ -61,15 +65,6 @@ NO_SENTENCES = {
     "Line.text": "what TensorRT says, with its own code",
     "Scheduled.found": "a count of so many kernels, among the options of an engine",
 }
-
-
-@pytest.fixture(scope="module")
-def trees(reached: Reached) -> dict[str, ast.Module]:
-    return {
-        module: ast.parse(path.read_text("utf-8"))
-        for module, path in reached.files()
-        if not module.startswith(STRANGERS)
-    }
 
 
 def test_no_record_that_a_worker_makes_has_a_sentence(reached: Reached, trees: dict[str, ast.Module]) -> None:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from assay.judge.availability_text import missing_text
+from assay.judge.missing_text import missing_text
 from assay.ports import Sandbox
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.execution import execute

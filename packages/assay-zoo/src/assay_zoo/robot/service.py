@@ -14,7 +14,7 @@ from pathlib import Path
 
 from assay.alerts.send import INSTALL
 from assay.errors import HarnessError, UsageError
-from assay.judge.availability_text import missing_text
+from assay.judge.missing_text import missing_text
 from assay.launch.sandbox import Bubblewrap
 from assay_zoo.robot.alerting import Alerts
 from assay_zoo.robot.config import RobotConfig

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import msgspec
 
 from assay.core.flow import Flow
@@ -20,6 +22,7 @@ def stopped_clock(clock: str) -> Note:
     return noted(NoteCode.DEVICE_CLOCK_STOPPED if clock == "device" else NoteCode.CPU_CLOCK_STOPPED)
 
 
+@cache
 def interim_looks(launches: int) -> tuple[int, ...]:
     """After how many launches the data are looked at, where there may be `launches` (at least 4) of them."""
     usual = [look for look in USUAL_INTERIM_LOOKS if look < launches]

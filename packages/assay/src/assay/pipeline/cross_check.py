@@ -13,7 +13,7 @@ from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.errors import UsageError
-from assay.judge.availability_text import reason_text
+from assay.judge.missing_text import reason_text
 from assay.judge.witnesses import EVALUATOR
 from assay.pipeline.job_graph import result_of
 from assay.pipeline.services import Services

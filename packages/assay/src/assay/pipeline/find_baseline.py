@@ -20,7 +20,7 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.speed import BaselineEngine
 from assay.errors import UsageError
-from assay.judge.availability_text import reason_text
+from assay.judge.missing_text import reason_text
 from assay.options.arguments import arguments_of
 from assay.options.check import BaselineOptions
 from assay.options.job_values import flow_values, input_values, measuring_values, model_values

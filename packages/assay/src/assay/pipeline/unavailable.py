@@ -11,28 +11,25 @@ from assay.core.flow import Flow
 from assay.core.job_base import FlowJob, Job
 from assay.core.outcome import Cause, Outcome
 from assay.core.result import Result
-from assay.judge.availability_text import missing_text
+from assay.judge.missing_text import missing_text
 from assay.pipeline.services import Services
 from assay.plugins import transforms_available
 
 
 def unavailable(jobs: Sequence[Job], services: Services) -> list[Result]:
     """Those of flows whose backend or transforms are not installed where they run."""
-    known: dict[tuple[str, ...], tuple[str, Cause]] = {}
+    missing: dict[tuple[str, ...], tuple[str, Cause] | None] = {}
     needing = [job for job in jobs if isinstance(job, FlowJob)]
     for flow in (job.flow for job in needing):
-        if (key := _needed(flow)) not in known:
+        if (key := _needed(flow)) not in missing:
             parts = (services.available(flow), *(() if flow.environment else transforms_available(flow)))
-            here = next((one for one in parts if not one.available), parts[0])
-            known[key] = missing_text(here), Cause.NOT_INSTALLED if here.install else Cause.MISSING_LIBRARY
+            here = next((one for one in parts if not one.available), None)
+            cause = Cause.NOT_INSTALLED if here is not None and here.install else Cause.MISSING_LIBRARY
+            missing[key] = None if here is None else (missing_text(here), cause)
     return [
-        msgspec.structs.replace(
-            empty_result(job, Outcome.UNAVAILABLE),
-            cause=known[_needed(job.flow)][1],
-            detail=known[_needed(job.flow)][0],
-        )
+        msgspec.structs.replace(empty_result(job, Outcome.UNAVAILABLE), detail=why[0], cause=why[1])
         for job in needing
-        if known[_needed(job.flow)][0]
+        if (why := missing[_needed(job.flow)]) is not None
     ]
 
 

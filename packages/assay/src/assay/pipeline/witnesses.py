@@ -27,8 +27,8 @@ from assay.core.reference import Witness
 from assay.core.result import ChangeResult, PerNodeResult, Result
 from assay.core.result_parts import ComparedResult, LossResult, facts_of
 from assay.errors import HarnessError, UnknownName
-from assay.judge.availability_text import reason_text
 from assay.judge.losses import is_vouched, measured_by, witness_needed
+from assay.judge.missing_text import reason_text
 from assay.judge.witnesses import (
     EVALUATOR,
     Doubt,

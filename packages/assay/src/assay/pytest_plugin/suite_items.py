@@ -28,7 +28,7 @@ from assay.core.policy import Policy
 from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.errors import UsageError
-from assay.judge.availability_text import missing_text
+from assay.judge.missing_text import missing_text
 from assay.judge.verdicts import judge
 from assay.options.arguments import arguments_of
 from assay.options.run import RunOptions

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from assay.core.speed import PairedRun, SpeedRule, interim_looks
@@ -51,17 +51,18 @@ def decide(ratios: Sequence[float], rule: SpeedRule, own_first: Sequence[bool | 
     `ratios` in the order of the launches, `own_first` of each whether the candidate was loaded first. The same launches
     under another rule may be judged again.
     """
-    answer = Answer("inconclusive", math.nan, -math.inf, math.inf, len(ratios), None)
+    answer, spread = Answer("inconclusive", math.nan, -math.inf, math.inf, len(ratios), None), math.nan
     for launches in rule.looks:
         if launches > len(ratios):
             break
-        answer = _look(ratios[:launches], rule, own_first[:launches])
+        answer, spread = _look(ratios[:launches], rule, own_first[:launches])
         if answer.word != "inconclusive":
             return answer
-    return answer
+    return answer if math.isnan(spread) else replace(answer, more=_more(answer.mean, spread, answer.launches, rule))
 
 
-def _look(ratios: Sequence[float], rule: SpeedRule, own_first: Sequence[bool | None]) -> Answer:
+def _look(ratios: Sequence[float], rule: SpeedRule, own_first: Sequence[bool | None]) -> tuple[Answer, float]:
+    """The answer, and by how much launches differ; whether more would decide is not asked."""
     count, mean = len(ratios), math.fsum(ratios) / len(ratios)
     order, freedom = _of_order(ratios, own_first)
     rest = math.fsum((one - mean) ** 2 for one in ratios) - count * order**2
@@ -76,8 +77,7 @@ def _look(ratios: Sequence[float], rule: SpeedRule, own_first: Sequence[bool | N
         word = "faster"
     elif mean + same < math.log1p(rule.margin) and (mean > -math.log1p(rule.margin) or count >= rule.looks[-1]):
         word = "same"  # or not slower, where it looks faster and there is no further look
-    more = 0 if word != "inconclusive" else _more(mean, spread, count, rule)
-    return Answer(word, mean, mean - sure, mean + sure, count, more, mean + same)
+    return Answer(word, mean, mean - sure, mean + sure, count, most=mean + same), spread
 
 
 def _of_order(ratios: Sequence[float], own_first: Sequence[bool | None]) -> tuple[float, int]:
