@@ -24,7 +24,7 @@ with atheris.instrument_imports(include=["assay"]):
     from assay.models.onnx_file import open_model
     from assay.testing.broken_models import CASES, built
     from assay.testing.broken_models.good import good_models
-    from assay.testing.broken_models.mutations import mutated
+    from assay.testing.broken_models.random_damage import mutated
 
 LIMITS = ("-timeout=60", "-rss_limit_mb=2000", "-max_len=65536")
 

@@ -31,7 +31,7 @@ from assay.pipeline.inspect_models import model_of
 from assay.ports import JobList
 from assay.testing.broken_models import CASES, built
 from assay.testing.broken_models.good import good_models
-from assay.testing.broken_models.mutations import mutations
+from assay.testing.broken_models.random_damage import mutations
 from assay.testing.broken_models.special import SPECIAL
 
 LIMITS = Limits(timeout_s=60.0, memory_bytes=2_000_000_000)

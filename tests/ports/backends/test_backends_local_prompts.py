@@ -24,7 +24,7 @@ from assay.worker.service.asking import alone, generated, together
 from assay.worker.service.draws import draw_rules
 from assay.worker.service.oracle import Oracle
 from assay.worker.service.places import difference, judge_all
-from assay.worker.service.recorded import RecordedDecoder, recorded
+from assay.worker.service.recorded_service import RecordedDecoder, recorded
 from assay.worker.service.rules import seed_rules
 from local_models import EXAMPLE, rotary_folder, rotary_gguf
 from served_model import oracle

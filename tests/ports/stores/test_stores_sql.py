@@ -17,8 +17,8 @@ from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.errors import StoreError
 from assay.stores.connect import ALONE, connect
 from assay.stores.encoded_result import encode
+from assay.stores.find_run import exact_run
 from assay.stores.ingest import add_results
-from assay.stores.lookup import exact_run
 from assay.stores.schema import MIGRATIONS, _migrate, _version
 from assay.stores.search import cell_rows
 from assay.stores.sql import SqlStore

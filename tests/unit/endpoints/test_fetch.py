@@ -14,7 +14,7 @@ from assay.core.note import noted
 from assay.core.refusals.endpoint_codes import EndpointCode
 from assay.endpoints.connection import Connection
 from assay.endpoints.fetch import fetched
-from assay.endpoints.lookup import looked_up
+from assay.endpoints.host_lookup import looked_up
 from assay.errors import EndpointFailed
 from scripted_server import answering, whole
 

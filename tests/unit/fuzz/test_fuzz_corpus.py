@@ -12,7 +12,7 @@ from assay.commands.fuzz import read_session, run_fuzz
 from assay.core.screening import CaseId, Suspect
 from assay.errors import UnknownName, UsageError
 from assay.fuzz.corpus import Arm, Bucket, Corpus, Session, Waiting
-from assay.fuzz.signature import signature
+from assay.fuzz.suspect_signature import signature
 from assay.options.fuzz import FuzzOptions
 
 

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from assay.serving.answers import answers_of
 from assay.serving.generator import Load, Sent, generate
+from assay.serving.load_answers import answers_of
 from assay.serving.requests import Mix
 from assay.serving.summary import summarize
 

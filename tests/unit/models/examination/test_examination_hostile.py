@@ -12,7 +12,7 @@ from assay.errors import BadModel
 from assay.models.examination.steps import examine
 from assay.models.onnx_file import open_model
 from assay.testing.broken_models.good import good_models
-from assay.testing.broken_models.mutations import mutations
+from assay.testing.broken_models.random_damage import mutations
 from assay.testing.broken_models.special import SPECIAL
 
 SLOW = {"many-parts", "many-attributes", "wide-and-unsorted"}

@@ -10,7 +10,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from assay.core.model import Model
-from assay.models.examination.wire import without_weights
+from assay.models.examination.outer_structure import without_weights
 from assay.worker.inputs.random_outputs import random_outputs
 
 LARGE, SMALL = np.zeros((1024, 1024), np.float32), np.zeros(4, np.float32)

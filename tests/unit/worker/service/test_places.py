@@ -14,7 +14,7 @@ from assay.ports.prompts import Completion
 from assay.worker.service.asking import GENERATED, alone, generated, repeated, together
 from assay.worker.service.oracle import Oracle
 from assay.worker.service.places import Place, budget, difference, judge_all, judged
-from assay.worker.service.recorded import RecordedService, empty_answers, short_answers
+from assay.worker.service.recorded_service import RecordedService, empty_answers, short_answers
 from assay.worker.service.rules import chat_rules
 
 SIZE = 8

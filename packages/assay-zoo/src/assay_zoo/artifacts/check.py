@@ -15,8 +15,8 @@ from assay_zoo.artifacts.inspect_source import NAMES, README, TARGET
 from assay_zoo.artifacts.license import license_findings
 from assay_zoo.artifacts.meta import metadata_findings, read_metadata_text
 from assay_zoo.artifacts.notebook_content import notebook_findings, processing_findings
-from assay_zoo.artifacts.parts import parts_findings, python_files
 from assay_zoo.artifacts.public import check_published, published_items
+from assay_zoo.artifacts.required_files import parts_findings, python_files
 from assay_zoo.artifacts.samples import sample_findings
 from assay_zoo.artifacts.sources import SourceText, source_findings
 from assay_zoo.check import Check, CheckOutcome

@@ -12,7 +12,7 @@ import numpy as np
 from assay.core.dtype import is_floating
 from assay.core.model_finding import Area, ModelFinding, Severity
 from assay.core.model_part import ModelPart, PartKind
-from assay.models.examination.tensors import tensors_of
+from assay.models.examination.stored_tensors import tensors_of
 from assay.models.examination.walk import NAN_IS_A_WORD, Scope, domain_of, node_part
 from assay.numerics.onnx_elements import element_name
 

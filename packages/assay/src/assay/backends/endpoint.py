@@ -17,8 +17,8 @@ from assay.core.note import noted
 from assay.core.refusals.backend_codes import BackendCode
 from assay.endpoints.chat_template import rendered
 from assay.endpoints.connection import Connection, endpoint_key
+from assay.endpoints.open_inference import TensorService
 from assay.endpoints.openai import OpenAi, Vocabulary
-from assay.endpoints.tensors import TensorService
 from assay.errors import UsageError
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 

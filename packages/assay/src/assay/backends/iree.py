@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from assay.backends import iree_trace
-from assay.backends.artifacts import check_artifact
 from assay.backends.availability import installed
+from assay.backends.check_artifact import check_artifact
 from assay.backends.check_inputs import check_inputs
 from assay.backends.contraction import contracted
 from assay.backends.cpu_features import check_processor

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from assay.backends.artifacts import check_artifact
 from assay.backends.availability import installed
+from assay.backends.check_artifact import check_artifact
 from assay.backends.cpu_features import check_processor
 from assay.backends.onnx_loader import load_checked, refuse_types, signature_of
 from assay.backends.options import positive, resolve_options

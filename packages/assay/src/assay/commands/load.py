@@ -35,9 +35,9 @@ from assay.serving.arrivals import arrivals
 from assay.serving.comparison import Comparison, block_of, compare_services
 from assay.serving.generator import generate
 from assay.serving.knee import Curve, curve
-from assay.serving.memory import watched_memory
 from assay.serving.requests import Mix, read_mix_prompts
 from assay.serving.result_files import read_results
+from assay.serving.service_memory import watched_memory
 from assay.serving.started import Started, started
 from assay.serving.summary import MEANINGS, LoadSummary, summarize
 

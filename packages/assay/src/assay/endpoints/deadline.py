@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.core.note import noted
 from assay.core.refusals.endpoint_codes import EndpointCode
-from assay.endpoints.lookup import Late, NoAddress, looked_up
+from assay.endpoints.host_lookup import Late, NoAddress, looked_up
 
 _PIECE_BYTES = 1 << 14
 """One record of TLS: to send more than one would wait for each of them as long."""

@@ -22,7 +22,7 @@ from assay.errors import AssayError
 from assay.fuzz.corpus import Bucket, Corpus, Session, Waiting
 from assay.fuzz.same_cause import Relation, cures, nearest
 from assay.fuzz.screening import Rescreen
-from assay.fuzz.signature import bucket_key, signature
+from assay.fuzz.suspect_signature import bucket_key, signature
 from assay.judge.witnesses import Side, side_of
 from assay.pipeline.check import check
 from assay.pipeline.request import ModelRequest, Request

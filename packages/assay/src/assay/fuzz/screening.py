@@ -75,8 +75,8 @@ class Rescreen:
     def node_that_ends(self, place: Path, flow: Flow) -> bool:
         """Whether a node of the case ends a process alone, at one of its sizes: the files at `place` are then those of that node. All
         nodes are tried in one job, which ends at the first that does."""
+        from assay.generators.case_parts import nodes_alone
         from assay.generators.files import keep_case, read_case
-        from assay.generators.parts import nodes_alone
 
         whole = read_case(place)
         sizes = [*whole.others[::-1], whole.inputs]

@@ -27,7 +27,7 @@ from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session, Waiting, con
 from assay.fuzz.known import is_believed, may_be_of, refer
 from assay.fuzz.look import UNCHECKED, Look
 from assay.fuzz.same_cause import Relation, nearest
-from assay.fuzz.signature import signature
+from assay.fuzz.suspect_signature import signature
 from assay.pipeline.services import Services
 
 BATCH_S = 4.0

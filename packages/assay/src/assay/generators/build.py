@@ -10,7 +10,7 @@ from onnx import helper, numpy_helper
 
 from assay.core.dtype import dtype_name
 from assay.generators.draws import Draws
-from assay.generators.inference import Known, declared, inferred, ir_of
+from assay.generators.output_types import Known, declared, inferred, ir_of
 from assay.generators.schemas import NotMade, allowed, schema_at
 from assay.generators.values import draw_values, with_special
 from assay.ports import Tensor

@@ -10,9 +10,9 @@ from typing import Any
 import onnx
 
 from assay.core.screening import Screened, Unspecified
+from assay.generators.case_parts import shorter, single_nodes
 from assay.generators.case_values import CaseValues
 from assay.generators.comparison import Far
-from assay.generators.parts import shorter, single_nodes
 from assay.generators.unspecified import unspecified
 from assay.ports.generator import GeneratedCase
 

@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
+from assay.generators.case_parts import single_nodes
 from assay.generators.case_values import CaseValues
-from assay.generators.parts import single_nodes
 from assay.ports.engine import Engine
 from assay.ports.generator import GeneratedCase
 

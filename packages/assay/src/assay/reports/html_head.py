@@ -12,7 +12,7 @@ from assay.reports import format as text
 from assay.reports.critical import TITLE, critical
 from assay.reports.html_changes import page_changes
 from assay.reports.mutation_scores import ALL, GROUPS, HEADER, HIT, MutationScore, mutation_scores, texts
-from assay.reports.recorded import recorded
+from assay.reports.recorded_jobs import recorded
 from assay.reports.rows import EXIT_MEANING, Row, counts, headline, run_verdicts, skipped_note
 from assay.reports.sanitize import one_line
 from assay.reports.upgrades import HEADER as HEADER_OF_UPGRADES

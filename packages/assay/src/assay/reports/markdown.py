@@ -18,7 +18,7 @@ from assay.reports.changes import Line, cells, commits_between, facts_between
 from assay.reports.columns import Column, columns_of
 from assay.reports.critical import TITLE, critical
 from assay.reports.mutation_scores import GROUPS, mutation_scores, table
-from assay.reports.recorded import recorded
+from assay.reports.recorded_jobs import recorded
 from assay.reports.rows import (
     EXIT_MEANING,
     SEVERITY,

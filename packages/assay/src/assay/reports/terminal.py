@@ -34,7 +34,7 @@ from assay.reports.details import detail_lines
 from assay.reports.format import model_source
 from assay.reports.mutation_scores import mutation_scores, shown
 from assay.reports.node_errors import node_tables
-from assay.reports.recorded import recorded
+from assay.reports.recorded_jobs import recorded
 from assay.reports.rows import EXIT_MEANING, SEVERITY, Entry, Row, counts, group_identical, headline, rows, run_verdicts
 from assay.reports.sanitize import one_line
 from assay.reports.sweep import KNEE_MEANS, OPERATORS, columns, latencies, operators, sweep

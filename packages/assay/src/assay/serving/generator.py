@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from assay.endpoints.lookup import Addresses, looked_up
+from assay.endpoints.host_lookup import Addresses, looked_up
 from assay.serving.framing import Framing
 from assay.serving.requests import Mix
 

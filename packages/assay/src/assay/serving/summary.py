@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from assay.serving.answers import Answer, answers_of
 from assay.serving.generator import Load
+from assay.serving.load_answers import Answer, answers_of
 from assay.stats.percentiles import needed, percentile
 
 MEANINGS = {

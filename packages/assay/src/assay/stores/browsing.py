@@ -16,7 +16,7 @@ from assay.core.outcome import FAILS_BY_DEFAULT, Outcome
 from assay.core.verdict import VerdictStatus
 from assay.core.wire import decode_job
 from assay.ports.browsing import CellQuery, Count, JobState, MatrixJob, MatrixPage, Standing, Unsteady
-from assay.stores.lookup import find_run
+from assay.stores.find_run import find_run
 from assay.stores.statements import chunks
 from assay.stores.tables import case_state, result_payloads, results, runs
 

@@ -25,9 +25,9 @@ from assay.stores import browsing
 from assay.stores.annotations import add_annotation, read_annotations
 from assay.stores.encoded_result import encode
 from assay.stores.errors import translate_errors
+from assay.stores.find_run import exact_run, find_run
 from assay.stores.ingest import add_results, add_run, judge_run
 from assay.stores.kept_folders import change_folders, read_folders
-from assay.stores.lookup import exact_run, find_run
 from assay.stores.metric_values import constant_numbers
 from assay.stores.payload import pack, unpack
 from assay.stores.retention import roll_up

@@ -17,7 +17,7 @@ from assay.ports.browsing import (
     Standing,
 )
 from assay.stores import browsing, run_pairs
-from assay.stores.lookup import exact_run, find_runs
+from assay.stores.find_run import exact_run, find_runs
 from assay.stores.metric_values import metric_history, run_metrics
 from assay.stores.sql_database import SqlDatabase
 

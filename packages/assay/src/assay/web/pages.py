@@ -20,7 +20,7 @@ from assay.web.matrix import matrix
 from assay.web.now import Now, now
 from assay.web.result import result
 from assay.web.runs import runs
-from assay.web.search import Found, search
+from assay.web.search_box import Found, search
 from assay.web.site import Site
 from assay.web.trend import trend
 from assay.web.upgrades import Upgrades, upgrades

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from assay.backends.artifacts import check_artifact
+from assay.backends.check_artifact import check_artifact
 from assay.backends.cuda import cuda
 from assay.backends.onnx_loader import load_checked, refuse_types, signature_of
 from assay.backends.options import resolve_options

@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 
 from assay.backends.artifact import read_record
-from assay.backends.artifacts import check_artifact
+from assay.backends.check_artifact import check_artifact
 from assay.backends.onnx_loader import load_checked, refuse_types, signature_of
 from assay.backends.options import resolve_options
 from assay.backends.tensorrt.availability import device_missing

@@ -8,8 +8,8 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 from assay.generators.build import Build, Operand, numpy_of
-from assay.generators.inference import declared
 from assay.generators.operators.form import form
+from assay.generators.output_types import declared
 from assay.generators.schemas import NotMade
 
 _TYPES = ("float32", "float32", "float64", "int64")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from assay.generators.build import Build, Operand
-from assay.generators.inference import Known
 from assay.generators.operators.form import axis_of, form
 from assay.generators.operators.shapes import moved
+from assay.generators.output_types import Known
 
 Sizes = list[tuple[int, ...]]
 _LIST: list[Known] = [("sequence", ())]

@@ -12,7 +12,7 @@ from assay.core.model_finding import Area, ModelFinding, Severity
 from assay.core.model_part import MODEL, ModelPart
 from assay.models.examination.external_place import ExternalPlace, external_place
 from assay.models.examination.quoting import shown
-from assay.models.examination.tensors import tensors_of
+from assay.models.examination.stored_tensors import tensors_of
 from assay.models.examination.walk import Scope
 from assay.models.files import file_digest
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.core.model_finding import ModelFinding
+from assay.models.examination.outer_structure import wire_problem
 from assay.models.examination.text_and_size import MOST_PARTS, parts_of, unreadable_name
-from assay.models.examination.wire import wire_problem
 from assay.models.files import UnreadableFile, check_model_file, unreadable
 
 if TYPE_CHECKING:

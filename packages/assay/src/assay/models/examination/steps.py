@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
-from assay.models.examination.attributes import check_attributes
 from assay.models.examination.checker import check_with_onnx
 from assay.models.examination.constants import Known, known_in
 from assay.models.examination.external import check_external
@@ -17,10 +16,11 @@ from assay.models.examination.header import check_header
 from assay.models.examination.indices import check_indices
 from assay.models.examination.inference import expanded, infer
 from assay.models.examination.names import check_names
+from assay.models.examination.node_attributes import check_attributes
 from assay.models.examination.operands import check_operands
 from assay.models.examination.parse import parse
 from assay.models.examination.quoting import flat
-from assay.models.examination.tensors import check_tensors, tensors_of
+from assay.models.examination.stored_tensors import check_tensors, tensors_of
 from assay.models.examination.types import check_types, shape_of
 from assay.models.examination.walk import Scope, inside, scopes
 

@@ -17,7 +17,7 @@ def random_outputs(given: Model, inputs: Sequence[Mapping[str, Tensor]]) -> dict
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
     from onnx import ModelProto
 
-    from assay.models.examination.wire import without_weights
+    from assay.models.examination.outer_structure import without_weights
     from assay.numerics.drawn_outputs import drawn_outputs
 
     path = Path(given.source)

@@ -11,7 +11,7 @@ import numpy as np
 from assay.ports.prompts import Completion, DecodesPrompts, PromptService
 from assay.worker.service.oracle import Oracle, Prompt
 from assay.worker.service.places import Place
-from assay.worker.service.recorded import Record
+from assay.worker.service.recorded_service import Record
 
 PLACES = 12
 """Of each prompt, asked one by one."""

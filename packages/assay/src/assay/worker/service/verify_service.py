@@ -23,7 +23,7 @@ from assay.worker.service.asking import alone, generated, repeated, together
 from assay.worker.service.draws import draw_rules
 from assay.worker.service.oracle import Oracle, oracle_of
 from assay.worker.service.places import JudgedPlace, Place, blind, budget, difference, judge_all
-from assay.worker.service.recorded import RecordedService, empty_answers, recorded, short_answers
+from assay.worker.service.recorded_service import RecordedService, empty_answers, recorded, short_answers
 from assay.worker.service.rules import chat_rules, seed_rules, text_rules, token_rules
 from assay.worker.stages import Stages
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from assay.endpoints.connection import Connection
-from assay.endpoints.tensors import TensorService
+from assay.endpoints.open_inference import TensorService
 from assay.errors import EndpointBroke
 from scripted_server import answering, whole
 

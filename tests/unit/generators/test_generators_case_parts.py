@@ -6,8 +6,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+from assay.generators.case_parts import shorter, single_nodes
 from assay.generators.case_values import CaseValues
-from assay.generators.parts import shorter, single_nodes
 from assay.ports.generator import GeneratedCase
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay.reports.recorded import recorded
+from assay.reports.recorded_jobs import recorded
 from assay.testing import standard_run
 
 
