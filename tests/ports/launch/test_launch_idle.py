@@ -32,6 +32,7 @@ from assay.launch.process import WorkerProcess
 from assay.models.onnx_file import open_model
 from assay.ports import JobList
 from assay.testing.launcher_checks import check_blame, faulty_job
+from screening import screening_job
 
 
 @dataclass
@@ -192,6 +193,17 @@ def test_one_that_has_grown_large_ends_with_its_launch(started: _Started, job, m
     with Pool(1) as pool:
         list(pool.launch(JobList([job()])))
         assert (len(started), started.living) == (1, 0)
+
+
+def test_one_that_screens_waits_for_the_next_cases_however_large(
+    started: _Started, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay.launch.idle.LARGEST_BYTES", 0)
+    asked = msgspec.structs.replace(screening_job(tmp_path), count=1)
+    with Pool(1) as pool:
+        for _ in range(2):
+            list(pool.launch(JobList([asked])))
+        assert (len(started), started.living) == (1, 1)
 
 
 def test_another_environment_or_other_variables_are_another_process(

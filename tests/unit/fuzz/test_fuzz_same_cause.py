@@ -57,6 +57,8 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
         (_bucket("DFT", "-opset"), _bucket("DFT", "-inputs"), UNDECIDED),
         (_bucket("DFT", "-inputs -opset"), _bucket("DFT", "-inputs"), SAME),
         (_bucket("DFT", "-type~uint16"), _bucket("DFT", "-type~int16"), SAME),
+        (_bucket("MatMul", "floats -type~int64"), _bucket("MatMul", "floats -inputs"), SAME),
+        (_bucket("MatMul", "floats -inputs"), _bucket("MatMul", "inputs"), DIFFERENT),
         (_bucket("LSTM", "LSTM.clip"), _bucket("LSTM", "LSTM.clip LSTM.activations"), SAME),
         (_bucket("LSTM", "LSTM.clip"), _bucket("LSTM", "LSTM.input_forget"), DIFFERENT),
         (_bucket("TopK", "inputs"), _bucket("TopK", "-inputs TopK.axis", attributes="TopK.axis"), DIFFERENT),

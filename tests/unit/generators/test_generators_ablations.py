@@ -39,6 +39,18 @@ def test_each_replacement_is_a_valid_case() -> None:
     assert found["type float16"].inputs["x"].dtype == np.float32
 
 
+def test_whole_numbers_are_tried_as_floats() -> None:
+    """An engine that reads their bits as floats is wrong for whole numbers of any width."""
+    model = parser.parse_model("""<ir_version: 8, opset_import: ["" : 13]>
+      g (int64[2,3] a, int64[3,2] b) => (int64[2,2] y) { y = MatMul(a, b) }""")
+    fed = {name: np.arange(6).reshape(shape) for name, shape in (("a", (2, 3)), ("b", (3, 2)))}
+    found = dict(ablations(GeneratedCase(model.SerializeToString(), fed)))
+    assert "type int64" in found
+    assert {one.dtype for one in found["floats"].inputs.values()} == {np.dtype(np.float32)}
+    assert CaseValues(found["floats"]).is_valid()
+    assert "floats" not in dict(ablations(_case()))
+
+
 def test_optional_inputs_are_left_out_one_at_a_time() -> None:
     model = parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
       g (float[3] x) => (float[3] y) <float low = {0}, float high = {1}> { y = Clip(x, low, high) }""")

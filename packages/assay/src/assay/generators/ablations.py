@@ -33,6 +33,9 @@ PLAIN: dict[int, int] = {
     TensorProto.INT8: TensorProto.UINT8,
 }
 """By an element type the one that every engine has more use of."""
+WHOLE = {*PLAIN, TensorProto.UINT8, TensorProto.INT32} - {TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE}
+FLOATS = "floats"
+"""Where all numbers of a case are whole: float32 in their place."""
 TYPED = ("to", "dtype", "output_dtype")
 AS_KIN, INPUT = "as ", " input "
 MOST_KIN = 10
@@ -42,8 +45,8 @@ MOST_WHOLE = 100
 
 
 def ablate(trial: Trial, run: Run) -> dict[str, bool]:
-    """By the name of what was replaced ("inputs", "constants", "stored", "opset", "type int16", "as ReduceSum") whether it is right then.
-    What leads to no valid case, or to one that nobody can judge, is not named."""
+    """By the name of what was replaced ("inputs", "constants", "stored", "opset", "type int16", "floats", "as ReduceSum") whether it is
+    right then. What leads to no valid case, or to one that nobody can judge, is not named."""
     found = {}
     for name, case in ablations(trial.case):
         if name in found:  # another form of the same, for cases in which the first says nothing
@@ -70,7 +73,12 @@ def ablations(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
     yield from _without_optional(case)
     yield from as_kin(case)
     for element in sorted({*_elements(model)} & PLAIN.keys()):
-        yield f"type {_name(element)}", _of_type(case, element)
+        yield f"type {_name(element)}", _of_type(case, element, PLAIN[element])
+    if {*_elements(model)} <= WHOLE:
+        floats = case
+        for element in {*_elements(model)}:
+            floats = _of_type(floats, element, TensorProto.FLOAT)
+        yield FLOATS, floats
     model = onnx.load_from_string(case.model)
     for one in model.opset_import:
         if one.domain == "" and one.version < LATEST:
@@ -139,9 +147,9 @@ def as_kin(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
         yield f"{AS_KIN}{name}", dataclasses.replace(case, model=_bytes(other))
 
 
-def _of_type(case: GeneratedCase, element: int) -> GeneratedCase:
+def _of_type(case: GeneratedCase, element: int, plain: int) -> GeneratedCase:
     """Values of that type in a plain one."""
-    model, plain = onnx.load_from_string(case.model), PLAIN[element]
+    model = onnx.load_from_string(case.model)
     dtype = helper.tensor_dtype_to_np_dtype(plain)
     for one in (*model.graph.input, *model.graph.output):
         if one.type.tensor_type.elem_type == element:

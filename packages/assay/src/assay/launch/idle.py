@@ -1,7 +1,8 @@
 """Workers between two launches of one command, which would start and import again; and the first, which starts before it is known what for.
 
 Only those are kept whose jobs leave a process as it was: a model that is code, functions of the user, quantizers and GPUs
-end with their launch, as does whatever has grown large.
+end with their launch, as does whatever has grown large or has an environment of its own. Not so where generated cases are screened: the
+next ones come within seconds, and some compilers are imported, and made ready, for a minute.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
 
-from assay.launch.job_queue import NUMPY, WorkerKey, environ_of
+from assay.launch.job_queue import NUMPY, WorkerKey, environ_of, screens
 from assay.launch.lane import Lane
 from assay.launch.process import WorkerProcess
 
@@ -44,8 +45,10 @@ class IdleWorkers:
     def keep(self, lane: Lane) -> bool:
         """False where it must end with its launch: then it is the caller's, as before."""
         kind, process = lane.kind, lane.process
-        plain = not (kind.environment or kind.transforms or lane.gpu) and kind.device == "cpu"
-        if not self.most or not plain or not lane.keep or process.resident_bytes() > LARGEST_BYTES:
+        plain = not (kind.transforms or lane.gpu) and kind.device == "cpu"
+        if not self.most or not plain or not lane.keep:
+            return False
+        if not screens(kind) and (kind.environment or process.resident_bytes() > LARGEST_BYTES):
             return False
         self._idle.append(_Idle(kind, lane.program, lane.variables, process))
         for oldest in self._idle[: -self.most]:

@@ -17,7 +17,7 @@ from assay.core.job import (
     ScreenJob,
     VerifyJob,
 )
-from assay.core.job_base import FlowJob, Job
+from assay.core.job_base import FlowJob, Job, JobKind
 from assay.core.result import Result
 
 
@@ -48,6 +48,11 @@ def worker_key(job: Job) -> WorkerKey:
     flow = job.flow
     names = tuple(sorted({one.partition(":")[0] for one in flow.transforms}))
     return WorkerKey(flow.environment, flow.backend, names, flow.device, apart, _variables(flow))
+
+
+def screens(kind: WorkerKey) -> bool:
+    """Whether its processes try generated cases."""
+    return kind.apart == JobKind.SCREEN
 
 
 def _variables(flow: Flow) -> tuple[tuple[str, str], ...]:
