@@ -75,10 +75,10 @@ def ablations(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
     for element in sorted({*_elements(model)} & PLAIN.keys()):
         yield f"type {_name(element)}", _of_type(case, element, PLAIN[element])
     if {*_elements(model)} <= WHOLE:
-        floats = case
+        real = case
         for element in {*_elements(model)}:
-            floats = _of_type(floats, element, TensorProto.FLOAT)
-        yield FLOATS, floats
+            real = _of_type(real, element, TensorProto.FLOAT)
+        yield FLOATS, real
     model = onnx.load_from_string(case.model)
     for one in model.opset_import:
         if one.domain == "" and one.version < LATEST:
