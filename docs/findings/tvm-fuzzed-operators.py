@@ -10,9 +10,10 @@ Expected, by the standard:
 * ReduceL1-18 and ReduceLogSum-18 with noop_with_empty_axes: "composite-reduction operators will still perform the non-reduction steps".
   Got: the input.
 * OneHot-11: "the type of the output tensor is the same as the type of the `values` input". Got: float64 of float32, with the right numbers.
+* LayerNormalization-17: the mean, its second output, for each row. Got: one number, 0.
 
-Clip and ConvTranspose were found by `assay fuzz --flow tvm-llvm` (generators sweep and equalities), the others by cases of other
-backends in the suite `regressions`.
+Clip, ConvTranspose and LayerNormalization were found by `assay fuzz --flow tvm-llvm` (generators sweep, equalities and patterns), the others
+by cases of other backends in the suite `regressions`.
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ def answer(operator: str, opset: int, x: Any, expected: Any, constants: Any, att
     ]
     held = [numpy_helper.from_array(array, name) for name, array in constants.items() if name]
     graph = helper.make_graph(
-        [helper.make_node(operator, ["x", *constants], ["y"], **attributes)], "one", ends[:1], ends[1:], held
-    )
+        [helper.make_node(operator, ["x", *constants], [*BEFORE.get(operator, ()), "y"], **attributes)],
+        "one", ends[:1], ends[1:], held,
+    )  # fmt: skip
     module = from_onnx(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10))
     passes = [relax.transform.DecomposeOpsForInference(), relax.get_pipeline("zero")]
     with tvm.target.Target("llvm") as target:
@@ -44,6 +46,8 @@ def answer(operator: str, opset: int, x: Any, expected: Any, constants: Any, att
     return relax.VirtualMachine(compiled, tvm.cpu())["main"](tvm.runtime.tensor(x)).numpy()
 
 
+BEFORE = {"LayerNormalization": ["first"]}
+"""Outputs before the one that is looked at."""
 halves = np.float16([-3, -0.5, 0.25, 2.5])
 image = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
 wide = np.arange(16, dtype=np.float32).reshape(1, 2, 2, 4)
@@ -63,6 +67,7 @@ CASES: tuple[tuple[str, int, Any, Any, dict[str, Any], dict[str, Any]], ...] = (
     ("Resize", 18, peak, narrow, {"": None, "s": np.float32([1, 1, 1, 0.5])}, {"mode": "linear", "antialias": 1}),
     ("ReduceL1", 18, np.float32([-2, 3]), np.float32([2, 3]), {}, {"noop_with_empty_axes": 1}),
     ("ReduceLogSum", 18, np.float32([1, np.e]), np.float32([0, 1]), {}, {"noop_with_empty_axes": 1}),
+    ("LayerNormalization", 17, np.float32([[1, 3], [5, 7]]), np.float32([[2], [6]]), {"scale": np.ones(2, np.float32)}, {}),
     ("OneHot", 11, np.int32([-1, 1]), np.eye(3, dtype=np.float32)[[2, 1]], {"d": np.array(3), "v": np.float32([0, 1])}, {}),
 )  # fmt: skip
 

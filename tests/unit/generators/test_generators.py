@@ -20,7 +20,7 @@ from assay.generators.sweep import Sweep
 from assay.testing.generator_checks import check_generator
 
 DIGESTS = {
-    "arithmetic": (1, "48c20dcd72dcc32e"),
+    "arithmetic": (2, "70b01aaca98f8ad0"),
     "equalities": (6, "397775506bf3f239"),
     "near-misses": (6, "498f96bc569249b9"),
     "operator-pairs": (5, "3b4fad6768835909"),

@@ -25,7 +25,8 @@ COMPARED = (*CAUSES, "one_witness", "undecided")
 
 
 class Arm(msgspec.Struct, frozen=True):
-    """One generator on one flow. `next` is the first index that was not screened; `recent_s` and `recent_found` fade."""
+    """One generator on one flow. `next` is the first index that was not screened; `ended` that of a case which ended its worker, where
+    those before it are screened once more without it (0: none); `recent_s` and `recent_found` fade."""
 
     generator: str
     version: int
@@ -33,6 +34,7 @@ class Arm(msgspec.Struct, frozen=True):
     next: int = 0
     cases: int = 0
     found: int = 0
+    ended: int = 0
     cpu_s: float = 0.0
     recent_s: float = 0.0
     recent_found: float = 0.0

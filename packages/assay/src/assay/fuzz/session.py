@@ -22,6 +22,7 @@ from assay.core.outcome import Outcome
 from assay.core.result import Result, ScreenResult
 from assay.core.screening import CaseId, Suspect
 from assay.errors import UsageError
+from assay.fuzz.arm_progress import end_of, ended, screened
 from assay.fuzz.bandit import choose, paid, spent
 from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session, Waiting, confirms, is_cause, is_compared
 from assay.fuzz.known import is_believed, may_be_of, refer
@@ -116,11 +117,11 @@ class Fuzzing:
     def _job(self, arm: Arm, seconds: float) -> ScreenJob:
         job = screen_job(arm, self.flows[arm.flow], self.corpus, self.session, seconds)
         Path(job.progress).unlink(missing_ok=True)
-        return replace(job, count=min(MOST, self.ends.get(arm.name, arm.next + MOST) - arm.next))
+        end = end_of(arm, self.ends.get(arm.name, arm.next + MOST))
+        return replace(job, count=min(MOST, end - arm.next))
 
     def _count(self, arm: Arm, job: ScreenJob, result: Result) -> None:
         if isinstance(result, ScreenResult) and result.outcome is Outcome.OK:
-            found = replace(spent(arm, result.cpu_s), next=result.done, cases=arm.cases + result.done - job.first)
             for whole, part in (
                 (self.session.counts, result.counts),
                 (self.session.seen, result.seen),
@@ -130,18 +131,16 @@ class Fuzzing:
                 _add(whole, arm.name if whole is self.session.counts else arm.flow, part)
             for suspect in result.suspects:
                 self._meet(arm.flow, suspect)
-            self.session.arms[arm.name] = found
+            self.session.arms[arm.name] = screened(spent(arm, result.cpu_s), result.done)
             return
         if result.outcome not in (Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY):
             raise UsageError(f"{arm.flow} cannot be fuzzed: {result.outcome.value}, {result.detail}")
         index = reached(job)
-        # What was screened before it in this job is screened again: only the case that ended the process is skipped.
         case = CaseId(arm.generator, arm.version, self.session.seed, index)
         kind = result.outcome.value
         self._meet(arm.flow, Suspect(case, kind, detail=result.signal))
-        again = replace(spent(arm, result.seconds), next=index + 1, cases=arm.cases + index + 1 - job.first)
-        _add(self.session.counts, arm.name, {kind: 1, "lost_with_crash": index - job.first})
-        self.session.arms[arm.name] = again
+        _add(self.session.counts, arm.name, {kind: 1})
+        self.session.arms[arm.name] = ended(spent(arm, result.seconds), index)
 
     def _meet(self, flow: str, suspect: Suspect) -> None:
         known = self.session.looked.get(signature(flow, suspect), [])

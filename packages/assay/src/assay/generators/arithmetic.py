@@ -29,7 +29,7 @@ class Arithmetic:
     """Of each node the operands stand in either order; a constant mostly holds one number that compilers treat apart."""
 
     name = "arithmetic"
-    version = 1
+    version = 2
     about = "chains of arithmetic, comparisons and casts with the constants that compilers treat apart, in every type"
 
     def make(self, seed: int, index: int) -> GeneratedCase | None:
@@ -69,8 +69,16 @@ def _of_two(build: Build, value: Operand, operator: str) -> Operand:
     if operator in ("Min", "Max") and build.since(operator) < 8:
         raise NotMade
     pair = [value, _other(build, value)]
-    (found,) = build.node(operator, pair[::-1] if build.draws.chance(50) else pair)
-    return found
+    if build.draws.chance(50):
+        pair.reverse()
+    if operator == "Div" and value.dtype[0] in "iu" and not _has_no_zero(pair[1]):
+        raise NotMade
+    return build.node(operator, pair)[0]
+
+
+def _has_no_zero(divisor: Operand) -> bool:
+    """Nobody says what a whole number divided by 0 is, and it ends the process of some."""
+    return bool(np.all(divisor.constant)) if divisor.constant is not None else divisor.low > 0
 
 
 def _unary(build: Build, value: Operand) -> Operand:
@@ -124,7 +132,7 @@ def _other(build: Build, value: Operand) -> Operand:
 
 
 def _input(build: Build, dtype: str, shape: tuple[int, ...]) -> Operand:
-    """Without zeros for the most part: nobody says what a whole number divided by 0 is."""
+    """Mostly of numbers that may be a divisor."""
     low, high = build.draws.one_of(((1.0, 9.0), (1.0, 9.0), (-3.0, 3.0)))
     return build.operand(dtype, shape, low=low, high=high)
 
