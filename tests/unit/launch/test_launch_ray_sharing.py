@@ -13,6 +13,7 @@ from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.errors import WorkerFailed
 from assay.launch.failed_result import lost_nodes
+from assay.launch.job_queue import worker_key
 from assay.launch.ray.agent import Agent, versions
 from assay.launch.ray.node import Node
 from assay.launch.ray.packets import Settings
@@ -77,6 +78,30 @@ def test_what_is_not_installed_on_a_node_is_done_by_those_that_have_it() -> None
     assert {name for backend, name, _ in done if backend == "x"} == {"other"}
     assert "bare" in {name for backend, name, _ in done if backend == "y"}
     assert for_alone(nodes) == [other]
+
+
+@pytest.mark.parametrize("lacking", [("a",), ("a", "b")], ids=["one node lacks it", "both lack it"])
+def test_what_one_job_needs_and_a_node_lacks_costs_that_node_no_other_job(lacking: tuple[str, ...]) -> None:
+    """As the locale of one operator, where all others of the backend run."""
+    jobs = [VerifyJob(Case(f"{number}", Model("m", "m.onnx", "")), make_flow()) for number in range(100)]
+    nodes = [Node(name, None, None, 1) for name in ("a", "b")]
+    sharing, done = Sharing(pairs=False), []
+    for job in jobs:
+        sharing.add(job)
+    while sharing or any(node.owed for node in nodes):
+        sharing.give(nodes)
+        for node in nodes:
+            for job in list(node.owed.values())[:1]:
+                is_odd = job.case.name in ("4", "5")
+                if is_odd and node.name in lacking and sharing.refused(node, job, nodes):
+                    continue
+                node.has.add(worker_key(job))
+                node.answer(job.key, 0.01)
+                done.append((node.name, job.case.name))
+    assert sorted(name for _, name in done) == sorted(job.case.name for job in jobs)
+    assert min(sum(node == one for node, _ in done) for one in "ab") > 30
+    if lacking == ("a",):
+        assert {node for node, name in done if name in ("4", "5")} == {"b"}
 
 
 @pytest.mark.parametrize("others", [0, 1], ids=["none is left", "another has no GPU"])

@@ -162,15 +162,17 @@ def resume(
 ) -> None:
     from assay.commands.alerting import SEND, rules_for, with_alerts
     from assay.commands.composition import open_services
+    from assay.commands.elsewhere import elsewhere
     from assay.commands.place import place_of
+    from assay.commands.recycling import RECYCLE
     from assay.commands.reporting import destinations
     from assay.pipeline.resume import resume as go_on
 
     where = destinations(read_reports(report))
-    rules, place = rules_for(SEND, None), place_of(on)
+    rules, there = rules_for(SEND, None), elsewhere(place_of(on), workers, RECYCLE)
     with (
         progress_bar() as progress,
-        open_services(history, workers=workers, progress=progress, recorded=True, on=place) as services,
+        open_services(history, workers=workers, progress=progress, recorded=True, there=there) as services,
     ):
         checked = with_alerts(go_on(run, services), services, rules, SEND)
     for destination in where:

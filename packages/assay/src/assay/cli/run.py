@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,10 +25,13 @@ def run(given: Mapping[str, Any]) -> None:
     hint = "with --unrecorded nothing is kept of it: run it again" if given["unrecorded"] else RESUMABLE
     with Preforked(given["flows"] or () if starts else ()) as ahead, progress_bar(hint) as progress:
         # Not before: what this imports takes as long as what the workers import.
-        from assay.commands.run import run_suites
+        from assay.commands.elsewhere import elsewhere_for_suites
 
         options = read_options(RunOptions, given, command=command_line(sys.argv[1:], RunOptions))
-        checked = run_suites(options, progress, ahead)
+        with elsewhere_for_suites(options) or nullcontext() as there:
+            from assay.commands.run import run_suites
+
+            checked = run_suites(options, progress, ahead, there)
     if options.unrecorded:  # a table takes as long as a third of what starts a shard, and the whole has one
         print(f"{len(checked.results)} results are in {options.save} alone: `assay merge` judges and shows them")
         leave(checked)

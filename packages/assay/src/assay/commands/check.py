@@ -11,10 +11,13 @@ from typing import Unpack
 from assay.commands.alerting import rules_for, with_alerts
 from assay.commands.caches import enforce_cache_limit_after_check
 from assay.commands.check_request import read_config, request_of
-from assay.commands.composition import open_services, recycle_of
+from assay.commands.composition import open_services
+from assay.commands.elsewhere import elsewhere
 from assay.commands.own_data import near_place
 from assay.commands.place import place_of
+from assay.commands.recycling import recycle_of
 from assay.commands.reporting import destinations
+from assay.launch.ending import wait_for_ends
 from assay.launch.idle import IdleWorkers
 from assay.options.arguments import values_from_python
 from assay.options.check import CheckOptions
@@ -50,7 +53,10 @@ def check(*models: str | Path, **said: Unpack[CheckKeywords]) -> Checked:
         values.setdefault("only_kind", "verify")
     # What is advised names a configuration file only where one was read.
     command = "assay check" if said.get("config") or not models else "assay.check"
-    return run_check(CheckOptions(**values, command=command))
+    try:
+        return run_check(CheckOptions(**values, command=command))
+    finally:
+        wait_for_ends()
 
 
 SIGNATURE = signature_of(CheckOptions, CheckKeywords, "Checked")
@@ -65,9 +71,9 @@ def run_check(options: CheckOptions, progress: Progress = SILENT, idle: IdleWork
     rules = rules_for(options.alerts, config)
     history = options.history or (near_place(config.history) if config else DEFAULT_HISTORY)
     recycle = recycle_of(options)
-    place = place_of(options.on, config)
+    there = elsewhere(place_of(options.on, config), options.workers, recycle)
     with open_services(
-        history, workers=options.workers, recycle=recycle, progress=progress, config=config, idle=idle, on=place
+        history, workers=options.workers, recycle=recycle, progress=progress, config=config, idle=idle, there=there
     ) as services:
         if options.compare_run:
             request = replace(request, baseline=services.store.run(options.compare_run).id)
@@ -85,8 +91,8 @@ def prepared(options: CheckOptions, progress: Progress) -> Iterator[tuple[Reques
     request = request_of(options, config)
     history = options.history or (near_place(config.history) if config else DEFAULT_HISTORY)
     recycle = recycle_of(options)
-    place = place_of("", config) if config else ""
+    there = elsewhere(place_of("", config) if config else "", options.workers, recycle)
     with open_services(
-        history, workers=options.workers, recycle=recycle, progress=progress, config=config, on=place
+        history, workers=options.workers, recycle=recycle, progress=progress, config=config, there=there
     ) as services:
         yield request, services

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import plugins
 from assay.commands.blobs import open_shared_files
-from assay.errors import NotWritable, RunNotFound, StoreError, UsageError
-from assay.options.groups import DEFAULT_HISTORY, WorkerOptions
+from assay.commands.elsewhere import LAUNCHERS, Elsewhere
+from assay.commands.recycling import RECYCLE
+from assay.errors import NotWritable, RunNotFound, StoreError
+from assay.options.groups import DEFAULT_HISTORY
 from assay.pipeline.job_graph import JobGraph
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.services import Services
@@ -26,17 +28,7 @@ if TYPE_CHECKING:
     from assay.launch.prefork import Preforked
     from assay.launch.watch import Watch
 
-LAUNCHERS = "assay.launchers"
-HERE = ("pool", "fresh")
-"""Those of this machine."""
-RECYCLE = 100
-"""Jobs of one process, unless each is to have its own."""
 STORES = "assay.stores"
-
-
-def recycle_of(options: WorkerOptions, usual: int = RECYCLE) -> int:
-    """After how many jobs a process is not used again."""
-    return 1 if options.fresh_processes else usual
 
 
 @contextmanager
@@ -51,30 +43,31 @@ def open_services(
     recorded: bool = False,
     ahead: Preforked | None = None,
     idle: IdleWorkers | None = None,
-    on: str = "",
+    there: Elsewhere | None = None,
     unrecorded: bool = False,
-    flows: Sequence[str] = (),
 ) -> Iterator[Services]:
     """`history` is a folder, or a postgresql+psycopg:// URL (then the folder beside it is `.assay`); the
     store of a third party, called NAME, is picked by `NAME://...`. `config` names
     environments; without it, ./assay.toml does. Their locks lie in `locks`, by default the history's folder. With
     `recorded`, for commands that read, a folder without a history is refused instead of made, and one that nobody may write to is only
     read. Workers started `ahead` are the first that verify; those that are `idle`, of a command that began with them, are used first.
-    `on` names the machines where jobs run ("": this one); workers there are prepared for `flows`. Of what is `unrecorded` nothing is
-    kept but files in the folder."""
+    `there` are other machines, where jobs run. Of what is `unrecorded` nothing is kept but files in the folder."""
     from assay.commands.environments import open_environments
     from assay.launch.gpus import gpus
     from assay.stores.journal import Journal, journal_held, read_journal
 
     remote = "://" in history
     folder = Path(DEFAULT_HISTORY if remote else history)
-    if not (reads := recorded and not remote and not _writable(folder)):
-        _make(folder)
-    environments = open_environments(locks or folder, config)
     with ExitStack() as opened:
-        asked = (workers, recycle, environments.interpreter, progress.at)
-        # First: other machines get ready while this one opens its history.
-        pool, alone = opened.enter_context(_there(on, *asked, flows) if on else _here(*asked, ahead, idle))
+        if there:
+            opened.enter_context(there)
+        if not (reads := recorded and not remote and not _writable(folder)):
+            _make(folder)
+        environments = open_environments(locks or folder, config)
+        asked = environments.interpreter, progress.at
+        pool, alone = (
+            there.launchers(*asked) if there else opened.enter_context(_here(workers, recycle, *asked, ahead, idle))
+        )
         store, files = opened.enter_context(_nothing(folder) if unrecorded else _kept(history, folder, config, reads))
         yield Services(
             folder=folder,
@@ -131,28 +124,6 @@ def _here(
     warm, fresh = plugins.load(LAUNCHERS, "pool"), plugins.load(LAUNCHERS, "fresh")
     with warm(workers, recycle, interpreter, gpus(), ahead, watch, idle) as pool:
         yield pool, fresh(2, interpreter, gpus(), watch, pool.end_idle)
-
-
-def _there(
-    place: str, workers: int, recycle: int, interpreter: InterpreterOf, watch: Watch, flows: Sequence[str]
-) -> AbstractContextManager[tuple[Launcher, Launcher]]:
-    return launchers_of(place)(place.partition("://")[2], workers, recycle, interpreter, watch, flows)
-
-
-def launchers_of(place: str) -> Callable[..., AbstractContextManager[tuple[Launcher, Launcher]]]:
-    """What `--on` names. Raises UsageError for what nobody offers, UnknownName where a package is missing."""
-    name = place.partition("://")[0]
-    known = [one for one in plugins.names(LAUNCHERS) if one not in HERE]
-    if name == "slurm":
-        raise UsageError(
-            "slurm shares out the cases of suites, as `assay run` does; give --on ray, or --on here to run jobs on this machine"
-        )
-    if name not in known:
-        raise UsageError(
-            f'nothing runs jobs on "{place}": give --on {", ".join(known)}, or --on here to run them on this machine'
-        )
-    found: Callable[..., AbstractContextManager[tuple[Launcher, Launcher]]] = plugins.load(LAUNCHERS, name)
-    return found
 
 
 @contextmanager

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 from assay.commands.alerting import rules_for, with_alerts
 from assay.commands.check import prepared
 from assay.commands.composition import open_services
+from assay.commands.recycling import SUITE_RECYCLE
 from assay.commands.reporting import destinations
-from assay.commands.run import RECYCLE, find_flows, find_suites
+from assay.commands.run import find_flows, find_suites
 from assay.config.assay_toml import load_policy
 from assay.config.stated_inputs import check_stated
 from assay.config.validate_shapes import check_dims
@@ -113,7 +114,7 @@ def _of_suites(options: MutateOptions, progress: Progress) -> Iterator[_Place]:
     selection = Selection(filters=options.filters, shard=parse_shard(options.shard))
     history = options.history or DEFAULT_HISTORY
     with (
-        open_services(history, workers=options.workers, recycle=RECYCLE, progress=progress) as services,
+        open_services(history, workers=options.workers, recycle=SUITE_RECYCLE, progress=progress) as services,
         _scratch(services) as workspace,
     ):
         progress.doing(f"collecting the cases of {', '.join(one.name for one in suites)}")

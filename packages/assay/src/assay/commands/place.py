@@ -9,12 +9,24 @@ from assay.options.groups import DEFAULT_CONFIG, HERE
 
 if TYPE_CHECKING:
     from assay.config.assay_toml import Config
+    from assay.options.run import RunOptions
 
 
 def place_of(on: str, config: Config | None = None) -> str:
     """As `open_services` takes it, "" for this machine. Without a `config` ./assay.toml is asked, where there is one. Raises BadPolicy."""
     place = on or (config.on if config else _configured())
     return "" if place == HERE else place
+
+
+def place_of_suites(options: RunOptions) -> str:
+    """A part of a suite, as repro lines and shards are, is not shared out because assay.toml says so of the whole."""
+    place = place_of(options.on)
+    is_part = options.only or options.shares or options.shard != "1/1"
+    return "" if is_part and is_slurm(place) and not options.on else place
+
+
+def is_slurm(place: str) -> bool:
+    return place.partition("://")[0] == "slurm"
 
 
 def _configured() -> str:

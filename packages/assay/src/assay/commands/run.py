@@ -13,10 +13,12 @@ from assay import plugins
 from assay.commands.alerting import rules_for, with_alerts
 from assay.commands.backend_options import with_options
 from assay.commands.caches import enforce_cache_limit
-from assay.commands.composition import open_services, recycle_of
-from assay.commands.place import place_of
+from assay.commands.composition import open_services
+from assay.commands.elsewhere import Elsewhere, elsewhere_for_suites
+from assay.commands.place import is_slurm, place_of_suites
+from assay.commands.recycling import SUITE_RECYCLE, recycle_of
 from assay.commands.reporting import destinations, try_to_write
-from assay.commands.slurm import is_slurm, run_on_slurm
+from assay.commands.slurm import run_on_slurm
 from assay.commands.sources import MINED, NamedModels
 from assay.commands.suite_policy import suite_policy, with_known_failures
 from assay.core.flow import Flow, Option
@@ -36,15 +38,19 @@ from assay.pipeline.suite_select import Selection, parse_shard
 from assay.ports import HasVariants, Suite
 
 GROUP = "assay.suites"
-RECYCLE = 2000
-"""Cases of a suite are small: a worker serves many. Any failure still replaces it."""
 
 
-def run_suites(options: RunOptions, progress: Progress = SILENT, ahead: Preforked | None = None) -> Checked:
-    """The whole of `assay run`, its printing apart. Raises UsageError, NotWritable, BrokenFlow, FewerCases."""
+def run_suites(
+    options: RunOptions,
+    progress: Progress = SILENT,
+    ahead: Preforked | None = None,
+    there: Elsewhere | None = None,
+) -> Checked:
+    """The whole of `assay run`, its printing apart. Workers started `ahead`, or the machines that are `there`, were begun before. Raises
+    UsageError, NotWritable, BrokenFlow, FewerCases."""
     if options.save:
         try_to_write(options.save)
-    place = _place(options)
+    place = place_of_suites(options)
     if is_slurm(place):
         return run_on_slurm(options, _request(options), progress, place)
     if options.unrecorded and not options.save:
@@ -55,12 +61,11 @@ def run_suites(options: RunOptions, progress: Progress = SILENT, ahead: Preforke
     with open_services(
         options.history,
         workers=options.workers,
-        recycle=recycle_of(options, RECYCLE),
+        recycle=recycle_of(options, SUITE_RECYCLE),
         progress=progress,
         ahead=ahead,
-        on=place,
+        there=there or elsewhere_for_suites(options),
         unrecorded=options.unrecorded,
-        flows=options.flows if request.measuring is None else (),
     ) as services:
         if options.compare_run:
             request = dataclasses.replace(request, baseline=services.store.run(options.compare_run).id)
@@ -74,13 +79,6 @@ def run_suites(options: RunOptions, progress: Progress = SILENT, ahead: Preforke
     for destination in reports:
         destination.write(checked)
     return checked
-
-
-def _place(options: RunOptions) -> str:
-    """A part of a suite, as repro lines and shards are, is not shared out because assay.toml says so of the whole."""
-    place = place_of(options.on)
-    is_part = options.only or options.shares or options.shard != "1/1"
-    return "" if is_part and is_slurm(place) and not options.on else place
 
 
 def find_suites(

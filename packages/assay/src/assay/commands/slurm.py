@@ -56,10 +56,6 @@ OWN = (
 """Options that a task does not have, or has its own values of."""
 
 
-def is_slurm(place: str) -> bool:
-    return place.partition("://")[0] == NAME
-
-
 def run_on_slurm(options: RunOptions, request: SuiteRequest, progress: Progress, place: str) -> Checked:
     """As `run_suites`, with the models that `request` found. `place` is slurm or slurm://PARTITION. Raises UsageError for what Slurm
     refuses, FewerCases before anything is submitted, WorkerFailed where no shard has results."""

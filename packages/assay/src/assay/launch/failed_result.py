@@ -12,7 +12,6 @@ from assay.core.note import NoteCode, noted
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result
 from assay.core.wire import LOST_CONNECTION
-from assay.judge.note_text import note_text
 from assay.launch.core_wait import LEAST_SHARE
 from assay.launch.job_queue import Pending
 from assay.launch.time_limit import TimeLimit
@@ -125,6 +124,8 @@ def completed(result: Result, pending: Pending, log: str, jobs_before: int) -> R
     """With the sentence of how it ended, what its process printed, how many jobs it had done, and what happened when the job was tried
     before."""
     if result.ended is not None:
+        from assay.judge.note_text import note_text  # an agent of a cluster starts without what judges
+
         result = msgspec.structs.replace(result, detail=note_text(result.ended))
     if log or jobs_before:
         result = msgspec.structs.replace(result, log=log, jobs_before=jobs_before)

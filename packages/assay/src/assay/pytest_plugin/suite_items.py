@@ -16,7 +16,8 @@ import pytest
 
 from assay import plugins
 from assay.commands.composition import open_services
-from assay.commands.run import RECYCLE, find_flows, find_suites
+from assay.commands.recycling import SUITE_RECYCLE
+from assay.commands.run import find_flows, find_suites
 from assay.core.case import Case
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
@@ -214,7 +215,7 @@ class _Runner:
         """A history of its own, gone with the session."""
         if self._opened is None:
             self._opened = self._stack.enter_context(
-                open_services(self._folder.name, workers=self._workers, recycle=RECYCLE)
+                open_services(self._folder.name, workers=self._workers, recycle=SUITE_RECYCLE)
             )
         return self._opened
 

@@ -20,7 +20,7 @@ NEWS = 0.25
 class Node:
     """`actor`, `stream` and `ray_id` are Ray's; `owed` are its jobs that have no answer, by key; `sent` are calls of
     the actor that Ray has not said to have come. `job_s` is what a job is expected to take, None before the first answer. `lacks` are kinds
-    of jobs for which something is not installed there."""
+    of jobs for which something is not installed there, `has` those of which it has done one."""
 
     name: str
     actor: Any
@@ -32,6 +32,7 @@ class Node:
     sent: list[Any] = field(default_factory=list)
     job_s: float | None = None
     lacks: set[WorkerKey] = field(default_factory=set)
+    has: set[WorkerKey] = field(default_factory=set)
 
     @property
     def room(self) -> int:

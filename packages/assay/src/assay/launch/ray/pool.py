@@ -150,13 +150,15 @@ class _Launch:
                 continue
             own_s = result.seconds if result.seconds or result.outcome is Outcome.OK else None
             if job is not None and node.answer(result.job_key, own_s):
+                if result.outcome is not Outcome.UNAVAILABLE:
+                    node.has.add(worker_key(job))
                 self._done += 1
                 self._cluster.watch(job, None, self._done, self._total, UNKNOWN)
                 yield result
 
     def _is_refused(self, node: Node, job: Job, result: Result) -> bool:
         """Whether another node is to do it. Who measures has one node, and stays on it."""
-        known = worker_key(job) in node.lacks
+        known = worker_key(job) in node.lacks | node.has
         cluster = self._cluster
         if self._alone or not self._sharing.refused(node, job, cluster.nodes, cluster.most_gpus, cluster.coming):
             return False

@@ -18,10 +18,12 @@ PAIR = 2
 
 
 class Sharing:
-    """Jobs that no node has, by the GPUs and the kind of worker that they need. `pairs`: two may need each other, and stay together."""
+    """Jobs that no node has, by the GPUs and the kind of worker that they need, and the nodes that lack something for that job alone.
+    `pairs`: two may need each other, and stay together."""
 
     def __init__(self, *, pairs: bool) -> None:
-        self._waiting: dict[tuple[int, WorkerKey], deque[Job]] = {}
+        self._waiting: dict[tuple[int, WorkerKey, frozenset[Node]], deque[Job]] = {}
+        self._refused: dict[str, frozenset[Node]] = {}
         self._suspects: dict[int, deque[Job]] = {}  # those of pairs in one queue, in their order
         self._losses: Counter[str] = Counter()
         self._together = PAIR if pairs else 1
@@ -30,7 +32,8 @@ class Sharing:
         return sum(map(len, (*self._waiting.values(), *self._suspects.values())))
 
     def add(self, job: Job) -> None:
-        self._waiting.setdefault((_gpus_of(job), worker_key(job)), deque()).append(job)
+        refused = self._refused.get(job.key, frozenset())
+        self._waiting.setdefault((_gpus_of(job), worker_key(job), refused), deque()).append(job)
 
     def give(self, nodes: Sequence[Node], most_gpus: int = 0, coming: Sequence[int] = ()) -> dict[Node, list[Job]]:
         """What each of these gets now, and owes from then on. `most_gpus` are those of one node, lost ones with them: what needs a GPU
@@ -38,9 +41,9 @@ class Sharing:
         installed on all nodes goes to those that have it, if any: it may be one of those that are still `coming`, with so many GPUs."""
         parcels: dict[Node, list[Job]] = {}
         open_nodes = [node for node in nodes if not self._tries_suspects(node)]
-        for (needed, kind), waiting in sorted(self._waiting.items(), key=lambda one: -one[0][0]):
+        for (needed, kind, refused), waiting in sorted(self._waiting.items(), key=lambda one: -one[0][0]):
             capable = _capable(nodes, needed, most_gpus)
-            have = [node for node in capable if kind not in node.lacks]
+            have = [node for node in capable if kind not in node.lacks and node not in refused]
             asked = have if have or _may_come(coming, needed, most_gpus) else capable
             able = set(asked).intersection(open_nodes)
             while waiting and (free := [node for node in able if node.room > 0]):
@@ -58,12 +61,17 @@ class Sharing:
     def refused(
         self, node: Node, job: Job, nodes: Sequence[Node], most_gpus: int = 0, coming: Sequence[int] = ()
     ) -> bool:
-        """Something is not installed there. Whether another node is asked instead, which may have it."""
+        """Something is not installed there: for all jobs of that kind, or, where it has done one of them, for this job. Whether another
+        node is asked instead, which may have it."""
         kind, needed = worker_key(job), _gpus_of(job)
-        node.lacks.add(kind)
+        if kind not in node.has:
+            node.lacks.add(kind)
+        refused = self._refused.get(job.key, frozenset()) | {node}
         is_last = not _may_come(coming, needed, most_gpus)
-        if is_last and all(kind in one.lacks for one in _capable(nodes, needed, most_gpus)):
+        if is_last and all(kind in one.lacks or one in refused for one in _capable(nodes, needed, most_gpus)):
             return False
+        if kind in node.has:
+            self._refused[job.key] = refused
         del node.owed[job.key]
         self.add(job)
         return True
