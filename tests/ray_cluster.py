@@ -15,7 +15,6 @@ from pathlib import Path
 
 import psutil
 
-from assay.launch.ending import wait_for_ends
 from free_port import free_port
 
 TRIES = 6
@@ -75,7 +74,6 @@ def ray_cluster(nodes: int = 2, gpus: int = 0) -> Iterator[RayNodes]:
                 started.append(_ready(folder, f"127.0.0.{number}", f"--address={address}", gpus=gpus))
             yield RayNodes(folder, address, started)
         finally:
-            wait_for_ends()
             for one in started:
                 _end(one)
 

@@ -18,7 +18,6 @@ from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
 from assay.core.step import Step
 from assay.errors import WorkerFailed
-from assay.launch.ending import wait_for_ends
 from assay.models.onnx_file import open_model
 from assay.ports import JobList
 from assay.testing.builders import make_flow
@@ -57,7 +56,6 @@ def _taken(nodes: RayNodes, *addresses: str) -> Iterator[list[Any]]:
         def is_there(self) -> bool:
             return True
 
-    wait_for_ends()
     ray.init(address=nodes.address, log_to_driver=False, configure_logging=False, _node_ip_address=ADDRESS)
     try:
         others = []

@@ -17,7 +17,6 @@ from assay.commands.own_data import near_place
 from assay.commands.place import place_of
 from assay.commands.recycling import recycle_of
 from assay.commands.reporting import destinations
-from assay.launch.ending import wait_for_ends
 from assay.launch.idle import IdleWorkers
 from assay.options.arguments import values_from_python
 from assay.options.check import CheckOptions
@@ -53,10 +52,7 @@ def check(*models: str | Path, **said: Unpack[CheckKeywords]) -> Checked:
         values.setdefault("only_kind", "verify")
     # What is advised names a configuration file only where one was read.
     command = "assay check" if said.get("config") or not models else "assay.check"
-    try:
-        return run_check(CheckOptions(**values, command=command))
-    finally:
-        wait_for_ends()
+    return run_check(CheckOptions(**values, command=command))
 
 
 SIGNATURE = signature_of(CheckOptions, CheckKeywords, "Checked")

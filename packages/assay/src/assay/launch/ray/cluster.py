@@ -10,7 +10,6 @@ from typing import Any
 import ray
 
 from assay.errors import UsageError
-from assay.launch.ending import end_meanwhile, wait_for_ends
 from assay.launch.pool import InterpreterOf, own_interpreter
 from assay.launch.ray.node import Node
 from assay.launch.ray.packets import THREADS, Settings
@@ -119,14 +118,12 @@ class RayCluster:
                 ray.kill(node.actor)
 
     def close(self) -> None:
-        """As `clear`, and nothing is known of the cluster any more. Ray takes a third of a second to disconnect, and uses none of it."""
+        """As `clear`, and nothing is known of the cluster any more."""
         self.clear()
         if self._own_connection:
-            self._own_connection = False
-            end_meanwhile(ray.shutdown)
+            ray.shutdown()
 
     def _connect(self) -> None:
-        wait_for_ends()
         if ray.is_initialized():
             return
         address = self._address or os.environ.get("RAY_ADDRESS", "auto")
