@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,8 +59,7 @@ def open_services(
     remote = "://" in history
     folder = Path(DEFAULT_HISTORY if remote else history)
     with ExitStack() as opened:
-        if there:
-            opened.enter_context(there)
+        opened.enter_context(there or nullcontext())
         if not (reads := recorded and not remote and not _writable(folder)):
             _make(folder)
         environments = open_environments(locks or folder, config)
