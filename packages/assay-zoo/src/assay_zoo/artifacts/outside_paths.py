@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from assay_zoo.artifacts.code_names import last_name
 from assay_zoo.artifacts.dangerous_names import is_hidden
@@ -46,7 +46,6 @@ _OF_TEXTS = (
     "map",
     "Path",
 )
-_DEEP = 20
 _BACKENDS = ("matplotlib.use", "matplotlib.pyplot.switch_backend", "matplotlib.pyplot.matplotlib.use")
 _SEPARATORS = ("os.sep", "os.path.sep", "os.altsep", "posixpath.sep")
 
@@ -65,7 +64,7 @@ def outside_arguments(call: ast.Call, name: str, bound: FollowedNames, place: Wr
             texts = [(_start(one, bound),), *place.of(one)]
             yield from dict.fromkeys(text[0] for text in texts if text[0] and _ADDRESS.match(text[0]))
             if any("://" in (part or "") for text in texts for part in text[1:]) or (
-                name != "loads" and _is_decoded(one, place, _DEEP)
+                name != "loads" and _is_decoded(one, place, set())
             ):
                 yield Unread("an address or a path that is made while it runs")
     if set(bound.of(call.func)) & set(_BACKENDS) and any(None in one for each in call.args for one in place.of(each)):
@@ -79,26 +78,20 @@ def outside_arguments(call: ast.Call, name: str, bound: FollowedNames, place: Wr
                 yield start
 
 
-def _is_decoded(node: ast.expr, place: WrittenNames, deep: int) -> bool:
-    """Whether a text comes out of what no reader sees: numbers, base64, packed data."""
-    if not deep:
+def _is_decoded(node: ast.AST, place: WrittenNames, seen: set[int]) -> bool:
+    """Whether a text comes out of what no reader sees: numbers, base64, packed data. `seen` were looked at."""
+    if id(node) in seen:
         return False
+    seen.add(id(node))
+    parts: Sequence[ast.AST] = (
+        place.values_of(node.id) if isinstance(node, ast.Name) else list(ast.iter_child_nodes(node))
+    )
     if isinstance(node, ast.Call):
         name = last_name(node.func)
-        given = [*node.args[:1], *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
-        return name in _DECODING or (name in _OF_TEXTS and any(_is_decoded(one, place, deep - 1) for one in given))
-    if isinstance(node, ast.BinOp):
-        return any(_is_decoded(one, place, deep - 1) for one in (node.left, node.right))
-    if isinstance(node, ast.Name):
-        return any(_is_decoded(one, place, deep - 1) for one in place.values_of(node.id))
-    parts = (
-        node.values if isinstance(node, ast.JoinedStr) else node.elts if isinstance(node, ast.List | ast.Tuple) else ()
-    )
-    if isinstance(node, ast.FormattedValue | ast.Subscript):
-        parts = [node.value]
-    if isinstance(node, ast.GeneratorExp | ast.ListComp):
-        parts = [node.elt]
-    return any(_is_decoded(one, place, deep - 1) for one in parts)
+        if name in _DECODING:
+            return True
+        parts = parts if name in _OF_TEXTS else ()
+    return any(_is_decoded(one, place, seen) for one in parts)
 
 
 def made_text(node: ast.expr, place: WrittenNames) -> Iterator[str]:

@@ -27,12 +27,11 @@ _PLACED = (
 """These give a path that ends as their last argument does, or as what they are asked of."""
 _MOVING = ("copy", "copy2", "copyfile", "move", "rename", "link", "symlink", "os.replace", "symlink_to", "hardlink_to")
 _FILLING = ("write_text", "write_bytes", "save", "savetxt", "tofile", "dump")
-_DEEP = 20
 
 
 def written_code(call: ast.Call, path: str, place: WrittenNames) -> Iterator[str]:
     """`path` is what is called, as far as it is known."""
-    if any(_is_code(one, place, _DEEP) for one in _targets(call, path)):
+    if any(_is_code(one, place, set()) for one in _targets(call, path)):
         yield "code that is made while it runs (it writes a file of code)"
 
 
@@ -57,19 +56,16 @@ def _is_mode(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and set(str(node.value)) <= set("rwaxbt+")
 
 
-def _is_code(node: ast.expr, place: WrittenNames, deep: int) -> bool:
-    """Whether a path ends as one of code does."""
-    if not deep:
+def _is_code(node: ast.expr, place: WrittenNames, seen: set[int]) -> bool:
+    """Whether a path ends as one of code does. `seen` were looked at."""
+    if id(node) in seen:
         return False
-    if last_name(node) == "__file__":
+    seen.add(id(node))
+    if last_name(node) == "__file__" or any(_CODE.fullmatch(one[-1] or "") for one in place.of(node)):
         return True
-    if any(_CODE.fullmatch(one[-1] or "") for one in place.of(node)):
-        return True
+    parts = place.values_of(node.id) if isinstance(node, ast.Name) else []
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-        return _is_code(node.right, place, deep - 1)
-    if isinstance(node, ast.Name):
-        return any(_is_code(one, place, deep - 1) for one in place.values_of(node.id))
-    if isinstance(node, ast.Call) and last_name(node.func) in _PLACED:
-        given = node.args[-1:] or ([node.func.value] if isinstance(node.func, ast.Attribute) else [])
-        return any(_is_code(one, place, deep - 1) for one in given)
-    return False
+        parts = [node.right]
+    elif isinstance(node, ast.Call) and last_name(node.func) in _PLACED:
+        parts = node.args[-1:] or ([node.func.value] if isinstance(node.func, ast.Attribute) else [])
+    return any(_is_code(one, place, seen) for one in parts)
