@@ -70,7 +70,9 @@ def _(folder: Path) -> None:
     file.write_text(json.dumps(content), encoding="utf-8")
 
 
-@broken("link-that-lies", "a link that shows one host and leads to another", "artifacts.markup", near=True)
+@broken(
+    "link-that-lies", "a link that shows one host and leads to another", "artifacts.markup", near=True, also=("artifacts.readme",)
+)  # fmt: skip
 def _(folder: Path) -> None:
     with (folder / "README.md").open("a", encoding="utf-8") as file:
         file.write("\n[https://github.com/onnx](https://example.com/login)\n")

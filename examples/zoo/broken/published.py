@@ -58,7 +58,9 @@ for name, text in {
     "readme-with-frame": '<iframe src="https://example.com"></iframe>',
     "readme-with-handler": '<img src="figure.png" onerror="alert(1)">',
 }.items():
-    broken(name, f"the readme holds {text}", "artifacts.markup", near=True)(_appended("README.md", f"\n{text}\n"))
+    broken(name, f"the readme holds {text}", "artifacts.markup", near=True, also=("artifacts.readme",))(
+        _appended("README.md", f"\n{text}\n")
+    )
 
 broken("output-with-script", "a stored output holds a script", "artifacts.markup", near=True)(
     _output("text/html", "<b>top1</b><script>alert(1)</script>")
