@@ -26,7 +26,18 @@ _PLACED = (
 )
 """These give a path that ends as their last argument does, or as what they are asked of."""
 _MOVING = ("copy", "copy2", "copyfile", "move", "rename", "link", "symlink", "os.replace", "symlink_to", "hardlink_to")
-_FILLING = ("write_text", "write_bytes", "save", "savetxt", "tofile", "dump")
+_FILLING = (
+    "write_text",
+    "write_bytes",
+    "save",
+    "savetxt",
+    "tofile",
+    "dump",
+    "FileIO",
+    "memmap",
+    "open_memmap",
+    "FileHandler",
+)
 
 
 def written_code(call: ast.Call, path: str, place: WrittenNames) -> Iterator[str]:
