@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from assay.core.verdict import VerdictStatus
+from assay.reports.console_text import wrap
 from assay.reports.terminal import Terminal
-from assay.reports.wrap import wrap
 from assay.testing.standard_run import standard_run
 
 COMMAND = "assay check models/net.onnx --flow onnxruntime --golden ANSWERS.npz"

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from assay.config.stated_inputs import check_stated
-from assay.config.validate_shapes import check_dims
+from assay.config.validate_cases import check_dims
 from assay.core.case import Case, Inputs
 from assay.core.data import Data
 from assay.core.flow import Flow

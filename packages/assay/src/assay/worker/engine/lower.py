@@ -26,9 +26,8 @@ from assay.ports import Backend, BuiltForSizes, Engine, prepare_to_load
 from assay.worker.engine import artifact_cache, handover
 from assay.worker.engine.apply_transforms import apply_transforms
 from assay.worker.engine.capture_warnings import capture_warnings
-from assay.worker.engine.declarations import lower_as_given
 from assay.worker.engine.model_format import model_path, to_format
-from assay.worker.engine.rejected_valid_models import rejected_valid_models
+from assay.worker.engine.refused_models import lower_as_given, rejected_valid_models
 from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.sample_sizes import sample_sizes
 from assay.worker.scratch_dir import artifact_folder

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from assay.config.stated_inputs import check_stated
-from assay.config.validate_shapes import check_dims
+from assay.config.validate_cases import check_dims
 from assay.core.case import Case, Inputs
 from assay.core.input_plan import InputRange, RangeSource
 from assay.core.model import Model, TensorSpec

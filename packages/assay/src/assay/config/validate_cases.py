@@ -1,4 +1,4 @@
-"""The metrics that a policy speaks of, compared with the outputs that the models have: before anything runs."""
+"""What is said of cases and their goals, compared with what the models have: before anything runs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from assay.core.case import Case
+from assay.core.model import Model
 from assay.core.policy import Goal
 from assay.errors import UsageError
 from assay.judge.metric_registry import AGAINST_FLOAT, RECORDED, TASK_FIGURES
+from assay.options.sizes import check_sizes
 
 
 def check_goals(goals: Sequence[Goal], cases: Sequence[Case]) -> None:
@@ -31,3 +33,31 @@ def check_goals(goals: Sequence[Goal], cases: Sequence[Case]) -> None:
 
 def _listed(metric: str) -> bool:
     return any(fnmatchcase(metric, row.pattern) for row in (*RECORDED, *TASK_FIGURES))
+
+
+def check_dims(case: Case) -> None:
+    """Raises UsageError for a dimension that the model does not have, and for sizes that are out of order."""
+    symbols = named_dimensions(case.model)
+    for name, sizes in case.inputs.dims.items():
+        check_sizes(name, sizes)
+        if name not in symbols:
+            raise UsageError(f"model '{case.name}' has no symbolic dimension '{name}'; {_instead(name, symbols)}")
+
+
+def named_dimensions(model: Model) -> list[str]:
+    """Their names, or `input[2]` for those without."""
+    return list(
+        dict.fromkeys(
+            f"{spec.name}[{axis}]" if one == "?" else one
+            for spec in model.inputs
+            for axis, one in enumerate(spec.shape)
+            if isinstance(one, str) and one != "..."
+        )
+    )
+
+
+def _instead(name: str, symbols: list[str]) -> str:
+    near = difflib.get_close_matches(name, symbols, n=1)
+    if near:
+        return f"perhaps you mean '{near[0]}'"
+    return f"it has {', '.join(symbols)}" if symbols else "all its inputs have fixed shapes"
