@@ -17,7 +17,7 @@ import torch
 
 from assay.core.model import TensorSpec
 from assay.errors import BadModel, InvalidModel
-from assay.models.program import open_program, program_digest, save_program
+from assay.models.program import describe, open_program, program_digest, save_program
 from assay.models.sources import check_source
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
@@ -94,6 +94,27 @@ def test_the_digest_is_of_graph_and_weights(path: Path, tmp_path: Path) -> None:
     assert program_digest(open_program(tmp_path / "again.pt2")) == first
     torch.export.save(_exported(bias=0.75), tmp_path / "other.pt2")
     assert program_digest(open_program(tmp_path / "other.pt2")) != first
+
+
+class _Branches(torch.nn.Module):
+    def __init__(self, factor: float) -> None:
+        super().__init__()
+        self.layer, self.factor = torch.nn.Linear(3, 3), factor
+        torch.nn.init.constant_(self.layer.weight, 0.5)
+        torch.nn.init.constant_(self.layer.bias, 0.25)
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return torch.cond(x.sum() > 0, lambda y: self.layer(y), lambda y: y * self.factor, (x,))
+
+
+def test_the_digest_of_a_program_with_branches_is_kept_in_a_file_and_is_of_its_branches(tmp_path: Path) -> None:
+    found = []
+    for factor in (2.0, 2.0, 3.0):
+        exported = torch.export.export(_Branches(factor), (torch.ones(2, 3),))
+        torch.export.save(exported, tmp_path / "branches.pt2")
+        found += [program_digest(describe(exported)), program_digest(open_program(tmp_path / "branches.pt2"))]
+    assert found[:4] == [found[0]] * 4
+    assert found[4] == found[5] != found[0]
 
 
 def _changed(path: Path, change: Callable[[str, bytes], bytes | None]) -> Path:

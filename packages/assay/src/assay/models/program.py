@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -129,8 +129,11 @@ def program_digest(program: Program) -> str:
     and opening change nothing of it; another version of torch may trace another graph."""
     digest = hashlib.sha256()
     digest.update(msgspec.json.encode((program.inputs, program.outputs)))
-    for node in program.exported.graph.nodes:
-        digest.update(f"{node.op} {node.name} {node.target} {node.args} {node.kwargs}\n".encode())
+    for name, graph in _graphs(program.exported):
+        digest.update(f"{name}\n".encode() if name else b"")
+        for node in graph.nodes:
+            args = tuple(map(_listed, node.args)) if node.op == "call_function" else node.args
+            digest.update(f"{node.op} {node.name} {node.target} {args} {node.kwargs}\n".encode())
     for specs in (program.exported.graph_signature.input_specs, program.exported.graph_signature.output_specs):
         for one in specs:
             digest.update(f"{one.kind} {one.arg} {one.target}\n".encode())
@@ -138,6 +141,19 @@ def program_digest(program: Program) -> str:
     for name in sorted(weights):
         digest.update(f"{name} {_weight_digest(weights[name])}\n".encode())
     return digest.hexdigest()
+
+
+def _graphs(exported: torch.export.ExportedProgram) -> Iterator[tuple[str, torch.fx.Graph]]:
+    """The program's own, and those of its branches and loops."""
+    yield "", exported.graph
+    for name, module in exported.graph_module.named_modules():
+        if name and isinstance(getattr(module, "graph", None), type(exported.graph)):
+            yield name, module.graph
+
+
+def _listed(value: Any) -> Any:
+    """A file keeps the operands of a branch as a list, which tracing gave as a tuple (torch 2.13)."""
+    return [_listed(one) for one in value] if isinstance(value, tuple | list) else value
 
 
 def _weight_digest(value: Any) -> str:
