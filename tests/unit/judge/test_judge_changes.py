@@ -88,6 +88,8 @@ def test_new_and_gone_warnings_and_verdicts_of_both_runs() -> None:
     assert [one.node for one in cell.gone_warnings] == ["a"]
     assert cell.verdicts == ("pass", "fail")
     assert "fused kernels 3 -> 0" in cell.engine
+    (shown,) = cells(RunChanges("run r", (cell,)))
+    assert {line.label: (line.before, line.after) for line in shown.lines}["fused kernels"] == ("3", "0")
     assert baseline_metrics([old], [new]) == {"fusions.lost": 3.0, "warnings.new": 1.0}
 
 

@@ -57,6 +57,12 @@ _MORE = (
     "load.knee",
 )
 """Shown where they are there and have changed; of task metrics, always."""
+_LABELS = {
+    "operators": "operators of the engine",
+    "fused": "fused kernels",
+    "memory.fragmentation_share": "memory fragmentation (share)",
+}
+"""Of these; a task metric and the like has its name, by which a goal speaks of it."""
 _SECONDS = ("latency.", "throughput.", "stage.")
 _NEEDS = {
     "latency.p90_ms": "needs 44 samples",
@@ -106,7 +112,7 @@ def facts_between(changes: RunChanges) -> list[tuple[str, str]]:
     """(name, value): what is compared, when and from which commits, commits between, versions that changed."""
     pairs = [
         ("Compared with", changes.old),
-        ("Started", _arrow(changes.old_started, changes.new_started)),
+        ("Started", _arrow(_time(changes.old_started), _time(changes.new_started))),
         ("Commit", _arrow(changes.old_commit[:12], changes.new_commit[:12])),
         (
             "Versions",
@@ -143,6 +149,11 @@ def _arrow(old: str, new: str) -> str:
     if not old and not new:
         return ""
     return f"{old or 'unknown'} -> {new or 'unknown'}" if old != new else f"{old}, the same"
+
+
+def _time(text: str) -> str:
+    """`2026-11-26 08:12:03 UTC`, of a time in UTC."""
+    return text.removesuffix("+00:00").replace("T", " ") + " UTC" if text.endswith("+00:00") else text
 
 
 def _cell(one: CellChange) -> Cell:
@@ -196,7 +207,7 @@ def _lines(cell: CellChange) -> list[Line]:
     more = [one for name, one in by_name.items() if name.startswith(_MORE) and name not in shown]
     new = cell.only == "new"
     changed = [one for one in more if one.metric.startswith("task.") or (one.old != one.new and (one.new or not new))]
-    lines += [_line(one.metric, one, cell) for one in changed]
+    lines += [_line(_LABELS.get(one.metric, one.metric), one, cell) for one in changed]
     if new:
         # Its sentence says that there is nothing to compare with: no line repeats it, and what it has none of is left out.
         lines = [msgspec.structs.replace(line, change="" if line.after else line.change) for line in lines]
