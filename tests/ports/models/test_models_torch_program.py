@@ -16,7 +16,8 @@ import pytest
 import torch
 
 from assay.core.model import TensorSpec
-from assay.errors import BadModel, InvalidModel
+from assay.errors import BadModel, InvalidModel, Unsupported
+from assay.models.conversion import program_to_onnx
 from assay.models.program import describe, open_program, program_digest, save_program
 from assay.models.sources import check_source
 
@@ -115,6 +116,20 @@ def test_the_digest_of_a_program_with_branches_is_kept_in_a_file_and_is_of_its_b
         found += [program_digest(describe(exported)), program_digest(open_program(tmp_path / "branches.pt2"))]
     assert found[:4] == [found[0]] * 4
     assert found[4] == found[5] != found[0]
+
+
+class _Complex(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
+def test_a_complex_input_has_no_onnx_form(tmp_path: Path, dtype: torch.dtype) -> None:
+    """The exporter makes an input of another shape, pairs, which the same data does not fit."""
+    exported = torch.export.export(_Complex(), (torch.ones(2, 3, dtype=dtype),))
+    torch.export.save(exported, tmp_path / "complex.pt2")
+    with pytest.raises(Unsupported, match="makes pairs of real numbers of the complex"):
+        program_to_onnx(tmp_path / "complex.pt2", tmp_path / "complex.onnx")
 
 
 def _changed(path: Path, change: Callable[[str, bytes], bytes | None]) -> Path:

@@ -88,6 +88,9 @@ def program_to_onnx(source: Path, path: Path) -> Path:
     from assay.models.program import open_program
 
     program = open_program(source)
+    for spec in program.inputs:
+        if spec.dtype.startswith("complex"):
+            raise Unsupported(noted(ModelCode.EXPORTED_AS_PAIRS, name=spec.name, type=spec.dtype))
     try:
         with _quietly():
             made = torch.onnx.export(program.exported, dynamo=True, verbose=False)

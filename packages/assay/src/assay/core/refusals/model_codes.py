@@ -47,6 +47,7 @@ class ModelCode(enum.StrEnum):
     CONVERSION_WITHOUT_TORCH = "conversion_without_torch"
     RANK_NOT_KNOWN = "rank_not_known"
     EXPORTER_CANNOT = "exporter_cannot"
+    EXPORTED_AS_PAIRS = "exported_as_pairs"
     EXPORTER_FAILED = "exporter_failed"
     RANGES_NOT_SPELLED = "ranges_not_spelled"
     INPUTS_TOO_LARGE = "inputs_too_large"

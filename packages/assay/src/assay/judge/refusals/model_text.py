@@ -83,6 +83,10 @@ MODELS: dict[str, str] = {
         "or let the environment of the flow require torch"
     ),
     ModelCode.RANK_NOT_KNOWN: "The rank of input '{input}' is not known; declare its shape.",
+    ModelCode.EXPORTED_AS_PAIRS: (
+        "torch.onnx.export makes pairs of real numbers of the {type} input {name!r}, which is another input; choose a flow that reads "
+        "torch programs, or take real and imaginary parts as inputs"
+    ),
     ModelCode.EXPORTER_CANNOT: "{exporter} cannot convert the model: {error}",
     ModelCode.EXPORTER_FAILED: "{exporter} failed ({exception}): {error}",
     ModelCode.RANGES_NOT_SPELLED: "its ranges cannot be spelled out: {error}",
