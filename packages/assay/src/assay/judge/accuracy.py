@@ -83,18 +83,18 @@ def _at_fault(result: ComparedResult) -> str:
     return "file" if isinstance(result, ChangeResult) else "flow"
 
 
-def _at(one: Comparison) -> str:
-    return f" at {one.at}" if one.at else ""
+def _at(comparison: Comparison) -> str:
+    return f" at {comparison.at}" if comparison.at else ""
 
 
-def _largest(one: Comparison) -> str:
-    return f" (max_abs {one.metrics['max_abs']:.4g})" if "max_abs" in one.metrics else ""
+def _largest(comparison: Comparison) -> str:
+    return f" (max_abs {comparison.metrics['max_abs']:.4g})" if "max_abs" in comparison.metrics else ""
 
 
-def _where(one: Comparison) -> str:
-    if not one.worst:
+def _where(comparison: Comparison) -> str:
+    if not comparison.worst:
         return ""
-    worst = one.worst[0]
+    worst = comparison.worst[0]
     return f"; worst at {list(worst.index)}: expected {worst.expected:.9g}, actual {worst.actual:.9g}"
 
 

@@ -135,23 +135,23 @@ def _said_once(judged: Sequence[tuple[DraftVerdict, Violation | None]]) -> list[
     return [pair for at, pair in enumerate(judged) if not texts[at] or texts[at] not in texts[:at]]
 
 
-def _kept(goal: Goal, one: DraftVerdict, now: Numbered, then: Numbered, base_name: str) -> Violation | None:
-    observed = now[one.job_key][goal.metric]
-    stated = stated_by(one.result) if one.result is not None else {}
+def _kept(goal: Goal, draft: DraftVerdict, now: Numbered, then: Numbered, base_name: str) -> Violation | None:
+    observed = now[draft.job_key][goal.metric]
+    stated = stated_by(draft.result) if draft.result is not None else {}
     if not goal_rules.needs_baseline(goal):
-        complaint = undecided(goal, one.result, observed, lambda value: goal_rules.absolute(goal, value, stated))
+        complaint = undecided(goal, draft.result, observed, lambda value: goal_rules.absolute(goal, value, stated))
     else:
         flow = goal.against.removeprefix("flow:")
         same_run = flow != goal.against
-        key = f"{one.cell[0]}|{flow}|{one.kind}"
+        key = f"{draft.cell[0]}|{flow}|{draft.kind}"
         whose = f"flow '{flow}'" if same_run else base_name
-        base = now.get(key, {}).get(goal.metric) if same_run else _base(goal, one, then)
+        base = now.get(key, {}).get(goal.metric) if same_run else _base(goal, draft, then)
         if base is None:
             return _no_baseline(goal, whose, observed, flow if same_run else "")
         complaint = undecided(
-            goal, one.result, observed, lambda value: goal_rules.relative(goal, value, base, whose, stated)
+            goal, draft.result, observed, lambda value: goal_rules.relative(goal, value, base, whose, stated)
         )
-    return _with_warnings(_with_doubt(complaint, one), one)
+    return _with_warnings(_with_doubt(complaint, draft), draft)
 
 
 def _explains_itself(goal: Goal, cell: Sequence[DraftVerdict]) -> bool:
@@ -160,30 +160,30 @@ def _explains_itself(goal: Goal, cell: Sequence[DraftVerdict]) -> bool:
     return goal_rules.needs_baseline(goal) and goal.against == "run" and any(one.trouble for one in speeds)
 
 
-def _base(goal: Goal, one: DraftVerdict, then: Numbered) -> float | None:
+def _base(goal: Goal, draft: DraftVerdict, then: Numbered) -> float | None:
     """The metric of this job in the baseline, or of another job of its cell."""
-    named = [then.get(one.job_key, {}), *_of_cell(then, one)]
+    named = [then.get(draft.job_key, {}), *_of_cell(then, draft)]
     return next((figures[goal.metric] for figures in named if goal.metric in figures), None)
 
 
-def _of_cell(numbered: Numbered, one: DraftVerdict) -> list[Figures]:
+def _of_cell(numbered: Numbered, draft: DraftVerdict) -> list[Figures]:
     """Other jobs of the same case and flow: the artifact is the same for all of them."""
-    return [named for key, named in numbered.items() if split_key(key)[:2] == one.cell]
+    return [named for key, named in numbered.items() if split_key(key)[:2] == draft.cell]
 
 
-def _with_doubt(complaint: Violation | None, one: DraftVerdict) -> Violation | None:
+def _with_doubt(complaint: Violation | None, draft: DraftVerdict) -> Violation | None:
     """A note on a latency whose warm-up never settled."""
-    unsettled = one.result is not None and any(not measured.stable for measured in measurements_of(one.result))
+    unsettled = draft.result is not None and any(not measured.stable for measured in measurements_of(draft.result))
     if complaint is None or not unsettled or not complaint.metric.startswith(("latency.", "throughput.")):
         return complaint
     return replace(complaint, text=f"{complaint.text} (the warm-up had not settled: raise warmup-s in [measure])")
 
 
-def _with_warnings(complaint: Violation | None, one: DraftVerdict) -> Violation | None:
+def _with_warnings(complaint: Violation | None, draft: DraftVerdict) -> Violation | None:
     """What was warned of, behind a violated limit on how often."""
-    if complaint is None or one.result is None or complaint.metric.partition(".")[0] != "warnings":
+    if complaint is None or draft.result is None or complaint.metric.partition(".")[0] != "warnings":
         return complaint
-    text = "; ".join(warnings_of(one.result)[:WARNINGS_SHOWN])
+    text = "; ".join(warnings_of(draft.result)[:WARNINGS_SHOWN])
     return replace(complaint, text=f"{complaint.text}: {text}") if text else complaint
 
 
@@ -193,13 +193,13 @@ def _no_baseline(goal: Goal, whose: str, observed: float, flow: str) -> Violatio
     return Violation(VerdictStatus.INCONCLUSIVE, text, goal.metric, observed)
 
 
-def _missing(goal: Goal, one: DraftVerdict, names: Sequence[str], job: Asked | None, *, measured: bool) -> Violation:
-    assert one.result is not None
-    short = samples_missing(one.result, goal.metric)
+def _missing(goal: Goal, draft: DraftVerdict, names: Sequence[str], job: Asked | None, *, measured: bool) -> Violation:
+    assert draft.result is not None
+    short = samples_missing(draft.result, goal.metric)
     if short is not None:
         text = f"{goal.metric} needs {short[0]} samples and {short[1]} were taken: raise seconds in [measure]"
         return Violation(VerdictStatus.INCONCLUSIVE, text, goal.metric)
-    if isinstance(one.result, LoadResult):
+    if isinstance(draft.result, LoadResult):
         text = f"{goal.metric} is not known of this load: measure longer, or at that rate"
         return Violation(VerdictStatus.INCONCLUSIVE, text, goal.metric)
     near = difflib.get_close_matches(goal.metric, dict.fromkeys(names), n=3, cutoff=0.5)
@@ -208,30 +208,30 @@ def _missing(goal: Goal, one: DraftVerdict, names: Sequence[str], job: Asked | N
         hint = "it is known beside a baseline alone, of engines that say what they executed: give --baseline or --compare-run RUN"
     if recorded_by(goal.metric) == "measure" and not measured:
         hint = "nothing was measured: set enabled = true in [measure]"
-    if isinstance(one.result, LossResult) and goal.metric.startswith("task."):
-        hint = task_metric_hint(goal.metric.removeprefix("task."), one.result, job) or hint
+    if isinstance(draft.result, LossResult) and goal.metric.startswith("task."):
+        hint = task_metric_hint(goal.metric.removeprefix("task."), draft.result, job) or hint
     return Violation(VerdictStatus.FAIL, f"metric not recorded: {goal.metric}; {hint}", goal.metric)
 
 
-def _weighed(one: DraftVerdict, complaints: Sequence[Violation], kept: Sequence[Kept]) -> DraftVerdict:
+def _weighed(draft: DraftVerdict, complaints: Sequence[Violation], kept: Sequence[Kept]) -> DraftVerdict:
     if not complaints:
-        if (passed := decided(one, kept)) is not None:
+        if (passed := decided(draft, kept)) is not None:
             return passed
         count = len(kept)
-        met = f"; {count} goal{'s' if count > 1 else ''} met" if kept and one.word is VerdictStatus.PASS else ""
-        return replace(one, reason=one.reason + met)
+        met = f"; {count} goal{'s' if count > 1 else ''} met" if kept and draft.word is VerdictStatus.PASS else ""
+        return replace(draft, reason=draft.reason + met)
     failures_first = sorted(complaints, key=lambda complaint: complaint.word is not VerdictStatus.FAIL)
-    failed_before = one.word in (VerdictStatus.FAIL, VerdictStatus.XPASS, VerdictStatus.INCONCLUSIVE)
-    reason = "; ".join([*([one.reason] if failed_before else []), *(complaint.text for complaint in failures_first)])
+    failed_before = draft.word in (VerdictStatus.FAIL, VerdictStatus.XPASS, VerdictStatus.INCONCLUSIVE)
+    reason = "; ".join([*([draft.reason] if failed_before else []), *(complaint.text for complaint in failures_first)])
     first = failures_first[0]
-    if beyond := refused(one, failures_first):
+    if beyond := refused(draft, failures_first):
         reason = beyond
-    if one.word in (VerdictStatus.FAIL, VerdictStatus.XPASS) or (
-        one.word is VerdictStatus.INCONCLUSIVE and first.word is not VerdictStatus.FAIL
+    if draft.word in (VerdictStatus.FAIL, VerdictStatus.XPASS) or (
+        draft.word is VerdictStatus.INCONCLUSIVE and first.word is not VerdictStatus.FAIL
     ):
-        return replace(one, reason=reason)
+        return replace(draft, reason=reason)
     return replace(
-        one, word=first.word, reason=reason, metric=first.metric, observed=first.observed, allowed=first.allowed
+        draft, word=first.word, reason=reason, metric=first.metric, observed=first.observed, allowed=first.allowed
     )
 
 

@@ -63,8 +63,8 @@ def _lost(opinion: DraftVerdict, result: ChangeResult, policy: Policy) -> DraftV
 _SHOWN = (("sqnr_db", " signal to error"), ("max_abs", " max_abs"), ("cosine", " cosine"))
 
 
-def _sqnr(one: Comparison) -> float:
-    return one.metrics.get("sqnr_db", float("inf"))
+def _sqnr(comparison: Comparison) -> float:
+    return comparison.metrics.get("sqnr_db", float("inf"))
 
 
 def changed(reason: str, original: str) -> str:

@@ -86,11 +86,11 @@ def _contract(job: Job) -> Contract:
     return replace(contract, precision=original.precision, tolerances=named)
 
 
-def _comparison_by(one: Comparison, contract: Contract) -> Comparison:
+def _comparison_by(comparison: Comparison, contract: Contract) -> Comparison:
     """Other sizes and other inputs are judged by the default limits, whatever is chosen."""
-    if one.evidence is None or one.at:
-        return one
-    chosen = contract if one.evidence.by_default else with_table(contract)
-    rtol, atol = limits(chosen, one.output, real_name(one.dtype), one.evidence.rms)
-    whose = "chosen" if one.output in chosen.tolerances or "*" in chosen.tolerances else "default"
-    return replace(by_limits(one, rtol, atol), tolerance=whose, excused=())
+    if comparison.evidence is None or comparison.at:
+        return comparison
+    chosen = contract if comparison.evidence.by_default else with_table(contract)
+    rtol, atol = limits(chosen, comparison.output, real_name(comparison.dtype), comparison.evidence.rms)
+    whose = "chosen" if comparison.output in chosen.tolerances or "*" in chosen.tolerances else "default"
+    return replace(by_limits(comparison, rtol, atol), tolerance=whose, excused=())

@@ -109,10 +109,10 @@ def _total(word: VerdictStatus, summary: RunSummary, exit_code: int) -> tuple[Ve
     return Verdict(word, f"{word.value.upper()}: {summary.text()}"), summary, exit_code
 
 
-def _severity(one: DraftVerdict) -> tuple[int, float]:
+def _severity(draft: DraftVerdict) -> tuple[int, float]:
     """Of jobs with one word: by outcome, then those that are further off."""
-    place = OUTCOMES[one.outcome].rank if one.outcome is not None else LEAST
-    off = one.observed if one.metric == "budget_used" and one.observed is not None else 0.0
+    place = OUTCOMES[draft.outcome].rank if draft.outcome is not None else LEAST
+    off = draft.observed if draft.metric == "budget_used" and draft.observed is not None else 0.0
     return place, -math.inf if math.isnan(off) else -off
 
 
@@ -164,10 +164,10 @@ def _kinds(opinions: Sequence[DraftVerdict]) -> Counter[str]:
     return Counter(_kind(one) for one in opinions if one.word is VerdictStatus.SKIP)
 
 
-def _kind(one: DraftVerdict) -> str:
-    if one.result is not None and is_refusal(one.result):
+def _kind(draft: DraftVerdict) -> str:
+    if draft.result is not None and is_refusal(draft.result):
         return Outcome.UNSUPPORTED.value
-    return outcome_words(one.outcome) if one.outcome is not None else "skipped"
+    return outcome_words(draft.outcome) if draft.outcome is not None else "skipped"
 
 
 def _nothing(jobs: Sequence[Verdict], opinions: Sequence[DraftVerdict]) -> str:

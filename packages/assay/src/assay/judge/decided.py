@@ -36,32 +36,32 @@ def decides(metric: str, result: Result) -> bool:
     return any(_speaks_of(metric, one) for one in comparisons_of(result))
 
 
-def is_open(one: DraftVerdict) -> bool:
+def is_open(draft: DraftVerdict) -> bool:
     """Whether the answers of the job are neither right nor wrong so far, on inputs that a user gave."""
-    result = one.result
+    result = draft.result
     if (
         not isinstance(result, ComparedResult)
-        or one.word is not VerdictStatus.INCONCLUSIVE
+        or draft.word is not VerdictStatus.INCONCLUSIVE
         or not result.reference.own_inputs
     ):
         return False
-    return one.outcome is Outcome.MISTRUSTED or (_is_disputed(one) and values_alone(result))
+    return draft.outcome is Outcome.MISTRUSTED or (_is_disputed(draft) and values_alone(result))
 
 
-def decided(one: DraftVerdict, kept: Sequence[Kept]) -> DraftVerdict | None:
+def decided(draft: DraftVerdict, kept: Sequence[Kept]) -> DraftVerdict | None:
     """The opinion that passes by these goals, None where they leave something open."""
-    result = one.result
-    if result is None or not is_open(one):
+    result = draft.result
+    if result is None or not is_open(draft):
         return None
     usable = [(goal, value) for goal, value in kept if not needs_baseline(goal) and _counts(goal.metric, result)]
-    if not _covers([goal.metric for goal, _ in usable], one, result):
+    if not _covers([goal.metric for goal, _ in usable], draft, result):
         return None
     text = ", ".join(_met(goal, value, stated_by(result)) for goal, value in usable)
     goal, value = usable[0]
     return DraftVerdict(
-        one.job_key,
+        draft.job_key,
         VerdictStatus.PASS,
-        f"{_who(goal.metric for goal, _ in usable)} decides: {text}; without it inconclusive: {one.doubt or one.reason}",
+        f"{_who(goal.metric for goal, _ in usable)} decides: {text}; without it inconclusive: {draft.doubt or draft.reason}",
         Outcome.OK,
         result,
         goal.metric,
@@ -71,38 +71,38 @@ def decided(one: DraftVerdict, kept: Sequence[Kept]) -> DraftVerdict | None:
     )
 
 
-def refused(one: DraftVerdict, complaints: Sequence[Violation]) -> str:
+def refused(draft: DraftVerdict, complaints: Sequence[Violation]) -> str:
     """The reason of one whose answers are open, and beyond a limit that decides; "" for any other."""
-    result, failing = one.result, [complaint for complaint in complaints if complaint.word is VerdictStatus.FAIL]
-    if result is None or not is_open(one) or not any(decides(complaint.metric, result) for complaint in failing):
+    result, failing = draft.result, [complaint for complaint in complaints if complaint.word is VerdictStatus.FAIL]
+    if result is None or not is_open(draft) or not any(decides(complaint.metric, result) for complaint in failing):
         return ""
     texts = "; ".join(complaint.text for complaint in complaints)
-    return f"{_who(complaint.metric for complaint in failing)} decides: {texts}; without it inconclusive: {one.doubt or one.reason}"
+    return f"{_who(complaint.metric for complaint in failing)} decides: {texts}; without it inconclusive: {draft.doubt or draft.reason}"
 
 
-def weakened(one: DraftVerdict, goal: Goal, complaint: Violation, asked: Asked | None) -> Violation:
+def weakened(draft: DraftVerdict, goal: Goal, complaint: Violation, asked: Asked | None) -> Violation:
     """A goal that answers do not meet whose reference is in doubt blames nobody, unless it asks labels; nor does a loss against the
     float model whose own answers nobody vouches for."""
-    result = one.result
+    result = draft.result
     if result is None or complaint.word is not VerdictStatus.FAIL or not decides(complaint.metric, result):
         return complaint
-    if complaint.observed is not None and is_loss(goal.metric, result) and one.word is not VerdictStatus.FAIL:
+    if complaint.observed is not None and is_loss(goal.metric, result) and draft.word is not VerdictStatus.FAIL:
         assert isinstance(result, LossResult)
         if is_vouched(result):
             complaint = msgspec.structs.replace(complaint, text=complaint.text + agreement(result))
         else:
             text = f"{disputed_loss(result, goal, asked)}; seen: {complaint.text}"
             return msgspec.structs.replace(complaint, word=VerdictStatus.INCONCLUSIVE, text=text)
-    doubtful = _is_disputed(one) and needs_reference(complaint.metric)
-    if doubtful or (is_open(one) and not _counts(complaint.metric, result)):
+    doubtful = _is_disputed(draft) and needs_reference(complaint.metric)
+    if doubtful or (is_open(draft) and not _counts(complaint.metric, result)):
         return msgspec.structs.replace(complaint, word=VerdictStatus.INCONCLUSIVE)
     return complaint
 
 
-def _is_disputed(one: DraftVerdict) -> bool:
+def _is_disputed(draft: DraftVerdict) -> bool:
     """Values differ from an oracle's, and no witness blames the engine."""
-    result = one.result
-    return result is not None and one.word is VerdictStatus.INCONCLUSIVE and doubt_of(result) is Doubt.REFERENCE
+    result = draft.result
+    return result is not None and draft.word is VerdictStatus.INCONCLUSIVE and doubt_of(result) is Doubt.REFERENCE
 
 
 def values_alone(result: ComparedResult) -> bool:
@@ -122,7 +122,7 @@ def _counts(metric: str, result: Result) -> bool:
     return not (alone and needs_reference(metric))
 
 
-def _covers(figures: Iterable[str], one: DraftVerdict, result: Result) -> bool:
+def _covers(figures: Iterable[str], draft: DraftVerdict, result: Result) -> bool:
     """Whether nothing is left open: a task metric speaks of the whole answer, an error of the outputs that have it, and no error of
     one that is drawn at random. Nor does a task metric beside others: what is wrong before a draw shows in that output alone."""
     figures = list(figures)
@@ -136,13 +136,13 @@ def _covers(figures: Iterable[str], one: DraftVerdict, result: Result) -> bool:
     if result.cause is Cause.NO_REFERENCE or isinstance(result, ChangeResult):
         return any(metric.startswith(AGAINST_FLOAT) for metric in figures)
     compared = comparisons_of(result)
-    open_ = compared if _is_disputed(one) else blocking(compared) or compared
+    open_ = compared if _is_disputed(draft) else blocking(compared) or compared
     return bool(open_) and all(any(_speaks_of(metric, output) for metric in figures) for output in open_)
 
 
-def _speaks_of(metric: str, one: Comparison) -> bool:
-    name = metric.removeprefix(f"{one.output}.")
-    return name in one.metrics and not any(fnmatchcase(name, pattern) for pattern in NO_LIMIT_OF_ERROR)
+def _speaks_of(metric: str, comparison: Comparison) -> bool:
+    name = metric.removeprefix(f"{comparison.output}.")
+    return name in comparison.metrics and not any(fnmatchcase(name, pattern) for pattern in NO_LIMIT_OF_ERROR)
 
 
 def _who(figures: Iterable[str]) -> str:

@@ -73,69 +73,71 @@ def _by_case(expectations: Sequence[Expectation]) -> Callable[[str], list[Expect
     return candidates
 
 
-def _meets(one: DraftVerdict, expectation: Expectation) -> bool:
-    stage = one.result.stage.value if one.result is not None else ""
-    return one.outcome == expectation.outcome and expectation.stage in ("", stage)
+def _meets(draft: DraftVerdict, expectation: Expectation) -> bool:
+    stage = draft.result.stage.value if draft.result is not None else ""
+    return draft.outcome == expectation.outcome and expectation.stage in ("", stage)
 
 
-def _named(expectation: Expectation, one: DraftVerdict) -> bool:
-    case, flow = one.cell
-    return matches(case, expectation.case) and matches(flow, expectation.flow) and matches(one.kind, expectation.kind)
+def _named(expectation: Expectation, draft: DraftVerdict) -> bool:
+    case, flow = draft.cell
+    return matches(case, expectation.case) and matches(flow, expectation.flow) and matches(draft.kind, expectation.kind)
 
 
-def _covers(expectation: Expectation, one: DraftVerdict) -> bool:
-    return _named(expectation, one) and (expectation.outcome not in COMPARED or one.kind in ("verify", "per_node"))
+def _covers(expectation: Expectation, draft: DraftVerdict) -> bool:
+    return _named(expectation, draft) and (expectation.outcome not in COMPARED or draft.kind in ("verify", "per_node"))
 
 
 def _judged(
-    one: DraftVerdict, covering: Sequence[Expectation], met_in_cell: Sequence[Expectation], today: datetime.date
+    draft: DraftVerdict, covering: Sequence[Expectation], met_in_cell: Sequence[Expectation], today: datetime.date
 ) -> DraftVerdict:
-    hits = [expectation for expectation in covering if _meets(one, expectation)]
-    if one.word is VerdictStatus.ERROR or not covering:
-        return one
+    hits = [expectation for expectation in covering if _meets(draft, expectation)]
+    if draft.word is VerdictStatus.ERROR or not covering:
+        return draft
     if hits:
         living = [expectation for expectation in hits if not _expired(expectation, today)]
-        return _as_expected(one, living[0]) if living else _too_late(one, hits[0])
+        return _as_expected(draft, living[0]) if living else _too_late(draft, hits[0])
     if met_in_cell:
-        return one  # another job of the same case and flow shows what was expected
+        return draft  # another job of the same case and flow shows what was expected
     first = covering[0]
-    if one.word is VerdictStatus.PASS and not any(expectation.strict for expectation in covering):
-        return replace(one, reason=f"passed although another outcome was hoped for ({_why(first)}): {one.reason}")
-    if one.word is VerdictStatus.PASS:
-        text = f"unexpected pass ({one.reason}): {first.outcome} was expected ({_why(first)})"
-        return replace(one, word=VerdictStatus.XPASS, reason=f"{text}; remove the expectation, or narrow its globs")
-    if one.word is VerdictStatus.FAIL:
-        return replace(one, reason=f"{one.reason}; expected was another outcome: {first.outcome} ({_why(first)})")
-    return one
+    if draft.word is VerdictStatus.PASS and not any(expectation.strict for expectation in covering):
+        return replace(draft, reason=f"passed although another outcome was hoped for ({_why(first)}): {draft.reason}")
+    if draft.word is VerdictStatus.PASS:
+        text = f"unexpected pass ({draft.reason}): {first.outcome} was expected ({_why(first)})"
+        return replace(draft, word=VerdictStatus.XPASS, reason=f"{text}; remove the expectation, or narrow its globs")
+    if draft.word is VerdictStatus.FAIL:
+        return replace(draft, reason=f"{draft.reason}; expected was another outcome: {first.outcome} ({_why(first)})")
+    return draft
 
 
-def _of(one: DraftVerdict, expectation: Expectation) -> bool:
-    return is_of_version(one.result.versions if one.result is not None else {}, expectation.versions)
+def _of(draft: DraftVerdict, expectation: Expectation) -> bool:
+    return is_of_version(draft.result.versions if draft.result is not None else {}, expectation.versions)
 
 
-def _on_another_version(one: DraftVerdict, named: Sequence[Expectation]) -> DraftVerdict:
+def _on_another_version(draft: DraftVerdict, named: Sequence[Expectation]) -> DraftVerdict:
     """Says what was known of other versions: that it is fixed, or that it is not."""
-    first = next((e for e in named if _covers(e, one) and e.versions and not _of(one, e)), None)
-    if first is None or one.word not in (VerdictStatus.PASS, VerdictStatus.FAIL):
-        return one
+    first = next((e for e in named if _covers(e, draft) and e.versions and not _of(draft, e)), None)
+    if first is None or draft.word not in (VerdictStatus.PASS, VerdictStatus.FAIL):
+        return draft
     known = f"{first.outcome} is known of {', '.join(first.versions)} ({_why(first)})"
-    if one.word is VerdictStatus.PASS:
-        return replace(one, reason=f"fixed in this version: {known}; {one.reason}")
-    return replace(one, reason=f"{one.reason}; {known}: where this version has the defect too, add it to `versions`")
+    if draft.word is VerdictStatus.PASS:
+        return replace(draft, reason=f"fixed in this version: {known}; {draft.reason}")
+    return replace(
+        draft, reason=f"{draft.reason}; {known}: where this version has the defect too, add it to `versions`"
+    )
 
 
-def _as_expected(one: DraftVerdict, expectation: Expectation) -> DraftVerdict:
+def _as_expected(draft: DraftVerdict, expectation: Expectation) -> DraftVerdict:
     until = f", until {expectation.expires}" if expectation.expires else ""
-    text = f"{expectation.outcome} as expected ({_why(expectation)}{until}); observed: {one.reason}"
-    return replace(one, word=VerdictStatus.XFAIL, reason=text)
+    text = f"{expectation.outcome} as expected ({_why(expectation)}{until}); observed: {draft.reason}"
+    return replace(draft, word=VerdictStatus.XFAIL, reason=text)
 
 
-def _too_late(one: DraftVerdict, expectation: Expectation) -> DraftVerdict:
+def _too_late(draft: DraftVerdict, expectation: Expectation) -> DraftVerdict:
     text = (
         f"the expectation of {expectation.outcome} ({_why(expectation)}) expired on {expectation.expires}: "
-        f"fix the cause, or extend it with a reason; observed: {one.reason}"
+        f"fix the cause, or extend it with a reason; observed: {draft.reason}"
     )
-    return replace(one, word=VerdictStatus.FAIL, reason=text)
+    return replace(draft, word=VerdictStatus.FAIL, reason=text)
 
 
 def _expired(expectation: Expectation, today: datetime.date) -> bool:

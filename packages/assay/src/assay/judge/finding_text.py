@@ -268,8 +268,8 @@ def _elements(finding: Finding, values: Values) -> dict[str, object]:
     return {"first": _at(first), "exact": exact, "shown": places + more}
 
 
-def _at(one: WorstElement) -> str:
-    return f"at {list(one.index)}: expected {one.expected:.9g}, got {one.actual:.9g}"
+def _at(element: WorstElement) -> str:
+    return f"at {list(element.index)}: expected {element.expected:.9g}, got {element.actual:.9g}"
 
 
 def in_full(answer: float) -> str:

@@ -39,10 +39,10 @@ def _joined(defaults: Sequence[NumericDefault]) -> str:
     return " and ".join(map(_described, defaults))
 
 
-def _described(one: NumericDefault) -> str:
-    return f"{EFFECTS.get(one.effect, one.effect)} ({one.name}={one.value})"
+def _described(default: NumericDefault) -> str:
+    return f"{EFFECTS.get(default.effect, default.effect)} ({default.name}={default.value})"
 
 
-def _option(one: NumericDefault) -> str:
-    value = str(one.off).lower() if isinstance(one.off, bool) else one.off
-    return f"--option {one.option}={value}"
+def _option(default: NumericDefault) -> str:
+    value = str(default.off).lower() if isinstance(default.off, bool) else default.off
+    return f"--option {default.option}={value}"

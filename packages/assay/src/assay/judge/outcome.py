@@ -88,9 +88,9 @@ def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: As
     return _passed(replace(blank, outcome=Outcome.OK), policy, asked)
 
 
-def _mismatch(blank: DraftVerdict, found: list[Violation], policy: Policy) -> DraftVerdict:
+def _mismatch(blank: DraftVerdict, violations: list[Violation], policy: Policy) -> DraftVerdict:
     """The outputs are wrong by this policy, whatever else is said of the job, unless it failed in a worse way."""
-    failing = [complaint for complaint in found if complaint.word is VerdictStatus.FAIL]
+    failing = [complaint for complaint in violations if complaint.word is VerdictStatus.FAIL]
     outcome = blank.outcome if blank.outcome not in (*SKIPPED, Outcome.OK, Outcome.MISTRUSTED) else Outcome.MISMATCH
     assert outcome is not None
     reason = _join(failing)
@@ -197,6 +197,6 @@ def _all_lost(sqnr_db: float) -> str:
     )
 
 
-def _join(found: list[Violation]) -> str:
-    shown = [f"{one.text}; {one.advice}" if one.advice else one.text for one in found[:3]]
-    return "; ".join(shown) + (f"; and {len(found) - 3} more" if len(found) > 3 else "")
+def _join(violations: list[Violation]) -> str:
+    shown = [f"{one.text}; {one.advice}" if one.advice else one.text for one in violations[:3]]
+    return "; ".join(shown) + (f"; and {len(violations) - 3} more" if len(violations) > 3 else "")

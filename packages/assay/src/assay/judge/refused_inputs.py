@@ -51,16 +51,16 @@ def with_doubtful_inputs(
 
 
 def _doubted(
-    one: DraftVerdict, doubtful: Mapping[tuple[str, str], VerifyResult], asked: Asked | None, word: VerdictStatus
+    draft: DraftVerdict, doubtful: Mapping[tuple[str, str], VerifyResult], asked: Asked | None, word: VerdictStatus
 ) -> DraftVerdict:
-    result = one.result
+    result = draft.result
     found = doubtful.get((result.case, result.flow)) if result is not None else None
     if result is None or found is None:
-        return one
+        return draft
     measured = isinstance(result, MeasureResult) and result.outcome is Outcome.ERROR and result.cause in _SAYS_NO
     if not (measured or are_inputs_in_doubt(result)):
-        return one
-    return replace(one, word=word, outcome=Outcome.MISTRUSTED, reason=_reason(found, result, asked))
+        return draft
+    return replace(draft, word=word, outcome=Outcome.MISTRUSTED, reason=_reason(found, result, asked))
 
 
 def _reason(found: VerifyResult, result: Result, asked: Asked | None) -> str:

@@ -156,37 +156,39 @@ def _time(text: str) -> str:
     return text.removesuffix("+00:00").replace("T", " ") + " UTC" if text.endswith("+00:00") else text
 
 
-def _cell(one: CellChange) -> Cell:
-    before, after = one.verdicts
+def _cell(cell: CellChange) -> Cell:
+    before, after = cell.verdicts
     words = f"{before or 'no verdict'} -> {after or 'no verdict'}" if before != after and (before or after) else after
-    return Cell(one_line(one.case), one_line(one.flow), words, tuple(_lines(one)), tuple(map(one_line, _notes(one))))
+    return Cell(
+        one_line(cell.case), one_line(cell.flow), words, tuple(_lines(cell)), tuple(map(one_line, _notes(cell)))
+    )
 
 
-def _notes(one: CellChange) -> list[str]:
+def _notes(cell: CellChange) -> list[str]:
     notes = []
-    if one.only:
+    if cell.only:
         notes.append(
-            "in this run alone: nothing to compare with" if one.only == "new" else "gone: the run before had it"
+            "in this run alone: nothing to compare with" if cell.only == "new" else "gone: the run before had it"
         )
-    if one.decision:
-        notes.append(f"speed, side by side: {one.decision}")
-    elif _timed(one):
+    if cell.decision:
+        notes.append(f"speed, side by side: {cell.decision}")
+    elif _timed(cell):
         notes.append(NO_DECISION)
-    if one.other_batch:
+    if cell.other_batch:
         notes.append(
-            f"latency and throughput were of batch {one.batches[0]}, and are of batch {one.batches[1]} now: not compared"
+            f"latency and throughput were of batch {cell.batches[0]}, and are of batch {cell.batches[1]} now: not compared"
         )
-    if one.lost_fusion is not None:
-        notes.append(describe_lost_fusion(one.lost_fusion))
-    notes += [f"new warning: {said}" for said in grouped_warnings(one.new_warnings)]
-    notes += [f"gone warning: {said}" for said in grouped_warnings(one.gone_warnings)]
-    notes += [f"engine: {change}" for change in one.engine]
+    if cell.lost_fusion is not None:
+        notes.append(describe_lost_fusion(cell.lost_fusion))
+    notes += [f"new warning: {said}" for said in grouped_warnings(cell.new_warnings)]
+    notes += [f"gone warning: {said}" for said in grouped_warnings(cell.gone_warnings)]
+    notes += [f"engine: {change}" for change in cell.engine]
     return notes
 
 
-def _timed(one: CellChange) -> bool:
+def _timed(cell: CellChange) -> bool:
     return any(
-        delta.metric.startswith("latency.") and delta.old is not None and delta.new is not None for delta in one.deltas
+        delta.metric.startswith("latency.") and delta.old is not None and delta.new is not None for delta in cell.deltas
     )
 
 
@@ -214,16 +216,16 @@ def _lines(cell: CellChange) -> list[Line]:
     return lines
 
 
-def _line(label: str, one: MetricDelta, cell: CellChange) -> Line:
-    series = tuple(value for value in (*one.past, one.new) if value is not None and math.isfinite(value))
-    before, after = _shown(one.metric, one.old), _shown(one.metric, one.new)
+def _line(label: str, delta: MetricDelta, cell: CellChange) -> Line:
+    series = tuple(value for value in (*delta.past, delta.new) if value is not None and math.isfinite(value))
+    before, after = _shown(delta.metric, delta.old), _shown(delta.metric, delta.new)
     return Line(
         one_line(label),
         before,
         after,
-        _change(one, other_batch=cell.other_batch and is_of_a_batch(one.metric)),
-        0 if one.metric.startswith(_SECONDS) else _worse(one),
-        series if one.new is not None else (),
+        _change(delta, other_batch=cell.other_batch and is_of_a_batch(delta.metric)),
+        0 if delta.metric.startswith(_SECONDS) else _worse(delta),
+        series if delta.new is not None else (),
     )
 
 
@@ -242,29 +244,33 @@ def _shown(metric: str, value: float | None) -> str:
             return f"{text.number(value)} {known}"
 
 
-def _change(one: MetricDelta, *, other_batch: bool) -> str:
+def _change(delta: MetricDelta, *, other_batch: bool) -> str:
     """Bytes as bytes and percent; anything else in percent, or from zero as a difference. Why there is nothing to compare."""
-    if one.new is None:
-        return f"{_NEEDS.get(one.metric, 'not measured')}"
-    if one.old is None:
+    if delta.new is None:
+        return f"{_NEEDS.get(delta.metric, 'not measured')}"
+    if delta.old is None:
         return "of another batch" if other_batch else "not measured before"
-    if one.old == one.new:
+    if delta.old == delta.new:
         return "same"
-    difference = one.new - one.old
-    by = f"{100.0 * difference / abs(one.old):+.1f} %" if one.old else ""
-    if unit(one.metric) == "bytes":
+    difference = delta.new - delta.old
+    by = f"{100.0 * difference / abs(delta.old):+.1f} %" if delta.old else ""
+    if unit(delta.metric) == "bytes":
         sign = "+" if difference > 0 else "-"
         return f"{sign}{text.size(abs(difference))}{f' ({by})' if by else ''}"
-    return by or f"{'+' if difference > 0 else '-'}{_shown(one.metric, abs(difference))}"
+    return by or f"{'+' if difference > 0 else '-'}{_shown(delta.metric, abs(difference))}"
 
 
-def _worse(one: MetricDelta) -> int:
-    if one.old is None or one.new is None or abs(one.new - one.old) <= max(SAME * abs(one.old), _blur(one.metric)):
+def _worse(delta: MetricDelta) -> int:
+    if (
+        delta.old is None
+        or delta.new is None
+        or abs(delta.new - delta.old) <= max(SAME * abs(delta.old), _blur(delta.metric))
+    ):
         return 0
-    bad = direction(one.metric)
+    bad = direction(delta.metric)
     if bad == "both":
         return 0
-    return 1 if (one.new > one.old) == (bad == "up") else -1
+    return 1 if (delta.new > delta.old) == (bad == "up") else -1
 
 
 def _blur(metric: str) -> float:

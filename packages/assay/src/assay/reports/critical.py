@@ -25,11 +25,11 @@ class Critical(msgspec.Struct, frozen=True):
     text: str
 
 
-def critical(found: Sequence[Row], changes: RunChanges | None = None) -> list[Critical]:
+def critical(rows: Sequence[Row], changes: RunChanges | None = None) -> list[Critical]:
     """In the order of the rows; what several jobs of a row were warned of, once."""
     warnings = []
     lost = {(one.case, one.flow): one.lost_fusion for one in changes.cells} if changes else {}
-    for row in found:
+    for row in rows:
         native = [one for entry in row.entries if entry.result for one in native_warnings_of(entry.result)]
         for text in critical_warnings(dict.fromkeys(native)):
             warnings.append(Critical(one_line(row.case), one_line(row.flow), one_line(text)))

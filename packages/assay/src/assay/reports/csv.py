@@ -56,10 +56,15 @@ class Csv:
         return out.getvalue()
 
 
-def _rate(one: MutationScore) -> list[str]:
+def _rate(score: MutationScore) -> list[str]:
     """`mutants_of` is `mutation operator drop-bias`, `operator of the model Conv`, or empty for all."""
-    figures = (one.rate, one.low, one.high)
-    return [guarded(f"{one.group} {one.name}".strip()), str(one.killed), str(one.survived), *map(_metric, figures)]
+    figures = (score.rate, score.low, score.high)
+    return [
+        guarded(f"{score.group} {score.name}".strip()),
+        str(score.killed),
+        str(score.survived),
+        *map(_metric, figures),
+    ]
 
 
 def _cells(run: Run, entry: Entry) -> list[str]:

@@ -20,9 +20,9 @@ TASK_SHOWN = 40
 """Metrics of a task. A segmentation has one for each class."""
 
 
-def detail_lines(found: Sequence[Row]) -> Iterator[str]:
+def detail_lines(rows: Sequence[Row]) -> Iterator[str]:
     """For a screen; one block for each case and flow that was compared."""
-    for row in found:
+    for row in rows:
         for entry in row.entries:
             result = entry.result
             if isinstance(result, VerifyResult) and result.comparisons:

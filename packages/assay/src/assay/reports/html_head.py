@@ -21,10 +21,10 @@ from assay.reports.upgrades import upgrades
 Pairs = list[tuple[str, str]]
 
 
-def head(run: Run, results: Sequence[Result], judgement: RunVerdict, found: Sequence[Row]) -> dict[str, object]:
+def head(run: Run, results: Sequence[Result], judgement: RunVerdict, rows: Sequence[Row]) -> dict[str, object]:
     """The template's variables, all of them plain text."""
     word, reason = headline(judgement)
-    cells = len(found)
+    cells = len(rows)
     return {
         "word": word,
         "skipped": skipped_note(judgement),
@@ -35,7 +35,7 @@ def head(run: Run, results: Sequence[Result], judgement: RunVerdict, found: Sequ
         "problems": [
             (verdict.word.value, one_line(verdict.reason)) for verdict in run_verdicts(run, results, judgement)
         ],
-        "counts": [(name or "not run", f"{count:,}") for name, count in counts(found).items()],
+        "counts": [(name or "not run", f"{count:,}") for name, count in counts(rows).items()],
         "cells": cells,
         "summary": f"{cells:,} {'row' if cells == 1 else 'rows'}; {recorded(run, results)}",
         "run_id": one_line(run.id),
@@ -52,14 +52,14 @@ def head(run: Run, results: Sequence[Result], judgement: RunVerdict, found: Sequ
         "kill_rates": _mutation_scores(results),
         "changes": page_changes(judgement.changes),
         "critical_title": TITLE,
-        "critical": [[one.case, one.flow, one.text] for one in critical(found, judgement.changes)],
+        "critical": [[one.case, one.flow, one.text] for one in critical(rows, judgement.changes)],
         "upgrade_header": HEADER_OF_UPGRADES,
         "upgrades": [
             {
                 "title": f"{one_line(one.case)} on {one_line(one.flow)}: old beside new",
                 "rows": [[one_line(cell) for cell in line] for line in one.lines],
             }
-            for one in upgrades(found)
+            for one in upgrades(rows)
         ],
     }
 
@@ -77,9 +77,9 @@ def _mutation_scores(results: Sequence[Result]) -> list[dict[str, object]]:
     ]
 
 
-def _rate(one: MutationScore) -> list[str]:
-    counts = (str(one.equivalent or ""), str(one.unbuilt or ""))
-    return [one_line(one.name or one.case), *texts(one), one_line(one.flow), *counts]
+def _rate(score: MutationScore) -> list[str]:
+    counts = (str(score.equivalent or ""), str(score.unbuilt or ""))
+    return [one_line(score.name or score.case), *texts(score), one_line(score.flow), *counts]
 
 
 def _provenance(run: Run) -> Pairs:

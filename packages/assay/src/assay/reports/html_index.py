@@ -18,14 +18,14 @@ OK_OUTCOMES = (Outcome.OK, Outcome.MISMATCH)
 there a cell says the outcome, whatever was measured."""
 
 
-def index(found: Sequence[Row], rows_per_block: int) -> dict[str, object]:
+def index(rows: Sequence[Row], rows_per_block: int) -> dict[str, object]:
     """`rows` are [case, flow, word, reason, [metric or null ...], [its text ...], outcome, answered], metrics as `COLUMNS`.
     A cell of the matrix shows its metric where `answered`, else its outcome."""
     return {
         "severity": [word or "not run" for word in SEVERITY],
         "columns": [[column.title, column.meaning] for column in COLUMNS],
         "rowsPerBlock": rows_per_block,
-        "rows": [_row(row) for row in found],
+        "rows": [_row(row) for row in rows],
     }
 
 

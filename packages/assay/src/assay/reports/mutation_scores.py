@@ -60,9 +60,9 @@ def _row(result: MutationScoreResult, stem: str) -> MutationScore:
     return MutationScore(result.case, result.flow, group, name, *counts, *rates)
 
 
-def table(found: Sequence[MutationScore], group: str) -> tuple[tuple[str, ...], list[list[str]], str]:
+def table(scores: Sequence[MutationScore], group: str) -> tuple[tuple[str, ...], list[list[str]], str]:
     """Header, rows and a closing line of one group: those of which something survived, each flow in a row of its own."""
-    own = [one for one in found if one.group == group and one.rate is not None]
+    own = [one for one in scores if one.group == group and one.rate is not None]
     bad = [one for one in own if one.survived]
     rest = len({one.name for one in own} - {one.name for one in bad})
     closing = _closing(rest, group, bool(bad)) if rest else ""
@@ -74,22 +74,22 @@ def _closing(count: int, group: str, more: bool) -> str:
     return f"{count}{' more' if more else ''} {kinds}: every mutant killed on every flow"
 
 
-def shown(found: Sequence[MutationScore]) -> list[str]:
+def shown(scores: Sequence[MutationScore]) -> list[str]:
     """Lines of text: a table for each group, each after an empty line; none where no mutants were injected."""
     lines: list[str] = []
     for group in GROUPS:
-        header, rows, closing = table(found, group)
+        header, rows, closing = table(scores, group)
         group_lines = [*(columns(header, rows) if rows else []), *([closing] if closing else [])]
         lines += ["", *group_lines] if group_lines else []
     return lines
 
 
-def texts(one: MutationScore) -> list[str]:
+def texts(score: MutationScore) -> list[str]:
     """Rate, counts and interval as people read them."""
-    if one.rate is None or one.low is None or one.high is None:
+    if score.rate is None or score.low is None or score.high is None:
         return ["none", "", ""]
     return [
-        f"{100 * one.rate:.1f} %",
-        f"{one.killed} of {one.counted}",
-        f"{100 * one.low:.1f} to {100 * one.high:.1f} %",
+        f"{100 * score.rate:.1f} %",
+        f"{score.killed} of {score.counted}",
+        f"{100 * score.low:.1f} to {100 * score.high:.1f} %",
     ]

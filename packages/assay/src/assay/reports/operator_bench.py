@@ -52,7 +52,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str
         yield f"| {' | '.join(one_line(cell).replace('|', '/') for cell in row)} |"
 
 
-def _rates(found: Sequence[Roofline]) -> Iterator[str]:
+def _rates(rooflines: Sequence[Roofline]) -> Iterator[str]:
     header = (
         "case", "flow", "mean", "deviation", "median", "elements/s", "GFLOP/s", "roofline", "cold caches", "channels-last",
     )  # fmt: skip
@@ -69,12 +69,12 @@ def _rates(found: Sequence[Roofline]) -> Iterator[str]:
             _times(one.cold_s, one.median_s),
             _times(one.channels_last_s, one.median_s),
         )
-        for one in found
+        for one in rooflines
     ]
     return _table(header, rows)
 
 
-def _memory(found: Sequence[Roofline]) -> Iterator[str]:
+def _memory(rooflines: Sequence[Roofline]) -> Iterator[str]:
     """What calls move, beside what a copy moves on as many threads; misses of the last cache, or why they are not counted."""
     rows = [
         (
@@ -85,14 +85,14 @@ def _memory(found: Sequence[Roofline]) -> Iterator[str]:
             _share(one.copy_share),
             "" if one.cache_misses is None else text.number(one.cache_misses),
         )
-        for one in found
+        for one in rooflines
         if one.moved_bytes
     ]
     if not rows:
         return
     yield from ("", "## Memory access", "")
     yield from _table(("case", "flow", "bytes moved", "GB/s", "of a copy", "cache misses"), rows)
-    for code in sorted({one.cache_errno for one in found if one.cache_errno}):
+    for code in sorted({one.cache_errno for one in rooflines if one.cache_errno}):
         yield from ("", f"Cache misses are not counted: {_why_no_misses(code)}.")
 
 
@@ -106,9 +106,9 @@ def _why_no_misses(code: int) -> str:
     return known.get(code, f"perf_event_open fails ({os.strerror(code)})")
 
 
-def _waited(found: Sequence[Roofline]) -> Iterator[str]:
+def _waited(rooflines: Sequence[Roofline]) -> Iterator[str]:
     """Times are the wall clock's, so that what neighbours took is in them: that is told, with the worst."""
-    known = [one for one in found if one.wall_over_cpu is not None]
+    known = [one for one in rooflines if one.wall_over_cpu is not None]
     waited = [one for one in known if (one.wall_over_cpu or 0.0) >= WAITED]
     if waited:
         worst = max(waited, key=lambda one: one.wall_over_cpu or 0.0)
@@ -133,11 +133,11 @@ def _times(seconds: float | None, usual: float) -> str:
     return "" if seconds is None else f"× {seconds / usual:.2f}"
 
 
-def _threads(found: Sequence[Roofline], machine: Machine) -> Iterator[str]:
+def _threads(rooflines: Sequence[Roofline], machine: Machine) -> Iterator[str]:
     """Parallel efficiency: the speed-up over one thread, per thread, and as a share of what the peaks of so many threads allow; of more
     threads than cores it says nothing."""
     cells: dict[tuple[str, str], dict[int, Roofline]] = defaultdict(dict)
-    for one in found:
+    for one in rooflines:
         cells[one.case, one.flow.partition(SCALED)[0]][one.threads] = one
     rows = [
         (case, flow, str(threads), *_scaling(taken[1], many, threads))
@@ -149,7 +149,7 @@ def _threads(found: Sequence[Roofline], machine: Machine) -> Iterator[str]:
     if rows:
         yield from ("", "## Threads", "")
         yield from _table(("case", "flow", "threads", "speed-up", "efficiency", "peaks allow", "of that"), rows)
-        most = max(one.threads for one in found)
+        most = max(one.threads for one in rooflines)
         if most > machine.cores:
             cores = text.cores(machine.cores)
             yield ""
@@ -166,10 +166,10 @@ def _scaling(one: Roofline, many: Roofline, threads: int) -> tuple[str, str, str
     return (*speedup, f"× {faster / kept:.2f}", f"{100 * kept:.0f} %")
 
 
-def _flows(found: Sequence[Roofline]) -> Iterator[str]:
+def _flows(rooflines: Sequence[Roofline]) -> Iterator[str]:
     """Backends, optimization levels: each beside the fastest on one number of threads."""
     cells: dict[tuple[str, int], dict[str, float]] = defaultdict(dict)
-    for one in found:
+    for one in rooflines:
         cells[one.case, one.threads][one.flow.partition(SCALED)[0]] = one.median_s
     flows = list(dict.fromkeys(flow for taken in cells.values() for flow in taken))
     if len(flows) < 2:

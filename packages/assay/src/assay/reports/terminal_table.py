@@ -32,17 +32,17 @@ OPTIONAL = tuple(one.header for one in sorted(COLUMNS, key=lambda one: one.leave
 LEFT = ("Verdict", "Case", "Flow", *(one.header for one in COLUMNS if one.value is None))
 
 
-def print_table(console: Console, found: Sequence[Row]) -> None:
-    if not found:
+def print_table(console: Console, rows: Sequence[Row]) -> None:
+    if not rows:
         console.print("No job was planned and no result was recorded: nothing was executed.")
         return
-    shown = _shown(found)
+    shown = _shown(rows)
     lines = _without_empty([_cells(row) for row in shown])
     hidden = _hidden(lines, console.width)
     _print_columns(console, [name for name in lines[0] if name not in hidden], lines)
-    if len(shown) < len(found):
+    if len(shown) < len(rows):
         console.print(
-            f"{len(found) - len(shown)} more rows, none worse than these, are in the other reports.", style="dim"
+            f"{len(rows) - len(shown)} more rows, none worse than these, are in the other reports.", style="dim"
         )
     if hidden:
         console.print(
@@ -53,11 +53,11 @@ def print_table(console: Console, found: Sequence[Row]) -> None:
         console.print(f"Latency at batch {', '.join(map(str, batches))}.", style="dim")
 
 
-def _shown(found: Sequence[Row]) -> Sequence[Row]:
+def _shown(rows: Sequence[Row]) -> Sequence[Row]:
     """All rows in their order, or the gravest where there are too many."""
-    if len(found) <= ROWS_SHOWN:
-        return found
-    return sorted(found, key=lambda row: SEVERITY.index(row.word))[:ROWS_SHOWN]
+    if len(rows) <= ROWS_SHOWN:
+        return rows
+    return sorted(rows, key=lambda row: SEVERITY.index(row.word))[:ROWS_SHOWN]
 
 
 def _cells(row: Row) -> dict[str, str]:

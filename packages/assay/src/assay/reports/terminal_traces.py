@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 WHY_NONE = (NoteCode.NO_PROFILE, NoteCode.NO_TRACE, NoteCode.TRACE_FAILED)
 
 
-def print_traces(console: Console, found: Sequence[Row]) -> None:
+def print_traces(console: Console, rows: Sequence[Row]) -> None:
     """Each file on a line of its own: it is there to be opened."""
-    results = [(row.flow, entry.result) for row in found for entry in row.entries if entry.result]
+    results = [(row.flow, entry.result) for row in rows for entry in row.entries if entry.result]
     kept = [path for _, result in results for path in traces_of(result)]
     none = dict.fromkeys(
         f"{flow}: {note_text(note)}" for flow, result in results for note in result.notes if note.code in WHY_NONE

@@ -44,17 +44,17 @@ def source(one: InputFacts) -> str:
     return "; ".join(texts)
 
 
-def _range(one: InputRange) -> str:
-    named = f" '{one.node}'" if one.node else ""
-    source = _SOURCES[one.source].format(operator=one.operator, named=named)
+def _range(input_range: InputRange) -> str:
+    named = f" '{input_range.node}'" if input_range.node else ""
+    source = _SOURCES[input_range.source].format(operator=input_range.operator, named=named)
     why = f" ({source})" if source else ""
-    if one.texts:
-        return f"of {len(one.texts)} texts{why}"
-    if one.choices:
-        return f"{' or '.join(f'{number:.6g}' for number in one.choices)}{why}"
-    if one.kind == _MASK:
+    if input_range.texts:
+        return f"of {len(input_range.texts)} texts{why}"
+    if input_range.choices:
+        return f"{' or '.join(f'{number:.6g}' for number in input_range.choices)}{why}"
+    if input_range.kind == _MASK:
         return f"ones before zeros{why}"
-    ends = ["any" if end is None else f"{end:.6g}" for end in (one.low, one.high)]
+    ends = ["any" if end is None else f"{end:.6g}" for end in (input_range.low, input_range.high)]
     return f"{ends[0]} to {ends[1]}{why}"
 
 
