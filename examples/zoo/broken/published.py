@@ -74,9 +74,9 @@ broken(
 broken("script-of-another-license", "a script says that it is GPL-3.0-only", "artifacts.license-file", near=True)(
     _appended("postprocess.py", "\n# SPDX-License-Identifier: GPL-3.0-only\n")
 )
-broken("readme-with-dead-link", "the readme shows a picture that was not sent", "artifacts.links", near=True)(
-    _appended("README.md", "\n![figure](figure.png)\n")
-)
+broken(
+    "readme-with-dead-link", "the readme shows a picture that was not sent", "artifacts.links", near=True, also=("artifacts.readme",)
+)(_appended("README.md", "\n![figure](figure.png)\n"))  # fmt: skip
 for name, line in {
     "requirements-nearly": "nunpy==2.0",
     "requirements-from-elsewhere": "--index-url https://packages.example.com/simple",
@@ -127,6 +127,7 @@ def _(folder: Path) -> None:
     "a validation notebook whose metric stands in its code",
     "artifacts.notebooks",
     near=True,
+    also=("artifacts.processing",),
 )
 def _(folder: Path) -> None:
     _cells("validation.ipynb", lambda cells: cells[-1].update(source="print('top1 = 0.99')"))(folder)
