@@ -95,3 +95,15 @@ def test_a_container_of_the_gate_is_made_of_what_there_is_and_runs_as_an_ordinar
     last = text[text.rindex("\nFROM ") :]
     assert re.search(r"^USER assay$", last, re.M)
     assert re.findall(r"^ENTRYPOINT .*$", last, re.M) == ['ENTRYPOINT ["tini", "-s", "--", "assay"]']
+
+
+@pytest.mark.parametrize(
+    "name", ["Containerfile", "Containerfile.nvidia", "Containerfile.gate", "Containerfile.gate-tensorrt"]
+)
+def test_a_container_has_what_links_in_the_packages_lead_to(name: str) -> None:
+    """Without it no wheel is built in the image: the known outcomes are a link."""
+    copied = re.findall(r"^COPY (?!--from)(?:--chmod=\d+ )?(.+) \S+$", (ROOT / "deploy" / name).read_text(), re.M)
+    found = {ROOT / one for line in copied for one in line.split()}
+    links = [one for folder in (ROOT / "packages").glob("*/src/*") for one in folder.iterdir() if one.is_symlink()]
+    assert links
+    assert {one.resolve() for one in links} <= found
