@@ -12,15 +12,20 @@ _FEWEST_NUMBERS, _FEWEST_WHOLE = 2, 16
 """Elements of an output that prove something by themselves: a count or a flag is right by chance."""
 
 
-def carries(one: Comparison) -> bool:
+def carries(comparison: Comparison) -> bool:
     """Whether this output would have shown a wrong engine."""
-    fewest = _FEWEST_NUMBERS if is_floating(one.dtype) else _FEWEST_WHOLE
-    return not one.degenerate and not one.findings and one.dtype != "string" and one.elements >= fewest
+    fewest = _FEWEST_NUMBERS if is_floating(comparison.dtype) else _FEWEST_WHOLE
+    return (
+        not comparison.degenerate
+        and not comparison.findings
+        and comparison.dtype != "string"
+        and comparison.elements >= fewest
+    )
 
 
-def is_drawn(one: Comparison) -> bool:
+def is_drawn(comparison: Comparison) -> bool:
     """Whether its numbers are drawn at random: no limit speaks of them."""
-    return one.degenerate is not None and one.degenerate.code in DRAWN
+    return comparison.degenerate is not None and comparison.degenerate.code in DRAWN
 
 
 def blocking(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:

@@ -54,12 +54,12 @@ def detection(
     return figures
 
 
-def iou(one: Tensor, other: Tensor) -> Tensor:
+def iou(tensor: Tensor, other: Tensor) -> Tensor:
     """Intersection over union of boxes (A, 4) and (B, 4), xyxy: (A, B); 0 where both are empty."""
-    low = np.maximum(one[:, None, :2], other[None, :, :2])
-    high = np.minimum(one[:, None, 2:], other[None, :, 2:])
+    low = np.maximum(tensor[:, None, :2], other[None, :, :2])
+    high = np.minimum(tensor[:, None, 2:], other[None, :, 2:])
     shared = np.prod(np.clip(high - low, 0, None), axis=2)
-    areas = [np.prod(np.clip(boxes[:, 2:] - boxes[:, :2], 0, None), axis=1) for boxes in (one, other)]
+    areas = [np.prod(np.clip(boxes[:, 2:] - boxes[:, :2], 0, None), axis=1) for boxes in (tensor, other)]
     union = areas[0][:, None] + areas[1][None, :] - shared
     return np.where(union > 0, shared / np.where(union > 0, union, 1), 0.0)
 

@@ -69,8 +69,8 @@ def _order(scores: Matrix) -> Tensor:
     return np.argsort(-scores, axis=1, kind="stable")
 
 
-def _tau(one: Tensor, other: Tensor) -> float:
-    ours, theirs = (np.sign(row[:, None] - row[None, :]) for row in (one, other))
+def _tau(tensor: Tensor, other: Tensor) -> float:
+    ours, theirs = (np.sign(row[:, None] - row[None, :]) for row in (tensor, other))
     untied = float(np.sqrt((ours**2).sum() * (theirs**2).sum()))
     return float((ours * theirs).sum() / untied) if untied else float("nan")
 

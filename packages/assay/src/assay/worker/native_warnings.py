@@ -31,18 +31,18 @@ _LEVELS = {"W", "WARN", "WARNING", "E", "ERROR", "C", "CRITICAL", "F", "FATAL"}
 _DEPRECATED = (DeprecationWarning, PendingDeprecationWarning, FutureWarning)
 
 
-def is_native(one: warnings.WarningMessage) -> bool:
+def is_native(message: warnings.WarningMessage) -> bool:
     """Whether a library said it; what Assay itself notes of a job is given from a file of its own."""
-    if issubclass(one.category, NoteWarning):
+    if issubclass(message.category, NoteWarning):
         return False
-    return issubclass(one.category, NativeText) or not one.filename.startswith(_OWN)
+    return issubclass(message.category, NativeText) or not message.filename.startswith(_OWN)
 
 
-def note_of(one: warnings.WarningMessage) -> Note:
+def note_of(message: warnings.WarningMessage) -> Note:
     """What is noted of it: words of a library are noted as such."""
-    if issubclass(one.category, NoteWarning):
-        return cast(NoteWarning, one.message).note
-    said = exception_text(one.message) if isinstance(one.message, Warning) else str(one.message).strip()
+    if issubclass(message.category, NoteWarning):
+        return cast(NoteWarning, message.message).note
+    said = exception_text(message.message) if isinstance(message.message, Warning) else str(message.message).strip()
     return noted(NoteCode.LIBRARY_SAID, text=said)
 
 
@@ -127,11 +127,13 @@ def _other(text: str) -> NativeWarning:
     return NativeWarning(WarningCode.OTHER, text=_one_line(text))
 
 
-def _as_python_prints(one: warnings.WarningMessage) -> str:
-    if issubclass(one.category, NativeText):
-        return _text(one)
-    name = type_name(one.message)
-    return f"{one.filename}:{one.lineno}: {name if name.endswith('Warning') else 'UserWarning'}: {_text(one)}"
+def _as_python_prints(message: warnings.WarningMessage) -> str:
+    if issubclass(message.category, NativeText):
+        return _text(message)
+    name = type_name(message.message)
+    return (
+        f"{message.filename}:{message.lineno}: {name if name.endswith('Warning') else 'UserWarning'}: {_text(message)}"
+    )
 
 
 def distinct(found: Iterable[NativeWarning]) -> tuple[NativeWarning, ...]:
@@ -144,19 +146,19 @@ def distinct(found: Iterable[NativeWarning]) -> tuple[NativeWarning, ...]:
     return tuple(kept)[:MOST]
 
 
-def _by_category(one: warnings.WarningMessage) -> NativeWarning:
-    return _refined(_other(_text(one)), one)
+def _by_category(message: warnings.WarningMessage) -> NativeWarning:
+    return _refined(_other(_text(message)), message)
 
 
-def _refined(read: NativeWarning, one: warnings.WarningMessage) -> NativeWarning:
+def _refined(read: NativeWarning, message: warnings.WarningMessage) -> NativeWarning:
     """What no words tell, the category may."""
-    if read.code is WarningCode.OTHER and issubclass(one.category, _DEPRECATED):
+    if read.code is WarningCode.OTHER and issubclass(message.category, _DEPRECATED):
         return msgspec.structs.replace(read, code=WarningCode.DEPRECATED)
     return read
 
 
-def _text(one: warnings.WarningMessage) -> str:
-    return _one_line(exception_text(one.message) if isinstance(one.message, Warning) else str(one.message))
+def _text(message: warnings.WarningMessage) -> str:
+    return _one_line(exception_text(message.message) if isinstance(message.message, Warning) else str(message.message))
 
 
 def _one_line(text: str) -> str:

@@ -31,29 +31,29 @@ def without_effect(name: str) -> bool:
     return name.endswith(_NO_EFFECT)
 
 
-def misfit(found: Shapes, decoder: Decoder, width: int, inner: int, vocabulary: int, parts: Parts) -> str:
+def misfit(shapes: Shapes, decoder: Decoder, width: int, inner: int, vocabulary: int, parts: Parts) -> str:
     """What is wrong with the names and shapes, as the end of a sentence; "" where they fit. Only the sizes of `decoder` are read."""
-    if decoder.layers > len(found):
+    if decoder.layers > len(shapes):
         # Not one name is made for each layer that a hostile file claims.
-        missing = next((at for at in range(decoder.layers) if f"model.layers.{at}.{LAYER['before']}" not in found), 0)
+        missing = next((at for at in range(decoder.layers) if f"model.layers.{at}.{LAYER['before']}" not in shapes), 0)
         return f"has no weight model.layers.{missing}.{LAYER['before']}: it was cut short"
     needed, allowed = _expected(decoder, width, inner, vocabulary, parts)
     for name in (*needed, *allowed):
         shape = needed.get(name) or allowed[name]
-        if name not in found:
+        if name not in shapes:
             if name in needed:
                 return f"has no weight {name}: it was cut short"
-        elif found[name] != shape:
-            return f"has a weight {name} of {list(found[name])} where its sizes ask for {list(shape)}"
-    if more := next((name for name in found if name not in needed and name not in allowed), ""):
+        elif shapes[name] != shape:
+            return f"has a weight {name} of {list(shapes[name])} where its sizes ask for {list(shape)}"
+    if more := next((name for name in shapes if name not in needed and name not in allowed), ""):
         return f"has a weight {more}, which such a model does not use"
     return ""
 
 
-def graph_bytes(found: Shapes) -> int:
+def graph_bytes(shapes: Shapes) -> int:
     """Of the weights as `decoder_graph` writes them, in float32: an embedding that is the head too stands there twice."""
-    twice: list[Shape] = [] if HEAD in found else [found[EMBEDDING]]
-    return 4 * sum(math.prod(one) for one in [*found.values(), *twice])
+    twice: list[Shape] = [] if HEAD in shapes else [shapes[EMBEDDING]]
+    return 4 * sum(math.prod(one) for one in [*shapes.values(), *twice])
 
 
 def _expected(

@@ -167,10 +167,10 @@ def _quantization(node: NodeProto, known: Known) -> Problems:
         yield "scale-count", (scales[0], axis, format_shape(data))
 
 
-def _same(one: Shape, other: Shape) -> bool:
+def _same(shape: Shape, other: Shape) -> bool:
     """A scalar is written as a vector of one, too."""
-    alone = prod(size for size in (*one, *other) if isinstance(size, int)) == 1
-    return alone or (len(one) == len(other) and not any(map(_differ, one, other)))
+    alone = prod(size for size in (*shape, *other) if isinstance(size, int)) == 1
+    return alone or (len(shape) == len(other) and not any(map(_differ, shape, other)))
 
 
 _RULES: dict[str, Callable[[NodeProto, Known], Problems]] = {

@@ -89,15 +89,17 @@ def _values(
 
 
 def _in_range(
-    spec: TensorSpec, one: InputRange, now: Array, numbers: Sequence[float], stream: np.random.Generator
+    spec: TensorSpec, input_range: InputRange, now: Array, numbers: Sequence[float], stream: np.random.Generator
 ) -> Iterator[Array]:
     kind = numpy_dtype(spec.dtype)
-    low = -np.inf if one.low is None else one.low
-    high = np.inf if one.high is None else one.high
+    low = -np.inf if input_range.low is None else input_range.low
+    high = np.inf if input_range.high is None else input_range.high
     near = [number + step for number in numbers for step in (0.0, 1.0, -1.0)]
-    ends = [end for end in (*one.choices, low, high, *near, 0.0, 1.0) if np.isfinite(end) and low <= end <= high]
+    ends = [
+        end for end in (*input_range.choices, low, high, *near, 0.0, 1.0) if np.isfinite(end) and low <= end <= high
+    ]
     yield from (np.full(now.shape, value).astype(kind) for value in dict.fromkeys(ends))
-    yield from (draw_in_range(spec.dtype, now.shape, one, stream, sample) for sample in range(_DRAWN))
+    yield from (draw_in_range(spec.dtype, now.shape, input_range, stream, sample) for sample in range(_DRAWN))
 
 
 def _real(spec: TensorSpec, now: Array, numbers: Sequence[float]) -> Iterator[Array]:

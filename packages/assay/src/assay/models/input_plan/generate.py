@@ -28,45 +28,45 @@ def draw_texts(shape: tuple[int, ...], texts: Sequence[str], stream: np.random.G
 
 
 def draw_in_range(
-    dtype: str, shape: tuple[int, ...], one: InputRange, stream: np.random.Generator, sample: int
+    dtype: str, shape: tuple[int, ...], input_range: InputRange, stream: np.random.Generator, sample: int
 ) -> Array:
     """The values of one sample: masks are all ones in the first and ones before zeros in the others, lengths whole in the first,
     a choice of several another one in each; all else is spread evenly, or normally beside a single bound."""
     if dtype == "string":
-        return draw_texts(shape, one.texts or WORDS, stream)
+        return draw_texts(shape, input_range.texts or WORDS, stream)
     kind = numpy_dtype(dtype)
-    if one.exact and len(one.exact) == prod(shape):
-        return np.asarray(one.exact).reshape(shape).astype(kind)
-    if one.choices:
-        return np.full(shape, one.choices[sample % len(one.choices)]).astype(kind)
-    low, high = _bounds(one)
-    if one.kind == MASK and (low, high) == (0, 1):
+    if input_range.exact and len(input_range.exact) == prod(shape):
+        return np.asarray(input_range.exact).reshape(shape).astype(kind)
+    if input_range.choices:
+        return np.full(shape, input_range.choices[sample % len(input_range.choices)]).astype(kind)
+    low, high = _bounds(input_range)
+    if input_range.kind == MASK and (low, high) == (0, 1):
         return _mask(shape, stream, sample).astype(kind)
     if is_floating(dtype):
         return _floating(shape, low, high, stream).astype(kind)
     first, last = _whole(low, high, dtype)
-    if one.kind == UNIQUE:
+    if input_range.kind == UNIQUE:
         return _unique(shape, first, last, stream).astype(kind)
-    if one.kind == ASCENDING:
+    if input_range.kind == ASCENDING:
         return _ascending(shape, first, last, stream).astype(kind)
-    if one.kind == MAGNITUDE:
+    if input_range.kind == MAGNITUDE:
         return _of_all_magnitudes(shape, first, last, stream, sample).astype(kind)
-    if one.kind == LENGTH:
+    if input_range.kind == LENGTH:
         least = last if sample == 0 else max(first, (first + last) // 2)
         return np.asarray(stream.integers(least, last, shape, endpoint=True)).astype(kind)
-    if one.kind == COUNT:
+    if input_range.kind == COUNT:
         last = min(last, first + 2 * SPAN)
     return np.asarray(stream.integers(first, last, shape, endpoint=True)).astype(kind)
 
 
-def _bounds(one: InputRange) -> tuple[float, float]:
+def _bounds(input_range: InputRange) -> tuple[float, float]:
     """With infinities where there is no bound."""
-    return -inf if one.low is None else one.low, inf if one.high is None else one.high
+    return -inf if input_range.low is None else input_range.low, inf if input_range.high is None else input_range.high
 
 
-def constant_over_samples(one: InputRange) -> bool:
+def constant_over_samples(input_range: InputRange) -> bool:
     """Whether all samples have the same values: how large and how often, which decide shapes."""
-    return one.kind == COUNT
+    return input_range.kind == COUNT
 
 
 def _mask(shape: tuple[int, ...], stream: np.random.Generator, sample: int) -> Array:

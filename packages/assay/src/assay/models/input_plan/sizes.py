@@ -191,12 +191,12 @@ class _Search:
         return None
 
 
-def _is_entered(found: Evaluation) -> bool:
-    return found.unmet is None and not found.untaken
+def _is_entered(evaluation: Evaluation) -> bool:
+    return evaluation.unmet is None and not evaluation.untaken
 
 
-def _is_good(found: Evaluation) -> bool:
-    return _is_entered(found) and not found.narrow
+def _is_good(evaluation: Evaluation) -> bool:
+    return _is_entered(evaluation) and not evaluation.narrow
 
 
 def _pairs(names: Sequence[str]) -> Iterator[tuple[str, str]]:

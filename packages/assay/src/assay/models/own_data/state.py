@@ -63,11 +63,11 @@ def _stem(name: str) -> tuple[str, ...]:
     return tuple(word[:-1] if len(word) == 2 and word.endswith("n") else word for word in kept)
 
 
-def _alike(one: TensorSpec, other: TensorSpec) -> bool:
-    pairs = zip(one.shape, other.shape, strict=False)
+def _alike(spec: TensorSpec, other: TensorSpec) -> bool:
+    pairs = zip(spec.shape, other.shape, strict=False)
     return (
-        one.dtype == other.dtype
-        and len(one.shape) == len(other.shape)
+        spec.dtype == other.dtype
+        and len(spec.shape) == len(other.shape)
         and all(a == b for a, b in pairs if isinstance(a, int) and isinstance(b, int))
     )
 

@@ -17,9 +17,9 @@ from assay.numerics.shapes.values import Node, Value, of_data
 from assay.numerics.tolerance.rules.rounding_rules import cast
 
 
-def _cast_like_rows(one: Operator) -> Values | None:
+def _cast_like_rows(operator: Operator) -> Values | None:
     """The second input only has a type."""
-    return one.run(one.rows(0), one.inputs[1])
+    return operator.run(operator.rows(0), operator.inputs[1])
 
 
 def _cast_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:

@@ -21,17 +21,19 @@ from assay.numerics.tolerance.rules.sums import product
 _BIAS = 2
 
 
-def _convolution_rows(one: Operator) -> Values | None:
+def _convolution_rows(operator: Operator) -> Values | None:
     """Where only the bias differs between rows, it is added afterwards."""
-    if not one.only(0, _BIAS):
-        return in_channels(one, group=int(one.attribute("group", 1)) * one.count)
-    bias = one.inputs[_BIAS] if one.is_rowed(_BIAS) else None
-    without = replace(one, call=replace(one.call, inputs=one.inputs[:_BIAS]), rowed=one.rowed[:_BIAS])
-    found = in_batch(one if bias is None else without)
+    if not operator.only(0, _BIAS):
+        return in_channels(operator, group=int(operator.attribute("group", 1)) * operator.count)
+    bias = operator.inputs[_BIAS] if operator.is_rowed(_BIAS) else None
+    without = replace(
+        operator, call=replace(operator.call, inputs=operator.inputs[:_BIAS]), rowed=operator.rowed[:_BIAS]
+    )
+    found = in_batch(operator if bias is None else without)
     if found is None or bias is None:
         return found
     (y,) = found
-    return (y + bias.reshape(one.count, 1, -1, *[1] * (y.ndim - 3)),)
+    return (y + bias.reshape(operator.count, 1, -1, *[1] * (y.ndim - 3)),)
 
 
 def _weight_place(node: Node) -> int:

@@ -119,11 +119,11 @@ def _reflected(at: Tensor, size: int, corners: bool) -> Tensor:
     return np.where(at < low, below, np.where(at > high, above, at)).astype(at.dtype)
 
 
-def _grid_sample_rows(one: Operator) -> Values | None:
-    x, grid = one.rows(0), one.rows(1)
-    batch = one.count * x.shape[1]
-    (y,) = one.run(x.reshape(batch, *x.shape[2:]), grid.reshape(batch, *grid.shape[2:]))
-    return (y.reshape(one.count, -1, *y.shape[1:]),)
+def _grid_sample_rows(operator: Operator) -> Values | None:
+    x, grid = operator.rows(0), operator.rows(1)
+    batch = operator.count * x.shape[1]
+    (y,) = operator.run(x.reshape(batch, *x.shape[2:]), grid.reshape(batch, *grid.shape[2:]))
+    return (y.reshape(operator.count, -1, *y.shape[1:]),)
 
 
 def _grid_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:

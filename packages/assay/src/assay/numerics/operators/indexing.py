@@ -29,10 +29,16 @@ def gather_elements(call: Call) -> Values | None:
     return (data[tuple(places)],)
 
 
-def _gather_rows(one: Operator) -> Values | None:
-    if not one.only(0):
+def _gather_rows(operator: Operator) -> Values | None:
+    if not operator.only(0):
         return None
-    return (np.take(one.inputs[0], np.asarray(one.inputs[1]).astype(np.int64), behind(int(one.attribute("axis", 0)))),)
+    return (
+        np.take(
+            operator.inputs[0],
+            np.asarray(operator.inputs[1]).astype(np.int64),
+            behind(int(operator.attribute("axis", 0))),
+        ),
+    )
 
 
 def _gather_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:

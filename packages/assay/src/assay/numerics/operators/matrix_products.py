@@ -17,19 +17,19 @@ from assay.numerics.shapes.values import UNKNOWN, Node, Value
 from assay.numerics.tolerance.rules.sums import product
 
 
-def _matmul_rows(one: Operator) -> Values | None:
-    if min(len(one.shape(0)), len(one.shape(1))) < 2:
+def _matmul_rows(operator: Operator) -> Values | None:
+    if min(len(operator.shape(0)), len(operator.shape(1))) < 2:
         return None
-    return (np.matmul(*one.aligned()),)
+    return (np.matmul(*operator.aligned()),)
 
 
-def _gemm_rows(one: Operator) -> Values | None:
-    a, b, *others = one.inputs
-    a = a.swapaxes(-1, -2) if one.attribute("transA") else a
-    b = b.swapaxes(-1, -2) if one.attribute("transB") else b
-    y = a @ b * one.attribute("alpha", 1.0)
+def _gemm_rows(operator: Operator) -> Values | None:
+    a, b, *others = operator.inputs
+    a = a.swapaxes(-1, -2) if operator.attribute("transA") else a
+    b = b.swapaxes(-1, -2) if operator.attribute("transB") else b
+    y = a @ b * operator.attribute("alpha", 1.0)
     if others and others[0] is not None:
-        y = y + one.aligned(2)[2] * one.attribute("beta", 1.0)
+        y = y + operator.aligned(2)[2] * operator.attribute("beta", 1.0)
     return (y.astype(a.dtype, copy=False),)
 
 

@@ -20,16 +20,16 @@ from assay.numerics.shapes.values import UNKNOWN, Node, Value, of_data, product
 from assay.numerics.tolerance.rules.rounding_rules import rounding
 
 
-def _transpose_rows(one: Operator) -> Values | None:
-    order = one.attribute("perm")
-    order = range(len(one.shape(0)))[::-1] if order is None or not len(order) else order
-    return (np.transpose(one.inputs[0], (0, *(behind(int(axis)) for axis in order))),)
+def _transpose_rows(operator: Operator) -> Values | None:
+    order = operator.attribute("perm")
+    order = range(len(operator.shape(0)))[::-1] if order is None or not len(order) else order
+    return (np.transpose(operator.inputs[0], (0, *(behind(int(axis)) for axis in order))),)
 
 
-def _tile_rows(one: Operator) -> Values | None:
-    if not one.only(0) or len(one.inputs) != 2:
+def _tile_rows(operator: Operator) -> Values | None:
+    if not operator.only(0) or len(operator.inputs) != 2:
         return None
-    return (np.tile(one.inputs[0], (1, *(int(times) for times in one.inputs[1]))),)
+    return (np.tile(operator.inputs[0], (1, *(int(times) for times in operator.inputs[1]))),)
 
 
 def _transpose_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:

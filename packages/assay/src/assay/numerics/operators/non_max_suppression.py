@@ -47,11 +47,11 @@ def _corners(boxes: Array, centred: bool) -> Array:
     return np.concatenate([np.minimum(one, other), np.maximum(one, other)], -1)
 
 
-def _shared(one: Array, other: Array) -> float:
+def _shared(array: Array, other: Array) -> float:
     """Intersection over union; 0 of boxes without an area."""
-    sides = np.minimum(one[2:], other[2:]) - np.maximum(one[:2], other[:2])
+    sides = np.minimum(array[2:], other[2:]) - np.maximum(array[:2], other[:2])
     inner = float(np.prod(np.maximum(sides, 0.0)))
-    areas = float(np.prod(one[2:] - one[:2]) + np.prod(other[2:] - other[:2]))
+    areas = float(np.prod(array[2:] - array[:2]) + np.prod(other[2:] - other[:2]))
     return inner / (areas - inner) if areas > inner else 0.0
 
 

@@ -114,12 +114,12 @@ def _number(call: Call, name: str, default: float) -> float:
     return default if value is None else float(value)
 
 
-def _batch_rows(one: Operator) -> Values | None:
-    return None if one.attribute("training_mode") else in_channels(one)
+def _batch_rows(operator: Operator) -> Values | None:
+    return None if operator.attribute("training_mode") else in_channels(operator)
 
 
-def _layer_rows(one: Operator) -> Values | None:
-    return one.run(*one.aligned(), axis=behind(int(one.attribute("axis", -1))))
+def _layer_rows(operator: Operator) -> Values | None:
+    return operator.run(*operator.aligned(), axis=behind(int(operator.attribute("axis", -1))))
 
 
 def _channels_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:

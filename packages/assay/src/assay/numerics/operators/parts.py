@@ -44,31 +44,31 @@ def _pad_kernel(call: Call) -> Values | None:
     return (np.pad(x[tuple(kept)], around, mode=how, **options).astype(x.dtype, copy=False),)
 
 
-def _slice_rows(one: Operator) -> Values | None:
-    if not one.only(0) or len(one.inputs) < 3:
+def _slice_rows(operator: Operator) -> Values | None:
+    if not operator.only(0) or len(operator.inputs) < 3:
         return None
-    starts = np.asarray(one.inputs[1]).reshape(-1)
-    axes = axes_of(one, 3)
+    starts = np.asarray(operator.inputs[1]).reshape(-1)
+    axes = axes_of(operator, 3)
     moved = np.asarray([behind(axis) for axis in (range(len(starts)) if axes is None else axes)], np.int64)
-    return one.run(*one.inputs[:3], moved, *one.inputs[4:])
+    return operator.run(*operator.inputs[:3], moved, *operator.inputs[4:])
 
 
-def _pad_rows(one: Operator) -> Values | None:
-    if not one.only(0) or len(one.inputs) < 2:
+def _pad_rows(operator: Operator) -> Values | None:
+    if not operator.only(0) or len(operator.inputs) < 2:
         return None
-    pads, axes = np.asarray(one.inputs[1]).reshape(-1), axes_of(one, 3)
+    pads, axes = np.asarray(operator.inputs[1]).reshape(-1), axes_of(operator, 3)
     if axes is not None:
-        return one.run(*one.inputs[:3], np.asarray([behind(axis) for axis in axes], np.int64))
+        return operator.run(*operator.inputs[:3], np.asarray([behind(axis) for axis in axes], np.int64))
     half = len(pads) // 2
     moved = np.concatenate([[0], pads[:half], [0], pads[half:]]).astype(np.int64)
-    return one.run(one.inputs[0], moved, *one.inputs[2:])
+    return operator.run(operator.inputs[0], moved, *operator.inputs[2:])
 
 
-def _concat_rows(one: Operator) -> Values | None:
-    if any(not one.shape(position) for position in range(len(one.inputs))):
+def _concat_rows(operator: Operator) -> Values | None:
+    if any(not operator.shape(position) for position in range(len(operator.inputs))):
         return None
-    rows = [one.rows(position) for position in range(len(one.inputs))]
-    return (np.concatenate(rows, behind(int(one.attribute("axis", 0)))),)
+    rows = [operator.rows(position) for position in range(len(operator.inputs))]
+    return (np.concatenate(rows, behind(int(operator.attribute("axis", 0)))),)
 
 
 def _concat_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:

@@ -117,9 +117,9 @@ def _convolution(call: Call) -> Values | None:
     return (on_grid(call, steps, y_zero.reshape(()), y_zero.dtype),)
 
 
-def _quantized_rows(one: Operator) -> Values | None:
+def _quantized_rows(operator: Operator) -> Values | None:
     """One scale, or one for each index of the axis; blocks of scales have as many axes as the input and no rows."""
-    return along_axis(1)(one) if np.ndim(one.inputs[1]) < 2 else None
+    return along_axis(1)(operator) if np.ndim(operator.inputs[1]) < 2 else None
 
 
 def _convolution_terms(call: Call) -> float:

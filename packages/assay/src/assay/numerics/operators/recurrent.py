@@ -19,17 +19,17 @@ from assay.numerics.shapes.requirements import LENGTH, Demands, Need, size_of
 from assay.numerics.shapes.values import UNKNOWN, Dims, Node, Value
 
 
-def _recurrent_rows(one: Operator) -> Values | None:
+def _recurrent_rows(operator: Operator) -> Values | None:
     """Rows between the steps, or the directions, and the batch."""
-    if one.is_rowed(4) or one.attribute("layout"):
+    if operator.is_rowed(4) or operator.attribute("layout"):
         return None
-    x, w, r = (one.rows(at).swapaxes(0, 1) for at in range(3))
-    further = [None if one.call.input(at) is None else one.rows(at).swapaxes(0, 1) for at in (3, 5, 6, 7)]
+    x, w, r = (operator.rows(at).swapaxes(0, 1) for at in range(3))
+    further = [None if operator.call.input(at) is None else operator.rows(at).swapaxes(0, 1) for at in (3, 5, 6, 7)]
     bias, h0, c0, peepholes = further
     bias, peepholes = (None if given is None else given[:, :, None, :] for given in (bias, peepholes))
-    c0, peepholes = (c0, peepholes) if one.call.operator == "LSTM" else (None, None)
-    y, last_h, last_c = unrolled(one.call, x, w, r, bias, h0, c0, peepholes)
-    return activation_functions(one.call, np.moveaxis(y, 2, 0), last_h.swapaxes(0, 1), last_c.swapaxes(0, 1))
+    c0, peepholes = (c0, peepholes) if operator.call.operator == "LSTM" else (None, None)
+    y, last_h, last_c = unrolled(operator.call, x, w, r, bias, h0, c0, peepholes)
+    return activation_functions(operator.call, np.moveaxis(y, 2, 0), last_h.swapaxes(0, 1), last_c.swapaxes(0, 1))
 
 
 def _recurrent_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:

@@ -21,20 +21,20 @@ from assay.numerics.shapes.values import UNKNOWN, Node, Value, of_data
 from assay.numerics.tolerance.rules.sums import log_reduction, reduction, relative_reduction
 
 
-def _reduce_rows(one: Operator) -> Values | None:
-    if not one.only(0):
+def _reduce_rows(operator: Operator) -> Values | None:
+    if not operator.only(0):
         return None
-    by_input = len(one.inputs) > 1 and one.inputs[1] is not None
-    given = one.inputs[1] if by_input else one.attribute("axes")
+    by_input = len(operator.inputs) > 1 and operator.inputs[1] is not None
+    given = operator.inputs[1] if by_input else operator.attribute("axes")
     axes = [] if given is None else [int(axis) for axis in np.asarray(given).reshape(-1)]
-    if not axes and one.attribute("noop_with_empty_axes"):
-        return one.run(*one.inputs)
-    moved = [behind(axis) for axis in axes] or list(range(1, one.inputs[0].ndim))
+    if not axes and operator.attribute("noop_with_empty_axes"):
+        return operator.run(*operator.inputs)
+    moved = [behind(axis) for axis in axes] or list(range(1, operator.inputs[0].ndim))
     if not moved:
         return None
-    if by_input or "axes" not in one.call.attributes:
-        return one.run(one.inputs[0], np.asarray(moved, np.int64))
-    return one.run(one.inputs[0], axes=tuple(moved))
+    if by_input or "axes" not in operator.call.attributes:
+        return operator.run(operator.inputs[0], np.asarray(moved, np.int64))
+    return operator.run(operator.inputs[0], axes=tuple(moved))
 
 
 _TOTALS: dict[str, Fold] = {"ReduceProd": np.prod, "ReduceSum": np.sum, "ReduceMax": np.max, "ReduceMin": np.min}

@@ -20,11 +20,11 @@ from assay.numerics.shapes.values import UNKNOWN, Node, Value
 from assay.numerics.tolerance.rules.sampling import sampling
 
 
-def _resize_rows(one: Operator) -> Values | None:
+def _resize_rows(operator: Operator) -> Values | None:
     """Scales that leave the first axis alone."""
-    scales = one.inputs[2] if len(one.inputs) > 2 else None
-    alone = scales is not None and len(scales) == len(one.shape(0)) and float(scales[0]) == 1.0
-    return in_batch(one) if alone and len(one.inputs) == 3 else None
+    scales = operator.inputs[2] if len(operator.inputs) > 2 else None
+    alone = scales is not None and len(scales) == len(operator.shape(0)) and float(scales[0]) == 1.0
+    return in_batch(operator) if alone and len(operator.inputs) == 3 else None
 
 
 def _resize_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value]:

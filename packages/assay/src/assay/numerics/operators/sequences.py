@@ -17,31 +17,35 @@ from assay.numerics.shapes.values import UNKNOWN, Node, Value
 from assay.ports import Tensor
 
 
-def _tensors(one: Operator, position: int) -> list[Tensor]:
+def _tensors(operator: Operator, position: int) -> list[Tensor]:
     """Of a sequence, each with the axis."""
-    given: list[Tensor] = list(one.inputs[position])
-    return given if one.is_rowed(position) else [np.broadcast_to(each, (one.count, *each.shape)) for each in given]
+    given: list[Tensor] = list(operator.inputs[position])
+    return (
+        given
+        if operator.is_rowed(position)
+        else [np.broadcast_to(each, (operator.count, *each.shape)) for each in given]
+    )
 
 
-def _construct_rows(one: Operator) -> Values | None:
-    return ([one.rows(position) for position in range(len(one.inputs))],)
+def _construct_rows(operator: Operator) -> Values | None:
+    return ([operator.rows(position) for position in range(len(operator.inputs))],)
 
 
-def _insert_rows(one: Operator) -> Values | None:
+def _insert_rows(operator: Operator) -> Values | None:
     """At a place, or at the end."""
-    if one.is_rowed(2):
+    if operator.is_rowed(2):
         return None
-    found = _tensors(one, 0)
-    at: Any = one.call.input(2)
-    found.insert(len(found) if at is None else _place(at, len(found)), one.rows(1))
+    found = _tensors(operator, 0)
+    at: Any = operator.call.input(2)
+    found.insert(len(found) if at is None else _place(at, len(found)), operator.rows(1))
     return (found,)
 
 
-def _at_rows(one: Operator) -> Values | None:
-    if not one.only(0):
+def _at_rows(operator: Operator) -> Values | None:
+    if not operator.only(0):
         return None
-    found = _tensors(one, 0)
-    return (found[_place(one.inputs[1], len(found))],)
+    found = _tensors(operator, 0)
+    return (found[_place(operator.inputs[1], len(found))],)
 
 
 def _place(position: Any, count: int) -> int:
@@ -49,10 +53,10 @@ def _place(position: Any, count: int) -> int:
     return place + count if place < 0 else place
 
 
-def _joined_rows(one: Operator) -> Values | None:
-    axis = behind(int(one.attribute("axis", 0)))
-    join = np.stack if one.attribute("new_axis") else np.concatenate
-    return (join(_tensors(one, 0), axis=axis),)
+def _joined_rows(operator: Operator) -> Values | None:
+    axis = behind(int(operator.attribute("axis", 0)))
+    join = np.stack if operator.attribute("new_axis") else np.concatenate
+    return (join(_tensors(operator, 0), axis=axis),)
 
 
 def _sequence_shape(node: Node, inputs: Inputs, walk: Walk) -> Sequence[Value]:

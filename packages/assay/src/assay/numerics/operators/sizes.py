@@ -27,49 +27,49 @@ def reshape(call: Call) -> Values | None:
     return None
 
 
-def _reshape_rows(one: Operator) -> Values | None:
-    if not one.only(0) or len(one.inputs) < 2:
+def _reshape_rows(operator: Operator) -> Values | None:
+    if not operator.only(0) or len(operator.inputs) < 2:
         return None
-    shape, given = one.shape(0), [int(size) for size in one.inputs[1]]
+    shape, given = operator.shape(0), [int(size) for size in operator.inputs[1]]
     if min(given, default=0) < -1:
         return None
-    if not one.attribute("allowzero"):
+    if not operator.attribute("allowzero"):
         given = [shape[place] if size == 0 else size for place, size in enumerate(given)]
     if -1 in given:
         known = math.prod(size for size in given if size != -1)
         if not known:
             return None
         given[given.index(-1)] = math.prod(shape) // known
-    return (one.inputs[0].reshape(one.count, *given),)
+    return (operator.inputs[0].reshape(operator.count, *given),)
 
 
-def _flatten_rows(one: Operator) -> Values | None:
-    shape, axis = one.shape(0), int(one.attribute("axis", 1))
+def _flatten_rows(operator: Operator) -> Values | None:
+    shape, axis = operator.shape(0), int(operator.attribute("axis", 1))
     axis = axis + len(shape) if axis < 0 else axis
-    return (one.inputs[0].reshape(one.count, math.prod(shape[:axis]), math.prod(shape[axis:])),)
+    return (operator.inputs[0].reshape(operator.count, math.prod(shape[:axis]), math.prod(shape[axis:])),)
 
 
-def _squeeze_rows(one: Operator) -> Values | None:
-    if not one.only(0):
+def _squeeze_rows(operator: Operator) -> Values | None:
+    if not operator.only(0):
         return None
-    axes = axes_of(one, 1)
+    axes = axes_of(operator, 1)
     if axes is None:
-        axes = [place for place, size in enumerate(one.shape(0)) if size == 1]
-    return (np.squeeze(one.inputs[0], tuple(behind(axis) for axis in axes)),)
+        axes = [place for place, size in enumerate(operator.shape(0)) if size == 1]
+    return (np.squeeze(operator.inputs[0], tuple(behind(axis) for axis in axes)),)
 
 
-def _unsqueeze_rows(one: Operator) -> Values | None:
-    axes = axes_of(one, 1)
-    if not one.only(0) or axes is None:
+def _unsqueeze_rows(operator: Operator) -> Values | None:
+    axes = axes_of(operator, 1)
+    if not operator.only(0) or axes is None:
         return None
-    return (np.expand_dims(one.inputs[0], tuple(behind(axis) for axis in axes)),)
+    return (np.expand_dims(operator.inputs[0], tuple(behind(axis) for axis in axes)),)
 
 
-def _expand_rows(one: Operator) -> Values | None:
-    if not one.only(0):
+def _expand_rows(operator: Operator) -> Values | None:
+    if not operator.only(0):
         return None
-    wanted = np.broadcast_shapes(one.shape(0), tuple(int(size) for size in one.inputs[1]))
-    return (np.broadcast_to(one.aligned(len(wanted))[0], (one.count, *wanted)),)
+    wanted = np.broadcast_shapes(operator.shape(0), tuple(int(size) for size in operator.inputs[1]))
+    return (np.broadcast_to(operator.aligned(len(wanted))[0], (operator.count, *wanted)),)
 
 
 def _expand_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:

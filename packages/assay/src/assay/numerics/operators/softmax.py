@@ -53,9 +53,9 @@ def log_softmax(call: Call) -> Values | None:
     return (call.mark("output", shifted - logarithm).reshape(shape),)
 
 
-def _softmax_rows(one: Operator) -> Values | None:
+def _softmax_rows(operator: Operator) -> Values | None:
     """Before opset 13 the input is a matrix."""
-    return along_axis(-1)(one) if one.call.version >= 13 and one.shape(0) else None
+    return along_axis(-1)(operator) if operator.call.version >= 13 and operator.shape(0) else None
 
 
 OPERATORS: tuple[OnnxOperator, ...] = (

@@ -161,11 +161,11 @@ class ToleranceComparator:
         left = tuple(beyond_a_guess(one) if one.output in found else one for one in comparisons)
         return left, [one for one in findings if not (one.output in found and one.kind == "values")]
 
-    def _whose(self, one: Comparison, ours: Collection[str]) -> str:
+    def _whose(self, comparison: Comparison, ours: Collection[str]) -> str:
         """Whose limits these are."""
-        if one.output in ours and not one.at:
+        if comparison.output in ours and not comparison.at:
             return "learnt" if self.profile is not None and self.profile.header.learnt else "derived"
-        chosen = one.output in self.contract.tolerances or "*" in self.contract.tolerances
+        chosen = comparison.output in self.contract.tolerances or "*" in self.contract.tolerances
         return "chosen" if chosen else "default"
 
     def _unseen(self, judged: Mapping[str, OutputJudgement]) -> tuple[Note, ...]:

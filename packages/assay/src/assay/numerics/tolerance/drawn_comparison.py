@@ -70,12 +70,12 @@ def _known(array: Tensor) -> Tensor:
     return array if array.dtype.kind in "fc" else array.astype(np.float64)
 
 
-def _uncompared(one: Comparison, draw: Draw, explained: frozenset[str]) -> Comparison:
+def _uncompared(comparison: Comparison, draw: Draw, explained: frozenset[str]) -> Comparison:
     code = FindingCode.RANDOM_SIZES if draw.sizes else FindingCode.RANDOM
-    why = Finding("degenerate", one.output, code, facts(margin=draw.numbers))
-    kept = tuple(finding for finding in one.findings if finding.kind not in explained)
+    why = Finding("degenerate", comparison.output, code, facts(margin=draw.numbers))
+    kept = tuple(finding for finding in comparison.findings if finding.kind not in explained)
     return msgspec.structs.replace(
-        one,
+        comparison,
         findings=kept,
         metrics={},
         degenerate=why,

@@ -10,44 +10,50 @@ from assay.core.comparison import Comparison, Evidence
 from assay.core.finding import Finding, FindingCode, WorstElement, facts
 
 
-def by_limits(one: Comparison, rtol: float, atol: float) -> Comparison:
+def by_limits(comparison: Comparison, rtol: float, atol: float) -> Comparison:
     """With the metrics, the findings and the worst elements that `|actual - expected| <= atol + rtol * |expected|` makes of it. An output
     without evidence, or whose limits are the same for every choice, stays as it is."""
-    evidence = one.evidence
+    evidence = comparison.evidence
     if evidence is None:
-        return one
+        return comparison
     if not evidence.compared:
         return replace(
-            one, findings=evidence.findings, metrics={}, rtol=0.0, atol=0.0, degenerate=evidence.degenerate, worst=()
+            comparison,
+            findings=evidence.findings,
+            metrics={},
+            rtol=0.0,
+            atol=0.0,
+            degenerate=evidence.degenerate,
+            worst=(),
         )
     used, outside = _used(evidence, rtol, atol), outside_of(evidence, rtol, atol)
-    figures = {**one.metrics, **evidence.metrics}
+    figures = {**comparison.metrics, **evidence.metrics}
     own = {name: value for name, value in figures.items() if not is_of_tolerance(name)}
     counted = {}
-    if one.elements and outside is not None:
-        counted["share_out_of_tolerance"] = (outside + evidence.clashing) / one.elements
+    if comparison.elements and outside is not None:
+        counted["share_out_of_tolerance"] = (outside + evidence.clashing) / comparison.elements
     total = used if evidence.budget is None else max(used, evidence.budget)
     worst = (
-        _worst_first((*evidence.corners, *one.worst), rtol, atol)
+        _worst_first((*evidence.corners, *comparison.worst), rtol, atol)
         if evidence.budget is None or evidence.clashing
-        else one.worst
+        else comparison.worst
     )
-    found = () if not used > 1.0 else (_beyond(one, rtol, atol, outside, worst[0]),)
+    found = () if not used > 1.0 else (_beyond(comparison, rtol, atol, outside, worst[0]),)
     return replace(
-        one,
+        comparison,
         findings=(*evidence.findings, *found),
-        metrics={**counted, "budget_used": total, **own} if one.elements or evidence.budget is not None else own,
+        metrics={**counted, "budget_used": total, **own} if comparison.elements or evidence.budget is not None else own,
         rtol=rtol,
         atol=atol,
-        degenerate=evidence.degenerate or tolerates_zeros(one.output, evidence.peak, rtol, atol),
+        degenerate=evidence.degenerate or tolerates_zeros(comparison.output, evidence.peak, rtol, atol),
         worst=worst,
     )
 
 
-def with_figures_of(one: Comparison) -> Evidence | None:
+def with_figures_of(comparison: Comparison) -> Evidence | None:
     """Its evidence, with its own metrics: for a comparison that replaces it and has others."""
-    own = {name: value for name, value in one.metrics.items() if not is_of_tolerance(name)}
-    return one.evidence and replace(one.evidence, metrics=own)
+    own = {name: value for name, value in comparison.metrics.items() if not is_of_tolerance(name)}
+    return comparison.evidence and replace(comparison.evidence, metrics=own)
 
 
 def is_of_tolerance(name: str) -> bool:
@@ -69,11 +75,11 @@ def _used(evidence: Evidence, rtol: float, atol: float) -> float:
     return worst * (1.0 + evidence.slack)
 
 
-def share_of_limit(one: WorstElement, rtol: float, atol: float) -> float:
+def share_of_limit(element: WorstElement, rtol: float, atol: float) -> float:
     """The share of its allowance that an element takes: 0 where there is no error, infinity where none is allowed."""
-    size, error, allowed = abs(one.expected), abs(one.actual - one.expected), atol
-    if math.isinf(error) and math.isfinite(one.actual) and math.isfinite(one.expected):
-        size, error, allowed = size / 4, abs(one.actual / 4 - one.expected / 4), atol / 4
+    size, error, allowed = abs(element.expected), abs(element.actual - element.expected), atol
+    if math.isinf(error) and math.isfinite(element.actual) and math.isfinite(element.expected):
+        size, error, allowed = size / 4, abs(element.actual / 4 - element.expected / 4), atol / 4
     allowed += size * rtol
     if error == 0.0:
         return 0.0
@@ -87,12 +93,12 @@ def _worst_first(elements: tuple[WorstElement, ...], rtol: float, atol: float) -
     return tuple(sorted(numbers, key=lambda one: -shares[one])[:10])
 
 
-def _beyond(one: Comparison, rtol: float, atol: float, outside: int | None, worst: WorstElement) -> Finding:
+def _beyond(comparison: Comparison, rtol: float, atol: float, outside: int | None, worst: WorstElement) -> Finding:
     limits = facts(rtol=rtol, atol=atol)
     if outside is None:
-        return Finding("values", one.output, FindingCode.BEYOND_LIMITS, limits, (worst,))
-    counted = facts(outside=outside, elements=one.elements)
-    return Finding("values", one.output, FindingCode.SOME_BEYOND_LIMITS, counted | limits, (worst,))
+        return Finding("values", comparison.output, FindingCode.BEYOND_LIMITS, limits, (worst,))
+    counted = facts(outside=outside, elements=comparison.elements)
+    return Finding("values", comparison.output, FindingCode.SOME_BEYOND_LIMITS, counted | limits, (worst,))
 
 
 def tolerates_zeros(output: str, peak: float, rtol: float, atol: float) -> Finding | None:

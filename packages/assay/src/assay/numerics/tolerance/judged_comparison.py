@@ -18,26 +18,31 @@ ROWS = ("shape", "values", "degenerate")
 Samples = Sequence[Mapping[str, Tensor]]
 
 
-def beyond_a_guess(one: Comparison) -> Comparison:
+def beyond_a_guess(comparison: Comparison) -> Comparison:
     """What a guess does not explain, and no more than that."""
-    used = facts(used=one.metrics.get("budget_used", 0.0))
-    return _mistrusted(one, Finding("degenerate", one.output, FindingCode.BEYOND_A_GUESS, used), ("values",))
+    used = facts(used=comparison.metrics.get("budget_used", 0.0))
+    return _mistrusted(
+        comparison, Finding("degenerate", comparison.output, FindingCode.BEYOND_A_GUESS, used), ("values",)
+    )
 
 
-def beyond_the_others(one: Comparison, used: float, known: int, samples: int) -> Comparison:
+def beyond_the_others(comparison: Comparison, used: float, known: int, samples: int) -> Comparison:
     """Samples without a tolerance of their own, where jumps may carry one further than another."""
     seen = facts(used=used, known=known, samples=samples)
-    return _mistrusted(one, Finding("degenerate", one.output, FindingCode.BEYOND_THE_OTHERS, seen), ("values",))
+    return _mistrusted(
+        comparison, Finding("degenerate", comparison.output, FindingCode.BEYOND_THE_OTHERS, seen), ("values",)
+    )
 
 
-def by_default(one: Comparison) -> Comparison:
-    evidence = one.evidence and msgspec.structs.replace(one.evidence, by_default=True)
-    return msgspec.structs.replace(one, evidence=evidence)
+def by_default(comparison: Comparison) -> Comparison:
+    evidence = comparison.evidence and msgspec.structs.replace(comparison.evidence, by_default=True)
+    return msgspec.structs.replace(comparison, evidence=evidence)
 
 
-def by_coarse(one: Comparison) -> Comparison:
+def by_coarse(comparison: Comparison) -> Comparison:
     """With a metric that says what its budget is of."""
-    return msgspec.structs.replace(one, metrics={**one.metrics, "coarse_tolerance": 1.0}) if one.metrics else one
+    metrics = comparison.metrics and {**comparison.metrics, "coarse_tolerance": 1.0}
+    return msgspec.structs.replace(comparison, metrics=metrics)
 
 
 def open_golden(one: OutputJudgement) -> OutputJudgement:
@@ -45,81 +50,84 @@ def open_golden(one: OutputJudgement) -> OutputJudgement:
     return replace(one, degenerate=Finding("degenerate", one.output, FindingCode.COARSE_GOLDEN))
 
 
-def other_rows(one: Comparison, first: tuple[int, ...], second: tuple[int, ...]) -> Comparison:
+def other_rows(comparison: Comparison, first: tuple[int, ...], second: tuple[int, ...]) -> Comparison:
     shapes = facts(first_shape=first, second_shape=second)
-    return _mistrusted(one, Finding("degenerate", one.output, FindingCode.OTHER_ROWS, shapes), ROWS)
+    return _mistrusted(comparison, Finding("degenerate", comparison.output, FindingCode.OTHER_ROWS, shapes), ROWS)
 
 
-def other_whole_numbers(one: Comparison, precision: str) -> Comparison:
-    decided = Finding("degenerate", one.output, FindingCode.OTHER_WHOLE_NUMBERS, facts(precision=precision))
-    return _mistrusted(one, decided, ("values",))
+def other_whole_numbers(comparison: Comparison, precision: str) -> Comparison:
+    decided = Finding("degenerate", comparison.output, FindingCode.OTHER_WHOLE_NUMBERS, facts(precision=precision))
+    return _mistrusted(comparison, decided, ("values",))
 
 
-def _mistrusted(one: Comparison, why: Finding, kinds: tuple[str, ...]) -> Comparison:
+def _mistrusted(comparison: Comparison, why: Finding, kinds: tuple[str, ...]) -> Comparison:
     """At its limit, and without findings of these kinds."""
     return msgspec.structs.replace(
-        one,
-        findings=tuple(finding for finding in one.findings if finding.kind not in kinds),
-        metrics={**one.metrics, "budget_used": 1.0},
+        comparison,
+        findings=tuple(finding for finding in comparison.findings if finding.kind not in kinds),
+        metrics={**comparison.metrics, "budget_used": 1.0},
         degenerate=why,
     )
 
 
-def with_judgement(one: Comparison, judged: OutputJudgement | None, *, decides: bool) -> Comparison:
+def with_judgement(comparison: Comparison, judged: OutputJudgement | None, *, decides: bool) -> Comparison:
     """Metrics always; findings and limits only where the profile `decides`."""
-    if judged is None or not judged.metrics or one.at:
-        return one
+    if judged is None or not judged.metrics or comparison.at:
+        return comparison
     if not decides:
         kept = {name: value for name, value in judged.metrics.items() if name != "budget_used"}
-        return msgspec.structs.replace(one, metrics={**one.metrics, **kept})
-    poor = one.evidence.degenerate if one.evidence is not None else one.degenerate
-    other = [finding for finding in one.findings if finding.kind != "values"]
+        return msgspec.structs.replace(comparison, metrics={**comparison.metrics, **kept})
+    poor = comparison.evidence.degenerate if comparison.evidence is not None else comparison.degenerate
+    other = [finding for finding in comparison.findings if finding.kind != "values"]
     used = judged.metrics["budget_used"]
     clashes = any(finding.kind in ("nan", "infinity", "lowest_for_infinity") for finding in other)
     share = judged.statistics.out / max(1, judged.statistics.elements) if judged.statistics else float(used > 1)
-    metrics = {**one.metrics, **judged.metrics, "share_out_of_tolerance": share}
+    metrics = {**comparison.metrics, **judged.metrics, "share_out_of_tolerance": share}
     if clashes:
-        metrics["budget_used"] = one.metrics.get("budget_used", used)
+        metrics["budget_used"] = comparison.metrics.get("budget_used", used)
     return msgspec.structs.replace(
-        one,
+        comparison,
         findings=(*other, *judged.findings),
         metrics=metrics,
         rtol=0.0,
         atol=judged.allowed,
         degenerate=poor or judged.degenerate,
-        worst=judged.worst or one.worst,
+        worst=judged.worst or comparison.worst,
     )
 
 
-def with_rest(one: Comparison, rest: Comparison | None) -> Comparison:
+def with_rest(comparison: Comparison, rest: Comparison | None) -> Comparison:
     """The worse of the two budgets, and what the other samples were found to be."""
-    if rest is None or "budget_used" not in rest.metrics or "budget_used" not in one.metrics:
-        return one
-    used = max(one.metrics["budget_used"], rest.metrics["budget_used"])
+    if rest is None or "budget_used" not in rest.metrics or "budget_used" not in comparison.metrics:
+        return comparison
+    used = max(comparison.metrics["budget_used"], rest.metrics["budget_used"])
     found = tuple(finding for finding in rest.findings if finding.kind == "values")
-    return msgspec.structs.replace(one, metrics={**one.metrics, "budget_used": used}, findings=(*one.findings, *found))
+    return msgspec.structs.replace(
+        comparison, metrics={**comparison.metrics, "budget_used": used}, findings=(*comparison.findings, *found)
+    )
 
 
-def with_tables(one: Comparison, actual: Samples, expected: Samples) -> Comparison:
+def with_tables(comparison: Comparison, actual: Samples, expected: Samples) -> Comparison:
     """The share of elements that torch's and ONNX's tolerances would have failed."""
-    if one.at or not one.metrics:
-        return one
+    if comparison.at or not comparison.metrics:
+        return comparison
     pairs = [
-        (mine[one.output], theirs[one.output])
+        (mine[comparison.output], theirs[comparison.output])
         for mine, theirs in zip(actual, expected, strict=False)
-        if one.output in mine and one.output in theirs
+        if comparison.output in mine and comparison.output in theirs
     ]
-    shares = share_out(pairs, one.dtype)
+    shares = share_out(pairs, comparison.dtype)
     if not shares:
-        return one
-    evidence = one.evidence and _with_counts(one.evidence, shares, one)
-    return msgspec.structs.replace(one, metrics={**one.metrics, **shares}, evidence=evidence)
+        return comparison
+    evidence = comparison.evidence and _with_counts(comparison.evidence, shares, comparison)
+    return msgspec.structs.replace(comparison, metrics={**comparison.metrics, **shares}, evidence=evidence)
 
 
-def _with_counts(evidence: Evidence, shares: Mapping[str, float], one: Comparison) -> Evidence:
+def _with_counts(evidence: Evidence, shares: Mapping[str, float], comparison: Comparison) -> Evidence:
     """What the tables leave outside, beside NaN and infinities."""
-    limits = {"share_out_of_torch": TORCH.get(one.dtype, TORCH["float32"]), "share_out_of_onnx": ONNX}
+    limits = {"share_out_of_torch": TORCH.get(comparison.dtype, TORCH["float32"]), "share_out_of_onnx": ONNX}
     counts = tuple(
-        OutsideCount(*limits[name], round(share * one.elements) - evidence.clashing) for name, share in shares.items()
+        OutsideCount(*limits[name], round(share * comparison.elements) - evidence.clashing)
+        for name, share in shares.items()
     )
     return msgspec.structs.replace(evidence, counts=(*evidence.counts, *counts))

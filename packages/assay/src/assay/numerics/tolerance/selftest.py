@@ -130,8 +130,8 @@ def _seen(defect: Defect, outputs: dict[str, Tensor], names: Sequence[str], firs
     return Tried(defect, min(max(known.values()), BEYOND), bool(seen), seen, missed)
 
 
-def _equal(one: Tensor, other: Tensor) -> bool:
-    return one.shape == other.shape and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+def _equal(tensor: Tensor, other: Tensor) -> bool:
+    return tensor.shape == other.shape and np.array_equal(tensor, other, equal_nan=tensor.dtype.kind == "f")
 
 
 def _budget(judged: OutputJudgement | None, actual: Tensor, oracle: Tensor) -> float | None:

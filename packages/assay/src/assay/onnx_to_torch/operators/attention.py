@@ -94,8 +94,8 @@ def _excluded(where: Tensor, kind: torch.dtype) -> Tensor:
     return torch.zeros(where.shape, dtype=kind, device=where.device).masked_fill(where, float("-inf"))
 
 
-def _sum(one: Tensor | None, other: Tensor) -> Tensor:
-    return other if one is None else one + other
+def _sum(tensor: Tensor | None, other: Tensor) -> Tensor:
+    return other if tensor is None else tensor + other
 
 
 @operator("RotaryEmbedding")

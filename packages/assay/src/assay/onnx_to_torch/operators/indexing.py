@@ -198,11 +198,11 @@ def _corners(boxes: Tensor, centred: int) -> Tensor:
     return torch.stack([torch.minimum(a, c), torch.minimum(b, d), torch.maximum(a, c), torch.maximum(b, d)], -1)
 
 
-def _overlap(one: Tensor, other: Tensor) -> float:
-    height = torch.clamp(torch.minimum(one[2], other[2]) - torch.maximum(one[0], other[0]), min=0)
-    width = torch.clamp(torch.minimum(one[3], other[3]) - torch.maximum(one[1], other[1]), min=0)
+def _overlap(tensor: Tensor, other: Tensor) -> float:
+    height = torch.clamp(torch.minimum(tensor[2], other[2]) - torch.maximum(tensor[0], other[0]), min=0)
+    width = torch.clamp(torch.minimum(tensor[3], other[3]) - torch.maximum(tensor[1], other[1]), min=0)
     common = height * width
-    union = (one[2] - one[0]) * (one[3] - one[1]) + (other[2] - other[0]) * (other[3] - other[1]) - common
+    union = (tensor[2] - tensor[0]) * (tensor[3] - tensor[1]) + (other[2] - other[0]) * (other[3] - other[1]) - common
     return float(common / union) if float(union) > 0 else 0.0
 
 

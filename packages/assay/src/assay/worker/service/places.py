@@ -110,27 +110,27 @@ def judge_all(places: Sequence[Place], oracle: Oracle) -> list[JudgedPlace]:
     return [judged(place, oracle, len(places)) for place in places]
 
 
-def budget(found: Sequence[JudgedPlace]) -> float:
+def budget(places: Sequence[JudgedPlace]) -> float:
     """Of what is allowed: at the worst place, of the worst prompt, and of all together."""
-    every = [error for one in found for error in one.errors]
+    every = [error for one in places for error in one.errors]
     by_prompt: dict[tuple[str, int], list[float]] = {}
-    for one in found:
+    for one in places:
         by_prompt.setdefault((one.place.way, one.place.prompt), []).extend(one.errors)
     norms = [
         math.sqrt(sum(error**2 for error in errors) / len(errors)) / _NORM
         for errors in (every, *by_prompt.values())
         if errors
     ]
-    return max([one.used for one in found] + norms, default=0.0)
+    return max([one.used for one in places] + norms, default=0.0)
 
 
-def difference(found: Sequence[JudgedPlace]) -> Finding | None:
+def difference(places: Sequence[JudgedPlace]) -> Finding | None:
     """The first way in which it answers otherwise, at its worst place."""
-    ways = [way for way in WAYS if budget([one for one in found if one.place.way == way]) > 1.0]
+    ways = [way for way in WAYS if budget([one for one in places if one.place.way == way]) > 1.0]
     if not ways:
         return None
     way, *others = ways
-    mine = [one for one in found if one.place.way == way]
+    mine = [one for one in places if one.place.way == way]
     worst = max(mine, key=lambda one: one.used)
     place = worst.place
     seen = facts(
@@ -148,11 +148,11 @@ def difference(found: Sequence[JudgedPlace]) -> Finding | None:
     return Finding("service", "logits", FindingCode.SERVED, seen)
 
 
-def blind(found: Sequence[JudgedPlace], oracle: Oracle) -> list[str]:
+def blind(places: Sequence[JudgedPlace], oracle: Oracle) -> list[str]:
     """Ways in which answers would pass for those of another place: nothing is proved by them."""
     ways = []
-    for way in dict.fromkeys(one.place.way for one in found):
-        mine = [one.place for one in found if one.place.way == way]
+    for way in dict.fromkeys(one.place.way for one in places):
+        mine = [one.place for one in places if one.place.way == way]
         turned = [
             Place(way, one.prompt, one.beginning, other.top, other.chosen)
             for one, other in zip(mine, [*mine[1:], *mine[:1]], strict=True)

@@ -90,48 +90,48 @@ def _distinct(findings: Sequence[Finding]) -> list[Finding]:
     return [*first.values()]
 
 
-def _comparison(found: Sequence[JudgedPlace], judging: ToleranceComparator) -> Comparison:
-    worst = sorted(found, key=lambda one: one.used, reverse=True)[:3]
+def _comparison(places: Sequence[JudgedPlace], judging: ToleranceComparator) -> Comparison:
+    worst = sorted(places, key=lambda one: one.used, reverse=True)[:3]
     elements = [
         WorstElement((one.place.prompt, len(one.place.beginning), one.token), one.expected, one.actual) for one in worst
     ]
-    apart = [abs(one.actual - one.expected) for one in found if one.errors]
+    apart = [abs(one.actual - one.expected) for one in places if one.errors]
     apart = [one if math.isfinite(one) else math.inf for one in apart]
     learnt = judging.profile is not None and bool(judging.profile.header.learnt)
     return Comparison(
         output="logits",
         dtype=judging.contract.precision,
-        shape=(len(found),),
-        samples=len({one.place.prompt for one in found}),
-        elements=max(2, sum(len(one.errors) for one in found)),
-        metrics={"budget_used": budget(found), "max_abs": max(apart, default=0.0)},
+        shape=(len(places),),
+        samples=len({one.place.prompt for one in places}),
+        elements=max(2, sum(len(one.errors) for one in places)),
+        metrics={"budget_used": budget(places), "max_abs": max(apart, default=0.0)},
         worst=tuple(elements),
         tolerance="learnt" if learnt else "derived",
     )
 
 
-def _metrics(found: Sequence[JudgedPlace]) -> dict[str, float]:
+def _metrics(places: Sequence[JudgedPlace]) -> dict[str, float]:
     """Means hide a fault of one prompt: the worst place and the worst prompt stand beside them."""
-    if not found:
+    if not places:
         return {}
     by_prompt: dict[int, list[float]] = {}
-    for one in found:
+    for one in places:
         by_prompt.setdefault(one.place.prompt, []).append(one.divergence)
-    sizes = [one.divergence for one in found]
+    sizes = [one.divergence for one in places]
     return {
         "kl_mean": math.fsum(sizes) / len(sizes),
         "kl_max": max(sizes),
         "kl_worst_prompt": max(math.fsum(some) / len(some) for some in by_prompt.values()),
-        "places": float(len(found)),
-        "places_with_log_probabilities": float(sum(bool(one.errors) for one in found)),
+        "places": float(len(places)),
+        "places_with_log_probabilities": float(sum(bool(one.errors) for one in places)),
     }
 
 
-def _notes(found: Sequence[JudgedPlace], oracle: Oracle, engine: ContinuesPrompts) -> tuple[Note, ...]:
+def _notes(places: Sequence[JudgedPlace], oracle: Oracle, engine: ContinuesPrompts) -> tuple[Note, ...]:
     notes = []
-    if found and not any(one.errors for one in found):
+    if places and not any(one.errors for one in places):
         notes.append(noted(NoteCode.NO_LOG_PROBABILITIES))
-    if ways := blind(found, oracle):
+    if ways := blind(places, oracle):
         notes.append(noted(NoteCode.OTHER_PROMPTS_PASS, ways=tuple(ways)))
     if isinstance(engine.service, DecodesPrompts):
         return tuple(notes)  # it is given numbers: nobody expects text of it
@@ -142,7 +142,7 @@ def _notes(found: Sequence[JudgedPlace], oracle: Oracle, engine: ContinuesPrompt
     return tuple(notes)
 
 
-def _not_judged(found: Sequence[JudgedPlace], metrics: Mapping[str, float], engine: ContinuesPrompts) -> list[Note]:
+def _not_judged(places: Sequence[JudgedPlace], metrics: Mapping[str, float], engine: ContinuesPrompts) -> list[Note]:
     """What was asked, or might have been, and shows nothing."""
     notes = []
     if not int(engine.settings["draws"]):
@@ -155,7 +155,7 @@ def _not_judged(found: Sequence[JudgedPlace], metrics: Mapping[str, float], engi
         "text": engine.tokenizer is not None,
         "chat": engine.tokenizer is not None and bool(engine.settings["chat_template"]),
     }
-    ways = {one.place.way for one in found}
+    ways = {one.place.way for one in places}
     if none := [way for way, was in asked.items() if was and way not in ways]:
         notes.append(noted(NoteCode.WAYS_NOT_JUDGED, ways=tuple(none)))
     return notes

@@ -24,22 +24,22 @@ def against_declarations(compared: Compared, model: Model) -> Compared:
     return tuple(_comparison(one, declared) for one in comparisons), _all(findings, declared)
 
 
-def _comparison(one: Comparison, declared: Declared) -> Comparison:
-    evidence = one.evidence
+def _comparison(comparison: Comparison, declared: Declared) -> Comparison:
+    evidence = comparison.evidence
     if evidence is not None:
         evidence = replace(evidence, findings=_all(evidence.findings, declared))
-    return replace(one, findings=_all(one.findings, declared), evidence=evidence)
+    return replace(comparison, findings=_all(comparison.findings, declared), evidence=evidence)
 
 
 def _all(findings: Sequence[Finding], declared: Declared) -> tuple[Finding, ...]:
     return tuple(replace(one, code=FindingCode.DECLARED_SHAPE) if _broken(one, declared) else one for one in findings)
 
 
-def _broken(one: Finding, declared: Declared) -> bool:
-    if one.code is not FindingCode.SHAPE or one.output not in declared:
+def _broken(finding: Finding, declared: Declared) -> bool:
+    if finding.code is not FindingCode.SHAPE or finding.output not in declared:
         return False
-    shape = declared[one.output]
-    return _fits(one.facts["due"], shape) and not _fits(one.facts["seen"], shape)
+    shape = declared[finding.output]
+    return _fits(finding.facts["due"], shape) and not _fits(finding.facts["seen"], shape)
 
 
 def _fits(sizes: Any, declared: Sequence[int | str]) -> bool:

@@ -93,8 +93,8 @@ def _named(lane: str) -> Iterator[None]:
         raise
 
 
-def _near(one: Comparison) -> Comparison:
-    return msgspec.structs.replace(one, findings=_beyond(one.findings))
+def _near(comparison: Comparison) -> Comparison:
+    return msgspec.structs.replace(comparison, findings=_beyond(comparison.findings))
 
 
 def _beyond(found: Sequence[Finding]) -> tuple[Finding, ...]:

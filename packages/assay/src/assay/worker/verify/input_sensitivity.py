@@ -96,17 +96,17 @@ def _same_throughout(outputs: Sequence[Mapping[str, Tensor]]) -> tuple[str, ...]
     return tuple(name for name in outputs[0] if all(_same(outputs[0][name], one.get(name)) for one in outputs[1:]))
 
 
-def _same(one: Tensor | None, other: Tensor | None) -> bool:
-    if not isinstance(one, np.ndarray) or not isinstance(other, np.ndarray):
+def _same(tensor: Tensor | None, other: Tensor | None) -> bool:
+    if not isinstance(tensor, np.ndarray) or not isinstance(other, np.ndarray):
         return False
-    if one.shape != other.shape or one.dtype != other.dtype:
+    if tensor.shape != other.shape or tensor.dtype != other.dtype:
         return False
-    return np.array_equal(one, other) if one.dtype == object else one.tobytes() == other.tobytes()
+    return np.array_equal(tensor, other) if tensor.dtype == object else tensor.tobytes() == other.tobytes()
 
 
-def _at(one: Comparison) -> Comparison:
-    findings = tuple(_inputs_ignored(finding) for finding in one.findings)
-    return msgspec.structs.replace(one, at=SHOWN_INPUTS, findings=findings)
+def _at(comparison: Comparison) -> Comparison:
+    findings = tuple(_inputs_ignored(finding) for finding in comparison.findings)
+    return msgspec.structs.replace(comparison, at=SHOWN_INPUTS, findings=findings)
 
 
 def _inputs_ignored(finding: Finding) -> Finding:

@@ -50,25 +50,27 @@ def _stated(name: str, metric: Metric) -> dict[str, StatedMetric]:
 
 
 def _measured(
-    one: Comparison, metrics: Mapping[str, Metric], actual: Samples, expected: Samples, contract: Contract
+    comparison: Comparison, metrics: Mapping[str, Metric], actual: Samples, expected: Samples, contract: Contract
 ) -> Comparison:
     found: dict[str, float] = {}
     stated: dict[str, StatedMetric] = {}
     for name, metric in metrics.items():
         stated |= _stated(name, metric)
     for ours, theirs in zip(actual, expected, strict=False):
-        if one.output not in ours or one.output not in theirs:
+        if comparison.output not in ours or comparison.output not in theirs:
             continue
         for name, metric in metrics.items():
             try:
-                figures = metric(np.asarray(ours[one.output]), np.asarray(theirs[one.output]), contract)
+                figures = metric(np.asarray(ours[comparison.output]), np.asarray(theirs[comparison.output]), contract)
             except Exception as error:  # a third party's metric may raise anything: named, and raised as ours
-                failed = noted(NoteCode.METRIC_FAILED, metric=name, output=one.output, error=describe_exception(error))
+                failed = noted(
+                    NoteCode.METRIC_FAILED, metric=name, output=comparison.output, error=describe_exception(error)
+                )
                 raise BrokenMetric(failed) from error
             for figure, value in figures.items():
                 if figure not in stated:
                     raise BrokenMetric(noted(NoteCode.METRIC_NOT_STATED, metric=name, figure=figure))
                 before = found.get(figure)
                 found[figure] = float(value) if before is None else worse_of(stated[figure].worse, before, float(value))
-    own = {figure: about for figure, about in stated.items() if figure in found and figure not in one.metrics}
-    return msgspec.structs.replace(one, metrics=found | one.metrics, stated=own)
+    own = {figure: about for figure, about in stated.items() if figure in found and figure not in comparison.metrics}
+    return msgspec.structs.replace(comparison, metrics=found | comparison.metrics, stated=own)

@@ -112,9 +112,9 @@ def _run(
         raise Lowering(noted(NoteCode.FAILED_AT_SIZES, sizes=format_shapes(sizes), error=reason_of(error))) from error
 
 
-def _at(one: Comparison, sizes: Sizes) -> Comparison:
-    findings = tuple(_finding_at(finding, sizes) for finding in one.findings)
-    return msgspec.structs.replace(one, at=format_shapes(sizes), findings=findings)
+def _at(comparison: Comparison, sizes: Sizes) -> Comparison:
+    findings = tuple(_finding_at(finding, sizes) for finding in comparison.findings)
+    return msgspec.structs.replace(comparison, at=format_shapes(sizes), findings=findings)
 
 
 def _finding_at(finding: Finding, sizes: Sizes) -> Finding:

@@ -136,10 +136,12 @@ def _compared(asked: Asked, others: dict[int, Answer]) -> Instability:
     )
 
 
-def is_beyond(one: Instability, first: Sequence[Comparison]) -> bool:
+def is_beyond(instability: Instability, first: Sequence[Comparison]) -> bool:
     """By the tolerance at hand; `first` are the comparisons of the first answers."""
     wrong = any(given.findings for given in first)
-    return bool(_all(one.apart, one.findings) or (not wrong and _all(one.against_reference, ())))
+    return bool(
+        _all(instability.apart, instability.findings) or (not wrong and _all(instability.against_reference, ()))
+    )
 
 
 def _all(comparisons: Sequence[Comparison], findings: Sequence[Finding]) -> list[Finding]:
@@ -155,8 +157,8 @@ def _changed(answers: Sequence[Answer], firsts: Sequence[Answer]) -> str:
     return next((name for name, other, array in pairs if not same_bytes(other, array)), "")
 
 
-def _slim(one: Comparison) -> Comparison:
-    return msgspec.structs.replace(one, error_histogram=None, ulp_histogram=None, actual=None)
+def _slim(comparison: Comparison) -> Comparison:
+    return msgspec.structs.replace(comparison, error_histogram=None, ulp_histogram=None, actual=None)
 
 
 def _beside_others(asked: Asked, allowed: float) -> list[Instability] | None:

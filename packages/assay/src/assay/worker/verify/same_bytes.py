@@ -12,15 +12,15 @@ _SMALL_BYTES = 1 << 15
 """Up to here a copy of the bytes is cheaper than views of them."""
 
 
-def same_bytes(one: Tensor | None, other: Tensor) -> bool:
+def same_bytes(tensor: Tensor | None, other: Tensor) -> bool:
     """Also in shape and type."""
-    if one is None or one.shape != other.shape or one.dtype != other.dtype:
+    if tensor is None or tensor.shape != other.shape or tensor.dtype != other.dtype:
         return False
-    if one.dtype == object:
-        return bool(np.array_equal(one, other))
-    if one.nbytes <= _SMALL_BYTES or not (one.flags.c_contiguous and other.flags.c_contiguous):
-        return one.tobytes() == other.tobytes()
-    left, right = one.reshape(-1).view(np.uint8), other.reshape(-1).view(np.uint8)
+    if tensor.dtype == object:
+        return bool(np.array_equal(tensor, other))
+    if tensor.nbytes <= _SMALL_BYTES or not (tensor.flags.c_contiguous and other.flags.c_contiguous):
+        return tensor.tobytes() == other.tobytes()
+    left, right = tensor.reshape(-1).view(np.uint8), other.reshape(-1).view(np.uint8)
     even = left.size & ~7
     words = np.array_equal(left[:even].view(np.uint64), right[:even].view(np.uint64))
     return bool(words and np.array_equal(left[even:], right[even:]))
@@ -42,12 +42,12 @@ def distance(one: Mapping[str, Tensor], other: Mapping[str, Tensor], but: frozen
     return max((_apart(np.asarray(one[name]), np.asarray(other[name])) for name in names), default=0.0)
 
 
-def _apart(one: Tensor, other: Tensor) -> float:
-    if one.shape != other.shape or one.dtype != other.dtype:
+def _apart(tensor: Tensor, other: Tensor) -> float:
+    if tensor.shape != other.shape or tensor.dtype != other.dtype:
         return float("inf")
-    if one.dtype.kind not in "biufV" or one.dtype == object:
-        return 0.0 if np.array_equal(one, other) else 1.0
-    left, right = one.astype(np.float64), other.astype(np.float64)
+    if tensor.dtype.kind not in "biufV" or tensor.dtype == object:
+        return 0.0 if np.array_equal(tensor, other) else 1.0
+    left, right = tensor.astype(np.float64), other.astype(np.float64)
     known = np.isfinite(right)
     if not np.array_equal(np.isfinite(left), known) or not np.array_equal(left[~known], right[~known], equal_nan=True):
         return float("inf")

@@ -195,9 +195,9 @@ def _moved(old: Path, new: Path) -> list[str]:
     return lines
 
 
-def _same(one: TokenSketch, other: TokenSketch) -> bool:
-    alike = all(np.array_equal(array, other.tensors()[name]) for name, array in one.tensors().items())
-    return alike and (one.mass, one.squares) == (other.mass, other.squares)
+def _same(sketch: TokenSketch, other: TokenSketch) -> bool:
+    alike = all(np.array_equal(array, other.tensors()[name]) for name, array in sketch.tensors().items())
+    return alike and (sketch.mass, sketch.squares) == (other.mass, other.squares)
 
 
 def _sound(tensors: Mapping[str, Tensor], beginnings: int, vocabulary: int) -> bool:

@@ -30,14 +30,14 @@ def _apart(value: Tensor, count: int) -> Tensor:
     return value.reshape(value.shape[0], count, value.shape[1] // count, *value.shape[2:]).swapaxes(0, 1)
 
 
-def in_channels(one: Operator, **changed: Any) -> Values | None:
+def in_channels(operator: Operator, **changed: Any) -> Values | None:
     """Those that treat every channel, or group of channels, by numbers of its own: all rows as more of them."""
-    if len(one.shape(0)) < 3 or len(one.call.outputs) > 1:
+    if len(operator.shape(0)) < 3 or len(operator.call.outputs) > 1:
         return None
-    if one.only(0) and one.kernel is None:
-        return in_batch(one)
-    x = _joined(one.rows(0))
-    others = [None if given is None else one.rows(at) for at, given in enumerate(one.inputs) if at]
+    if operator.only(0) and operator.kernel is None:
+        return in_batch(operator)
+    x = _joined(operator.rows(0))
+    others = [None if given is None else operator.rows(at) for at, given in enumerate(operator.inputs) if at]
     flat = [None if given is None else given.reshape(-1, *given.shape[2:]) for given in others]
-    found = one.run(x, *flat, probe=_InChannels(one.call.probe, one.count), **changed)
-    return tuple(_apart(value, one.count) for value in found)
+    found = operator.run(x, *flat, probe=_InChannels(operator.call.probe, operator.count), **changed)
+    return tuple(_apart(value, operator.count) for value in found)

@@ -96,34 +96,38 @@ def texts(attributes: Mapping[str, Any], name: str) -> str:
     return value.decode() if isinstance(value, bytes) else str(value or "")
 
 
-def elementwise(one: Operator) -> Values | None:
+def elementwise(operator: Operator) -> Values | None:
     """Those whose every element of the answer comes from one element of each input, which broadcast."""
-    if one.call.attributes.get("broadcast") is not None or one.call.attributes.get("axis") is not None:
+    if operator.call.attributes.get("broadcast") is not None or operator.call.attributes.get("axis") is not None:
         return None  # how inputs met before opset 7
-    return one.run(*one.aligned())
+    return operator.run(*operator.aligned())
 
 
-def axes_of(one: Operator, position: int) -> list[int] | None:
+def axes_of(operator: Operator, position: int) -> list[int] | None:
     """From an attribute, or an input, of that place."""
-    given = one.attribute("axes")
-    if given is None and len(one.inputs) > position and one.inputs[position] is not None:
-        given = one.inputs[position]
+    given = operator.attribute("axes")
+    if given is None and len(operator.inputs) > position and operator.inputs[position] is not None:
+        given = operator.inputs[position]
     return None if given is None else [int(axis) for axis in np.asarray(given).reshape(-1)]
 
 
 def along_axis(default: int) -> Lift:
     """Those that only need to be told of another axis; further inputs are as they were."""
 
-    def lift(one: Operator) -> Values | None:
-        return one.run(*one.inputs, axis=behind(int(one.attribute("axis", default)))) if one.only(0) else None
+    def lift(operator: Operator) -> Values | None:
+        return (
+            operator.run(*operator.inputs, axis=behind(int(operator.attribute("axis", default))))
+            if operator.only(0)
+            else None
+        )
 
     return lift
 
 
-def in_batch(one: Operator) -> Values | None:
+def in_batch(operator: Operator) -> Values | None:
     """Those that treat what lies along their first axis alike: all rows as one batch."""
-    x = one.rows(0)
-    if not one.only(0) or x.ndim < 3 or len(one.call.outputs) > 1:
+    x = operator.rows(0)
+    if not operator.only(0) or x.ndim < 3 or len(operator.call.outputs) > 1:
         return None
-    found = one.run(x.reshape(one.count * x.shape[1], *x.shape[2:]), *one.inputs[1:])
-    return tuple(value.reshape(one.count, x.shape[1], *value.shape[1:]) for value in found)
+    found = operator.run(x.reshape(operator.count * x.shape[1], *x.shape[2:]), *operator.inputs[1:])
+    return tuple(value.reshape(operator.count, x.shape[1], *value.shape[1:]) for value in found)

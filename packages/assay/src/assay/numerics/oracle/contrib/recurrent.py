@@ -29,13 +29,13 @@ def quantized_lstm(call: Call) -> Values | None:
     return activation_functions(call, *_unrolled(call, ahead, [call.input(at) for at in (3, 5, 6, 7)], (0, 1)))
 
 
-def lifted_lstm(one: Operator) -> Values | None:
+def lifted_lstm(operator: Operator) -> Values | None:
     """Evaluations side by side, each with grids of its own; the weights are those of all."""
-    call = one.call
-    if any(one.is_rowed(at) for at in (1, 2, 4, 8, 9, 10, 11)):
+    call = operator.call
+    if any(operator.is_rowed(at) for at in (1, 2, 4, 8, 9, 10, 11)):
         return None
-    ahead = _ahead(call, one.rows(0), (1, 2, 3)).swapaxes(0, 1)
-    states = [None if call.input(at) is None else one.rows(at).swapaxes(0, 1) for at in (3, 5, 6, 7)]
+    ahead = _ahead(call, operator.rows(0), (1, 2, 3)).swapaxes(0, 1)
+    states = [None if call.input(at) is None else operator.rows(at).swapaxes(0, 1) for at in (3, 5, 6, 7)]
     bias, h0, c0, peepholes = states
     bias, peepholes = (None if given is None else given[:, :, None, :] for given in (bias, peepholes))
     y, last_h, last_c = _unrolled(call, ahead, [bias, h0, c0, peepholes], (1, 2))

@@ -34,9 +34,9 @@ def sum_of_squares(inputs: Sequence[Tensor], again: Callable[..., tuple[Any, ...
     return np.maximum(result, 0)
 
 
-def _is_even(one: Tensor, scale: float) -> bool:
+def _is_even(tensor: Tensor, scale: float) -> bool:
     """Whether all numbers are finite, and none but zeros far smaller than the largest."""
     if not 0.0 < scale < math.inf:
         return False
-    sizes = np.abs(one)
+    sizes = np.abs(tensor)
     return not bool(np.any((sizes < _SMALLEST * scale) & (sizes > 0)))
