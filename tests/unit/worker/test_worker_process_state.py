@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -105,6 +106,20 @@ def test_what_a_library_keeps_from_its_first_use_on_is_accepted_and_a_file_is_no
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert done.stdout.decode().splitlines() == ["", "", "descriptors", "descriptors", "threads", "descriptors"]
+
+
+def test_hooks_of_the_garbage_collector_are_accepted_of_what_was_just_imported_alone(tmp_path: Path) -> None:
+    """A converter adds one when it is imported; a function that was there before, and adds one in a job, is no library at its first use."""
+    (tmp_path / "hooked.py").write_text("import gc\ndef hear(*_): pass\ndef add(): gc.callbacks.append(hear)\nadd()\n")
+    code = (
+        "import gc, sys; from assay.worker.process_state import ProcessState; state = ProcessState()\n"
+        "sys.path.append(sys.argv[1]); state.accept_imports(); print(state.changed())\n"
+        "import hooked; print(*state.changed()); state.accept_first_use(); print(*state.changed())\n"
+        "hooked.add(); state.accept_first_use(); import colorsys; state.accept_imports(); print(*state.changed())\n"
+        "gc.callbacks.pop(); gc.disable(); import cmd; state.accept_imports(); print(*state.changed())"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, check=True)
+    assert done.stdout.decode().splitlines() == ["()", "collector", "", "collector", "collector"]
 
 
 def test_the_clock_of_a_comparison_is_no_change_of_a_backend() -> None:

@@ -60,7 +60,7 @@ RELIED_ON = (
 """Modules whose functions and classes (of the harness: their methods too) are used when a job is timed, compared and answered."""
 AT_IMPORT = frozenset((Changed.ENVIRON, Changed.SIGNALS, Changed.DESCRIPTORS, Changed.IMPORT_PATH, Changed.INTERPRETER))
 """What libraries change when they are imported: a variable with the number of their threads, a database that stays open. And threads
-of their own kind (`library_threads`)."""
+of their own kind (`library_threads`), and hooks of the garbage collector."""
 _MASKS, _MASKS_END = b"\nSigBlk:", b"\nCapInh:"
 """Signals that are blocked, ignored and caught, in /proc/self/status."""
 _PR_GET_PDEATHSIG, _PR_GET_DUMPABLE, _PR_GET_CHILD_SUBREAPER = 2, 3, 37
@@ -116,6 +116,7 @@ class ProcessState:
         )
         self._reads = [read for _, read in self._readers]
         self._imported = 0
+        self._modules = len(sys.modules)
         self._known = [read() for read in self._reads]
         self._open = open_files()
 
@@ -138,6 +139,7 @@ class ProcessState:
         """What libraries have brought that were imported since the last look: each later job finds it, too."""
         if len(sys.modules) == self._imported:
             return
+        self._accept_collector_hooks()
         self._imported = len(sys.modules)
         for place, (what, read) in enumerate(self._readers):
             if what in AT_IMPORT:
@@ -150,6 +152,7 @@ class ProcessState:
     def accept_first_use(self) -> None:
         """What libraries keep from their first use on: a pool of threads, a device, a queue of the kernel. A file is none."""
         self._accept_threads()
+        self._accept_collector_hooks()
         now = open_files()
         new = {number: kind for number, (*file, kind) in now.items() if self._open.get(number) != (*file, kind)}
         if not any(number < 3 or kind == stat.S_IFREG for number, kind in new.items()):
@@ -160,6 +163,14 @@ class ProcessState:
     def _accept_threads(self) -> None:
         if _thread._count() <= library_threads():
             self._threads = self._known[self._place(Changed.THREADS)] = _thread._count()
+
+    def _accept_collector_hooks(self) -> None:
+        """Those of libraries that were imported since the last look: a function that was there before and adds one is not accepted."""
+        *settings, count = self._known[self._place(Changed.COLLECTOR)]
+        imported = set(list(sys.modules)[self._modules :])
+        if all(getattr(hook, "__module__", None) in imported for hook in gc.callbacks[count:]):
+            self._known[self._place(Changed.COLLECTOR)] = (*settings, len(gc.callbacks))
+        self._modules = len(sys.modules)
 
     def _place(self, what: Changed) -> int:
         return [one for one, _ in self._readers].index(what)
