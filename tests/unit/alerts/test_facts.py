@@ -19,6 +19,7 @@ from assay.core.alert import (
     AlertKind,
     AlertRules,
     AlertTarget,
+    Mute,
     RedJob,
     SecretText,
     read_quiet_hours,
@@ -172,3 +173,12 @@ def test_a_script_is_the_same_program_in_the_message() -> None:
     assert f"<pre>{escape(script.rstrip())}</pre>" in made.html
     hostile = message(alert, AlertKind.FOUND, AlertFacts(script="a = 1\x1b[31m\r\nb = '\u202e://u:hunter2@h'\x0cc"))
     assert hostile.text.endswith("\n```python\na = 1 [31m\nb = ' ://u:***@h' c\n```\n")
+
+
+def test_a_recovery_inside_of_a_mute_is_not_said_of_the_run_after_it(store: SqlStore) -> None:
+    run = record(store, 1, Outcome.OK)
+    well, until = "2026-11-21T08:00:00+00:00", "2026-11-22T08:00:00+00:00"
+    alert = Alert("a1b2c3d4", AlertKind.BLOCK, "s", "net: mismatch", {}, run.id, well, run.id, well, (KEY,), well)
+    assert dict(facts_of_news(alert, (), "", run, store).lines)["Now"] == f"run {run.id} passes"
+    muted = replace(alert, mute=Mute(until, "known", "ann"))
+    assert dict(facts_of_news(muted, (), "", run, store).lines)["Now"] == "it was well again while it was muted"

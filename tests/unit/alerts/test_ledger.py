@@ -142,6 +142,43 @@ def test_after_a_mute_what_is_wrong_is_told_again_and_what_is_well_too() -> None
     assert step([over], passed=["a|f|verify"], run="r2")[1] == [(AlertKind.RECOVERY, 0)], "it was sent before the mute"
 
 
+UNTIL = "2026-12-01T00:00:00+00:00"
+LATER = "2026-12-02T00:00:00+00:00"
+
+
+def _muted_and_well() -> list[Alert]:
+    """Told, then muted, then well again inside the mute."""
+    (alert,), _ = step([], [red("a|f|verify")])
+    alerts, news = step([replace(alert, mute=Mute(UNTIL, "known", "ann"))], passed=["a|f|verify"], run="r2")
+    assert news == [], "nothing is told of what is muted"
+    return alerts
+
+
+def test_what_was_told_and_is_well_again_inside_its_mute_is_told_when_the_mute_ends() -> None:
+    alerts, news = update(_muted_and_well(), [], set(), "r3", NOW)
+    assert news == [], "still muted"
+    alerts = kept(alerts, LATER)  # as a message that is sent between the runs does it
+    after, news = update(alerts, [], set(), "r4", LATER)
+    assert [(one.kind, one.alert.is_muted(LATER)) for one in news] == [(AlertKind.RECOVERY, False)]
+    assert kept(after, LATER) == []
+
+
+def test_what_nobody_was_told_of_has_no_recovery_after_its_mute() -> None:
+    (alert,), _ = step([], [red("a|f|verify")])
+    muted = replace(alert, mute=Mute(UNTIL, "known", "ann"), told=())
+    alerts, _ = step([muted], passed=["a|f|verify"], run="r2")
+    assert update(alerts, [], set(), "r3", LATER)[1] == []
+    assert kept(alerts, LATER) == []
+
+
+def test_what_fails_again_inside_its_mute_is_still_known() -> None:
+    again, _ = update(_muted_and_well(), [red("a|f|verify")], set(), "r3", NOW)
+    assert [one.kind for one in update(again, [], {"a|f|verify"}, "r4", LATER)[1]] == [AlertKind.RECOVERY]
+    assert [one.kind for one in update(again, [red("a|f|verify")], set(), "r4", LATER)[1]] == [AlertKind.BLOCK]
+    first = update(_muted_and_well(), [red("a|f|verify")], set(), "r3", LATER)[1]
+    assert [one.kind for one in first] == [AlertKind.BLOCK], "it fails at the first run after the mute"
+
+
 def test_red_jobs_of_verdicts() -> None:
     job = make_job("net", "onnxruntime", "verify")
     nan = make_comparison(findings=(Finding("nan", "scores"),))

@@ -116,6 +116,8 @@ def _answered(whole: Whole) -> Callable[[str], bool]:
 
 
 def _facts(news: News, whole: Whole, page: str, history: str) -> AlertFacts:
+    if news.kind is AlertKind.RECOVERY and news.alert.is_muted(news.alert.closed_at):
+        return AlertFacts(lines=(("Now", "it was well again while it was muted"),))  # by another decision than this
     one = whole.submission
     lines = [("What", report.line(whole, 400)), ("Commit", f"{one.sha[:12]} of {one.branch}")]
     if one.author:

@@ -62,12 +62,18 @@ def update(
         if after.jobs and one.kind is not AlertKind.TREND:
             done.append(after)
             continue
+        well = bool(one.told) and one.id not in replaced and one.kind is not AlertKind.TREND
         # By what it was shown a muted one is known again.
-        after = replace(after, closed_at=now, told=tuple(dict.fromkeys([*one.told, *one.jobs])))
+        told = tuple(dict.fromkeys([*one.told, *one.jobs]))
+        after = replace(after, closed_at=now, told=told, recovery_untold=well and one.is_muted(now))
         done.append(after)
-        if one.told and one.id not in replaced and one.kind is not AlertKind.TREND:
+        if well and not after.recovery_untold:
             news.append(News(after, AlertKind.RECOVERY))
-    return [*closed, *done], news
+    unmuted = {
+        one.id: replace(one, recovery_untold=False) for one in closed if one.recovery_untold and not one.is_muted(now)
+    }
+    news += [News(one, AlertKind.RECOVERY) for one in unmuted.values()]
+    return [*(unmuted.get(one.id, one) for one in closed), *done], news
 
 
 def as_told(alert: Alert, news: News) -> Alert:
@@ -125,13 +131,15 @@ def _joined(known: Alert | None, group: Sequence[RedJob], run: str, now: str, ta
     }
     # What is still wrong at the end of a mute is news again.
     unmuted = known.mute is not None and not known.is_muted(now)
+    forgotten = unmuted or (known.closed_at and not known.recovery_untold)
     return replace(
         known,
         jobs=jobs,
         last_run=run,
         last_at=now,
         closed_at="",
-        told=() if known.closed_at or unmuted else known.told,
+        told=() if forgotten else known.told,
+        recovery_untold=False,
         mute=None if unmuted else known.mute,
     )
 

@@ -77,7 +77,8 @@ class Mute(msgspec.Struct, frozen=True):
 
 class Alert(msgspec.Struct, frozen=True):
     """One cause. `jobs` are those that show it now, each with the number of runs in a row; `told` those that people know of.
-    `closed_at` is "" while it is open. Times are ISO 8601, UTC."""
+    `closed_at` is "" while it is open. `recovery_untold`: people know of it, and it was closed while it was muted. Times are ISO 8601,
+    UTC."""
 
     id: str
     kind: AlertKind
@@ -92,13 +93,14 @@ class Alert(msgspec.Struct, frozen=True):
     closed_at: str = ""
     mute: Mute | None = None
     waiting: tuple[Waiting, ...] = ()
+    recovery_untold: bool = False
 
     def is_muted(self, now: str) -> bool:
         return self.mute is not None and now < self.mute.until
 
     def is_over(self, now: str) -> bool:
-        """Closed, and neither muted nor still to be sent to anybody."""
-        return bool(self.closed_at) and not self.waiting and not self.is_muted(now)
+        """Closed, and neither muted nor still to be told to anybody."""
+        return bool(self.closed_at) and not self.waiting and not self.recovery_untold and not self.is_muted(now)
 
 
 class SecretText(msgspec.Struct, frozen=True):

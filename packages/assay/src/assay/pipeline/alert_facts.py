@@ -58,7 +58,9 @@ def facts_of_news(
             lines.append(("Before", before))
     else:
         lines.append(("Was", f"open from {_time(alert.first_at)} (run {alert.first_run}) to {_time(alert.closed_at)}"))
-        lines.append(("Now", f"run {run.id} passes"))
+        # Inside of its mute it was another run that passed.
+        in_mute = alert.is_muted(alert.closed_at)
+        lines.append(("Now", "it was well again while it was muted" if in_mute else f"run {run.id} passes"))
         lines += _changed(alert.first_run, run, job, store)
     if first and first.log:
         lines.append(("Log", first.log))
