@@ -10,6 +10,7 @@ from assay.core.model_finding_note import model_finding_note
 from assay.core.model_finding_text import sentence
 from assay.core.model_part import MODEL
 from assay.core.note import Note, NoteCode, noted
+from assay.core.refusals.usage_codes import UsageCode
 from assay.judge.finding_text import finding_text
 from assay.judge.note_text import note_text
 
@@ -39,6 +40,16 @@ def test_a_note_with_other_facts_is_told_by_its_code(code: NoteCode) -> None:
 )
 def test_a_note_with_fewer_values_or_of_another_type_is_told_by_its_code(one: Note, told: str) -> None:
     assert note_text(one) == told
+
+
+def test_words_that_an_earlier_version_recorded_are_shown_as_they_are() -> None:
+    old = noted(UsageCode.MUTATION_NEEDS, operator="drop-bias", site="c1", needs="nodes of old")
+    assert note_text(old) == "mutation 'drop-bias' does not apply at 'c1'; it needs nodes of old"
+
+
+def test_what_is_made_of_facts_weighs_more_than_a_word_that_was_recorded() -> None:
+    own = noted(NoteCode.MESSAGES_IGNORED, count=1)
+    assert note_text(noted(NoteCode.MESSAGES_IGNORED, count=1, messages="some")) == note_text(own)
 
 
 @pytest.mark.parametrize(

@@ -177,6 +177,14 @@ _MADE: dict[enum.StrEnum, Callable[[Values], dict[str, object]]] = {
 _BY_NAME = {code.value: made for code, made in _MADE.items()}
 
 
+def _made(code: str, facts: Values) -> dict[str, object]:
+    """Nothing from other facts than its own: an earlier version may have recorded the words themselves."""
+    try:
+        return _BY_NAME[code](facts) if code in _BY_NAME else {}
+    except OTHER_FACTS:
+        return {}
+
+
 def finding_note_text(note: Note) -> str:
     """Of a finding of a model."""
     try:
@@ -198,7 +206,6 @@ def note_text(note: Note | str | None) -> str:
     try:
         if note.code == NoteCode.UNMET:
             return constraint_text(unmet_constraint(note))
-        made = _BY_NAME[note.code](facts) if note.code in _BY_NAME else {}
-        return _TEXTS[note.code].format(**shown, **made)
+        return _TEXTS[note.code].format(**{**shown, **_made(note.code, facts)})
     except OTHER_FACTS:
         return of_another_version(note.code, shown)
