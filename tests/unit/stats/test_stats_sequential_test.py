@@ -62,6 +62,12 @@ def test_more_launches_are_proposed_where_they_would_help() -> None:
     assert decide(_around(0.02, 1.0), RULE).more is None
 
 
+@pytest.mark.parametrize("ratio", [math.inf, -math.inf, math.nan])
+def test_launches_that_are_no_numbers_are_not_called_decided(ratio: float) -> None:
+    answer = decide([ratio] * 20, RULE)
+    assert (answer.word, answer.launches, answer.more) == ("inconclusive", 20, None)
+
+
 @pytest.mark.parametrize(("mean", "spread"), [(0.0, 0.045), (0.02, 0.03), (0.01, 0.02)])
 def test_as_many_launches_as_are_proposed_decide_most_comparisons(mean: float, spread: float) -> None:
     rng = np.random.default_rng(20261123)

@@ -51,14 +51,14 @@ def decide(ratios: Sequence[float], rule: SpeedRule, own_first: Sequence[bool | 
     `ratios` in the order of the launches, `own_first` of each whether the candidate was loaded first. The same launches
     under another rule may be judged again.
     """
-    answer, spread = Answer("inconclusive", math.nan, -math.inf, math.inf, len(ratios), None), math.nan
+    answer, spread, looked = Answer("inconclusive", math.nan, -math.inf, math.inf, len(ratios), None), math.nan, False
     for launches in rule.looks:
         if launches > len(ratios):
             break
-        answer, spread = _look(ratios[:launches], rule, own_first[:launches])
+        (answer, spread), looked = _look(ratios[:launches], rule, own_first[:launches]), True
         if answer.word != "inconclusive":
             return answer
-    return answer if math.isnan(spread) else replace(answer, more=_more(answer.mean, spread, answer.launches, rule))
+    return replace(answer, more=_more(answer.mean, spread, answer.launches, rule)) if looked else answer
 
 
 def _look(ratios: Sequence[float], rule: SpeedRule, own_first: Sequence[bool | None]) -> tuple[Answer, float]:
