@@ -71,6 +71,23 @@ def test_no_device(tmp_path: Path, said: str, words: str) -> None:
     assert reason_text(_asked(tmp_path, driver=(said,))) == words
 
 
+_CHATTY = 'print("NVRM: loaded"); print("[libcuda] 2 warnings"); print(); '
+
+
+def test_lines_that_a_driver_prints_are_not_read_as_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _asked(tmp_path, runtime=_CHATTY) == Availability(available=True, version="8.6.0")
+    for driver, found in [
+        ("", noted(AvailabilityCode.DRIVER_PROCESS_ENDED, ended=noted(AvailabilityCode.ENDED_BY, status=0))),
+        ("[]", None),
+        ('["driver_counts_none"]', noted(AvailabilityCode.DRIVER_COUNTS_NONE)),
+    ]:
+        answer = f"return {driver}" if driver else "import os; os._exit(0)"
+        monkeypatch.setattr(probing, "_DRIVER", f"import json\ndef driver():\n    {_CHATTY}{answer}\n")
+        probing.device_missing.cache_clear()
+        assert probing.device_missing() == found
+    probing.device_missing.cache_clear()
+
+
 def test_a_builder_that_is_null(tmp_path: Path) -> None:
     found = _asked(tmp_path, builder="raise TypeError('pybind11::init(): factory function returned nullptr')")
     assert "its builder ended by exit code 1. " in reason_text(found)

@@ -83,16 +83,26 @@ def device_missing() -> Note | None:
         return noted(AvailabilityCode.DRIVER_NOT_ANSWERED, seconds=_SECONDS)
     if done.returncode != 0:
         return noted(AvailabilityCode.DRIVER_PROCESS_ENDED, ended=_ended_by(done.returncode))
-    return _driver_note(json.loads(done.stdout))
+    said = _said(done.stdout)
+    return _driver_note(said[-1]) if said else noted(AvailabilityCode.DRIVER_PROCESS_ENDED, ended=_ended_by(0))
+
+
+def _said(output: str) -> list[list[Any]]:
+    """The lists that a child printed; a driver may print lines of its own."""
+    found = []
+    for line in output.splitlines():
+        try:
+            one = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(one, list):
+            found.append(one)
+    return found
 
 
 def read_availability(output: str, errors: str, code: int) -> Availability:
     """What the crumbs of the child say, however it ended. A driver without a device weighs more than how tensorrt takes it."""
-    steps: dict[str, Any] = {}
-    for line in output.splitlines():
-        if line.startswith("["):
-            step, said = json.loads(line)
-            steps[step] = said
+    steps: dict[str, Any] = {str(one[0]): one[1] for one in _said(output) if len(one) == 2}
     version = steps.get("version", "")
     last = next(reversed(steps), "start")
     error, ended = " ".join(errors.split())[-300:], _ended_by(code)
