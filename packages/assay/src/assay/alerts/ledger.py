@@ -64,8 +64,8 @@ def update(
             continue
         well = bool(one.told) and one.id not in replaced and one.kind is not AlertKind.TREND
         # By what it was shown a muted one is known again.
-        told = tuple(dict.fromkeys([*one.told, *one.jobs]))
-        after = replace(after, closed_at=now, told=told, recovery_untold=well and one.is_muted(now))
+        known_jobs = tuple(dict.fromkeys([*one.told, *one.jobs]))
+        after = replace(after, closed_at=now, told=known_jobs, recovery_untold=well and one.is_muted(now))
         done.append(after)
         if well and not after.recovery_untold:
             news.append(News(after, AlertKind.RECOVERY))
