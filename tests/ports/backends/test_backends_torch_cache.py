@@ -61,7 +61,7 @@ def test_half_a_library_is_compiled_again(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_exported_first_keeps_what_it_compiles(tmp_path: Path) -> None:
-    """torch.export sets the variable to a temporary folder, and headers go there in any case: every job compiled them anew."""
+    """torch.export sets the variable to a temporary folder, and headers go there in any case: every job compiled them again."""
     said, errors = _python(_EXPORT, tmp_path).communicate()
     own = tmp_path / "inductor" / "worker-0"
     headers = own / "precompiled_headers"

@@ -13,6 +13,7 @@ from assay.core.model_finding import Area, ModelFinding
 from assay.core.model_part import ModelPart, PartKind
 from assay.core.outcome import Outcome
 from assay.core.reference import Reference, ReferenceKind
+from assay.judge.finding_text import finding_text
 from assay.judge.witnesses import Doubt, doubt_of
 from assay.numerics.compare import compare_outputs
 from assay.testing.builders import make_result
@@ -52,6 +53,13 @@ def test_what_the_file_declares_is_believed_where_the_reference_says_so_too(
 ) -> None:
     wanted = (FindingCode.DECLARED_SHAPE, Doubt.NONE) if certain else (FindingCode.SHAPE, Doubt.REFERENCE)
     assert _doubt(_model(*declared), seen, due) == wanted
+
+
+def test_both_shapes_are_named_the_declared_one_as_the_file_has_it() -> None:
+    compared = compare_outputs([{"y": np.ones((1, 8), np.float32)}], [{"y": np.ones((3, 9), np.float32)}], Contract())
+    comparisons, findings = against_declarations(compared, _model("N", 9))
+    said = {finding_text(one) for one in (*findings, *comparisons[0].findings)}
+    assert said == {"Sample 0: output 'y' has shape [1, 8] where [3, 9] is expected, and the model declares [N, 9]."}
 
 
 def test_a_file_that_contradicts_itself_declares_nothing() -> None:

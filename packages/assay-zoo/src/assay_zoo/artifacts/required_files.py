@@ -19,8 +19,8 @@ _WHAT = {
 }
 
 
-def parts_findings(place: SubmissionContext) -> Iterator[Finding]:
-    """One for each part that is not there. Without metadata the usual names are looked for."""
+def missing_files(place: SubmissionContext) -> Iterator[Finding]:
+    """One for each file that is not there. Without metadata the usual names are looked for."""
     for path, what in (
         (METADATA, "what the model claims"),
         ("README.md", "`assay zoo readme` writes it from metadata.toml"),

@@ -50,7 +50,7 @@ def clean_folder() -> None:
 
     if folder := own_folder():
         remove_unfinished(folder)
-        # torch 2.13 keeps its compiled headers beside the temporary files, whatever the variable says: each worker made them anew.
+        # torch 2.13 keeps its compiled headers beside the temporary files, whatever the variable says: each worker made them again.
         headers = folder / "precompiled_headers"
         codecache._HEADER_DIR, codecache._HEADER_LOCK_DIR = str(headers), str(headers / "locks")
 

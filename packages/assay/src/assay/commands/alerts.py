@@ -47,7 +47,7 @@ def mute_alert(identity: str, until: datetime, reason: str, history: str, *, who
 
 
 def unmute_alert(identity: str, history: str) -> Alert:
-    """As if its end were now. Raises UsageError where it is not muted."""
+    """Ends the mute of an alert now. Raises UsageError where it is not muted."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
 
     def unmuted(alert: Alert) -> Alert:

@@ -73,7 +73,7 @@ def tell_causes(session: Session, corpus: Corpus, services: Services, rules: Ale
 
 
 def _unknown(new: Sequence[Bucket], alerts: Sequence[Alert]) -> list[Bucket]:
-    """Those that the history has no alert of. It knows more than the session, which may be lost and begun anew."""
+    """Those that the history has no alert of. It knows more than the session, which may be lost and begun again."""
     known = {one.id for one in alerts}
     return [one for one in new if _id(one) not in known]
 

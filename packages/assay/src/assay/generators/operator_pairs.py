@@ -61,7 +61,7 @@ def _added(build: Build, operator: str) -> list[Operand]:
 
 
 def _mixed(index: int, size: int) -> int:
-    """A walk over all of `size` places that begins anew when it is through: steps of about the golden section, prime to the size."""
+    """A walk over all of `size` places that begins again when it is through: steps of about the golden section, prime to the size."""
     step = int(size * 0.6180339887) | 1
     while gcd(step, size) > 1:
         step += 2

@@ -34,7 +34,9 @@ _TEXTS = {
         "Sample {sample}: output {output!r} is {seen} where {due} is expected. Complex numbers came as pairs of real ones: a converter "
         "rewrote the model."
     ),
-    FindingCode.DECLARED_SHAPE: "Sample {sample}: output {output!r} has shape [{seen}] where the model declares [{due}].",
+    FindingCode.DECLARED_SHAPE: (
+        "Sample {sample}: output {output!r} has shape [{seen}] where [{due}] is expected, and the model declares [{declared}]."
+    ),
     FindingCode.SHAPE: "Sample {sample}: output {output!r} has shape [{seen}] where [{due}] is expected.",
     FindingCode.INCOMPARABLE: (
         "Output {output!r} has elements that cannot be compared ({types}): leave it out of the model or cast it."

@@ -162,6 +162,6 @@ def original_folder(case: Case, recorded: Path) -> str:
 
 
 def oracle_digest(case: Case, inputs: Inputs) -> str:
-    """Identity of the reference answers of a case: what another rule would draw, or another oracle answer, is made anew."""
+    """Identity of the reference answers of a case: what another rule would draw, or another oracle answer, is made again."""
     made_by = (rooms_digest(*ANSWERING), metadata.version("onnx"))
     return value_digest((case.model.digest, inputs, *identity(case), *made_by))[:32]

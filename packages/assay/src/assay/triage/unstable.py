@@ -21,7 +21,7 @@ from assay.triage.reduce import minimize
 from assay.triage.symptom import UNSTABLE, Symptom
 
 RUNS = 8
-"""Of one part, each built anew: what parts in a third of its runs is missed once in twenty-five."""
+"""Of one part, each built again: what parts in a third of its runs is missed once in twenty-five."""
 CALLS = 16
 """Of each engine."""
 FEW = 2

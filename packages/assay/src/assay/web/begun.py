@@ -20,7 +20,7 @@ class _Kept(msgspec.Struct):
 
 
 class Begun:
-    """The key is made anew with each: what another process began is unknown."""
+    """The key is made again with each: what another process began is unknown."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.seconds = seconds

@@ -16,6 +16,6 @@ AVAILABILITY: dict[str, str] = {
     AvailabilityCode.DRIVER_COUNTS_NONE: "the driver counts no device",
     AvailabilityCode.DRIVER_SAYS: "{error} ({code})",
     AvailabilityCode.DRIVER_NOT_ANSWERED: "the driver did not answer within {seconds} s",
-    AvailabilityCode.DRIVER_PROCESS_ENDED: "asking the driver ended by {ended}",
+    AvailabilityCode.DRIVER_PROCESS_ENDED: "the process that asked the driver ended by {ended}",
     AvailabilityCode.ENDED_BY: "{ending}",
 }

@@ -13,7 +13,7 @@ Shapes = Mapping[str, Shape]
 ATTENTION, GATED = ("query", "key", "value", "out"), ("gate", "up", "down")
 _NORMS = ("query_norm", "key_norm")
 _NO_EFFECT = ("rotary_emb.inv_freq",)
-"""Ends of the names of buffers that older writers stored, and that are computed anew."""
+"""Ends of the names of buffers that older writers stored, and that are computed again."""
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from assay.worker.engine import artifact_cache, handover
 from assay.worker.engine.apply_transforms import apply_transforms
 from assay.worker.engine.capture_warnings import capture_warnings
 from assay.worker.engine.model_format import model_path, to_format
-from assay.worker.engine.refused_models import lower_as_given, rejected_valid_models
+from assay.worker.engine.refused_models import lower_as_given, refused_valid_models
 from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.sample_sizes import sample_sizes
 from assay.worker.scratch_dir import artifact_folder
@@ -124,7 +124,7 @@ def lower(job: EngineJob, stages: Stages) -> Lowered:
 
 def _lower(job: EngineJob, backend: Backend, stages: Stages) -> Lowered:
     changed = to_format(apply_transforms(job, model_path(job, backend.accepts), stages), backend.accepts, job, stages)
-    with stages.enter(Stage.LOWER), rejected_valid_models(changed.model):
+    with stages.enter(Stage.LOWER), refused_valid_models(changed.model):
         engine = lower_as_given(backend, changed.model, job)
     with stages.enter(Stage.SAVE):
         folder = artifact_folder(job.scratch)

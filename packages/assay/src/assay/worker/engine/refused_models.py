@@ -47,7 +47,7 @@ def lower_as_given(backend: Backend, model: Path, job: EngineJob) -> Engine:
 
 
 @contextmanager
-def rejected_valid_models(model: Path) -> Iterator[None]:
+def refused_valid_models(model: Path) -> Iterator[None]:
     """Raises Lowering, a refusal, for the InvalidModel that a backend raises inside of a model that is valid ONNX: the fault is no
     broken file then. The text and the node stay."""
     try:

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from assay.core.comparison import Comparison
-from assay.core.finding import Finding, FindingCode
+from assay.core.finding import Finding, FindingCode, facts
 from assay.core.model import Model
 from assay.worker.verify.reference_comparison import Compared
 
@@ -32,7 +32,12 @@ def _comparison(comparison: Comparison, declared: Declared) -> Comparison:
 
 
 def _all(findings: Sequence[Finding], declared: Declared) -> tuple[Finding, ...]:
-    return tuple(replace(one, code=FindingCode.DECLARED_SHAPE) if _broken(one, declared) else one for one in findings)
+    return tuple(_contradicting(one, declared) if _broken(one, declared) else one for one in findings)
+
+
+def _contradicting(finding: Finding, declared: Declared) -> Finding:
+    stated = facts(declared=declared[finding.output])
+    return replace(finding, code=FindingCode.DECLARED_SHAPE, facts={**finding.facts, **stated})
 
 
 def _broken(finding: Finding, declared: Declared) -> bool:
