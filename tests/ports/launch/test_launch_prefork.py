@@ -45,9 +45,9 @@ def _others(before: set[int]) -> set[int]:
 def test_those_forked_from_it_do_the_work(linear: Path, golden: Path, children: set[int]) -> None:
     model = open_model(linear)
     jobs = [faulty_job(f"{n}", "none", model=model, golden=golden) for n in range(6)]
-    with Preforked(FLOWS) as ahead:
+    with Preforked(FLOWS) as preforked:
         (server,) = _others(children)
-        results = Pool(2, ahead=ahead).launch(JobList(jobs))
+        results = Pool(2, preforked=preforked).launch(JobList(jobs))
         first = next(results)
         assert _soon(lambda: len(_others(children)) == 3), "the second may be forked late"
         workers = _others(children) - {server}
@@ -57,17 +57,17 @@ def test_those_forked_from_it_do_the_work(linear: Path, golden: Path, children: 
 
 
 def test_each_death_is_blamed_on_its_job(linear: Path, golden: Path, children: set[int]) -> None:
-    with Preforked(FLOWS) as ahead:
-        check_launcher(lambda: Pool(2, ahead=ahead), model=open_model(linear), golden=golden)
+    with Preforked(FLOWS) as preforked:
+        check_launcher(lambda: Pool(2, preforked=preforked), model=open_model(linear), golden=golden)
 
 
 def test_a_worker_works_in_the_folder_where_its_driver_is_now(
     linear: Path, golden: Path, children: set[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = faulty_job("here", "none", model=open_model(linear), golden=Path(golden.name))
-    with Preforked(FLOWS) as ahead:
+    with Preforked(FLOWS) as preforked:
         monkeypatch.chdir(golden.parent)
-        (result,) = Pool(1, ahead=ahead).launch(JobList([job]))
+        (result,) = Pool(1, preforked=preforked).launch(JobList([job]))
     assert result.outcome is Outcome.OK, result.detail
 
 
@@ -86,8 +86,8 @@ def test_a_suspect_is_repeated_in_a_process_that_was_not_forked(
 
     monkeypatch.setattr(staff, "WorkerProcess", noted)
     jobs = [faulty_job("bad", "segfault", model=open_model(linear), golden=golden)]
-    with Preforked(FLOWS) as ahead:
-        (result,) = Pool(1, ahead=ahead).launch(JobList(jobs))
+    with Preforked(FLOWS) as preforked:
+        (result,) = Pool(1, preforked=preforked).launch(JobList(jobs))
     assert (result.outcome, result.attempts) == (Outcome.CRASH, 2)
     assert started == [True, False]
 
@@ -95,10 +95,10 @@ def test_a_suspect_is_repeated_in_a_process_that_was_not_forked(
 def test_a_server_that_is_gone_costs_no_job(linear: Path, golden: Path, children: set[int]) -> None:
     model = open_model(linear)
     jobs = [faulty_job(f"{n}", "none", model=model, golden=golden) for n in range(6)]
-    with Preforked(FLOWS) as ahead:
+    with Preforked(FLOWS) as preforked:
         (server,) = _others(children)
         psutil.Process(server).kill()
-        assert {one.outcome for one in Pool(2, ahead=ahead).launch(JobList(jobs))} == {Outcome.OK}
+        assert {one.outcome for one in Pool(2, preforked=preforked).launch(JobList(jobs))} == {Outcome.OK}
 
 
 def test_a_server_that_hangs_costs_no_job(
@@ -117,10 +117,10 @@ def test_a_server_that_hangs_costs_no_job(
     monkeypatch.setattr(staff, "WorkerProcess", impatient)
     model = open_model(linear)
     jobs = [faulty_job(f"{n}", "none", model=model, golden=golden) for n in range(6)]
-    with Preforked(FLOWS) as ahead:
+    with Preforked(FLOWS) as preforked:
         (server,) = _others(children)
         psutil.Process(server).suspend()
-        assert {one.outcome for one in Pool(2, ahead=ahead).launch(JobList(jobs))} == {Outcome.OK}
+        assert {one.outcome for one in Pool(2, preforked=preforked).launch(JobList(jobs))} == {Outcome.OK}
 
 
 def test_a_server_with_threads_of_its_own_forks_nothing_and_costs_no_job(
@@ -133,9 +133,9 @@ def test_a_server_with_threads_of_its_own_forks_nothing_and_costs_no_job(
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     jobs = [faulty_job(f"{n}", "none", model=open_model(linear), golden=golden) for n in range(3)]
-    with Preforked(FLOWS) as ahead:
+    with Preforked(FLOWS) as preforked:
         (server,) = _others(children)
-        results = Pool(2, ahead=ahead).launch(JobList(jobs))
+        results = Pool(2, preforked=preforked).launch(JobList(jobs))
         first = next(results)
         assert not psutil.Process(server).children()
         assert {first.outcome, *(one.outcome for one in results)} == {Outcome.OK}
@@ -146,10 +146,10 @@ def test_what_needs_another_process_is_not_forked_from_it(
     linear: Path, golden: Path, children: set[int], other: str
 ) -> None:
     interpreter = Interpreter(sys.executable, {"ASSAY_OTHER": "1"} if other == "variables" else {})
-    with Preforked(FLOWS if other == "variables" else ("onnxruntime",)) as ahead:
+    with Preforked(FLOWS if other == "variables" else ("onnxruntime",)) as preforked:
         (server,) = _others(children)
         jobs = [faulty_job(f"{n}", "none", model=open_model(linear), golden=golden) for n in range(3)]
-        results = Pool(1, interpreter=lambda name: interpreter, ahead=ahead).launch(JobList(jobs))
+        results = Pool(1, interpreter=lambda name: interpreter, preforked=preforked).launch(JobList(jobs))
         assert next(results).outcome is Outcome.OK
         assert not psutil.Process(server).children()
         assert {one.outcome for one in results} == {Outcome.OK}
@@ -157,7 +157,7 @@ def test_what_needs_another_process_is_not_forked_from_it(
 
 def test_a_forked_worker_waits_for_the_next_launch(linear: Path, golden: Path, children: set[int]) -> None:
     jobs = [faulty_job(f"{n}", "none", model=open_model(linear), golden=golden) for n in range(2)]
-    with Preforked(FLOWS) as ahead, Pool(1, ahead=ahead) as pool:
+    with Preforked(FLOWS) as preforked, Pool(1, preforked=preforked) as pool:
         first = [one.outcome for one in pool.launch(JobList(jobs[:1]))]
         workers = _others(children)
         second = [one.outcome for one in pool.launch(JobList(jobs[1:]))]
@@ -167,8 +167,8 @@ def test_a_forked_worker_waits_for_the_next_launch(linear: Path, golden: Path, c
 
 def test_flows_that_this_machine_does_not_know_cost_no_job(linear: Path, golden: Path, children: set[int]) -> None:
     job = faulty_job("here", "none", model=open_model(linear), golden=golden)
-    with Preforked(("of-another-machine",)) as ahead:
-        assert [one.outcome for one in Pool(1, ahead=ahead).launch(JobList([job]))] == [Outcome.OK]
+    with Preforked(("of-another-machine",)) as preforked:
+        assert [one.outcome for one in Pool(1, preforked=preforked).launch(JobList([job]))] == [Outcome.OK]
 
 
 def test_nothing_is_imported_ahead_for_flows_of_an_environment(children: set[int]) -> None:

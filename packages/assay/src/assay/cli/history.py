@@ -10,7 +10,7 @@ import typer
 
 from assay.cli.common import History, Reports, finish, progress_bar, read_reports
 from assay.cli.from_options import shown
-from assay.options.groups import DEFAULT_HISTORY, REPORTS, PlaceOptions, WorkerOptions, history_words
+from assay.options.groups import DEFAULT_HISTORY, REPORTS, MachineOptions, WorkerOptions, history_words
 
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, the beginning of one, or `last`.")]
 
@@ -157,22 +157,22 @@ def resume(
     run: RunId = "last",
     report: Reports = None,
     workers: Annotated[int, shown(WorkerOptions, "workers")] = 0,
-    on: Annotated[str, shown(PlaceOptions, "on")] = "",
+    on: Annotated[str, shown(MachineOptions, "on")] = "",
     history: History = DEFAULT_HISTORY,
 ) -> None:
     from assay.commands.alerting import SEND, rules_for, with_alerts
     from assay.commands.composition import open_services
-    from assay.commands.elsewhere import elsewhere
-    from assay.commands.place import place_of
+    from assay.commands.machine_address import job_address
     from assay.commands.recycling import RECYCLE
+    from assay.commands.remote_machines import remote_machines
     from assay.commands.reporting import destinations
     from assay.pipeline.resume import resume as go_on
 
     where = destinations(read_reports(report))
-    rules, there = rules_for(SEND, None), elsewhere(place_of(on), workers, RECYCLE)
+    rules, machines = rules_for(SEND, None), remote_machines(job_address(on), workers, RECYCLE)
     with (
         progress_bar() as progress,
-        open_services(history, workers=workers, progress=progress, recorded=True, there=there) as services,
+        open_services(history, workers=workers, progress=progress, recorded=True, machines=machines) as services,
     ):
         checked = with_alerts(go_on(run, services), services, rules, SEND)
     for destination in where:

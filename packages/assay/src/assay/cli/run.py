@@ -18,20 +18,20 @@ from assay.options.run import RunOptions
 
 @from_options(RunOptions)
 def run(given: Mapping[str, Any]) -> None:
-    from assay.commands.place import place_of
+    from assay.commands.machine_address import said_address
     from assay.launch.prefork import Preforked
 
-    starts = given["only_kind"] == "verify" and not place_of(given["on"])
+    starts = given["only_kind"] == "verify" and not said_address(given["on"]).text
     hint = "with --unrecorded nothing is kept of it: run it again" if given["unrecorded"] else RESUMABLE
-    with Preforked(given["flows"] or () if starts else ()) as ahead, progress_bar(hint) as progress:
+    with Preforked(given["flows"] or () if starts else ()) as preforked, progress_bar(hint) as progress:
         # Not before: what this imports takes as long as what the workers import.
-        from assay.commands.elsewhere import elsewhere_for_suites
+        from assay.commands.remote_machines import remote_machines_for_suites
 
         options = read_options(RunOptions, given, command=command_line(sys.argv[1:], RunOptions))
-        with elsewhere_for_suites(options) or nullcontext() as there:
+        with remote_machines_for_suites(options) or nullcontext() as machines:
             from assay.commands.run import run_suites
 
-            checked = run_suites(options, progress, ahead, there)
+            checked = run_suites(options, progress, preforked, machines)
     if options.unrecorded:  # a table takes as long as a third of what starts a shard, and the whole has one
         print(f"{len(checked.results)} results are in {options.save} alone: `assay merge` judges and shows them")
         leave(checked)

@@ -12,10 +12,10 @@ from assay.commands.alerting import rules_for, with_alerts
 from assay.commands.caches import enforce_cache_limit_after_check
 from assay.commands.check_request import read_config, request_of
 from assay.commands.composition import open_services
-from assay.commands.elsewhere import elsewhere
+from assay.commands.machine_address import job_address
 from assay.commands.own_data import near_place
-from assay.commands.place import place_of
 from assay.commands.recycling import recycle_of
+from assay.commands.remote_machines import remote_machines
 from assay.commands.reporting import destinations
 from assay.launch.idle import IdleWorkers
 from assay.options.arguments import values_from_python
@@ -67,9 +67,15 @@ def run_check(options: CheckOptions, progress: Progress = SILENT, idle: IdleWork
     rules = rules_for(options.alerts, config)
     history = options.history or (near_place(config.history) if config else DEFAULT_HISTORY)
     recycle = recycle_of(options)
-    there = elsewhere(place_of(options.on, config), options.workers, recycle)
+    machines = remote_machines(job_address(options.on, config), options.workers, recycle)
     with open_services(
-        history, workers=options.workers, recycle=recycle, progress=progress, config=config, idle=idle, there=there
+        history,
+        workers=options.workers,
+        recycle=recycle,
+        progress=progress,
+        config=config,
+        idle=idle,
+        machines=machines,
     ) as services:
         if options.compare_run:
             request = replace(request, baseline=services.store.run(options.compare_run).id)
@@ -87,8 +93,8 @@ def prepared(options: CheckOptions, progress: Progress) -> Iterator[tuple[Reques
     request = request_of(options, config)
     history = options.history or (near_place(config.history) if config else DEFAULT_HISTORY)
     recycle = recycle_of(options)
-    there = elsewhere(place_of("", config) if config else "", options.workers, recycle)
+    machines = remote_machines(job_address("", config), options.workers, recycle) if config else None
     with open_services(
-        history, workers=options.workers, recycle=recycle, progress=progress, config=config, there=there
+        history, workers=options.workers, recycle=recycle, progress=progress, config=config, machines=machines
     ) as services:
         yield request, services

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from assay import plugins
 from assay.commands.blobs import open_shared_files
-from assay.commands.elsewhere import LAUNCHERS, Elsewhere
 from assay.commands.recycling import RECYCLE
+from assay.commands.remote_machines import LAUNCHERS, RemoteMachines
 from assay.errors import NotWritable, RunNotFound, StoreError
 from assay.options.groups import DEFAULT_HISTORY
 from assay.pipeline.job_graph import JobGraph
@@ -41,17 +41,17 @@ def open_services(
     config: Config | None = None,
     locks: Path | None = None,
     recorded: bool = False,
-    ahead: Preforked | None = None,
+    preforked: Preforked | None = None,
     idle: IdleWorkers | None = None,
-    there: Elsewhere | None = None,
+    machines: RemoteMachines | None = None,
     unrecorded: bool = False,
 ) -> Iterator[Services]:
     """`history` is a folder, or a postgresql+psycopg:// URL (then the folder beside it is `.assay`); the
     store of a third party, called NAME, is picked by `NAME://...`. `config` names
     environments; without it, ./assay.toml does. Their locks lie in `locks`, by default the history's folder. With
     `recorded`, for commands that read, a folder without a history is refused instead of made, and one that nobody may write to is only
-    read. Workers started `ahead` are the first that verify; those that are `idle`, of a command that began with them, are used first.
-    `there` are other machines, where jobs run. Of what is `unrecorded` nothing is kept but files in the folder."""
+    read. `preforked` workers are the first that verify; those that are `idle`, of a command that began with them, are used first.
+    `machines` are others, where jobs run. Of what is `unrecorded` nothing is kept but files in the folder."""
     from assay.commands.environments import open_environments
     from assay.launch.gpus import gpus
     from assay.stores.journal import Journal, journal_held, read_journal
@@ -59,14 +59,13 @@ def open_services(
     remote = "://" in history
     folder = Path(DEFAULT_HISTORY if remote else history)
     with ExitStack() as opened:
-        opened.enter_context(there or nullcontext())
+        opened.enter_context(machines or nullcontext())
         if not (reads := recorded and not remote and not _writable(folder)):
             _make(folder)
         environments = open_environments(locks or folder, config)
         asked = environments.interpreter, progress.at
-        pool, alone = (
-            there.launchers(*asked) if there else opened.enter_context(_here(workers, recycle, *asked, ahead, idle))
-        )
+        here = _here(workers, recycle, *asked, preforked, idle)
+        pool, alone = machines.launchers(*asked) if machines else opened.enter_context(here)
         store, files = opened.enter_context(_nothing(folder) if unrecorded else _kept(history, folder, config, reads))
         yield Services(
             folder=folder,
@@ -114,14 +113,14 @@ def _here(
     recycle: int,
     interpreter: InterpreterOf,
     watch: Watch,
-    ahead: Preforked | None,
+    preforked: Preforked | None,
     idle: IdleWorkers | None,
 ) -> Iterator[tuple[Launcher, Launcher]]:
     """On this machine: warm workers, and a fresh process for each job when nothing else runs."""
     from assay.launch.gpus import gpus
 
     warm, fresh = plugins.load(LAUNCHERS, "pool"), plugins.load(LAUNCHERS, "fresh")
-    with warm(workers, recycle, interpreter, gpus(), ahead, watch, idle) as pool:
+    with warm(workers, recycle, interpreter, gpus(), preforked, watch, idle) as pool:
         yield pool, fresh(2, interpreter, gpus(), watch, pool.end_idle)
 
 

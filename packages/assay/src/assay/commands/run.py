@@ -14,9 +14,9 @@ from assay.commands.alerting import rules_for, with_alerts
 from assay.commands.backend_options import with_options
 from assay.commands.caches import enforce_cache_limit
 from assay.commands.composition import open_services
-from assay.commands.elsewhere import Elsewhere, elsewhere_for_suites
-from assay.commands.place import is_slurm, place_of_suites
+from assay.commands.machine_address import suite_address
 from assay.commands.recycling import SUITE_RECYCLE, recycle_of
+from assay.commands.remote_machines import RemoteMachines, remote_machines_for_suites
 from assay.commands.reporting import destinations, try_to_write
 from assay.commands.slurm import run_on_slurm
 from assay.commands.sources import MINED, NamedModels
@@ -43,16 +43,16 @@ GROUP = "assay.suites"
 def run_suites(
     options: RunOptions,
     progress: Progress = SILENT,
-    ahead: Preforked | None = None,
-    there: Elsewhere | None = None,
+    preforked: Preforked | None = None,
+    machines: RemoteMachines | None = None,
 ) -> Checked:
-    """The whole of `assay run`, its printing apart. Workers started `ahead`, or the machines that are `there`, were begun before. Raises
+    """The whole of `assay run`, its printing apart. `preforked` workers, or other `machines`, were begun before. Raises
     UsageError, NotWritable, BrokenFlow, FewerCases."""
     if options.save:
         try_to_write(options.save)
-    place = place_of_suites(options)
-    if is_slurm(place):
-        return run_on_slurm(options, _request(options), progress, place)
+    address = suite_address(options)
+    if address.is_slurm:
+        return run_on_slurm(options, _request(options), progress, address.text)
     if options.unrecorded and not options.save:
         raise UsageError("--unrecorded keeps the results in a file alone: say in which with --save FILE")
     reports = destinations(options.reports)
@@ -63,8 +63,8 @@ def run_suites(
         workers=options.workers,
         recycle=recycle_of(options, SUITE_RECYCLE),
         progress=progress,
-        ahead=ahead,
-        there=there or elsewhere_for_suites(options),
+        preforked=preforked,
+        machines=machines or remote_machines_for_suites(options),
         unrecorded=options.unrecorded,
     ) as services:
         if options.compare_run:

@@ -56,8 +56,8 @@ OWN = (
 """Options that a task does not have, or has its own values of."""
 
 
-def run_on_slurm(options: RunOptions, request: SuiteRequest, progress: Progress, place: str) -> Checked:
-    """As `run_suites`, with the models that `request` found. `place` is slurm or slurm://PARTITION. Raises UsageError for what Slurm
+def run_on_slurm(options: RunOptions, request: SuiteRequest, progress: Progress, address: str) -> Checked:
+    """As `run_suites`, with the models that `request` found. `address` is slurm or slurm://PARTITION. Raises UsageError for what Slurm
     refuses, FewerCases before anything is submitted, WorkerFailed where no shard has results."""
     _refuse(options)
     wanted = destinations(options.reports)
@@ -71,7 +71,7 @@ def run_on_slurm(options: RunOptions, request: SuiteRequest, progress: Progress,
         _lock(request, services)
         copy_histories(services.folder, folder, total)
         models = copy_models(request.sources, folder)
-        array = SlurmArray(folder, place.partition("://")[2], options.workers)
+        array = SlurmArray(folder, address.partition("://")[2], options.workers)
         with _ended(array):
             files = _run(array, _script(options, folder, total, models), folder, total, progress)
         if not files:

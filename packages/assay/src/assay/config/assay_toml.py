@@ -144,14 +144,14 @@ def load_alerts(path: Path) -> AlertRules | None:
     return alert_rules(path.absolute().parent, read(path).validate(ConfigFile).alerts)
 
 
-def load_place(path: Path) -> str:
+def load_machine_address(path: Path) -> str:
     """Where jobs run by an assay.toml whose models need not exist, "" where it does not say. Raises BadPolicy."""
     from assay.config.option_keys import option_values
     from assay.config.schema import ConfigFile
     from assay.config.toml_errors import read
 
-    place: str = option_values("launch", read(path).validate(ConfigFile).launch)["on"]
-    return place
+    address: str = option_values("launch", read(path).validate(ConfigFile).launch)["on"]
+    return address
 
 
 def _place(path: Path, said: str) -> str:

@@ -41,12 +41,12 @@ class Pool:
         recycle: int = 100,
         interpreter: InterpreterOf = own_interpreter,
         gpus: Sequence[Gpu] = (),
-        ahead: Preforked | None = None,
+        preforked: Preforked | None = None,
         watch: Watch = unwatched,
         idle: IdleWorkers | None = None,
     ) -> None:
         self._workers, self._watch = most_workers(workers), watch
-        self._recycle, self._interpreter, self._gpus, self._ahead = recycle, interpreter, gpus, ahead
+        self._recycle, self._interpreter, self._gpus, self._preforked = recycle, interpreter, gpus, preforked
         self._idle = idle or IdleWorkers()
 
     def launch(self, source: JobSource) -> Generator[Result, None, None]:
@@ -56,7 +56,7 @@ class Pool:
             recycle=self._recycle,
             interpreter=self._interpreter,
             leases=Leases(self._gpus, exclusive=False),
-            ahead=self._ahead,
+            preforked=self._preforked,
             idle=self._idle,
             watch=self._watch,
         ).launch(source)

@@ -51,13 +51,13 @@ class Staff:
         workers: int,
         interpreter: Callable[[str], Interpreter],
         leases: Leases,
-        ahead: Preforked,
+        preforked: Preforked,
         idle: IdleWorkers,
     ) -> None:
         self.workers = workers
         self.lanes: list[Lane] = []
         self.selector = selectors.DefaultSelector()
-        self.ahead = ahead
+        self.preforked = preforked
         self._interpreter, self._leases, self._idle = interpreter, leases, idle
         self._ending: list[Lane] = []
         self._failed_starts: dict[str, int] = {}
@@ -84,7 +84,7 @@ class Staff:
         program = interpreter.program
         self._make_room()
         idle = None if alone else self._idle.take(kind, program, variables)
-        server = None if alone or idle else self.ahead.server(program, variables, kind.backend)
+        server = None if alone or idle else self.preforked.server(program, variables, kind.backend)
         process = idle or self._new_process(program, variables, server)
         if process is None:
             if gpu:
@@ -140,7 +140,7 @@ class Staff:
         if lane.ready:
             return None
         if lane.process.forked:
-            self.ahead.give_up()
+            self.preforked.give_up()
             return None
         environment = lane.kind.environment
         self._failed_starts[environment] = self._failed_starts.get(environment, 0) + 1

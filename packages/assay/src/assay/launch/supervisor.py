@@ -51,14 +51,14 @@ class Supervisor:
         recycle: int,
         interpreter: Callable[[str], Interpreter] = lambda environment: Interpreter(sys.executable),
         leases: Leases | None = None,
-        ahead: Preforked | None = None,
+        preforked: Preforked | None = None,
         idle: IdleWorkers | None = None,
         watch: Watch = unwatched,
     ) -> None:
         self._progress, self._done, self._total = watch, 0, 0
         self._recycle = recycle
         leases = leases or Leases((), exclusive=False)
-        self._staff = Staff(workers, interpreter, leases, ahead or Preforked(), idle or IdleWorkers())
+        self._staff = Staff(workers, interpreter, leases, preforked or Preforked(), idle or IdleWorkers())
         self._waiting = JobQueue()
         self._finished: deque[Result] = deque()
         self._next_watch = 0.0

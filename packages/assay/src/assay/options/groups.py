@@ -182,7 +182,7 @@ class WorkerOptions:
 
 
 @option_group
-class PlaceOptions:
+class MachineOptions:
     """On which machines jobs run."""
 
     on: str = option(

@@ -188,11 +188,11 @@ def problems_of(asked: Sequence[ActJob], results: Sequence[Result]) -> dict[str,
 
 def launch_as(kind: str, workers: int, source: JobSource) -> Iterator[Result]:
     """In a pool, in a pool whose workers are forked, or each in a fresh process."""
-    with Preforked(("faulty",) if kind == "forked" else ()) as ahead:
+    with Preforked(("faulty",) if kind == "forked" else ()) as preforked:
         if kind == "fresh":
             yield from FreshProcess(workers, interpreter=interpreter_of).launch(source)
         else:
-            yield from Pool(workers, interpreter=interpreter_of, ahead=ahead).launch(source)
+            yield from Pool(workers, interpreter=interpreter_of, preforked=preforked).launch(source)
 
 
 def launched(

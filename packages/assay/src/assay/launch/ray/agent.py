@@ -42,7 +42,7 @@ class Agent:
     def _here(self, said: Settings) -> Iterator[tuple[Launcher, Launcher]]:
         """As at home. Idle workers wait for the next jobs, as long as the agent lives."""
         interpreter, flows = self._interpreter, () if self._problem else said.flows
-        with Preforked(flows) as ahead, Pool(self._workers, said.recycle, interpreter, gpus(), ahead) as pool:
+        with Preforked(flows) as preforked, Pool(self._workers, said.recycle, interpreter, gpus(), preforked) as pool:
             yield pool, FreshProcess(2, interpreter, gpus(), clear=pool.end_idle)
 
     def _enter(self, settings: Settings, wanted_versions: str) -> str:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack
 from types import TracebackType
 
 from assay import plugins
-from assay.commands.place import is_slurm, place_of_suites
+from assay.commands.machine_address import MachineAddress, suite_address
 from assay.commands.recycling import SUITE_RECYCLE, recycle_of
 from assay.core.environment import Interpreter
 from assay.core.job_base import Job
@@ -24,15 +24,16 @@ HERE = ("pool", "fresh")
 """Those of this machine."""
 
 
-class Elsewhere:
-    """What `place` names (see `place_of`), begun at once. A context manager: all ends with it, however often it is left. `workers` are
+class RemoteMachines:
+    """Those of `address`, begun at once. A context manager: all ends with it, however often it is left. `workers` are
     those of each machine, which are prepared for `flows`. Raises as `launchers_of`, and what beginning raises."""
 
-    def __init__(self, place: str, workers: int, recycle: int, flows: Sequence[str] = ()) -> None:
+    def __init__(self, address: MachineAddress, workers: int, recycle: int, flows: Sequence[str] = ()) -> None:
         self._interpreter: InterpreterOf = own_interpreter
         self._watch: Watch = unwatched
-        address = place.partition("://")[2]
-        launchers = launchers_of(place)(address, workers, recycle, self._interpreter_of, self._at, flows)
+        launchers = launchers_of(address)(
+            address.text.partition("://")[2], workers, recycle, self._interpreter_of, self._at, flows
+        )
         self._opened = ExitStack()
         self._pools = self._opened.enter_context(launchers)
 
@@ -47,7 +48,7 @@ class Elsewhere:
     def _at(self, job: Job, stage: Stage | None, done: int, total: int, step: Step) -> None:
         self._watch(job, stage, done, total, step)
 
-    def __enter__(self) -> Elsewhere:
+    def __enter__(self) -> RemoteMachines:
         return self
 
     def __exit__(
@@ -56,29 +57,33 @@ class Elsewhere:
         self._opened.__exit__(kind, error, trace)
 
 
-def elsewhere(place: str, workers: int, recycle: int, flows: Sequence[str] = ()) -> Elsewhere | None:
+def remote_machines(
+    address: MachineAddress, workers: int, recycle: int, flows: Sequence[str] = ()
+) -> RemoteMachines | None:
     """None for this machine."""
-    return Elsewhere(place, workers, recycle, flows) if place else None
+    return RemoteMachines(address, workers, recycle, flows) if address.text else None
 
 
-def elsewhere_for_suites(options: RunOptions) -> Elsewhere | None:
+def remote_machines_for_suites(options: RunOptions) -> RemoteMachines | None:
     """For `assay run`, but for Slurm, which has no agents."""
-    place = place_of_suites(options)
+    address = suite_address(options)
     flows = options.flows if options.only_kind == "verify" else ()
-    return None if is_slurm(place) else elsewhere(place, options.workers, recycle_of(options, SUITE_RECYCLE), flows)
+    recycle = recycle_of(options, SUITE_RECYCLE)
+    return None if address.is_slurm else remote_machines(address, options.workers, recycle, flows)
 
 
-def launchers_of(place: str) -> Callable[..., AbstractContextManager[tuple[Launcher, Launcher]]]:
-    """What `--on` names. Raises UsageError for what nobody offers, UnknownName where a package is missing."""
-    name = place.partition("://")[0]
+def launchers_of(address: MachineAddress) -> Callable[..., AbstractContextManager[tuple[Launcher, Launcher]]]:
+    """Those of the address. Raises UsageError for what nobody offers, UnknownName where a package is missing."""
+    name = address.text.partition("://")[0]
     known = [one for one in plugins.names(LAUNCHERS) if one not in HERE]
-    if is_slurm(place):
+    if address.is_slurm:
         raise UsageError(
             "slurm shares out the cases of suites, as `assay run` does; give --on ray, or --on here to run jobs on this machine"
         )
     if name not in known:
-        raise UsageError(
-            f'nothing runs jobs on "{place}": give --on {", ".join(known)}, or --on here to run them on this machine'
-        )
+        what = f'nothing runs jobs on "{address.text}"'
+        if address.file:
+            raise UsageError(f"{address.file}: launch.on: {what}: write {', '.join(known)}, slurm or here")
+        raise UsageError(f"{what}: give --on {', '.join(known)}, or --on here to run them on this machine")
     found: Callable[..., AbstractContextManager[tuple[Launcher, Launcher]]] = plugins.load(LAUNCHERS, name)
     return found

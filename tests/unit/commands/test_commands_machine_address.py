@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.main import main
-from assay.commands.place import place_of
+from assay.commands.machine_address import said_address
 from assay.commands.run import run_suites
 from assay.config.assay_toml import load_config
 from assay.errors import BadPolicy, UsageError
@@ -32,7 +32,7 @@ def _main(words: list[str]) -> int:
 
 
 @pytest.mark.parametrize(
-    ("toml", "on", "place"),
+    ("toml", "on", "address"),
     [
         ("", "", ""),
         ("", "ray", "ray"),
@@ -45,22 +45,22 @@ def _main(words: list[str]) -> int:
         ('history = "launch"\n', "", ""),
     ],
 )
-def test_the_command_line_goes_before_assay_toml(folder: Path, toml: str, on: str, place: str) -> None:
+def test_the_command_line_overrides_assay_toml(folder: Path, toml: str, on: str, address: str) -> None:
     (folder / "assay.toml").write_text(toml)
-    assert place_of(on) == place
+    assert said_address(on).text == address
 
 
 def test_the_configuration_that_is_read_decides_and_not_the_one_here(folder: Path) -> None:
     (folder / "assay.toml").write_text(NOWHERE)
     (folder / "other.toml").write_text('[launch]\non = "ray"\n[[model]]\npath = "m.onnx"\n')
     (folder / "m.onnx").touch()
-    assert place_of("", load_config(folder / "other.toml")) == "ray"
+    assert said_address("", load_config(folder / "other.toml")).text == "ray"
 
 
 def test_what_is_wrong_with_the_table_is_said(folder: Path) -> None:
     (folder / "assay.toml").write_text('[launch]\nat = "ray"\n')
     with pytest.raises(BadPolicy, match=r"line 2: 'launch\.at'"):
-        place_of("")
+        said_address("")
 
 
 def test_every_command_that_takes_the_option_reads_the_table(
@@ -72,9 +72,34 @@ def test_every_command_that_takes_the_option_reads_the_table(
     for words in (RUN, check, ["resume"]):
         capsys.readouterr()
         assert _main(words) == 2, words
-        assert 'nothing runs jobs on "nowhere"' in capsys.readouterr().err, words
+        said = capsys.readouterr().err
+        assert 'assay.toml: launch.on: nothing runs jobs on "nowhere": write ' in said, words
+        assert "--on" not in said, words
         assert _main([*words, "--on", "here"]) in ((0,) if words[0] != "resume" else (2,)), "it is complete"
         assert "nowhere" not in capsys.readouterr().err
+
+
+def test_slurm_of_the_table_is_for_suites_alone(folder: Path, linear: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "assay.toml").write_text(
+        f'[launch]\non = "slurm"\n[flows]\nuse = ["onnxruntime"]\n[measure]\nseconds = 0.05\n[[model]]\npath = "{linear}"\n'
+    )
+    named = ["check", str(linear), "--flow", "onnxruntime", "--only-kind", "verify"]
+    for words in (["check"], named, ["baseline", "set", "--config", "assay.toml", "--reason", "good"]):
+        assert _main(words) == 0, capsys.readouterr().err
+    assert _main(["resume"]) == 2
+    assert "complete" in capsys.readouterr().err
+    assert _main([*named, "--on", "slurm"]) == 2
+    assert "slurm shares out the cases of suites" in capsys.readouterr().err
+
+
+def test_a_command_without_the_option_names_the_table(
+    folder: Path, linear: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "assay.toml").write_text(f'{NOWHERE}[[model]]\npath = "{linear}"\n')
+    assert _main(["baseline", "set", "--config", "assay.toml", "--reason", "good", "--flow", "onnxruntime"]) == 2
+    said = capsys.readouterr().err
+    assert f"{folder / 'assay.toml'}: launch.on: nothing runs" in said
+    assert "--on" not in said
 
 
 @pytest.mark.parametrize("part", [{"shard": "1/3"}, {"only": "relu|onnxruntime|verify"}])

@@ -1,0 +1,61 @@
+"""On which machines a command runs its jobs: those that --on names, else those of [launch] in assay.toml."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.options.groups import DEFAULT_CONFIG, HERE
+
+if TYPE_CHECKING:
+    from assay.config.assay_toml import Config
+    from assay.options.run import RunOptions
+
+
+@dataclass(frozen=True)
+class MachineAddress:
+    """`text` as --on takes it, "" for this machine. `file` is the assay.toml whose [launch] says so, None for --on."""
+
+    text: str = ""
+    file: Path | None = None
+
+    @property
+    def is_slurm(self) -> bool:
+        return self.text.partition("://")[0] == "slurm"
+
+
+def said_address(on: str, config: Config | None = None) -> MachineAddress:
+    """Without a `config` ./assay.toml is asked, where there is one. Raises BadPolicy."""
+    file = None if on else config.path if config else Path(DEFAULT_CONFIG)
+    text = on or (config.on if config else _configured())
+    return MachineAddress() if text in ("", HERE) else MachineAddress(text, file)
+
+
+def job_address(on: str, config: Config | None = None) -> MachineAddress:
+    """For commands that share out single jobs: Slurm in [launch] is for `assay run` alone. Raises BadPolicy."""
+    said = said_address(on, config)
+    return MachineAddress() if said.is_slurm and not on else said
+
+
+def suite_address(options: RunOptions) -> MachineAddress:
+    """A part of a suite, as repro lines and shards are, is not shared out because assay.toml says so of the whole. Raises BadPolicy."""
+    is_part = options.only or options.shares or options.shard != "1/1"
+    return job_address(options.on) if is_part else said_address(options.on)
+
+
+def _configured() -> str:
+    """Quick where there is nothing to read: `assay run` asks before it starts its workers."""
+    path = Path(DEFAULT_CONFIG)
+    try:
+        if "launch" not in path.read_text(encoding="utf-8", errors="replace"):
+            return ""
+    except OSError:
+        return ""
+    from assay.config.toml_errors import read
+
+    if not read(path).data.get("launch"):
+        return ""
+    from assay.config.assay_toml import load_machine_address
+
+    return load_machine_address(path)
