@@ -13,15 +13,17 @@ _MOVING = ("cast", "reformat")
 
 def lost_fusion(before: EngineInfo, after: EngineInfo) -> LostFusion | None:
     """None where none is lost, or where one of the two does not tell what it executed. An engine that executes no more kernels than
-    the baseline has lost none: it may fuse into larger ones. Of backends that do not mark fused kernels, an operator counts that the
-    baseline never ran by itself, where both are made of as many nodes."""
+    the baseline has lost none: it may fuse into larger ones. Nor has one with as many fused kernels, or whose fused kernels stand for as
+    many nodes, whatever they are called. Of backends that do not mark fused kernels, an operator counts that the baseline never ran by
+    itself, where both are made of as many nodes."""
     old, new = _executed(before), _executed(after)
     if not old or not new or _total(new) <= _total(old):
         return None
-    gone = _more(before, after, fused=True)
     alone = _more(after, before, fused=False)
-    if gone:
-        return LostFusion(gone, alone)
+    fused = _total(_kernels(before, fused=True))
+    if fused:
+        fewer = fused - _total(_kernels(after, fused=True))
+        return LostFusion(_gone(before, after, fewer), alone) if fewer > 0 and _covers_fewer(before, after) else None
     fresh = {kind: count for kind, count in alone.items() if kind not in old}
     return LostFusion({}, fresh) if fresh and before.nodes and before.nodes == after.nodes else None
 
@@ -40,13 +42,27 @@ def _executed(facts: EngineInfo) -> Counter[str]:
     return _counted(one for one in facts.placements if one.role not in _MOVING)
 
 
+def _kernels(facts: EngineInfo, *, fused: bool) -> Counter[str]:
+    """The fused ones, or the others."""
+    return _counted(one for one in facts.placements if one.role not in _MOVING and (one.role == "fused") == fused)
+
+
 def _more(these: EngineInfo, those: EngineInfo, *, fused: bool) -> dict[str, int]:
     """Kernels that the first executes more of, by operator: among the fused ones, or among the others."""
-    more, fewer = (
-        _counted(one for one in facts.placements if one.role not in _MOVING and (one.role == "fused") == fused)
-        for facts in (these, those)
-    )
+    more, fewer = (_kernels(facts, fused=fused) for facts in (these, those))
     return {kind: count - fewer[kind] for kind, count in sorted(more.items()) if count > fewer[kind]}
+
+
+def _gone(before: EngineInfo, after: EngineInfo, fewer: int) -> dict[str, int]:
+    """So many fused kernels, by name where no kernel of another name may have taken the place of one."""
+    gone = _more(before, after, fused=True)
+    return gone if sum(gone.values()) == fewer else {"fused kernel" if fewer == 1 else "fused kernels": fewer}
+
+
+def _covers_fewer(before: EngineInfo, after: EngineInfo) -> bool:
+    """Whether fewer nodes of the model are inside of kernels, as far as it is known how many it has."""
+    inside = [facts.nodes - _total(_kernels(facts, fused=False)) for facts in (before, after)]
+    return not (before.nodes and after.nodes) or inside[1] < inside[0]
 
 
 def _counted(placements: Iterable[Placement]) -> Counter[str]:
