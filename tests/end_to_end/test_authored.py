@@ -67,6 +67,16 @@ def test_what_the_exporter_lacks_is_a_program_alone_and_a_flow_of_onnx_says_so(t
         program_to_onnx(Path(made.model.source), tmp_path / "model.onnx")
 
 
+def test_each_flow_owes_the_types_that_its_own_form_of_the_model_declares() -> None:
+    """The exporter makes float of the absolute value of float16; torch gives float16, and was red."""
+    made = _made(Operators(), "operators/abs-float16-smoke-20")
+    assert made.program is not None
+    assert [one.outputs[0].dtype for one in (made.program, made.model)] == ["float16", "float32"]
+    for name in ("torch-eager", "onnxruntime"):
+        found = execute(VerifyJob(made, find_flow(name)), Stages(lambda stage: None))
+        assert found.outcome is Outcome.OK, found.detail
+
+
 @pytest.mark.parametrize(
     ("layout", "flags"), [("", (True, False)), ("strided", (False, False)), ("channels-last", (False, False))]
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from onnx import parser, save_model
 
 from assay.backends.iree import IREE
 from assay.backends.torch import Torch
+from assay.backends.torch_cache import VARIABLE
 from assay.backends.tvm import TVM
 from assay.core.flow import Flow
 from assay.core.model import TensorSpec
@@ -77,8 +80,11 @@ def test_inductor_keeps_float32_between_fused_operators_of_float16(tmp_path: Pat
     path, spec = tmp_path / "model.pt2", TensorSpec("x", "float16", (64, 64))
     save_program(torch.export.export(_Halves(), (x,)), path, [spec], ["y"])
     fed, eager = {"x": x.numpy()}, _Halves()(x).numpy()
+    limit, variables = sys.getrecursionlimit(), os.environ.keys() | {VARIABLE}
     engine = Torch().lower(path, Flow("x", "torch", {"compiler": "inductor"}))
     assert (engine.run(fed)["y"] != eager).any()
+    # Compiling leaves nothing behind by which the next job would need a new process.
+    assert (sys.getrecursionlimit(), os.environ.keys() | {VARIABLE}) == (limit, variables)
     (told,) = engine.facts().numeric_defaults
     assert (told.effect, told.option, told.off) == ("unrounded-intermediates", "emulate_precision_casts", True)
     other = Torch().lower(path, Flow("x", "torch", {"compiler": "inductor", "emulate_precision_casts": True}))

@@ -122,6 +122,19 @@ def test_hooks_of_the_garbage_collector_are_accepted_of_what_was_just_imported_a
     assert done.stdout.decode().splitlines() == ["()", "collector", "", "collector", "collector"]
 
 
+def test_a_folder_inside_one_that_is_searched_is_accepted_and_another_is_not(tmp_path: Path) -> None:
+    """setuptools adds one with the packages that it brings, which every job of Inductor imports late."""
+    code = (
+        "import sys; sys.path.append(sys.argv[1]); from assay.worker.process_state import ProcessState\n"
+        "state = ProcessState(); sys.path.append(sys.argv[1] + '/vendored'); print(*state.changed())\n"
+        "state.accept_first_use(); print(*state.changed())\n"
+        "sys.path.append('/elsewhere'); state.accept_first_use(); print(*state.changed()); sys.path.pop()\n"
+        "sys.path.insert(0, sys.argv[1] + '/first'); state.accept_first_use(); print(*state.changed())"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, check=True)
+    assert done.stdout.decode().splitlines() == ["import_path", "", "import_path", "import_path"]
+
+
 def test_the_clock_of_a_comparison_is_no_change_of_a_backend() -> None:
     """It keeps a file open, and every comparison of speed was said to have changed its process."""
     code = (

@@ -12,6 +12,10 @@ import functools
 import itertools
 import os
 import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from assay.models.files import user_cache
@@ -25,7 +29,7 @@ _OF_TORCH = "torchinductor_"
 def own_folder() -> Path | None:
     """The first folder that no living process has, for the life of this one; None where the user's variable names one. torch itself sets
     the variable, too, to a folder of the temporary files of the job that exported first."""
-    if VARIABLE in os.environ and not Path(os.environ[VARIABLE]).name.startswith(_OF_TORCH):
+    if VARIABLE in os.environ and not _is_of_torch(Path(os.environ[VARIABLE])):
         return None
     for number in itertools.count():
         folder = user_cache() / "inductor" / f"worker-{number}"
@@ -41,6 +45,12 @@ def own_folder() -> Path | None:
         os.environ[VARIABLE] = str(folder)
         return folder
     return None
+
+
+def _is_of_torch(folder: Path) -> bool:
+    """Among the temporary files of this job, or of one that has ended."""
+    temporary = folder.parent == Path(tempfile.gettempdir()) or not folder.parent.exists()
+    return temporary and folder.name.startswith(_OF_TORCH)
 
 
 @functools.cache
@@ -64,3 +74,16 @@ def remove_unfinished(folder: Path) -> None:
         for left in building.parent.glob(f"{building.name.removesuffix(ending)}.*"):
             left.unlink()
         shutil.rmtree(building)
+
+
+@contextmanager
+def compiler_traces_removed() -> Iterator[None]:
+    """What compiling leaves in a process is put back, else each job would need a new one: Inductor (torch 2.13) raises the limit of
+    recursion, and names an address in a variable that a library reads once, as it is loaded."""
+    limit, known = sys.getrecursionlimit(), set(os.environ)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+        for name in set(os.environ) - known:
+            del os.environ[name]

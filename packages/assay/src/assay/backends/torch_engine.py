@@ -13,7 +13,7 @@ import numpy as np
 
 from assay.backends.check_inputs import check_inputs
 from assay.backends.placements import coarsest
-from assay.backends.torch_cache import clean_folder
+from assay.backends.torch_cache import clean_folder, compiler_traces_removed
 from assay.backends.torch_errors import torch_failure
 from assay.backends.torch_inductor_config import INDUCTOR_CONFIG, checked_config
 from assay.backends.torch_operators import NARROW, operators_of, unrounded_intermediates
@@ -273,5 +273,13 @@ def _compiling(options: dict[str, Option]) -> Iterator[None]:
     clean_folder()
     settings = checked_config(str(options[INDUCTOR_CONFIG.name]))
     settings |= {"compile_threads": 1, "emulate_precision_casts": options["emulate_precision_casts"] is True}
-    with torch.no_grad(), _threads(options), config.patch(settings), tf32_as_asked(options), without_deprecations():
+    quiet = without_deprecations()
+    with (
+        torch.no_grad(),
+        _threads(options),
+        config.patch(settings),
+        tf32_as_asked(options),
+        quiet,
+        compiler_traces_removed(),
+    ):
         yield

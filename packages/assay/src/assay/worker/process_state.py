@@ -116,7 +116,7 @@ class ProcessState:
         )
         self._reads = [read for _, read in self._readers]
         self._imported = 0
-        self._modules = len(sys.modules)
+        self._modules = set(sys.modules)
         self._known = [read() for read in self._reads]
         self._open = open_files()
 
@@ -153,6 +153,7 @@ class ProcessState:
         """What libraries keep from their first use on: a pool of threads, a device, a queue of the kernel. A file is none."""
         self._accept_threads()
         self._accept_collector_hooks()
+        self._accept_vendored_paths()
         now = open_files()
         new = {number: kind for number, (*file, kind) in now.items() if self._open.get(number) != (*file, kind)}
         if not any(number < 3 or kind == stat.S_IFREG for number, kind in new.items()):
@@ -167,10 +168,17 @@ class ProcessState:
     def _accept_collector_hooks(self) -> None:
         """Those of libraries that were imported since the last look: a function that was there before and adds one is not accepted."""
         *settings, count = self._known[self._place(Changed.COLLECTOR)]
-        imported = set(list(sys.modules)[self._modules :])
+        imported = sys.modules.keys() - self._modules
         if all(getattr(hook, "__module__", None) in imported for hook in gc.callbacks[count:]):
             self._known[self._place(Changed.COLLECTOR)] = (*settings, len(gc.callbacks))
-        self._modules = len(sys.modules)
+        self._modules = set(sys.modules)
+
+    def _accept_vendored_paths(self) -> None:
+        """Folders inside those that are searched already: setuptools has the packages that it brings in one."""
+        known, *finders = self._known[self._place(Changed.IMPORT_PATH)]
+        added = [path for path in sys.path if path not in known]
+        if all(any(path.startswith(f"{one}{os.sep}") for one in known if one) for path in added):
+            self._known[self._place(Changed.IMPORT_PATH)] = ([*known, *added], *finders)
 
     def _place(self, what: Changed) -> int:
         return [one for one, _ in self._readers].index(what)

@@ -12,6 +12,7 @@ import msgspec
 
 from assay.core.engine_info import AppliedTransform
 from assay.core.job_base import InputsJob
+from assay.core.model import Model
 from assay.core.note import NoteCode, noted
 from assay.core.outcome import Stage
 from assay.core.refusals.model_codes import ModelCode
@@ -29,10 +30,15 @@ if TYPE_CHECKING:
     from assay.worker.engine.transformed_model import TransformedModel
 
 
-def model_path(job: InputsJob, accepts: str) -> Path:
-    """The file to begin with, of those the case has: in the form that the backend, and with it any transform, reads."""
+def model_to_read(job: InputsJob, accepts: str) -> Model:
+    """Of those that the case has: in the form that the backend, and with it any transform, reads."""
     program = job.case.program
-    return Path(program.source if program is not None and accepts == "torch" else job.case.model.source)
+    return program if program is not None and accepts == "torch" else job.case.model
+
+
+def model_path(job: InputsJob, accepts: str) -> Path:
+    """The file of the model to begin with."""
+    return Path(model_to_read(job, accepts).source)
 
 
 def to_format(rewritten: TransformedModel, form: str, job: InputsJob, stages: Stages) -> TransformedModel:

@@ -30,6 +30,7 @@ from assay.worker.describe_exception import reason_of
 from assay.worker.engine.lower import Lowered, load, lower
 from assay.worker.inputs.load_inputs import load_golden
 from assay.worker.stages import Stages
+from assay.worker.verify.contract_comparison import declaring
 
 Values = Mapping[str, Tensor]
 CACHES = (
@@ -51,7 +52,7 @@ def run_error_case(job: VerifyJob, misuse: ErrorCase, stages: Stages) -> VerifyR
     engine = load(lowered, job, stages)
     (sample,), (expected,) = golden.inputs, golden.outputs
     contract = msgspec.structs.replace(job.case.contract, precision=job.flow.precision)
-    declared = {spec.name: spec.dtype for spec in job.case.model.outputs} | lowered.rewritten.gives
+    declared = {spec.name: spec.dtype for spec in declaring(job).outputs} | lowered.rewritten.gives
 
     def compared(found: Values) -> tuple[tuple[Comparison, ...], tuple[Finding, ...]]:
         return compare_outputs([found], [expected], contract, expected_dtypes=declared)
